@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { listApiKeys } from '../src/access/api-keys.ts'
 import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { OPERATIONS } from '../src/assembly/all-operations.ts'
-import { type Declaration, routeOf } from '../src/operations/declare.ts'
+import { type Declaration, isReading, routeOf } from '../src/operations/declare.ts'
 import { isRole } from '../src/operations/roles.ts'
 import { scopesOf } from '../src/operations/scopes.ts'
 import { exampleOf, fill, fillBody, oneOfEach, queryOf } from './one-of-each.ts'
@@ -183,9 +183,11 @@ test('a route needs no key only if openapi.json says so', () => {
 })
 
 test('every operation that changes something declares its audit entry, or why it has none', () => {
-  const undecided = OPERATIONS.filter(({ http, audit, unaudited }) =>
-    http.startsWith('GET ') ? audit !== undefined : (audit === undefined) === (unaudited === undefined),
-  )
+  const undecided = OPERATIONS.filter((operation) => {
+    const { audit, unaudited } = operation
+    if (isReading(operation)) return audit !== undefined || unaudited !== undefined
+    return (audit === undefined) === (unaudited === undefined)
+  })
   expect(undecided.map(({ name }) => name)).toEqual([])
 })
 

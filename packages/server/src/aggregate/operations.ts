@@ -57,7 +57,7 @@ export const AGGREGATE_OPERATIONS = [
     },
     example: { entity: 'contacts', group_by: 'country' },
     errors: ['400 unknown_segment', '409 segment_counting'],
-    unaudited: 'only reads',
+    reads: true,
     async run({ tenant, warn }, sent) {
       const body = checkAggregation(sent)
       const aggregation = parseAggregation(body)

@@ -49,7 +49,7 @@ export const BATCH_OPERATIONS = [
       companies: Type.Optional(Type.Array(Company, { description: 'Present if `entity_type` is companies.' })),
     },
     example: { entity_type: 'contacts', ids: [CONTACT_ID] },
-    unaudited: 'only reads',
+    reads: true,
     async run({ tenant }, { entity_type, ids: sent }) {
       const ids = storedIds(sent)
       if (entity_type === 'contacts') return { contacts: await findContacts(tenant, ids) }
@@ -76,7 +76,7 @@ export const BATCH_OPERATIONS = [
       ),
     },
     example: { contact_ids: [CONTACT_ID] },
-    unaudited: 'only reads',
+    reads: true,
     async run({ tenant }, { contact_ids, events_limit = 5, include, ...window }) {
       const ids = storedIds(contact_ids)
       const [known, activity] = await Promise.all([

@@ -69,8 +69,7 @@ interface Each {
  * affect the others.
  */
 export async function changeEach({ memory, ids, next, change, isDeletion }: Each): Promise<BulkAnswer> {
-  const find = () => next(RECORDS_MAX)
-  const found = ids ? [...new Set(ids)] : await (memory ? memory.settle(find) : find())
+  const found = ids ? [...new Set(ids)] : await memory.remember(() => next(RECORDS_MAX))
   const failed: BulkAnswer['failed'] = []
   let done = 0
   for (const id of found) {

@@ -3,7 +3,7 @@ import { checkProperties, type Properties, type PropertyChanges } from '../conta
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
-import { Collision, changeTogether } from '../platform/postgres/collisions.ts'
+import { Collision, changeRecords } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
 import { parseCompanyDomain } from './domain.ts'
@@ -43,7 +43,7 @@ export async function writeSourceCompanies(
   now: Date,
 ): Promise<CompanyResult[]> {
   if (companies.length === 0) return []
-  return changeTogether(tenant, async (tx) => {
+  return changeRecords(tenant, async (tx) => {
     const results = new Map<SourceCompany, CompanyResult>()
     // Sorted, so that two transactions with the same companies cannot deadlock.
     const sorted = [...companies].sort((a, b) => (a.externalId < b.externalId ? -1 : 1))

@@ -6,7 +6,7 @@ import { mergeProperties, type Properties } from '../contacts/properties.ts'
 import { requireCompanyFits } from '../contacts/size.ts'
 import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
-import { Collision, changeTogether } from '../platform/postgres/collisions.ts'
+import { Collision, changeRecords } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyChanges, type CompanyRow, etagOfCompany } from './company-object.ts'
 import { blanksOf, type CompanyOfForm, changesOfForm, formKeys, keysOf } from './form-changes.ts'
@@ -33,7 +33,7 @@ export async function updateCompany(
   now: Date,
   requireMatch: (etag: string) => void,
 ): Promise<CompanyRow> {
-  return changeTogether(tenant, async (tx) => {
+  return changeRecords(tenant, async (tx) => {
     const before = await tx.db
       .selectFrom('companies')
       .select(COMPANY_COLUMNS)

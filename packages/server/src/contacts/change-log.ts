@@ -1,7 +1,7 @@
 import { type SystemEvent, toRecords } from '../journal/append.ts'
 import type { EventGroup, EventRecord } from '../journal/event-record.ts'
 import type { Logger } from '../platform/log.ts'
-import { changeTogether } from '../platform/postgres/collisions.ts'
+import { changeRecords } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
@@ -97,15 +97,14 @@ export async function changeContacts<T>(
   { segments, outbox, live }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
 ): Promise<T> {
-  const { result, records } = await changeTogether(tenant, async (tx) => {
+  return changeRecords(tenant, async (tx) => {
     const log = new ChangeLog()
     const result = await work(tx, log)
     log.events.push(...(await segments.follow(tx, log)))
     await outbox.note(tx, log.changed)
     await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
-    return { result, records: log.records }
+    // The live feed shows no system events, and only these transactions record other events directly.
+    if (log.records.length > 0) tx.afterCommit(() => live.onRecorded([{ tenantId: tenant.id, events: log.records }]))
+    return result
   })
-  // The live feed shows no system events, and only these transactions record other events directly.
-  if (records.length > 0) live.onRecorded([{ tenantId: tenant.id, events: records }])
-  return result
 }

@@ -50,6 +50,7 @@ export async function countWithSample(
 
 /** Contacts by id as the list of a segment's members shows them, newest first. */
 export async function findSegmentMembers(tenant: Tenant, contactIds: readonly string[]): Promise<SegmentMember[]> {
+  if (contactIds.length === 0) return []
   const rows = await contactsAmong(tenant, { contactIds })
     .select(CONTACT_COLUMNS)
     .select(segmentIds)

@@ -23,8 +23,10 @@ export async function namesOfContacts(
 
 /** A query of the same contacts with the ids of their companies, to be joined with these. */
 export function selectNames(tenant: Tenant, contactIds: readonly string[]) {
-  // Only these properties, because a contact may have many.
-  const property = (key: string) => sql<string | null>`contacts.properties ->> ${sql.lit(key)}`
+  // Only these properties, because a contact may have many; null if a source sent something other than a text.
+  const property = (key: string) =>
+    sql<string | null>`CASE WHEN jsonb_typeof(contacts.properties -> ${sql.lit(key)}) = 'string'
+      THEN contacts.properties ->> ${sql.lit(key)} END`
   return tenant.db
     .selectFrom('contacts')
     .select(['contacts.contact_id', 'contacts.email', 'contacts.company_id'])

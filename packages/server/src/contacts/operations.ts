@@ -20,7 +20,6 @@ import {
   parseEventsLimit,
   parseUpdateContact,
   READ_CONTACT_PARAMETERS,
-  visitorIdsOf,
 } from './requests.ts'
 import { UnifiedProfile } from './unified-profile.ts'
 import { registerVisitors } from './visitors/link.ts'
@@ -97,9 +96,13 @@ export const CONTACT_OPERATIONS = [
     etag: ({ contact }) => etagOfContact(contact),
     unaudited: 'recorded as an event',
     isAtomic: true,
-    check: ({ tenant, now }, { visitor_id }) => registerVisitors(tenant, visitorIdsOf(visitor_id), now),
-    async run(context, input) {
-      const row = await createContact(context.tenant, context, parseCreateContact(input))
+    async check({ tenant, now }, input) {
+      const contact = parseCreateContact(input)
+      await registerVisitors(tenant, contact.visitorIds, now)
+      return contact
+    },
+    async run(context, _input, contact) {
+      const row = await createContact(context.tenant, context, contact)
       return { contact: await toWholeContact(context.tenant, row) }
     },
   }),
@@ -188,10 +191,14 @@ export const CONTACT_OPERATIONS = [
     etag: ({ contact }) => etagOfContact(contact),
     ifMatch: true,
     unaudited: 'recorded as an event',
-    check: ({ tenant, now }, { visitor_id }) => registerVisitors(tenant, visitorIdsOf(visitor_id), now),
-    async run(context, { contact_id, ...fields }) {
+    async check({ tenant, now }, { contact_id: _, ...fields }) {
+      const update = parseUpdateContact(fields)
+      await registerVisitors(tenant, update.visitorIds, now)
+      return update
+    },
+    async run(context, { contact_id }, update) {
       const { tenant, requireMatch } = context
-      const row = await updateContact(tenant, context, contact_id, parseUpdateContact(fields), requireMatch)
+      const row = await updateContact(tenant, context, contact_id, update, requireMatch)
       return { contact: await toWholeContact(tenant, row) }
     },
   }),

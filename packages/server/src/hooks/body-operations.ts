@@ -112,7 +112,7 @@ export const HOOK_BODY_OPERATIONS = [
       sample: { type: 'order.paid', customer: { email: 'ada@example.com' } },
     },
     errors: ['409 hook_has_no_body'],
-    unaudited: 'writes nothing',
+    reads: true,
     async run({ tenant }, { hook_id, mapping, sample }) {
       const hook = await requireHook(tenant, hook_id)
       if (mapping) requireMapping(mapping)

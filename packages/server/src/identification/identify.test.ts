@@ -157,6 +157,7 @@ describe('POST /v1/identify', () => {
     expect(answer.body.error.details[0].path).toContain(path)
     const { body: none } = await tenant.call('GET', '/v1/contacts?count_only=true')
     expect(none.count).toBe(0)
+    expect(await tenant.handle.db.selectFrom('visitors').select('visitor_id').execute()).toEqual([])
   })
 
   test('concurrent requests for one new person create one contact', async () => {

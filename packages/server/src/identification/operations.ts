@@ -37,9 +37,12 @@ export const IDENTIFICATION_OPERATIONS = [
     errors: ['409 too_many_visitors', '413 contact_too_large'],
     unaudited: 'recorded as events',
     isAtomic: true,
-    check: ({ tenant, now }, { visitor_id }) => registerVisitors(tenant, visitorIdsOf(visitor_id), now),
-    async run(context, fields) {
+    async check({ tenant, now }, fields) {
       const identification = parseIdentification(fields)
+      await registerVisitors(tenant, identification.visitorIds, now)
+      return identification
+    },
+    async run(context, _fields, identification) {
       const { contactId, created } = await identify(context.tenant, context, identification)
       return { contact_id: contactId, created, linked_visitors: new Set(identification.visitorIds).size }
     },

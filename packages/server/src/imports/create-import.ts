@@ -1,14 +1,14 @@
 import type { Readable, Transform } from 'node:stream'
 import type { Actor } from '../operations/audit.ts'
 import { performOnce } from '../operations/idempotency.ts'
-import type { Memory } from '../operations/perform.ts'
+import { type Memory, NO_MEMORY } from '../operations/perform.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { deleteFile, FILE_BYTES_MAX, fileOf } from './files.ts'
 import type { Import } from './import-object.ts'
-import { readImport } from './imports.ts'
+import { importExists, readImport } from './imports.ts'
 import { insertImport } from './insert-import.ts'
 import type { ImportServices } from './transitions.ts'
 import { fileTooLarge, receiveFile } from './upload.ts'
@@ -51,11 +51,11 @@ export async function createImport(
   const fileName = nameOf(name)
   const file = await receiveFile(tenant, body, { importId, fileName, directory, decoder })
   const now = clock()
-  const insert = (memory?: Memory) =>
+  const insert = (memory: Memory = NO_MEMORY) =>
     tenant.transaction(async (tx) => {
       await insertImport(tx, services, { ...file, fileName, actor }, now)
       const answer = { import: await readImport(tx, importId, now) }
-      await memory?.store(tx, { output: answer, warnings: [] }, true)
+      await memory.store(tx, { output: answer, warnings: [] }, true)
       return answer
     })
   try {
@@ -67,7 +67,9 @@ export async function createImport(
     if (isRepeated) await deleteFile(fileOf(directory, importId))
     return { answer: answer as Answer, isRepeated }
   } catch (cause) {
-    await deleteFile(fileOf(directory, importId))
+    // The connection may be lost after the commit: then the import needs its file.
+    const isStored = await importExists(tenant, importId).catch(() => true)
+    if (!isStored) await deleteFile(fileOf(directory, importId))
     throw cause
   }
 }

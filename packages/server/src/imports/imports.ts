@@ -40,6 +40,15 @@ export async function listImports(
   return { imports: found.map((row) => toListed(row, now)), total: count }
 }
 
+export async function importExists(tenant: Tenant, importId: string): Promise<boolean> {
+  const row = await tenant.db
+    .selectFrom('imports')
+    .select('import_id')
+    .where('import_id', '=', importId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** @throws ServiceError 404. */
 export async function readImport(tenant: Tenant, importId: string, now: Date): Promise<Import> {
   const row = await requireImport(tenant, importId)

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { audit } from '../operations/audit.ts'
 import { CALLER_ERRORS, IDEMPOTENCY_ERRORS } from '../operations/errors.ts'
+import { refuseIfMatch } from '../operations/etag.ts'
 import { IdempotencyKey, IdempotentReplayed } from '../operations/http.ts'
 import { idempotencyKeyOf } from '../operations/idempotency.ts'
 import { sendCsv } from '../overview/csv.ts'
@@ -39,6 +40,7 @@ const UPLOAD_ERRORS: readonly NamedError[] = [
   ...ROUTE_ERRORS,
   ...IDEMPOTENCY_ERRORS,
   '400 bad_request',
+  '400 if_match_not_supported',
   '400 invalid_content_encoding',
   '400 invalid_file',
   '400 validation_error',
@@ -83,6 +85,7 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
     },
     async (request, reply) => {
       const { headers, query, url } = request
+      refuseIfMatch(headers['if-match'])
       // After an error, the rest of the body is not read.
       reply.header('connection', 'close')
       const key = idempotencyKeyOf(headers['idempotency-key'])

@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uploaded } from '../../test/imports.ts'
-import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { simultaneously } from '../../test/simultaneous.ts'
+import { createImport } from './create-import.ts'
 import { FILE_BYTES_MAX, fileOf, importDirectory } from './files.ts'
 
 let service: TestService
@@ -21,6 +23,32 @@ beforeEach(async () => {
 
 const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}.csv`, import.meta.url), 'utf8')
 const files = () => (existsSync(directory) ? readdirSync(directory).length : 0)
+
+test('a file is kept if the connection is lost after the commit', async () => {
+  const { handle } = tenant
+  const stored = () => handle.db.selectFrom('imports').select('import_id').executeTakeFirst()
+  const lost: typeof handle.transaction = async (work) => {
+    const result = await handle.transaction(work)
+    if (await stored()) throw new Error('connection lost')
+    return result
+  }
+  const services = { jobs: service.jobs, secrets: service.secrets, clock: () => new Date(), directory }
+  const caller = { tenant: { ...handle, transaction: lost }, actor: { kind: 'service' } as const }
+  const sent = {
+    name: 'lost.csv',
+    body: Readable.from([Buffer.from('email\nada@example.com\n')]),
+    decoder: null,
+    bytes: Number.NaN,
+  }
+  await expect(createImport(services, caller, sent, undefined)).rejects.toThrow('connection lost')
+  expect(existsSync(fileOf(directory, (await stored())?.import_id ?? ''))).toBe(true)
+})
+
+test('If-Match is refused', async () => {
+  const headers = { authorization: `Bearer ${tenant.key}`, 'content-type': 'text/csv', 'if-match': '"a"' }
+  const answer = await call(service, 'POST', '/v1/imports', { headers, body: 'email\nada@example.com\n' })
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'if_match_not_supported'])
+})
 
 describe('an export is recognized, and its columns are mapped', () => {
   test.each([

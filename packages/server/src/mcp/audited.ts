@@ -1,5 +1,4 @@
-import type { Operation } from '../operations/declare.ts'
-import { isReading } from './hints.ts'
+import { isReading, type Operation } from '../operations/declare.ts'
 
 type Entry = Extract<NonNullable<Operation<object>['audit']>, (...args: never) => unknown>
 

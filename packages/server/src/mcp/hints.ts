@@ -1,13 +1,5 @@
-import { type Operation, routeOf } from '../operations/declare.ts'
+import { isReading, type Operation, routeOf } from '../operations/declare.ts'
 import type { Tool } from './tool.ts'
-
-/** Operations that change nothing although they need a body. */
-const READING_POSTS = ['aggregate', 'previewSegment']
-
-/** Whether an operation changes nothing. */
-export function isReading(operation: Operation<object>): boolean {
-  return READING_POSTS.includes(operation.name) || routeOf(operation).method === 'GET'
-}
 
 /** Whether a tool changes nothing. */
 export function isReadingTool(

@@ -30,14 +30,16 @@ export interface Context {
    * the header it does nothing. @throws ServiceError 412 `changed_meanwhile`
    */
   requireMatch(etag: string): void
-  /** null without an Idempotency-Key. For operations that are not atomic. */
+  /** For operations that are not atomic. */
   memory: {
+    /** Whether the request has an Idempotency-Key. Without one, nothing is remembered. */
+    hasKey: boolean
     /**
      * Determines a value once: a repetition gets the value of the first request, even if that ended in between. Call it
      * once, before the first change.
      */
-    settle<T>(determine: () => Promise<T>): Promise<T>
-  } | null
+    remember<T>(determine: () => Promise<T>): Promise<T>
+  }
   /** Whether the answer is no longer needed: the client disconnected, or the service is stopping. */
   isGivenUp(): boolean
 }
@@ -114,18 +116,21 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   run: (context: Context & Services, input: Input, checked: Checked) => Promise<Output>
   /**
    * What follows the commit: a mail, or the wait for a result. It returns the fields of the response that this changes.
-   * A repetition does not run it again, even if the first request ended in it.
+   * A repetition does not run it again, even if the first request ended in it: it gets what `run` returned. Only after an
+   * error below 500 the request counts as refused, and a repetition runs as a whole.
    */
   after?: (context: Context & Services, output: Output, input: Input) => Promise<Partial<Output>>
   /**
-   * The audit entry; null if nothing changed. Without one, an operation other than a GET says why in `unaudited`.
+   * The audit entry; null if nothing changed. Without one, an operation that changes something says why in `unaudited`.
    * `own`: the feature writes the entry. That is right only where `run` is not one transaction, and where the function
    * that writes the entry has other callers too. A detail that the response lacks is not a reason: `forAudit` returns it;
    * a call of another host neither: `check` and `after` make it.
    */
   audit?: ((output: Output, input: Input, context: Context) => Omit<AuditEntry, 'actor'> | null) | 'own'
-  /** Why there is no audit entry, such as 'only reads' or 'recorded as an event'. */
+  /** Why there is no audit entry, such as 'recorded as an event'. */
   unaudited?: string
+  /** Whether it changes nothing although it is a POST, which has a body. */
+  reads?: true
   /**
    * Whether `run` changes the databases in one transaction, and nothing else. With an audit entry it is atomic anyway.
    * `perform` runs it in a transaction if the answer for an Idempotency-Key must be stored with the change. A POST that is
@@ -143,19 +148,19 @@ export function operationsWith<Services>() {
     In extends TProperties,
     Out extends TProperties,
     OperatorIn extends Record<string, OperatorFlag> = Record<never, never>,
-    Facts extends TProperties = Record<never, never>,
+    ForAudit extends TProperties = Record<never, never>,
     Checked = void,
   >(
     declared: Operation<
       Services,
       Static<TObject<In>> & Static<TObject<OperatorIn>>,
-      Static<TObject<Out>> & Static<TObject<Facts>>,
+      Static<TObject<Out>> & Static<TObject<ForAudit>>,
       Checked
     > & {
       input: In
       operatorInput?: OperatorIn
       output: Out
-      forAudit?: Facts
+      forAudit?: ForAudit
     },
   ) => declared as unknown as Operation<Services>
 }
@@ -179,6 +184,11 @@ export function secret(options: TStringOptions) {
 /** Whether a field of an operation's input is an `idInPath`. */
 export function isId(schema: TSchema | undefined): boolean {
   return schema !== undefined && 'x-id-of' in schema
+}
+
+/** Whether an operation changes nothing. */
+export function isReading({ http, reads }: Pick<Operation, 'http' | 'reads'>): boolean {
+  return reads === true || http.startsWith('GET ')
 }
 
 /** The method and the path of an operation. */

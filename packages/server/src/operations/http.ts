@@ -67,7 +67,7 @@ function mount<Services extends object>(
       const context = { ...dependencies, ...contextOf(request, dependencies), now: dependencies.clock() }
       const work = (memory?: Memory) => perform(operation, context, input, memory)
       const answer = key === undefined ? await work() : await once(request, reply, key, context, work)
-      // What is audited may be cached: keys, domains, settings.
+      // Audited operations change keys, domains and settings, which every process caches: the next request sees the change.
       if (operation.audit !== undefined) await dependencies.invalidation.caughtUp()
       if (operation.etag) reply.header('etag', `"${operation.etag(answer)}"`)
       return reply.code(status).send({ status: 'success', ...answer })

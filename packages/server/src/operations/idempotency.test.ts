@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { everythingStored } from '../../test/everything.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createSecretBox, type SecretBox } from '../platform/crypto/secret-box.ts'
 import { MINUTE_MS } from '../platform/time.ts'
 import type { Actor } from './audit.ts'
 import { listAudit } from './audit-list.ts'
@@ -126,8 +127,8 @@ test.each(['', 'the key %j is invalid', 'a b', 'ä', 'x'.repeat(256)])('the key 
   ])
 })
 
-/** Performs `work` as the service would, at a given time. */
 const actor: Actor = { kind: 'api_key', id: 'somebody', name: 'somebody' }
+/** Performs `work` as the service would, at a given time. */
 function performAt(now: Date, key: string, answer: string, before = async () => {}) {
   return performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, (memory) =>
     tenant.handle.transaction(async (tx) => {
@@ -174,6 +175,28 @@ test('an answer that is not final counts once the first request must have ended'
   ends.resolve()
   await first
   expect(await performAt(after(1), key, 'later')).toMatchObject({ answer: { answer: 'final' }, isRepeated: true })
+})
+
+/** Starts a request that determines a value and is never answered. */
+function interruptedAt(now: Date, request: { key: string; sent: string }, secrets: SecretBox, value: string) {
+  const caller = { tenant: tenant.handle, actor, now, secrets }
+  return performOnce(caller, request, async (memory) => {
+    throw new Error(await memory.remember(async () => value))
+  })
+}
+
+test('what a request determined counts for its repetition after a rotation of the secret key', async () => {
+  const request = { key: newKey(), sent: 'same' }
+  const [before, next] = [randomBytes(32), randomBytes(32)]
+  await expect(interruptedAt(after(0), request, createSecretBox([before]), 'first')).rejects.toThrow('first')
+  await expect(interruptedAt(after(3), request, createSecretBox([next, before]), 'second')).rejects.toThrow('first')
+})
+
+test('the key of a request without an answer is not free for another request', async () => {
+  const key = newKey()
+  await expect(interruptedAt(after(0), { key, sent: 'one' }, service.secrets, 'first')).rejects.toThrow('first')
+  const other = interruptedAt(after(3), { key, sent: 'other' }, service.secrets, 'second')
+  await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused' })
 })
 
 test('a request whose process died releases its key, and cannot commit if it continues', async () => {

@@ -5,15 +5,17 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { secretKeyMissing } from '../platform/crypto/secret-key.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
 import type { Database, TenantTables } from '../platform/postgres/database.ts'
+import { leaseMs } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import type { Actor } from './audit.ts'
 import type { Context, Values } from './declare.ts'
 import type { Answer, Memory } from './perform.ts'
 
+/** How long a repetition gets the answer, as the API documents. */
 const KEPT_MS = DAY_MS
-/** After this time without a final answer, the request's process has died: another request can claim the key. */
-const UNANSWERED_MS = 2 * 60 * 1000
+/** The lease of a claim: after this time without a final answer, the request's process has died. */
+const UNANSWERED_MS = leaseMs('idempotency_key')
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 /** The Idempotency-Key of a request. @throws ServiceError 400 */
@@ -35,7 +37,7 @@ type Stored = Answer & { isFinal: boolean }
 
 /**
  * Performs a request once: a repetition within 24 hours gets the answer of the first. The answer is stored in the
- * transaction of the change, if the operation is atomic; else after it, and what `settle` determined before makes a
+ * transaction of the change, if the operation is atomic; else after it, and what `remember` determined before makes a
  * repetition harmless.
  * @throws ServiceError 409 `idempotency_key_reused` for another request, 409 `idempotency_key_in_use` while the first
  * has no answer.
@@ -55,13 +57,14 @@ export async function performOnce(
     if (!stored.isFinal && now.getTime() - claimed.claimed_at.getTime() <= UNANSWERED_MS) throw inUse()
     return { answer: stored.output, warnings: stored.warnings, isRepeated: true }
   }
-  let settled: unknown = claimed.settled
+  let remembered: unknown = claimed.remembered
   const memory: Memory = {
-    async settle<T>(determine: () => Promise<T>) {
-      if (settled !== null) return settled as T
+    hasKey: true,
+    async remember<T>(determine: () => Promise<T>) {
+      if (remembered !== null) return remembered as T
       const value = await determine()
-      await update(tenant, { settled: JSON.stringify(value) })
-      settled = value
+      await update(tenant, { remembered: JSON.stringify(value) })
+      remembered = value
       return value
     },
     store: (tx, answer, isFinal) => update(tx, { answer_sealed: sealed({ ...answer, isFinal }) }),
@@ -76,7 +79,7 @@ export async function performOnce(
         )
         .execute()
     },
-    async forget() {
+    async release() {
       await tenant.db.deleteFrom('idempotency_keys').where(isOwn).execute()
     },
   }
@@ -86,23 +89,28 @@ export async function performOnce(
   /** The time of the claim proves that the key is still this request's. */
   const isOwn = ({ eb, and }: ExpressionBuilder<TenantTables, 'idempotency_keys'>) =>
     and([eb('caller', '=', row.caller), eb('key', '=', key), eb('claimed_at', '=', now)])
-  async function update(tx: Tenant, values: { settled: string } | { answer_sealed: string }): Promise<void> {
+  async function update(tx: Tenant, values: { remembered: string } | { answer_sealed: string }): Promise<void> {
     const { numUpdatedRows } = await tx.db.updateTable('idempotency_keys').set(values).where(isOwn).executeTakeFirst()
     if (numUpdatedRows === 0n) throw inUse()
   }
   try {
     return { answer: await work(memory), warnings: [], isRepeated: false }
   } catch (error) {
-    // Nothing was changed, or a transaction of unknown outcome has stored its answer and keeps the key.
-    if (settled === null) {
+    // If this fails too, the key is free when its lease ends.
+    await releaseUnanswered().catch(() => {})
+    throw error
+  }
+
+  /** Frees the key, unless an answer is stored: then the change was committed, or its commit may have succeeded. */
+  async function releaseUnanswered(): Promise<void> {
+    if (remembered === null) {
       await tenant.db.deleteFrom('idempotency_keys').where(isOwn).where('answer_sealed', 'is', null).execute()
     } else {
-      // What is settled still counts for a repetition, which can claim the key at once.
-      const claimable = { claimed_at: new Date(now.getTime() - UNANSWERED_MS - 1) }
-      const released = tenant.db.updateTable('idempotency_keys').set(claimable)
-      await released.where(isOwn).where('answer_sealed', 'is', null).execute()
+      // What the request remembered counts for its repetition, so the row stays, as if its lease had ended.
+      const ended = { claimed_at: new Date(now.getTime() - UNANSWERED_MS - 1) }
+      const row = tenant.db.updateTable('idempotency_keys').set(ended)
+      await row.where(isOwn).where('answer_sealed', 'is', null).execute()
     }
-    throw error
   }
 }
 
@@ -128,12 +136,12 @@ interface Row {
   key: string
 }
 
-const CLAIM_COLUMNS = ['request_hash', 'answer_sealed', 'settled', 'claimed_at'] as const
+const CLAIM_COLUMNS = ['request_hash', 'answer_sealed', 'remembered', 'claimed_at'] as const
 type Claimed = Pick<Selectable<TenantTables['idempotency_keys']>, (typeof CLAIM_COLUMNS)[number]>
 
 /**
  * Claims a key without an answer.
- * @returns the answer of an earlier request, or what one without an answer settled, if any.
+ * @returns the answer of an earlier request, or what one without an answer remembered, if any.
  * @throws ServiceError 409
  */
 async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Date): Promise<Claimed> {
@@ -147,25 +155,22 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
     .onConflict((on) =>
       on
         .columns(['caller', 'key'])
-        .doUpdateSet(({ eb, and }) => ({
+        .doUpdateSet(({ eb }) => ({
           request_hash: requestHash,
           claimed_at: now,
           answer_sealed: null,
-          settled: eb
+          remembered: eb
             .case()
-            .when(
-              and([
-                eb('idempotency_keys.request_hash', '=', requestHash),
-                eb('idempotency_keys.claimed_at', '>=', since(KEPT_MS)),
-              ]),
-            )
-            .then(eb.ref('idempotency_keys.settled'))
+            .when('idempotency_keys.claimed_at', '>=', since(KEPT_MS))
+            .then(eb.ref('idempotency_keys.remembered'))
             .end(),
         }))
         .where(({ eb, and, or }) =>
           or([
             eb('idempotency_keys.claimed_at', '<', since(KEPT_MS)),
             and([
+              // Any of the hashes: the secret key may have been rotated meanwhile.
+              eb('idempotency_keys.request_hash', 'in', requestHashes),
               eb('idempotency_keys.answer_sealed', 'is', null),
               eb('idempotency_keys.claimed_at', '<', since(UNANSWERED_MS)),
             ]),

@@ -1,5 +1,6 @@
+import { ServiceError } from '../platform/errors.ts'
 import { pathId } from '../platform/http/responses.ts'
-import { changeTogether } from '../platform/postgres/collisions.ts'
+import { changeRecords, changeTogether } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { audit } from './audit.ts'
 import type { Context, Operation, Values } from './declare.ts'
@@ -11,16 +12,25 @@ export interface Answer {
 }
 
 /** The memory of a request with an Idempotency-Key, for its repetitions. */
-export interface Memory extends NonNullable<Context['memory']> {
+export interface Memory extends Readonly<Context['memory']> {
   /**
    * Stores the answer, in the transaction of the change if there is one. @param isFinal false if more follows the commit:
-   * then repetitions get this answer only if the first request ends before `finish` or `forget`.
+   * then repetitions get this answer only if the first request ends before `finish` or `release`.
    */
   store(tenant: Tenant, answer: Answer, isFinal: boolean): Promise<void>
   /** Replaces an answer that was not final. */
   finish(answer: Answer): Promise<void>
-  /** Deletes an answer that was not final, because the request failed. */
-  forget(): Promise<void>
+  /** Deletes an answer that was not final, because the request was refused: it can be sent again with the same key. */
+  release(): Promise<void>
+}
+
+/** Of a request without an Idempotency-Key. */
+export const NO_MEMORY: Memory = {
+  hasKey: false,
+  remember: (determine) => determine(),
+  store: async () => {},
+  finish: async () => {},
+  release: async () => {},
 }
 
 /** Performs an operation. Its changes, its audit entry and the answer for repetitions are committed together, or none is. */
@@ -28,41 +38,52 @@ export async function perform<Services>(
   operation: Operation<Services>,
   caller: Omit<Context, 'memory'> & Services,
   given: Values,
-  memory: Memory | null = null,
+  memory: Memory = NO_MEMORY,
 ): Promise<Values> {
   const input = withIds(operation, given)
   const checkWarnings: string[] = []
   const context = { ...caller, memory, warn: (text: string) => void checkWarnings.push(text) }
   const checked = await operation.check?.(context, input)
-  const { run, audit: entryOf, after, isAtomic } = operation
+  const { run, audit: entryOf, after } = operation
   const change = async (tenant: Tenant) => {
-    // A repeated transaction says everything again.
+    // Each attempt starts from the warnings of `check`: those of an attempt that collided are dropped.
     const warnings = [...checkWarnings]
     const warn = (text: string) => void warnings.push(text)
     const result = await run({ ...context, tenant, warn }, input, checked)
     const entry = typeof entryOf === 'function' ? entryOf(result, input, context) : null
     if (entry) await audit(tenant, { actor: context.actor, ...entry }, context.now)
-    const answer = { output: withoutFacts(operation, result), warnings }
-    await memory?.store(tenant, answer, after === undefined)
+    const answer = { output: withoutForAudit(operation, result), warnings }
+    await memory.store(tenant, answer, after === undefined)
     return { result, answer }
   }
-  const isTogether = typeof entryOf === 'function' || (isAtomic && memory !== null)
-  const { result, answer } = await (isTogether ? changeTogether(caller.tenant, change) : change(caller.tenant))
+  const { result, answer } = await transactionFor(operation, memory)(caller.tenant, change)
   for (const warning of answer.warnings) caller.warn(warning)
   if (after === undefined) return answer.output
-  try {
-    const changed = await after({ ...context, ...caller }, result, input)
-    const output = withoutFacts(operation, { ...result, ...changed })
-    await memory?.finish({ ...answer, output })
-    return output
-  } catch (error) {
-    await memory?.forget()
+  const changed = await after({ ...context, ...caller }, result, input).catch(async (error: unknown) => {
+    // If this fails too, a repetition gets the answer of the commit.
+    if (isRefusal(error)) await memory.release().catch(() => {})
     throw error
-  }
+  })
+  const output = withoutForAudit(operation, { ...result, ...changed })
+  await memory.finish({ ...answer, output })
+  return output
 }
 
+/** Whether an error is about the request. After any other one, a repetition must not perform the committed change again. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && error.status < 500
+}
+
+/** How an operation changes the databases: settings, which have audit entries, do not queue behind records. */
+function transactionFor({ audit: entryOf, isAtomic }: Pick<Operation, 'audit' | 'isAtomic'>, { hasKey }: Memory) {
+  if (typeof entryOf === 'function') return changeTogether
+  return isAtomic && hasKey ? changeRecords : withoutTransaction
+}
+
+const withoutTransaction: typeof changeTogether = (tenant, work) => work(tenant)
+
 /** The result of an operation without what is for its audit entry or `after` alone. */
-function withoutFacts({ forAudit = {} }: Pick<Operation, 'forAudit'>, result: Values): Values {
+function withoutForAudit({ forAudit = {} }: Pick<Operation, 'forAudit'>, result: Values): Values {
   return Object.fromEntries(Object.entries(result).filter(([name]) => !Object.hasOwn(forAudit, name)))
 }
 

@@ -36,7 +36,7 @@ CREATE TABLE idempotency_keys (
   claimed_at timestamptz NOT NULL,
   -- What a repetition must do again in the same way if the first request ended without an answer: the ids of the records
   -- that it changes, or the beginning of the ids that it gives.
-  settled jsonb,
+  remembered jsonb,
   answer_sealed text,
   PRIMARY KEY (tenant_id, caller, key)
 );

@@ -53,6 +53,8 @@ export interface Tenant {
    * transaction it joins that one, so that a change and its effects commit together.
    */
   transaction<T>(work: (tenant: Tenant) => Promise<T>): Promise<T>
+  /** Runs `work`, which must not throw, once the outermost `transaction` has committed; outside of one, at once. */
+  afterCommit(work: () => void): void
 }
 
 /**
@@ -60,7 +62,12 @@ export interface Tenant {
  * which cancels its reads; they may be rejected if too many are waiting. Without a caller, the handle is for background
  * work.
  */
-export function openTenant(stores: Stores, tenantId: string, caller?: AbortSignal): Tenant {
+export function openTenant(
+  stores: Stores,
+  tenantId: string,
+  caller?: AbortSignal,
+  afterCommit: Tenant['afterCommit'] = (work) => work(),
+): Tenant {
   const db = (stores.database as unknown as Kysely<TenantTables>).withPlugin(new TenantPlugin(tenantId))
   const { isTransaction } = stores.database
   const tenant: Tenant = {
@@ -81,12 +88,17 @@ export function openTenant(stores: Stores, tenantId: string, caller?: AbortSigna
     scratch: (work) => onScratch(stores.database as unknown as Kysely<object>, work),
     unrestricted: stores.database,
     jobsDatabase: stores.database,
-    transaction: (work) =>
-      isTransaction
-        ? work(tenant)
-        : stores.database
-            .transaction()
-            .execute((transaction) => work(openTenant({ ...stores, database: transaction }, tenantId, caller))),
+    transaction: async (work) => {
+      if (isTransaction) return work(tenant)
+      const following: (() => void)[] = []
+      const later = (next: () => void) => void following.push(next)
+      const result = await stores.database
+        .transaction()
+        .execute((transaction) => work(openTenant({ ...stores, database: transaction }, tenantId, caller, later)))
+      for (const next of following) next()
+      return result
+    },
+    afterCommit,
   }
   return tenant
 }

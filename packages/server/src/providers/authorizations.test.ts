@@ -8,6 +8,7 @@ import {
 import { freePort } from '../../test/ports.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import type { Context } from '../operations/declare.ts'
+import { NO_MEMORY } from '../operations/perform.ts'
 import { MINUTE_MS } from '../platform/time.ts'
 import { type AuthorizationServices, completeAuthorization, startAuthorization } from './authorizations.ts'
 import type { ProviderName } from './provider.ts'
@@ -90,7 +91,7 @@ const contextOf = (id = 'a', of = tenant): Context => ({
   requireScope: () => {},
   warn: () => {},
   requireMatch: () => {},
-  memory: null,
+  memory: NO_MEMORY,
   isGivenUp: () => false,
 })
 const start = async (provider: ProviderName, settings: Record<string, string> = {}, context = contextOf()) =>

@@ -83,7 +83,7 @@ export const SEGMENT_OPERATIONS = [
       took_ms: Type.Integer(),
     },
     example: { filter: FILTER_EXAMPLE },
-    unaudited: 'only counts',
+    reads: true,
     async run({ tenant, now }, { filter }) {
       const startedAt = performance.now()
       const preview = await previewSegment(tenant, filter, now)

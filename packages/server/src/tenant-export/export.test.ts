@@ -219,6 +219,26 @@ test('of two attempts of an export, the later one writes the file, and the earli
   expect(service.logged.join()).not.toContain('an export failed')
 })
 
+test('an export whose end cannot be committed fails and leaves no file behind', async () => {
+  const other = await createTestTenant(service)
+  const jobs = { ...service.jobs, send: async () => null }
+  const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, new Date()))
+  const directory = mkdtempSync(join(tmpdir(), 'cds-export-'))
+  await sql`CREATE FUNCTION refuse_commit() RETURNS trigger LANGUAGE plpgsql AS
+    ${sql.lit("BEGIN RAISE EXCEPTION 'not committed'; END")}`.execute(service.stores.database)
+  await sql`CREATE CONSTRAINT TRIGGER refuse_commit AFTER UPDATE ON exports DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+    WHEN (new.status = 'ready') EXECUTE FUNCTION refuse_commit()`.execute(service.stores.database)
+  try {
+    const dependencies = { ...service, jobs, clock: () => new Date(), directory }
+    await runExport(other.handle, dependencies, exportId, new AbortController().signal)
+    const failed = other.handle.db.selectFrom('exports').select('status').where('export_id', '=', exportId)
+    expect([await failed.executeTakeFirst(), readdirSync(directory)]).toEqual([{ status: 'failed' }, []])
+  } finally {
+    await sql`DROP FUNCTION refuse_commit CASCADE`.execute(service.stores.database)
+    rmSync(directory, { recursive: true })
+  }
+})
+
 test('an export that cannot be written fails with an error', async () => {
   const other = await createTestTenant(service)
   const owner = await signedIn(service, other.id, 'owner')

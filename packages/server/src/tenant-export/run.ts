@@ -59,7 +59,10 @@ export async function runExport(
     if (signal.aborted) throw error
     log.error({ err: error, export_id: exportId }, 'an export failed')
     const message = "The export could not be written. The service's log says why."
-    await whereClaimed(tenant, attempt).set({ status: 'failed', error: message, finished_at: clock() }).execute()
+    const failed = whereClaimed(tenant, attempt).set({ status: 'failed', error: message, finished_at: clock() })
+    const { numUpdatedRows } = await failed.executeTakeFirst()
+    // The file may have its final name already, if the commit failed.
+    if (numUpdatedRows > 0n) await rm(join(directory, finishedFile(attempt)), { force: true }).catch(() => {})
   }
 }
 
@@ -102,7 +105,7 @@ async function finishExport(
   written: { counts: string; size_bytes: number },
 ): Promise<void> {
   const { exportId } = attempt
-  const file = `${exportId}.tar`
+  const file = finishedFile(attempt)
   const now = clock()
   const expiresAt = new Date(now.getTime() + KEPT_HOURS * HOUR_MS)
   const ready = { status: 'ready', progress: 1, file, finished_at: now, expires_at: expiresAt }
@@ -112,6 +115,10 @@ async function finishExport(
     // Within the transaction, which no other attempt can overtake: the row is locked.
     await rename(join(directory, unfinishedFile(attempt)), join(directory, file))
   })
+}
+
+function finishedFile({ exportId }: Attempt): string {
+  return `${exportId}.tar`
 }
 
 function unfinishedFile({ exportId, claim }: Attempt): string {

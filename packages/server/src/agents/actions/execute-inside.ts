@@ -1,6 +1,6 @@
 import { changeContact, lockContact } from '../../contacts/change.ts'
 import { type ChangeLog, changeContacts } from '../../contacts/change-log.ts'
-import { insertNote } from '../../contacts/notes/notes.ts'
+import { createNote } from '../../contacts/notes/notes.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionParams, type ActionType, checkActionParams } from '../action-types.ts'
@@ -82,7 +82,7 @@ async function perform(
   if (problem) throw new ServiceError(400, 'invalid_params', `${problem.path}: ${problem.message}`)
   if (type === 'note') {
     const { content } = params as ActionParams<'note'>
-    const note = await insertNote(tx, contact.contact_id, content, now)
+    const note = await createNote(tx, contact.contact_id, content, now)
     return { note_id: note.note_id }
   }
   const { properties } = params as ActionParams<'crm_update'>

@@ -103,7 +103,7 @@ export const PLAYBOOK_OPERATIONS = [
       ),
     },
     output: { unknown: Type.Array(Type.String()) },
-    unaudited: 'only checks',
+    reads: true,
     async run(_context, { playbook_md: text, playbook_template: template = null, variables = [] }) {
       const own = ownVariables({ variables: Object.fromEntries(variables.map((name) => [name, ''])) }, template)
       return { unknown: unknownVariables(text, own) }

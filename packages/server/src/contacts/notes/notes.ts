@@ -144,19 +144,16 @@ async function readSome(tenant: Tenant, notes: readonly SizedNote[]): Promise<Ma
 
 /** @throws ServiceError 404 for an unknown contact. */
 export async function createNote(tenant: Tenant, contactId: string, content: string, now: Date): Promise<NoteObject> {
-  return tenant.transaction((tx) => insertNote(tx, contactId, content, now))
-}
-
-/** Creates a note in the caller's transaction. @throws ServiceError 404 for an unknown contact. */
-export async function insertNote(tx: Tenant, contactId: string, content: string, now: Date): Promise<NoteObject> {
-  const [kept] = await keepContacts(tx, [contactId])
-  if (kept === undefined) throw await missingContact(tx, contactId)
-  const row = await tx.db
-    .insertInto('notes')
-    .values({ note_id: newId(), contact_id: contactId, content, created_at: now, updated_at: now })
-    .returning(COLUMNS)
-    .executeTakeFirstOrThrow()
-  return toNote(row)
+  return tenant.transaction(async (tx) => {
+    const [kept] = await keepContacts(tx, [contactId])
+    if (kept === undefined) throw await missingContact(tx, contactId)
+    const row = await tx.db
+      .insertInto('notes')
+      .values({ note_id: newId(), contact_id: contactId, content, created_at: now, updated_at: now })
+      .returning(COLUMNS)
+      .executeTakeFirstOrThrow()
+    return toNote(row)
+  })
 }
 
 /** @throws ServiceError 404 when the contact has no such note. */

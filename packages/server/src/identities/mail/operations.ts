@@ -33,7 +33,7 @@ export const MAIL_OPERATIONS = [
       message: Type.String({ maxLength: 20_000, description: 'Markdown.', examples: ['Hi Ada,\n\nHow is it going?'] }),
     },
     output: { preview: MailPreview },
-    unaudited: 'only renders',
+    reads: true,
     async run({ config }, { subject, message }) {
       const content = await renderContent(message)
       return {

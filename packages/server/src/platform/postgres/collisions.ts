@@ -14,19 +14,29 @@ export class Collision extends Error {
 }
 
 /**
- * Transactions of one tenant often wait for locks on the same records. They queue here instead, where they occupy no
- * connection.
- */
-const { runWithinLimit } = createConcurrencyLimit({ perKey: 4, inAll: 12 })
-
-/**
  * Runs a tenant's change in one transaction, and repeats it from the beginning if it collides with a concurrent one.
  * Inside a transaction it joins that one, which is then repeated as a whole.
  */
 export function changeTogether<T>(tenant: Tenant, work: (tx: Tenant) => Promise<T>): Promise<T> {
-  // Neither a queue nor a repetition is possible here: the transaction has locks, and an error has ended it.
+  // A repetition is impossible here: an error has ended the transaction.
   if (tenant.isTransaction) return work(tenant)
-  return runWithinLimit(tenant.id, () => repeatOnCollision(() => tenant.transaction(work)))
+  return repeatOnCollision(() => tenant.transaction(work))
+}
+
+/**
+ * Changes of one tenant's contacts and companies often wait for locks on the same rows. They queue here instead, where they
+ * occupy no connection.
+ */
+const { runWithinLimit } = createConcurrencyLimit({ perKey: 4, inAll: 12 })
+
+/**
+ * `changeTogether` for contacts, companies and other data, which many requests change at once. Settings do not queue behind
+ * them: a flood of contacts must not delay the revocation of the key that sends it.
+ */
+export function changeRecords<T>(tenant: Tenant, work: (tx: Tenant) => Promise<T>): Promise<T> {
+  // A transaction must not queue: it has locks, for which those before it may wait.
+  if (tenant.isTransaction) return work(tenant)
+  return runWithinLimit(tenant.id, () => changeTogether(tenant, work))
 }
 
 /**

@@ -10,8 +10,8 @@ import { newId } from '../ids.ts'
  * by setting `RELEASED`. To renew, release or finish, update the row where `isClaimed` by this process: if another process
  * has claimed it meanwhile, nothing is updated. The `whereClaimed` of a feature starts such an update.
  *
- * A process claims all its mailboxes with one id and renews them together. Three kinds of work use only the length of their
- * lease. In `webhook_queue`, `due_at` is the end of the lease, by the worker's clock, and proves the claim. A mail is claimed
+ * A process claims all its mailboxes with one id and renews them together. Four kinds of work use only the length of their
+ * lease. In `idempotency_keys`, `claimed_at` proves the claim. In `webhook_queue`, `due_at` is the end of the lease, by the worker's clock, and proves the claim. A mail is claimed
  * once, because a second process might send it again: when the lease of its row in `mail_sends` ends, the outcome is unknown.
  * In `social_sessions`, the number of the step proves the claim, and `wake_by` is the end of the lease.
  *
@@ -27,6 +27,8 @@ const LEASE_SECONDS = {
   event_import: 60,
   /** Not renewed: longer than recording a body takes. Recording it twice changes nothing. */
   hook_body: 60,
+  /** Not renewed: longer than any request. */
+  idempotency_key: 120,
   /** Not renewed: longer than any session with a mail server. */
   mail_send: 300,
   mailbox: 60,

@@ -45,7 +45,7 @@ export const INGESTION_OPERATIONS = [
     async run({ tenant, recordCalls, memory }, { events }) {
       const calls = events.map(parseServerEvent)
       const sender = { sourceId: null, trust: 'verified', page: null } as const
-      const recorded = await recordCalls(tenant, sender, memory ? await withIds(calls, memory) : calls)
+      const recorded = await recordCalls(tenant, sender, memory.hasKey ? await withIds(calls, memory) : calls)
       const results = recorded.map((result, index) =>
         result.status === 'failed'
           ? { index, status: result.status, error: result.error }
@@ -62,10 +62,10 @@ export const INGESTION_OPERATIONS = [
 ]
 
 /** The calls, with an id for each event without one: the same in a repetition, so that it records none again. */
-async function withIds(calls: (Call | ServiceError)[], memory: NonNullable<Context['memory']>) {
+async function withIds(calls: (Call | ServiceError)[], memory: Context['memory']) {
   if (calls.every((call) => call instanceof ServiceError || call.event === null || call.event.sentId !== null))
     return calls
-  const request = await memory.settle(async () => newId())
+  const request = await memory.remember(async () => newId())
   return calls.map((call, index) => {
     if (call instanceof ServiceError || call.event === null || call.event.sentId !== null) return call
     return { ...call, event: { ...call.event, sentId: eventIdOf(request, String(index)) } }

@@ -539,8 +539,8 @@ export interface IdempotencyKeys {
   caller: string;
   claimed_at: Timestamp;
   key: string;
+  remembered: Json | null;
   request_hash: Buffer;
-  settled: Json | null;
   tenant_id: string;
 }
 
