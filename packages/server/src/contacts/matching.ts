@@ -1,4 +1,4 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type AliasedExpression, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { segmentIds } from '../memberships/memberships.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type SegmentMember, toSegmentMember } from './contact-object.ts'
@@ -9,7 +9,7 @@ import type { ContactSet } from './ranges.ts'
  * Contacts by a condition on their row that a feature above compiles, such as the filter of a segment.
  */
 
-/** A query of some contacts; a caller adds its condition, and joins what the condition needs. */
+/** A query of some contacts. */
 export function contactsAmong(tenant: Tenant, contactSet: ContactSet) {
   const contacts = tenant.db.selectFrom('contacts')
   return 'contactIds' in contactSet
@@ -29,6 +29,35 @@ export async function idsMatching(
     .orderBy('contacts.contact_id', 'desc')
     .execute()
   return rows.map(({ contact_id }) => contact_id)
+}
+
+/** A subquery about each contact, for conditions on both. */
+export type PerContact = AliasedExpression<object, 'per_contact'>
+
+/** The same for a condition that reads `per_contact` too, in no order. */
+export async function idsMatchingWith(
+  tenant: Tenant,
+  contactSet: ContactSet,
+  perContact: PerContact,
+  condition: Expression<SqlBool>,
+): Promise<string[]> {
+  const rows = await withEach(tenant, contactSet, perContact).select('contact_id').where(condition).execute()
+  return rows.map(({ contact_id }) => contact_id)
+}
+
+/** Some contacts with their segments and the value of an expression, which reads `per_contact` too. */
+export function findValuesWith<Value>(
+  tenant: Tenant,
+  contactSet: ContactSet,
+  perContact: PerContact,
+  value: Expression<Value>,
+) {
+  const valued = sql<Value>`${value}`.as('value')
+  return withEach(tenant, contactSet, perContact).select(['contact_id', segmentIds, valued]).execute()
+}
+
+function withEach(tenant: Tenant, contactSet: ContactSet, perContact: PerContact) {
+  return contactsAmong(tenant, contactSet).leftJoinLateral(perContact, (join) => join.onTrue())
 }
 
 /** How many contacts match a condition, and the newest of them. */
