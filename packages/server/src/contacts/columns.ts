@@ -1,4 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { segmentIdsOf } from '../memberships/memberships.ts'
 import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-catalogue.ts'
 
 /*
@@ -7,6 +8,9 @@ import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-cata
 
 /** The id of a contact, in a query of contacts. */
 export const CONTACT_ID: RawBuilder<string> = sql.ref('contacts.contact_id')
+
+/** A column `segment_ids` for a query of contacts: the segments of each, sorted by id. */
+export const SEGMENT_IDS = segmentIdsOf(CONTACT_ID)
 
 /** The condition that a contact is one of some. An array is one parameter, however many ids it has. */
 export function isContact(contactIds: readonly string[]): RawBuilder<SqlBool> {

@@ -1,5 +1,4 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { segmentIds } from '../memberships/memberships.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -7,7 +6,7 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import { missingLast } from '../platform/postgres/missing-last.ts'
 import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { isContact } from './columns.ts'
+import { isContact, SEGMENT_IDS } from './columns.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import { CONTACT_FACETS } from './facets.ts'
@@ -66,7 +65,7 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
     const cut = total.limit(limit).offset(offset)
     // PostgreSQL reads what belongs to a row for each row that it skips, so a deep page is found by its ids first.
     const found = isDeep(page) ? total.where(isContact(await idsOf(cut))) : cut
-    const selected = found.select(CONTACT_COLUMNS).select(segmentIds)
+    const selected = found.select(CONTACT_COLUMNS).select(SEGMENT_IDS)
     return shows(projection, 'notes')
       ? selected.select(recentNotes(NOTES_IN_LISTS, limit)).execute()
       : (await selected.execute()).map((row) => ({ ...row, notes: [] }))

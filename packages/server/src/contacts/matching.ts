@@ -1,6 +1,6 @@
 import { type AliasedExpression, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { segmentIds } from '../memberships/memberships.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { SEGMENT_IDS } from './columns.ts'
 import { type SegmentMember, toSegmentMember } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import type { ContactSet } from './ranges.ts'
@@ -53,7 +53,7 @@ export function findValuesWith<Value>(
   value: Expression<Value>,
 ) {
   const valued = sql<Value>`${value}`.as('value')
-  return withEach(tenant, contactSet, perContact).select(['contact_id', segmentIds, valued]).execute()
+  return withEach(tenant, contactSet, perContact).select(['contact_id', SEGMENT_IDS, valued]).execute()
 }
 
 function withEach(tenant: Tenant, contactSet: ContactSet, perContact: PerContact) {
@@ -70,7 +70,7 @@ export async function countWithSample(
   const { count } = await matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await matching
     .select(CONTACT_COLUMNS)
-    .select(segmentIds)
+    .select(SEGMENT_IDS)
     .orderBy('created_at', 'desc')
     .limit(sampleSize)
     .execute()
@@ -81,7 +81,7 @@ export async function countWithSample(
 export async function findSegmentMembers(tenant: Tenant, contactIds: readonly string[]): Promise<SegmentMember[]> {
   const rows = await contactsAmong(tenant, { contactIds })
     .select(CONTACT_COLUMNS)
-    .select(segmentIds)
+    .select(SEGMENT_IDS)
     .orderBy('contact_id', 'desc')
     .execute()
   return rows.map(toSegmentMember)

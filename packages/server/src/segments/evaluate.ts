@@ -4,7 +4,7 @@ import { lockUnlessBusy } from '../contacts/locks.ts'
 import { idsMatchingWith } from '../contacts/matching.ts'
 import { type ContactRange, rangesOfContacts } from '../contacts/ranges.ts'
 import { toRecords } from '../journal/append.ts'
-import { membersOf } from '../memberships/memberships.ts'
+import { isMemberOf } from '../memberships/memberships.ts'
 import { whileClaimed } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
@@ -86,7 +86,7 @@ async function evaluateRange(
   const now = dependencies.clock()
   const { filter, segmentId } = definition
   const condition = compileFilter(filter, { now, hasEvents: isMet })
-  const isMember = sql`EXISTS ${membersOf(tenant, segmentId).where('segment_members.contact_id', '=', CONTACT_ID)}`
+  const isMember = isMemberOf(tenant, segmentId, CONTACT_ID)
   const ids = await idsMatchingWith(tenant, range, MET_CONDITIONS, sql<boolean>`${condition} <> ${isMember}`)
   for (let from = 0; from < ids.length; from += CONTACTS_AT_ONCE) {
     const part = ids.slice(from, from + CONTACTS_AT_ONCE)
