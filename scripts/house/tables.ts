@@ -24,7 +24,10 @@ interface Use {
   table: string
 }
 
-/** A folder uses its own tables; it uses others through the functions of their folders. There are no exceptions. */
+/**
+ * A folder uses its own tables; it uses others through what their folders export. There are no exceptions, but the table
+ * that a variable names is not seen here: `tablesInVariables` lists those files.
+ */
 export function foreignTables(sources: Sources): string[] {
   const owners = ownersOf(sources)
   const columns = columnsOf(sources)
