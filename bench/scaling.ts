@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVENTS_TABLE } from '../packages/server/src/events/table.ts'
+import { OWNER_LINKS_TABLE } from '../packages/server/src/owners/table.ts'
 import { type ClickHouse, connectClickHouse } from '../packages/server/src/platform/clickhouse/connect.ts'
-import { OWNER_LINKS_TABLE } from '../packages/server/src/platform/clickhouse/owner-links.ts'
 import { createTableStatements } from '../packages/server/src/platform/clickhouse/tables.ts'
 import {
   episodeSql,

@@ -1,25 +1,52 @@
 import { importsOf, type Sources, serverCode, withoutComments } from './sources.ts'
 
-/** Modules that may read every tenant's rows, because they serve all tenants at once. */
+/**
+ * Files, and folders, that may read every tenant's rows, because they serve all tenants at once: platform/ opens the
+ * databases, journal/ writes the rows of all tenants together, and access/ finds a caller's tenant by a key, a session or
+ * a person, who may be in several.
+ */
 const UNSCOPED = [
   'platform',
-  'access',
   'journal',
-  'operations/idempotency.ts',
   'webhooks/queue',
-  'erasure/erase-events.ts',
-  'providers/retention.ts',
   'conversations/mailbox',
-  'identification/retention.ts',
+  'access/accept-invitation.ts',
+  'access/accounts.ts',
+  'access/api-key-lookup.ts',
+  'access/delete-expired.ts',
+  'access/domains.ts',
+  'access/mail-limits.ts',
+  'access/members.ts',
+  'access/networks.ts',
+  'access/oauth/authorization-request.ts',
+  'access/oauth/clients.ts',
+  'access/oauth/consent.ts',
+  'access/oauth/grant-lookup.ts',
+  'access/oauth/grants.ts',
+  'access/password-reset.ts',
+  'access/service-secrets.ts',
+  'access/sessions.ts',
+  'access/setup.ts',
+  'access/sign-in/me.ts',
+  'access/tenants.ts',
+  'access/used-codes.ts',
+  'access/users.ts',
+  'assembly/delete-tenant.ts',
+  'assembly/engines.ts',
+  'assembly/retention.ts',
+  'cli/audited.ts',
+  'cli/session.ts',
+  'contacts/visitors/erase.ts',
+  'erasure/erase-events.ts',
+  'hooks/tokens.ts',
+  'hooks/workers.ts',
   'identification/erase.ts',
+  'identification/retention.ts',
+  'operations/idempotency.ts',
+  'providers/retention.ts',
   'sites/problems/record.ts',
   'sources/usage.ts',
   'sources/write-keys.ts',
-  'hooks/tokens.ts',
-  'hooks/workers.ts',
-  'contacts/visitors/erase.ts',
-  'cli',
-  'assembly',
 ]
 
 /** Only listed modules may use the unrestricted database; all others reach data through the tenant's handle. */

@@ -26,6 +26,10 @@ test.each([
   ['sql`SELECT 1 FROM goods JOIN shops USING (shop_id)`', 'reads'],
   ['sql`SELECT 1 FROM\n  shops`', 'reads'],
   ["const count = (table: 'goods' | 'shops') => tenant.db.selectFrom(table)", 'reads'],
+  [`const count = (from: 'goods' | 'shops') => \`SELECT count() FROM \${from}\``, 'reads'],
+  ["expressionBuilder<TenantTables, 'shops'>()", 'reads'],
+  ["query.where('shops.shop_id', '=', shopId)", 'reads'],
+  ['sql`coalesce(shops.shop_id, 0)`', 'reads'],
   ["tenant.db.insertInto('shops')", 'writes'],
   ["tenant.db.updateTable('shops')", 'writes'],
   ["tenant.db\n  .deleteFrom('shops')", 'writes'],
@@ -35,7 +39,7 @@ test.each([
 ])('a folder uses only its own tables: %s', (code, verb) => {
   const violation = `goods/list.ts ${verb} shops, which is a table of shops/`
   expect(foreignTables(server({ ...SCHEMA, 'goods/list.ts': code }))).toEqual([violation])
-  expect(foreignTables(server({ ...SCHEMA, 'shops/list.ts': code.replaceAll("'goods'", "'shops'") }))).toEqual(
+  expect(foreignTables(server({ ...SCHEMA, 'shops/list.ts': code.replaceAll("'goods", "'shops") }))).toEqual(
     code.includes('FROM goods') ? ['shops/list.ts reads goods, which is a table of goods/'] : [],
   )
 })
@@ -61,7 +65,8 @@ test('tests, comments and words that are no tables use nothing', () => {
   const sources = server({
     ...SCHEMA,
     'goods/list.test.ts': "db.selectFrom('shops')",
-    'goods/list.ts': "// FROM shops\nconst text = 'shops'\nBuffer.from('shops')\n",
+    'goods/list.ts':
+      "// FROM shops, shops.shop_id\nconst text = 'shops'\nBuffer.from('shops')\nshops.map(find)\nread('shops.csv')\n",
     'goods/more/tables.sql': '-- UPDATE shops\n',
   })
   expect(foreignTables(sources)).toEqual([])
@@ -76,9 +81,22 @@ test('a folder that defines a table of ClickHouse may use its name', () => {
   expect(foreignTables(sources)).toEqual([])
 })
 
+test('a table that only ClickHouse has belongs to the folder with its definition; the handle of a tenant reads it', () => {
+  const read = 'const rows = `SELECT 1 FROM sales`'
+  const sources = server({
+    'goods/sales.ts': "export const SALES: TableDefinition = {\n  name: 'sales',\n}\n",
+    'goods/list.ts': read,
+    'platform/clickhouse/handle.ts': read,
+    'shops/list.ts': read,
+  })
+  expect(foreignTables(sources)).toEqual(['shops/list.ts reads sales, which is a table of goods/'])
+})
+
 test.each([
   `sql\`SELECT 1 FROM \${sql.table(name)}\``,
   'const count = (db: Any, table: string) => db.selectFrom(table)',
+  `const count = (table: Name) => sql\`SELECT count(*) FROM \${table}\``,
+  `const remove = ({ table }: Definition) => \`ALTER TABLE \${table.name} DELETE\``,
 ])('a file that gets the names of tables from elsewhere is listed with a reason: %s', (code) => {
   const sources = server({ 'goods/count.ts': code })
   expect(tablesInVariables(sources, {})).toEqual([expect.stringContaining('goods/count.ts gets names')])
@@ -86,6 +104,14 @@ test.each([
   expect(tablesInVariables(server({}), { 'goods/count.ts': 'a reason' })).toEqual([
     expect.stringContaining('goods/count.ts no longer gets names'),
   ])
+})
+
+test.each([
+  `sql\`SELECT 1 FROM \${NEAR_SHOPS} AS near JOIN \${rowsOf(sent)} AS sent\``,
+  `const near = sql\`(SELECT 1 FROM goods)\`\nsql\`SELECT 1 FROM \${near}\``,
+  `sql\`SELECT 1 WHERE name IS DISTINCT FROM \${name}\``,
+])('what a constant, a call or a text of the file holds is checked where it is written: %s', (code) => {
+  expect(tablesInVariables(server({ 'goods/count.ts': code }), {})).toEqual([])
 })
 
 test('folders import one another in one direction', () => {

@@ -3,8 +3,18 @@ import { folderOf, SERVER, type Sources, serverCode, withoutComments } from './s
 /** Files that get the names of tables from elsewhere, so that nothing here shows which ones. */
 const ANY_TABLE: Readonly<Record<string, string>> = {
   'journal/event-ids.ts': 'its three tables take turns',
+  'journal/insert-again.ts': 'looks up rows of the table that an insertion names',
+  'journal/sent-ids.ts': 'its three tables take turns',
+  'platform/clickhouse/connect.ts': 'inserts into the table that the projector names',
+  'platform/clickhouse/delete-rows.ts': 'deletes rows of the table whose definition a feature passes',
   'platform/crypto/reseal.ts': 'each feature declares its columns with ciphertexts',
   'tenant-export/rows.ts': 'an export has all tables of a tenant; a test compares its list with the database',
+}
+
+/** Files whose statements are for other services, in languages like SQL: their tables are not ours. */
+const OTHER_SERVICES: Readonly<Record<string, string>> = {
+  'connectors/posthog/queries.ts': 'HogQL',
+  'connectors/salesforce/read.ts': 'SOQL',
 }
 
 interface Use {
@@ -14,10 +24,14 @@ interface Use {
   table: string
 }
 
-/** A folder uses its own tables; it uses others through the functions of their folders. There are no exceptions. */
+/**
+ * A folder uses its own tables; it uses others through what their folders export. There are no exceptions, but the table
+ * that a variable names is not seen here: `tablesInVariables` lists those files.
+ */
 export function foreignTables(sources: Sources): string[] {
   const owners = ownersOf(sources)
-  const uses = [...sources].flatMap(([path, text]) => usesIn(path, text, owners))
+  const columns = columnsOf(sources)
+  const uses = [...sources].flatMap(([path, text]) => usesIn(path, text, owners, columns))
   const foreign = uses.filter(({ folder, table }) => owners.get(table)?.includes(folder) === false)
   const problems = foreign.map(
     ({ file, verb, table }) => `${file} ${verb} ${table}, which is a table of ${owners.get(table)?.[0]}/`,
@@ -27,9 +41,13 @@ export function foreignTables(sources: Sources): string[] {
 
 /** Files whose statements take the name of a table from a parameter or a list must be listed. */
 export function tablesInVariables(sources: Sources, listed: Readonly<Record<string, string>> = ANY_TABLE): string[] {
-  const files = serverCode(sources).flatMap(([file, text]) =>
-    /\bsql\.table\(/.test(text) || (VARIABLE.test(text) && /\btable: string\b/.test(text)) ? [file] : [],
-  )
+  const owners = ownersOf(sources)
+  const files = serverCode(sources).flatMap(([file, text]) => {
+    if (Object.hasOwn(OTHER_SERVICES, file)) return []
+    const isOfUnknown = hasVariableInSql(text) && quotedTables(text, owners).length === 0
+    const isOfText = (VARIABLE.test(text) || hasVariableInSql(text)) && /\btable: string\b/.test(text)
+    return /\bsql\.table\(/.test(text) || isOfUnknown || isOfText ? [file] : []
+  })
   const unlisted = files.filter((file) => !Object.hasOwn(listed, file))
   const unneeded = Object.keys(listed).filter((file) => !files.includes(file))
   return [
@@ -39,8 +57,8 @@ export function tablesInVariables(sources: Sources, listed: Readonly<Record<stri
 }
 
 /**
- * The folder of each PostgreSQL table: the one whose tables.sql creates it. If ClickHouse has a table of the same name, its
- * folder follows: the names in a statement do not show which engine it is for.
+ * The folder of each table: the one whose tables.sql creates it, or that has its definition for ClickHouse. The tenant's
+ * handle in platform/ reads ClickHouse's tables for all features, and adds the tenant to every query.
  */
 function ownersOf(sources: Sources): Map<string, string[]> {
   const owners = new Map<string, string[]>()
@@ -50,9 +68,16 @@ function ownersOf(sources: Sources): Map<string, string[]> {
   }
   for (const [file, text] of serverCode(sources)) {
     for (const table of namesIn(text, /: TableDefinition = \{\s*name: '(\w+)'/g))
-      owners.get(table)?.push(folderOf(file))
+      owners.set(table, [...new Set([...(owners.get(table) ?? []), folderOf(file), 'platform'])])
   }
   return owners
+}
+
+/** The columns of each table of PostgreSQL. */
+function columnsOf(sources: Sources): Map<string, ReadonlySet<string>> {
+  const schemas = [...sources].filter(([path]) => isSchema(path)).map(([, text]) => text)
+  const tables = schemas.flatMap((text) => [...text.matchAll(/^CREATE TABLE (\w+) \(\n([^;]*)/gm)])
+  return new Map(tables.map(([, table = '', body = '']) => [table, new Set(namesIn(body, /^ {2}([a-z_]\w*) /gm))]))
 }
 
 function isSchema(path: string): boolean {
@@ -65,11 +90,30 @@ const WRITES = /(?:insertInto|updateTable|deleteFrom|mergeInto)\(\s*'(\w+)/g
 const READS = /(?:selectFrom|[a-z]Join|using|(?<!Buffer|Array)\.from)\(\s*'(\w+)/g
 /** A statement whose table, or subquery, is in a variable. */
 const VARIABLE = /(?:selectFrom|insertInto|updateTable|deleteFrom)\(\s*\w+\s*\)/
+/** The same in SQL. What a call returns, and what a constant holds, is checked where it is written. */
+const VARIABLE_IN_SQL = /\b(?:(?<!DISTINCT )FROM|JOIN|USING|INTO|UPDATE|TABLE)\s+\$\{([a-z]\w*)(?:\.\w+)*\}/g
+/** A column with its table, and a query that is typed as one of a table. */
+const COLUMN = /(?<![\w.$])(\w+)\.(\w+)\b(?!\()/g
+const TYPES = /\bTenantTables,\s*((?:\|?\s*'\w+'\s*)+)/g
 /** The tables whose definition a statement changes, or to which it adds an index or a trigger. */
 const CHANGES =
   /\bALTER TABLE\s+(?:ONLY\s+)?(\w+)|\bCREATE (?:UNIQUE )?INDEX \w+ ON\s+(\w+)|\bCREATE (?:CONSTRAINT )?TRIGGER \w+\s[\w\s]*?\bON\s+(\w+)/g
 
-function usesIn(path: string, text: string, owners: ReadonlyMap<string, readonly string[]>): Use[] {
+/** Whether a statement in SQL gets its table from a variable that this file does not set to a text. */
+function hasVariableInSql(text: string): boolean {
+  return namesIn(text, VARIABLE_IN_SQL).some((name) => !new RegExp(`const ${name} = (?:sql)?\``).test(text))
+}
+
+function quotedTables(text: string, owners: ReadonlyMap<string, unknown>): string[] {
+  return namesIn(text, /'(\w+)'/g).filter((name) => owners.has(name))
+}
+
+function usesIn(
+  path: string,
+  text: string,
+  owners: ReadonlyMap<string, readonly string[]>,
+  columns: ReadonlyMap<string, ReadonlySet<string>>,
+): Use[] {
   const file = path.slice(SERVER.length)
   const use = (verb: Use['verb']) => (table: string) => ({ file, folder: folderOf(file), verb, table })
   if (isSchema(path)) {
@@ -84,12 +128,16 @@ function usesIn(path: string, text: string, owners: ReadonlyMap<string, readonly
     ]
   }
   if (!path.startsWith(SERVER) || !path.endsWith('.ts') || path.endsWith('.test.ts')) return []
+  if (Object.hasOwn(OTHER_SERVICES, file)) return []
   const code = withoutComments(text)
   const written = [...namesIn(code, WRITES), ...namesIn(code, WRITES_IN_SQL)]
   // Lists of tables that another part of the service writes.
   if (/\bSealedColumn\b/.test(code)) written.push(...namesIn(code, /\btable: '(\w+)'/g))
   const read = [...namesIn(code, READS), ...namesIn(code, READS_IN_SQL)]
-  if (VARIABLE.test(code)) read.push(...namesIn(code, /'(\w+)'/g).filter((name) => owners.has(name)))
+  if (VARIABLE.test(code) || hasVariableInSql(code)) read.push(...quotedTables(code, owners))
+  const named = [...code.matchAll(COLUMN)].filter(([, table = '', column = '']) => columns.get(table)?.has(column))
+  read.push(...named.map(([, table = '']) => table))
+  read.push(...namesIn(code, TYPES).flatMap((tables) => namesIn(tables, /'(\w+)'/g)))
   return [...written.map(use('writes')), ...read.map(use('reads'))]
 }
 

@@ -10,7 +10,6 @@ import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 import { aggregateEvents, type EventSummary } from './events.ts'
 import { aggregateEventsByCompany } from './events-by-company.ts'
 import { aggregateEventsByContact } from './events-by-contact.ts'
-import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
 import { aggregateCompanies, aggregateContacts } from './records.ts'
 import { AGGREGATE_FIELDS, AggregateBody, checkAggregation, parseAggregation, scopeOfBody } from './requests.ts'
 
@@ -77,12 +76,10 @@ type EventAggregation = Extract<Aggregation, { entity: 'events' }>
 async function summaryOf(tenant: Tenant, aggregation: Aggregation) {
   const { measure, limit } = aggregation
   if (aggregation.entity === 'contacts') {
-    const dimension = CONTACT_DIMENSIONS[aggregation.dimension]
-    return aggregateContacts(tenant, aggregation.filters, dimension, measure, limit)
+    return aggregateContacts(tenant, aggregation.filters, aggregation.dimension, measure, limit)
   }
   if (aggregation.entity === 'companies') {
-    const dimension = COMPANY_DIMENSIONS[aggregation.dimension]
-    return aggregateCompanies(tenant, aggregation.filters, dimension, measure, limit)
+    return aggregateCompanies(tenant, aggregation.filters, aggregation.dimension, measure, limit)
   }
   const { distinctGroups, ...summary } = await eventsBy(tenant, aggregation)
   return { ...summary, distinct_groups: distinctGroups, total_matching: summary.total }

@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { expectedAnswer, type Key, numberIn, numberOnly, rounded } from '../../test/aggregation.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { COMPANY_DIMENSIONS } from '../companies/dimensions.ts'
+import { CONTACT_DIMENSIONS } from '../contacts/dimensions.ts'
 import { newId } from '../platform/ids.ts'
 import { DAY_MS } from '../platform/time.ts'
-import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
 
 interface StoredRecord {
   id: string

@@ -1,10 +1,11 @@
-import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { type CompanyFilters, matchingCompanies } from '../companies/list.ts'
-import { type ContactFilters, matchingContacts } from '../contacts/list.ts'
-import type { TenantTables } from '../platform/postgres/database.ts'
+import { type AliasedExpression, type RawBuilder, sql } from 'kysely'
+import { COMPANY_DIMENSIONS, companiesBy } from '../companies/dimensions.ts'
+import type { CompanyFilters } from '../companies/list.ts'
+import { CONTACT_DIMENSIONS, contactsBy, type KeyedRecord } from '../contacts/dimensions.ts'
+import type { ContactFilters } from '../contacts/list.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { membersCounted } from '../segments/list-filter.ts'
-import { type Bucket, type BucketKey, type Dimension, isTime, type Measure, type Metric } from './dimension.ts'
+import { type Bucket, type Dimension, isTime, type Measure, type Metric } from './dimension.ts'
 
 export interface Summary {
   buckets: Bucket[]
@@ -16,24 +17,24 @@ export interface Summary {
 export async function aggregateContacts(
   tenant: Tenant,
   { segment_id: segmentId, ...own }: ContactFilters & { segment_id?: string },
-  dimension: Dimension,
+  dimension: keyof typeof CONTACT_DIMENSIONS,
   measure: Measure,
   limit: number,
 ): Promise<Summary> {
   const filters = segmentId === undefined ? own : { ...own, conditions: [await membersCounted(tenant, segmentId)] }
-  const value = measureOf(sql.ref('contacts.properties'), measure)
-  return summarize(tenant, groups(matchingContacts(tenant, filters), dimension, value), dimension, limit)
+  const matching = contactsBy(tenant, filters, dimension).as('matching')
+  return summarize(tenant, matching, CONTACT_DIMENSIONS[dimension], measure, limit)
 }
 
 export async function aggregateCompanies(
   tenant: Tenant,
   filters: CompanyFilters,
-  dimension: Dimension,
+  dimension: keyof typeof COMPANY_DIMENSIONS,
   measure: Measure,
   limit: number,
 ): Promise<Summary> {
-  const value = measureOf(sql.ref('companies.properties'), measure)
-  return summarize(tenant, groups(matchingCompanies(tenant, filters), dimension, value), dimension, limit)
+  const matching = companiesBy(tenant, filters, dimension).as('matching')
+  return summarize(tenant, matching, COMPANY_DIMENSIONS[dimension], measure, limit)
 }
 
 /** Listed explicitly, so that no input can become SQL. */
@@ -44,28 +45,10 @@ const METRIC_SQL: Record<Exclude<Metric, 'count'>, (number: RawBuilder<unknown>)
   max: (number) => sql`max(${number})`,
 }
 
-function measureOf(properties: Expression<unknown>, { metric, field }: Measure): RawBuilder<string | null> {
+function measureOf({ metric, field }: Measure): RawBuilder<string | null> {
   if (metric === 'count') return sql`count(*)`
-  const value = sql`(${properties} -> ${field}::text)`
+  const value = sql`(matching.properties -> ${field}::text)`
   return METRIC_SQL[metric](sql`CASE WHEN jsonb_typeof(${value}) = 'number' THEN ${value}::numeric END`)
-}
-
-interface Group {
-  key: BucketKey
-  value: string | number | null
-  records: number
-}
-
-/** A row per group, with the number of its records. */
-function groups<Table extends 'contacts' | 'companies'>(
-  matching: SelectQueryBuilder<TenantTables, Table, object>,
-  dimension: Dimension,
-  value: RawBuilder<string | null>,
-) {
-  const key = sql.raw<BucketKey>(dimension.sql)
-  return matching
-    .select([key.as('key'), value.as('value'), sql<number>`count(*)`.as('records')])
-    .groupBy(sql`1`) as unknown as SelectQueryBuilder<TenantTables, Table, Group>
 }
 
 /**
@@ -74,17 +57,22 @@ function groups<Table extends 'contacts' | 'companies'>(
  */
 async function summarize(
   tenant: Tenant,
-  grouped: SelectQueryBuilder<TenantTables, 'contacts' | 'companies', Group> | ReturnType<typeof groups>,
+  matching: AliasedExpression<KeyedRecord, 'matching'>,
   dimension: Dimension,
+  measure: Measure,
   limit: number,
 ): Promise<Summary> {
   const hidesMissing = dimension.kind === 'id'
   // Texts are sorted by byte, as in ClickHouse, regardless of the database's locale.
   const key = dimension.kind === 'boolean' ? sql`key` : sql`key COLLATE "C"`
   const order = isTime(dimension) ? sql`${key} DESC` : sql`value DESC NULLS LAST, ${key} ASC NULLS LAST`
+  const groups = tenant.db
+    .selectFrom(matching)
+    .select(['matching.key', measureOf(measure).as('value'), sql<number>`count(*)`.as('records')])
+    .groupBy('matching.key')
   const rows = await tenant.heavyRead(() =>
     tenant.db
-      .selectFrom((grouped as SelectQueryBuilder<TenantTables, 'contacts', Group>).as('groups'))
+      .selectFrom(groups.as('groups'))
       .select(['key', 'value', sql<string>`sum(records) OVER ()`.as('total')])
       .orderBy(hidesMissing ? sql`key IS NOT NULL, ${order}` : order)
       .limit(hidesMissing ? limit + 1 : limit)
@@ -96,7 +84,7 @@ async function summarize(
 }
 
 /** A result of PostgreSQL's decimal arithmetic; null if it exceeds the range of a double, and so of a JSON number. */
-function numberOf(value: string | number | null): number | null {
+function numberOf(value: string | null): number | null {
   const number = value === null ? Number.NaN : Number(value)
   return Number.isFinite(number) ? number : null
 }

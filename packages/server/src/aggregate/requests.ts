@@ -1,7 +1,9 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
+import { COMPANY_DIMENSIONS } from '../companies/dimensions.ts'
 import type { CompanyFilters } from '../companies/list.ts'
 import { ListCompaniesQuery } from '../companies/requests.ts'
+import { CONTACT_DIMENSIONS } from '../contacts/dimensions.ts'
 import { COMPANY_FACET_FILTERS, CONTACT_FACET_FILTERS } from '../contacts/facets.ts'
 import type { ContactFilters } from '../contacts/list.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
@@ -14,7 +16,6 @@ import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
 import { type Dimensions, groupBySchema, METRICS, type Measure } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
-import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
 
 const ofContacts = ListContactsQuery.properties
 const ofCompanies = ListCompaniesQuery.properties

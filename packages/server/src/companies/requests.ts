@@ -1,6 +1,8 @@
 import Type from 'typebox'
+import { filterFields } from '../contacts/columns.ts'
 import { COMPANY_FACET_FILTERS } from '../contacts/facets.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
+import { COMPANY_PROPERTIES } from '../contacts/property-catalogue.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
 import {
@@ -13,7 +15,7 @@ import {
   searchText,
   timestampBound,
 } from '../platform/http/query-parameters.ts'
-import { companyCondition } from '../segments/list-filter.ts'
+import { fieldCondition } from '../segments/list-filter.ts'
 import type { CompanyChanges } from './company-object.ts'
 import { parseCompanyDomain } from './domain.ts'
 import type { CompanyFilters } from './list.ts'
@@ -56,6 +58,8 @@ export const ListCompaniesQuery = Type.Object({
 type ListQuery = Type.Static<typeof ListCompaniesQuery>
 type Order = 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'
 
+const FILTER_FIELDS = filterFields('companies', COMPANY_PROPERTIES, ['domain'])
+
 /** The filters of a list. @throws ServiceError 400 naming every invalid field of `filter`. */
 export function companyFiltersOf(
   { filter, company_ids, ...rest }: Omit<ListQuery, Order | 'filter'> & { filter?: unknown },
@@ -63,7 +67,7 @@ export function companyFiltersOf(
 ): CompanyFilters {
   return {
     ...rest,
-    ...(filter === undefined ? {} : { condition: companyCondition(filter, now) }),
+    ...(filter === undefined ? {} : { condition: fieldCondition(FILTER_FIELDS, filter, now) }),
     ...(company_ids === undefined ? {} : { company_ids: idsIn(company_ids, 'company_ids') }),
   }
 }

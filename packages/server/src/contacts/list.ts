@@ -1,5 +1,4 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { segmentIds } from '../memberships/memberships.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -7,6 +6,7 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import { missingLast } from '../platform/postgres/missing-last.ts'
 import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { isContact, SEGMENT_IDS } from './columns.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import { CONTACT_FACETS } from './facets.ts'
@@ -64,8 +64,8 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
     const total = ordered.orderBy('contact_id', direction)
     const cut = total.limit(limit).offset(offset)
     // PostgreSQL reads what belongs to a row for each row that it skips, so a deep page is found by its ids first.
-    const found = isDeep(page) ? total.where(isOneOf(await idsOf(cut))) : cut
-    const selected = found.select(CONTACT_COLUMNS).select(segmentIds)
+    const found = isDeep(page) ? total.where(isContact(await idsOf(cut))) : cut
+    const selected = found.select(CONTACT_COLUMNS).select(SEGMENT_IDS)
     return shows(projection, 'notes')
       ? selected.select(recentNotes(NOTES_IN_LISTS, limit)).execute()
       : (await selected.execute()).map((row) => ({ ...row, notes: [] }))
@@ -132,17 +132,12 @@ function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: Conta
   if (filters.company !== undefined) conditions.push(hasCompanyName(filters.company))
   if (filters.contact_ids) {
     // An invalid id matches nothing, and PostgreSQL would reject it.
-    conditions.push(isOneOf(filters.contact_ids.filter(isUuid)))
+    conditions.push(isContact(filters.contact_ids.filter(isUuid)))
   }
   for (const { isMet } of filters.conditions ?? []) conditions.push(isMet)
   if (filters.created_after) conditions.push(sql`created_at >= ${filters.created_after}`)
   if (filters.created_before) conditions.push(sql`created_at <= ${endOfMillisecond(filters.created_before)}`)
   return eb.and(conditions)
-}
-
-/** An array is one parameter, however many ids it has. */
-function isOneOf(contactIds: readonly string[]) {
-  return sql<SqlBool>`contacts.contact_id = ANY(${contactIds}::uuid[])`
 }
 
 async function idsOf(matching: ReturnType<typeof matchingContacts>): Promise<string[]> {

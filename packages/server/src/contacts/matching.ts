@@ -1,6 +1,6 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { segmentIds } from '../memberships/memberships.ts'
+import { type AliasedExpression, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
+import { SEGMENT_IDS } from './columns.ts'
 import { type SegmentMember, toSegmentMember } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import type { ContactSet } from './ranges.ts'
@@ -9,7 +9,7 @@ import type { ContactSet } from './ranges.ts'
  * Contacts by a condition on their row that a feature above compiles, such as the filter of a segment.
  */
 
-/** A query of some contacts; a caller adds its condition, and joins what the condition needs. */
+/** A query of some contacts. */
 export function contactsAmong(tenant: Tenant, contactSet: ContactSet) {
   const contacts = tenant.db.selectFrom('contacts')
   return 'contactIds' in contactSet
@@ -31,6 +31,35 @@ export async function idsMatching(
   return rows.map(({ contact_id }) => contact_id)
 }
 
+/** A subquery about each contact, for conditions on both. */
+export type PerContact = AliasedExpression<object, 'per_contact'>
+
+/** The same for a condition that reads `per_contact` too, in no order. */
+export async function idsMatchingWith(
+  tenant: Tenant,
+  contactSet: ContactSet,
+  perContact: PerContact,
+  condition: Expression<SqlBool>,
+): Promise<string[]> {
+  const rows = await withEach(tenant, contactSet, perContact).select('contact_id').where(condition).execute()
+  return rows.map(({ contact_id }) => contact_id)
+}
+
+/** Some contacts with their segments and the value of an expression, which reads `per_contact` too. */
+export function findValuesWith<Value>(
+  tenant: Tenant,
+  contactSet: ContactSet,
+  perContact: PerContact,
+  value: Expression<Value>,
+) {
+  const valued = sql<Value>`${value}`.as('value')
+  return withEach(tenant, contactSet, perContact).select(['contact_id', SEGMENT_IDS, valued]).execute()
+}
+
+function withEach(tenant: Tenant, contactSet: ContactSet, perContact: PerContact) {
+  return contactsAmong(tenant, contactSet).leftJoinLateral(perContact, (join) => join.onTrue())
+}
+
 /** How many contacts match a condition, and the newest of them. */
 export async function countWithSample(
   tenant: Tenant,
@@ -41,7 +70,7 @@ export async function countWithSample(
   const { count } = await matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await matching
     .select(CONTACT_COLUMNS)
-    .select(segmentIds)
+    .select(SEGMENT_IDS)
     .orderBy('created_at', 'desc')
     .limit(sampleSize)
     .execute()
@@ -53,7 +82,7 @@ export async function findSegmentMembers(tenant: Tenant, contactIds: readonly st
   if (contactIds.length === 0) return []
   const rows = await contactsAmong(tenant, { contactIds })
     .select(CONTACT_COLUMNS)
-    .select(segmentIds)
+    .select(SEGMENT_IDS)
     .orderBy('contact_id', 'desc')
     .execute()
   return rows.map(toSegmentMember)

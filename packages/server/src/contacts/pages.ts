@@ -1,7 +1,7 @@
-import { segmentIds } from '../memberships/memberships.ts'
 import { pagesOf } from '../platform/answer-size.ts'
 import { ZERO_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { SEGMENT_IDS } from './columns.ts'
 import type { ContactRowInSegments } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import { type ContactFilters, matchingContacts } from './list.ts'
@@ -17,7 +17,7 @@ export function contactPages(tenant: Tenant, filters: ContactFilters): AsyncGene
       () =>
         matchingContacts(tenant, filters)
           .select(CONTACT_COLUMNS)
-          .select(segmentIds)
+          .select(SEGMENT_IDS)
           .where('contacts.contact_id', '>', after?.contact_id ?? ZERO_ID)
           .orderBy('contacts.contact_id')
           .limit(limit)

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { compactEventsOfContact } from '../events/of-contact.ts'
-import { segmentIds } from '../memberships/memberships.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { missingContact } from './aliases.ts'
+import { SEGMENT_IDS } from './columns.ts'
 import { toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
 import { NO_NOTES, noteBeginnings, recentNotes, toNotes } from './notes/notes.ts'
@@ -27,7 +27,7 @@ export async function readContact(tenant: Tenant, contactId: string, options: Re
       .selectFrom('contacts')
       .select(CONTACT_COLUMNS)
       .select(recentNotes(NOTES_IN_CONTACT, 1))
-      .select(segmentIds)
+      .select(SEGMENT_IDS)
       .select(sourceRecords)
       .where('contact_id', '=', contactId)
       .executeTakeFirst(),
@@ -47,7 +47,7 @@ export async function toWholeContact(tenant: Tenant, row: ContactRow) {
   const found = await tenant.db
     .selectFrom('contacts')
     .select(recentNotes(NOTES_IN_CONTACT, 1))
-    .select(segmentIds)
+    .select(SEGMENT_IDS)
     .where('contact_id', '=', row.contact_id)
     .executeTakeFirst()
   const [notes = NO_NOTES] = await toNotes(tenant, [found?.notes ?? []])
@@ -60,7 +60,7 @@ export async function findContacts(tenant: Tenant, contactIds: readonly string[]
     .selectFrom('contacts')
     .select(CONTACT_COLUMNS)
     .select(recentNotes(NOTES_IN_BATCHES, contactIds.length || 1))
-    .select(segmentIds)
+    .select(SEGMENT_IDS)
     .where('contact_id', '=', anyOf(contactIds))
     .execute()
   const notes = await toNotes(

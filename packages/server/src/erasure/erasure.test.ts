@@ -37,7 +37,7 @@ beforeAll(async () => {
     counters: COUNTERS,
     events: createEventEraser({
       ...service.stores,
-      storage: { events: 'events', owner_links: 'owner_links' },
+      cluster: null,
       projector: service.projector,
     }),
     deleteJobs: (tenantId, texts) => deleteJobs(service.stores.database, tenantId, texts),
@@ -360,8 +360,7 @@ test('events that arrive during a deletion are deleted by another one', async ()
       if (++orders === 1) await insert()
     },
   }
-  const storage = { events: 'events', owner_links: 'owner_links' }
-  const { erase } = createEventEraser({ ...stores, clickhouse, storage, projector })
+  const { erase } = createEventEraser({ ...stores, clickhouse, cluster: null, projector })
   await erase(tenant.handle, { contactId, email: null, visitorIds: [], keys: [] }, async () => {})
   expect(orders).toBe(2)
   expect((await tenant.call('GET', `/v1/events?contact_id=${contactId}&include=system`)).body.events).toEqual([])

@@ -1,11 +1,8 @@
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
-import { EVENTS_TABLE } from '../events/table.ts'
 import { deleteImportFiles } from '../imports/expire.ts'
 import { importDirectory } from '../imports/files.ts'
 import type { Projector } from '../journal/projector.ts'
-import { OWNER_LINKS_TABLE } from '../platform/clickhouse/owner-links.ts'
-import { onCluster, storageTable, type TableDefinition } from '../platform/clickhouse/tables.ts'
 import { type Repeated, STOPS_WITH_QUEUE } from '../platform/every.ts'
 import { deleteJobs, type Jobs } from '../platform/jobs/jobs.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
@@ -38,16 +35,12 @@ export async function startErasureWorkers({
   counters: readonly Counter[]
 }): Promise<Repeated> {
   const { clickhouseCluster, dataDirectory } = config
-  // Deletions in ClickHouse must name the tables that store the rows.
-  const storageOf = (table: TableDefinition) =>
-    `${storageTable(table, clickhouseCluster)}${onCluster(clickhouseCluster)}`
-  const storage = { events: storageOf(EVENTS_TABLE), owner_links: storageOf(OWNER_LINKS_TABLE) }
   const dependencies = {
     jobs,
     writing,
     erasers,
     counters,
-    events: createEventEraser({ ...stores, storage, projector }),
+    events: createEventEraser({ ...stores, cluster: clickhouseCluster, projector }),
     deleteJobs: (tenantId: string, texts: readonly string[]) => deleteJobs(stores.database, tenantId, texts),
     deleteExportFiles: (tenant: Tenant) => expireExports(tenant, exportDirectory(dataDirectory)),
     deleteImportFiles: (tenant: Tenant, uploadedBefore: Date) =>

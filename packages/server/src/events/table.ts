@@ -1,5 +1,5 @@
 import { EVENT_COLUMNS } from '../journal/event-record.ts'
-import { SHARDING_KEY } from '../platform/clickhouse/owner-links.ts'
+import { SHARDING_KEY } from '../owners/table.ts'
 import { SEQUENCE_COLUMN } from '../platform/clickhouse/sequence.ts'
 import type { TableDefinition } from '../platform/clickhouse/tables.ts'
 

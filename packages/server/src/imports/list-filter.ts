@@ -1,8 +1,7 @@
-import { expressionBuilder } from 'kysely'
+import { isContactIn } from '../contacts/columns.ts'
 import type { ListFilter } from '../contacts/list-filters.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { isUuid } from '../platform/ids.ts'
-import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** The `import_id` of lists of contacts. */
@@ -10,8 +9,7 @@ export const importFilter: ListFilter = async (tenant, { import_id: importId }) 
   if (importId === undefined) return []
   await requireKnown(tenant, importId)
   const written = tenant.db.selectFrom('import_changes').select('contact_id').where('import_id', '=', importId)
-  const eb = expressionBuilder<TenantTables, 'contacts'>()
-  return [{ isMet: eb('contacts.contact_id', 'in', written), isHeavy: false }]
+  return [{ isMet: isContactIn(written), isHeavy: false }]
 }
 
 /** @throws ServiceError 400 `unknown_import`. */

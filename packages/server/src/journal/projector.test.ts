@@ -441,7 +441,7 @@ test('an erasure waits for events of a visitor while ClickHouse accepts deletion
     await commit(['anonymous'], tenant, (rows) => rows.replace(NOBODY, owner))
     const { erase } = createEventEraser({
       ...service.stores,
-      storage: { events: 'events', owner_links: 'owner_links' },
+      cluster: null,
       projector,
     })
     const subject = { contactId, email: null, visitorIds: ['ada'], keys: [] }

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, sql } from 'kysely'
+import { type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -10,27 +10,27 @@ export interface Membership {
   contactId: string
 }
 
-/** A column `segment_ids` for a query of contacts: the segments of each, sorted by id. */
-export function segmentIds(from: ExpressionBuilder<TenantTables, 'contacts'>) {
-  return from
+/** A column `segment_ids`: the segments of the contact whose id a query has, sorted by id. */
+export function segmentIdsOf(contactId: Expression<string>) {
+  return expressionBuilder<TenantTables, never>()
     .selectFrom('segment_members')
     .select(
       sql<string[]>`coalesce(array_agg(segment_members.segment_id ORDER BY segment_members.segment_id), '{}')`.as(
         'ids',
       ),
     )
-    .whereRef('segment_members.contact_id', '=', 'contacts.contact_id')
+    .where('segment_members.contact_id', '=', contactId)
     .$asScalar()
     .$notNull()
     .as('segment_ids')
 }
 
-/** A column `contact_count` for a query of segments: the number of members, from stored counters. */
-export function memberCount(from: ExpressionBuilder<TenantTables, 'segments'>) {
-  return from
+/** A column `contact_count`: the number of members of the segment whose id a query has, from stored counters. */
+export function memberCountOf(segmentId: Expression<string>) {
+  return expressionBuilder<TenantTables, never>()
     .selectFrom('segment_counts')
     .select(sql<number>`coalesce(sum(segment_counts.contacts), 0)::bigint`.as('contacts'))
-    .whereRef('segment_counts.segment_id', '=', 'segments.segment_id')
+    .where('segment_counts.segment_id', '=', segmentId)
     .$asScalar()
     .$notNull()
     .as('contact_count')
@@ -42,6 +42,11 @@ export function membersOf({ db }: Tenant, segmentId: string) {
     .selectFrom('segment_members')
     .select('segment_members.contact_id')
     .where('segment_members.segment_id', '=', segmentId)
+}
+
+/** A condition of another query: the contact whose id it has is a member of a segment. */
+export function isMemberOf(tenant: Tenant, segmentId: string, contactId: Expression<string>): RawBuilder<SqlBool> {
+  return sql`EXISTS ${membersOf(tenant, segmentId).where('segment_members.contact_id', '=', contactId)}`
 }
 
 /** @returns the memberships that are new. */

@@ -62,8 +62,3 @@ export function countOwners({ db }: Tenant, contactId: string, max: number) {
   const some = db.selectFrom('owner_links').select('owner_id').where('contact_id', '=', contactId).limit(max)
   return db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('owners'))
 }
-
-/** Deletes the links of a contact's owners, whose events have been erased. */
-export async function deleteLinks(tenant: Tenant, contactId: string): Promise<void> {
-  await tenant.db.deleteFrom('owner_links').where('contact_id', '=', contactId).execute()
-}

@@ -71,7 +71,7 @@ function compileProperty(
       return sql`coalesce(${timeOf(property, records)} BETWEEN ${from}::timestamptz AND ${until}::timestamptz, false)`
     }
     default: {
-      const number = sql`numeric_property(${column('properties', records)}, ${property}::text)`
+      const number = sql`numeric_property(${records.properties}, ${property}::text)`
       return sql`coalesce(${number} ${COMPARISONS[operator]} ${String(value).trim()}::numeric, false)`
     }
   }
@@ -101,18 +101,13 @@ function isSet(property: string, records: FilteredRecords): Condition {
 }
 
 function jsonOf(property: string, records: FilteredRecords): RawBuilder<unknown> {
-  if (records.textColumns.includes(property)) return sql`to_jsonb(${column(property, records)})`
-  return sql`(${column('properties', records)} -> ${property}::text)`
+  if (records.textColumns.includes(property)) return sql`to_jsonb(${records.column(property)})`
+  return sql`(${records.properties} -> ${property}::text)`
 }
 
 function timeOf(property: string, records: FilteredRecords): RawBuilder<unknown> {
-  if (records.timeColumns.includes(property)) return column(property, records)
-  return sql`timestamp_of(${column('properties', records)} ->> ${property}::text)`
-}
-
-/** @param name `properties`, or a column that the records list. */
-function column(name: string, { table }: FilteredRecords): RawBuilder<unknown> {
-  return sql`${sql.ref(`${table}.${name}`)}`
+  if (records.timeColumns.includes(property)) return records.column(property)
+  return sql`timestamp_of(${records.properties} ->> ${property}::text)`
 }
 
 /** A date alone means its start as a lower bound and its end as an upper one: both bounds are inclusive. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { segmentIds } from '../memberships/memberships.ts'
+import { findValuesWith } from '../contacts/matching.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import type { Definition } from './definitions.ts'
-import { contactsWithMetConditions, isMet } from './met-conditions.ts'
+import { isMet, MET_CONDITIONS } from './met-conditions.ts'
 
 /** Segments per statement, because the number of parameters is limited. */
 const SEGMENTS_PER_QUERY = 50
@@ -35,9 +35,8 @@ export async function evaluateContacts(
       // Unknown: the other conditions may still decide, as in SQL's three-valued logic.
       compileFilter(definition.filter, { now, hasEvents: isKnown(definition) ? isMet : () => sql`NULL::boolean` }),
     )
-    const rows = await contactsWithMetConditions(tx, { contactIds })
-      .select(['contact_id', segmentIds, sql<(boolean | null)[]>`ARRAY[${sql.join(conditions)}]`.as('belongs')])
-      .execute()
+    const belongs = sql<(boolean | null)[]>`ARRAY[${sql.join(conditions)}]`
+    const rows = await findValuesWith(tx, { contactIds }, MET_CONDITIONS, belongs)
     for (const row of rows) {
       const evaluation = evaluations.get(row.contact_id) ?? {
         contactId: row.contact_id,
@@ -45,7 +44,7 @@ export async function evaluateContacts(
         belongs: new Map<string, boolean | null>(),
       }
       for (const [index, { segmentId }] of group.entries()) {
-        evaluation.belongs.set(segmentId, row.belongs[index] ?? null)
+        evaluation.belongs.set(segmentId, row.value[index] ?? null)
       }
       evaluations.set(row.contact_id, evaluation)
     }

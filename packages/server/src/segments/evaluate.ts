@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
+import { CONTACT_ID } from '../contacts/columns.ts'
 import { lockUnlessBusy } from '../contacts/locks.ts'
+import { idsMatchingWith } from '../contacts/matching.ts'
 import { type ContactRange, rangesOfContacts } from '../contacts/ranges.ts'
 import { toRecords } from '../journal/append.ts'
-import { membersOf } from '../memberships/memberships.ts'
+import { isMemberOf } from '../memberships/memberships.ts'
 import { whileClaimed } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
@@ -13,7 +15,7 @@ import { compileFilter } from './conditions.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
 import { applyEvaluations } from './membership.ts'
-import { contactsWithMetConditions, isMet } from './met-conditions.ts'
+import { isMet, MET_CONDITIONS } from './met-conditions.ts'
 import { refreshMetConditions } from './refresh-conditions.ts'
 import { recordSilentChange } from './silent-changes.ts'
 
@@ -84,20 +86,13 @@ async function evaluateRange(
   const now = dependencies.clock()
   const { filter, segmentId } = definition
   const condition = compileFilter(filter, { now, hasEvents: isMet })
-  const rows = await contactsWithMetConditions(tenant, range)
-    .select('contact_id')
-    .where((eb) => sql<boolean>`${condition} <> ${eb.exists(memberRow(tenant, segmentId))}`)
-    .execute()
-  const ids = rows.map((row) => row.contact_id)
+  const isMember = isMemberOf(tenant, segmentId, CONTACT_ID)
+  const ids = await idsMatchingWith(tenant, range, MET_CONDITIONS, sql<boolean>`${condition} <> ${isMember}`)
   for (let from = 0; from < ids.length; from += CONTACTS_AT_ONCE) {
     const part = ids.slice(from, from + CONTACTS_AT_ONCE)
     if (!(await correctMemberships(tenant, dependencies, definition, part, silent, now))) return false
   }
   return true
-}
-
-function memberRow(tenant: Tenant, segmentId: string) {
-  return membersOf(tenant, segmentId).where('segment_members.contact_id', '=', sql<string>`contacts.contact_id`)
 }
 
 /** Corrects wrong memberships of contacts, if they are still wrong. */

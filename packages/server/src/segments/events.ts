@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { isContact } from '../contacts/columns.ts'
 import { type ContactRange, type ContactSet, isLast } from '../contacts/ranges.ts'
 import { conditionsOf, type EventConditions, eventConditions } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
@@ -47,7 +48,7 @@ export class EventResults {
   hasEvents(match: EventMatch): RawBuilder<SqlBool> {
     const contactIds = this.#contactIds.get(keyOf(match))
     if (contactIds === undefined) throw new Error('A filter has an event condition that was not queried.')
-    return contactIds.length === 0 ? sql`false` : sql`contacts.contact_id = ANY(${contactIds}::uuid[])`
+    return contactIds.length === 0 ? sql`false` : isContact(contactIds)
   }
 }
 

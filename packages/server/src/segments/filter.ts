@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
-import { COMPANY_PROPERTIES, CONTACT_PROPERTIES, type KnownProperty, namesOf } from '../contacts/property-catalogue.ts'
+import { CONTACT_FILTER_FIELDS, type FilterFields } from '../contacts/columns.ts'
 
 /** The operators of property conditions. */
 export const PROPERTY_OPERATORS = [
@@ -59,35 +59,12 @@ export interface SegmentFilter {
   conditions: SegmentCondition[]
 }
 
-/** The records that a filter selects: their table, and the columns that a condition can name like a property. */
-export interface FilteredRecords {
-  table: 'contacts' | 'companies'
-  textColumns: readonly string[]
-  timeColumns: readonly string[]
-  /** Columns, and properties, whose values are stored in lower case. */
-  lowerCase: readonly string[]
+/** The records that a filter selects. */
+export interface FilteredRecords extends FilterFields {
   hasEvents: boolean
 }
 
-export const CONTACTS: FilteredRecords = {
-  table: 'contacts',
-  ...columnsOf(CONTACT_PROPERTIES),
-  lowerCase: ['email', 'company_id'],
-  hasEvents: true,
-}
-export const COMPANIES: FilteredRecords = {
-  table: 'companies',
-  ...columnsOf(COMPANY_PROPERTIES),
-  lowerCase: ['domain'],
-  hasEvents: false,
-}
-
-function columnsOf(properties: Readonly<Record<string, KnownProperty>>) {
-  return {
-    textColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'text'),
-    timeColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'date'),
-  }
-}
+export const CONTACTS: FilteredRecords = { ...CONTACT_FILTER_FIELDS, hasEvents: true }
 
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 

@@ -1,15 +1,15 @@
-import { expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type FilterFields, isContactIn } from '../contacts/columns.ts'
 import type { ListCondition } from '../contacts/list.ts'
 import { eventFilterTooBroad, type ListFilter } from '../contacts/list-filters.ts'
 import { ALL_CONTACTS } from '../contacts/ranges.ts'
 import { membersOf } from '../memberships/memberships.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
-import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import { isBeyondBounds, queryEvents } from './events.ts'
-import { COMPANIES, eventsOf } from './filter.ts'
+import { eventsOf } from './filter.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 import { findSegment } from './segments.ts'
 
@@ -40,8 +40,7 @@ export async function membersCounted(tenant: Tenant, segmentId: string): Promise
 }
 
 function isMember(tenant: Tenant, segmentId: string): ListCondition {
-  const eb = expressionBuilder<TenantTables, 'contacts'>()
-  return { isMet: eb('contacts.contact_id', 'in', membersOf(tenant, segmentId)), isHeavy: false }
+  return { isMet: isContactIn(membersOf(tenant, segmentId)), isHeavy: false }
 }
 
 async function compiled(
@@ -62,10 +61,11 @@ async function compiled(
 
 const TOO_BROAD = [{ path: 'filter', message: 'has an event condition that too many contacts meet; add within_days' }]
 
-/** The condition of the `filter` of a list of companies. @throws ServiceError 400 naming every invalid field. */
-export function companyCondition(filter: unknown, now: Date): RawBuilder<SqlBool> {
-  const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter, 'filter', COMPANIES)
-  return compileFilter(parsed, { now, records: COMPANIES, hasEvents: () => sql`false` })
+/** The condition of the `filter` of a list of records without events. @throws ServiceError 400 naming every invalid field. */
+export function fieldCondition(fields: FilterFields, filter: unknown, now: Date): RawBuilder<SqlBool> {
+  const records = { ...fields, hasEvents: false }
+  const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter, 'filter', records)
+  return compileFilter(parsed, { now, records, hasEvents: () => sql`false` })
 }
 
 /** The filter in a query parameter. */

@@ -1,6 +1,7 @@
-import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import { contactExists, contactsAmong } from '../contacts/matching.ts'
-import type { ContactRange, ContactSet } from '../contacts/ranges.ts'
+import { expressionBuilder, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { CONTACT_ID } from '../contacts/columns.ts'
+import { contactExists, type PerContact } from '../contacts/matching.ts'
+import type { ContactRange } from '../contacts/ranges.ts'
 import { ZERO_ID } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -16,23 +17,19 @@ export function keysOf(definitions: readonly Definition[]): string[] {
   return [...new Set(definitions.flatMap(({ matches }) => matches.map(keyOf)))]
 }
 
-/** A query of some contacts, each with `met.keys`: the keys of the event conditions that it is known to meet. */
-export function contactsWithMetConditions(tenant: Tenant, contactSet: ContactSet) {
-  return contactsAmong(tenant, contactSet).leftJoinLateral(
-    // Aggregated, so that it is read once per contact, however many conditions use it.
-    (eb) =>
-      eb
-        .selectFrom('segment_met_conditions')
-        .select(sql`coalesce(array_agg(match_key), '{}')`.as('keys'))
-        .whereRef('segment_met_conditions.contact_id', '=', 'contacts.contact_id')
-        .as('met'),
-    (join) => join.onTrue(),
-  )
-}
+/**
+ * The keys of the event conditions that a contact is known to meet. Aggregated, so that they are read once per contact,
+ * however many conditions use them.
+ */
+export const MET_CONDITIONS: PerContact = expressionBuilder<TenantTables, never>()
+  .selectFrom('segment_met_conditions')
+  .select(sql`coalesce(array_agg(match_key), '{}')`.as('keys'))
+  .where('segment_met_conditions.contact_id', '=', CONTACT_ID)
+  .as('per_contact')
 
-/** The condition, in a query of `contactsWithMetConditions`, that a contact meets an event condition. */
+/** The condition, in a query with `MET_CONDITIONS`, that a contact meets an event condition. */
 export function isMet(match: EventMatch): RawBuilder<SqlBool> {
-  return sql`${keyOf(match)}::uuid = ANY(met.keys)`
+  return sql`${keyOf(match)}::uuid = ANY(per_contact.keys)`
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { deleteCounters, memberCount } from '../memberships/memberships.ts'
+import { deleteCounters, memberCountOf } from '../memberships/memberships.ts'
 import { namesIn } from '../operations/audit.ts'
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { notFound, validationError } from '../platform/errors.ts'
@@ -178,7 +178,7 @@ function selectSegments(tenant: Tenant) {
   return tenant.db
     .selectFrom('segments')
     .select(['segment_id', 'name', 'description', 'filter', 'evaluated_at', 'created_at'])
-    .select(memberCount)
+    .select(memberCountOf(sql.ref('segments.segment_id')))
 }
 
 function columnsOf(filter: SegmentFilter) {

@@ -3,7 +3,8 @@ import { callMcp, textOf } from '../../../test/mcp.ts'
 import { createPersonalData, EMAIL, expectNoToken } from '../../../test/personal-data.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { EVENT_DIMENSIONS } from '../../aggregate/event-dimensions.ts'
-import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from '../../aggregate/record-dimensions.ts'
+import { COMPANY_DIMENSIONS } from '../../companies/dimensions.ts'
+import { CONTACT_DIMENSIONS } from '../../contacts/dimensions.ts'
 import { TOOLS } from '../tools/all-tools.ts'
 
 let service: TestService

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { EVENT_DIMENSIONS } from '../../aggregate/event-dimensions.ts'
-import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from '../../aggregate/record-dimensions.ts'
+import { COMPANY_DIMENSIONS } from '../../companies/dimensions.ts'
+import { CONTACT_DIMENSIONS } from '../../contacts/dimensions.ts'
 import type { Values } from '../../operations/declare.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { EVENTS_TABLE } from '../../events/table.ts'
-import { OWNER_LINKS_TABLE } from './owner-links.ts'
+import { OWNER_LINKS_TABLE } from '../../owners/table.ts'
 import { createTableStatements, onCluster, storageTable } from './tables.ts'
 
 describe('a table definition renders', () => {

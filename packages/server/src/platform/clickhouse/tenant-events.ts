@@ -191,17 +191,16 @@ function renderSelect(selection: EventSelect): string {
   const selections = [selection, ...(also ? [{ ...selection, ...also }] : [])]
   const select = selections.map(renderRows).join(' UNION ALL ')
   if (!outer) return `/* ${name} */ ${select}`
-  const found = isPerContact ? withContacts(select, also ? [] : selection.where) : `(${select}) AS found`
+  const found = isPerContact ? withContacts(select, also ? [] : selection.where) : select
   const chosen = outer.where ? `WHERE ${outer.where}` : ''
-  return `/* ${name} */ SELECT ${outer.columns} FROM ${found} ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
+  return `/* ${name} */ SELECT ${outer.columns} FROM (${found}) AS found ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
 }
 
 /** Rows of owners with the contact of each. */
 function withContacts(select: string, where: readonly string[]): string {
   const conditions = [OF_TENANT, ...where.filter(isByOwner)].join(' AND ')
-  const links = `(${linksWhere(conditions)}) AS links`
-  return `(SELECT found.*, ${CONTACT_OF_OWNER} AS contact_id FROM (${select}) AS found
-    LEFT JOIN ${links} ON links.owner_id = found.owner_id) AS found`
+  return `SELECT found.*, ${CONTACT_OF_OWNER} AS contact_id FROM (${select}) AS found
+    LEFT JOIN (${linksWhere(conditions)}) AS links ON links.owner_id = found.owner_id`
 }
 
 /** Every selection has the tenant's predicate. */

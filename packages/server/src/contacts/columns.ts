@@ -1,0 +1,52 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { segmentIdsOf } from '../memberships/memberships.ts'
+import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-catalogue.ts'
+
+/*
+ * How the conditions of other features write what a record has.
+ */
+
+/** The id of a contact, in a query of contacts. */
+export const CONTACT_ID: RawBuilder<string> = sql.ref('contacts.contact_id')
+
+/** A column `segment_ids` for a query of contacts: the segments of each, sorted by id. */
+export const SEGMENT_IDS = segmentIdsOf(CONTACT_ID)
+
+/** The condition that a contact is one of some. An array is one parameter, however many ids it has. */
+export function isContact(contactIds: readonly string[]): RawBuilder<SqlBool> {
+  return sql`${CONTACT_ID} = ANY(${contactIds}::uuid[])`
+}
+
+/** The condition that a contact is among those whose ids a query finds. */
+export function isContactIn(ids: Expression<{ contact_id: string | null }>): RawBuilder<SqlBool> {
+  return sql`${CONTACT_ID} IN ${ids}`
+}
+
+/** What a filter can name of some records. */
+export interface FilterFields {
+  /** The columns that it names like a property. */
+  textColumns: readonly string[]
+  timeColumns: readonly string[]
+  /** Columns, and properties, whose values are stored in lower case. */
+  lowerCase: readonly string[]
+  /** One of these columns, in a query of the records. */
+  column(name: string): RawBuilder<unknown>
+  /** The column of their properties, a JSON object. */
+  properties: RawBuilder<unknown>
+}
+
+export const CONTACT_FILTER_FIELDS = filterFields('contacts', CONTACT_PROPERTIES, ['email', 'company_id'])
+
+export function filterFields(
+  table: 'contacts' | 'companies',
+  properties: Readonly<Record<string, KnownProperty>>,
+  lowerCase: readonly string[],
+): FilterFields {
+  return {
+    textColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'text'),
+    timeColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'date'),
+    lowerCase,
+    column: (name) => sql.ref(`${table}.${name}`),
+    properties: sql.ref(`${table}.properties`),
+  }
+}
