@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation } from '../operations/declare.ts'
 import { SCOPES } from '../operations/scopes.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -24,9 +25,7 @@ export const Key = Type.Object(
   { title: 'ApiKey' },
 )
 
-function entryOf(action: string, keyId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'api_key', subjectId: keyId, details }
-}
+const entryOf = entryAbout('api_key')
 
 export const KEY_OPERATIONS = [
   operation({

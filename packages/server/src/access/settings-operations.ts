@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { Config, RateLimits } from '../config.ts'
 import { firstAndLastEvent } from '../events/first-and-last.ts'
+import { entryAbout } from '../operations/audit.ts'
 import { operationsWith } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
@@ -34,9 +35,7 @@ const ofTenant = operationsWith<TenantServices>()
 const ofLimits = operationsWith<LimitServices>()
 const ofTracker = operationsWith<TrackerServices>()
 
-function entryOf(action: string, tenantId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'tenant', subjectId: tenantId, details }
-}
+const entryOf = entryAbout('tenant')
 
 /** The caller's tenant: its name and its settings for signed identification. */
 export const TENANT_OPERATIONS = [

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Config } from '../config.ts'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith, secret } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
@@ -40,9 +41,7 @@ const Url = Type.String({
 })
 
 /** An audit entry about a hook. It must not contain a token or a secret. */
-export function entryOf(action: string, hookId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'hook', subjectId: hookId, details }
-}
+export const entryOf = entryAbout('hook')
 
 /** Incoming webhooks. */
 export const HOOK_OPERATIONS = [

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
@@ -30,9 +31,7 @@ export const Source = Type.Object(
 const WriteKey = Type.String({ description: 'Returned only once.', examples: ['wk_N5rAzt4nK0uVrcCqZmFh3TnHqy1XjQ0d'] })
 const Name = Type.String({ minLength: 1, maxLength: 200 })
 
-function entryOf(action: string, sourceId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'source', subjectId: sourceId, details }
-}
+const entryOf = entryAbout('source')
 
 /** The sources of a tenant, and their write keys. */
 export const SOURCE_OPERATIONS = [

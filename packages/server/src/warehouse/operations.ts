@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Config } from '../config.ts'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith, secret } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
@@ -54,9 +55,7 @@ const TimeZone = Type.String({
 const alsoSettings = () => 'settings:write' as const
 const BOTH = 'Needs the scopes `data:export` and `settings:write`.'
 
-function entryOf(action: string, destinationId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'warehouse_destination', subjectId: destinationId, details }
-}
+const entryOf = entryAbout('warehouse_destination')
 
 export const WAREHOUSE_OPERATIONS = [
   operation({
