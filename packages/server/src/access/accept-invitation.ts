@@ -1,10 +1,10 @@
 import { audit } from '../operations/audit.ts'
 import { isRole } from '../operations/roles.ts'
+import { tokenHash } from '../platform/crypto/token-hash.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { isMember, verifiedAccount } from './accounts.ts'
-import { hashOf } from './invitations.ts'
 import { isPersonName } from './names.ts'
 import { chooseTenant, type SignedIn } from './sessions.ts'
 import { addMember, createUser, createVerifiedUser } from './users.ts'
@@ -18,7 +18,7 @@ export async function readInvitation({ database }: Stores, token: string, now: D
     .selectFrom('invitations')
     .innerJoin('tenants', 'tenants.tenant_id', 'invitations.tenant_id')
     .select(['invitations.email', 'invitations.role', 'invitations.proves_address', 'tenants.name as tenant_name'])
-    .where('token_hash', '=', hashOf(token))
+    .where('token_hash', '=', tokenHash(token))
     .where('expires_at', '>', now)
     .executeTakeFirst()
   if (!row || !isRole(row.role)) throw notFound('invitation')
@@ -83,13 +83,13 @@ async function redeemInvitation(transaction: Database, token: string, now: Date)
     .selectFrom('tenants')
     .select('tenant_id')
     .where('tenant_id', 'in', (query) =>
-      query.selectFrom('invitations').select('tenant_id').where('token_hash', '=', hashOf(token)),
+      query.selectFrom('invitations').select('tenant_id').where('token_hash', '=', tokenHash(token)),
     )
     .forKeyShare()
     .execute()
   const invitation = await transaction
     .deleteFrom('invitations')
-    .where('token_hash', '=', hashOf(token))
+    .where('token_hash', '=', tokenHash(token))
     .where('expires_at', '>', now)
     .returning(['tenant_id', 'email', 'role', 'proves_address'])
     .executeTakeFirst()

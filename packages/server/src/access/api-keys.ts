@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { type Actor, namesIn } from '../operations/audit.ts'
 import { isScope, SCOPES, type Scope } from '../operations/scopes.ts'
+import { tokenHash } from '../platform/crypto/token-hash.ts'
 import { notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
@@ -10,7 +11,6 @@ import { requireName } from '../platform/names.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { hashOf } from './api-key-lookup.ts'
 import { withdrawInvitationsOfKey } from './invitations.ts'
 
 const KEY_BYTES = 32
@@ -109,7 +109,7 @@ export async function createApiKey(
   const row = {
     key_id: newId(),
     name: requireName('name', name, NAME_LENGTH_MAX),
-    key_hash: hashOf(apiKey),
+    key_hash: tokenHash(apiKey),
     scopes: knownScopes(scopes),
     redacts,
     created_at: now,

@@ -293,6 +293,7 @@ export function storableTime(time: Date): string {
   return new Date(Math.min(Math.max(time.getTime(), EARLIEST_MS), LATEST_MS)).toISOString()
 }
 
-function timestampParameter(name: string): string {
+/** A parameter with a time that `storableTime` wrote. */
+export function timestampParameter(name: string): string {
   return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { hashOf } from '../access/api-key-lookup.ts'
 import { cached } from '../platform/cache.ts'
+import { tokenHash } from '../platform/crypto/token-hash.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { type Clock, DAY_MS } from '../platform/time.ts'
@@ -35,7 +35,7 @@ export type FindHook = (
 /** A new token, which cannot be shown again, and its stored form. */
 export function newToken(): { token: string; stored: { token_hash: Buffer; token_hint: string } } {
   const token = `hk_${randomBytes(TOKEN_BYTES).toString('base64url')}`
-  return { token, stored: { token_hash: hashOf(token), token_hint: token.slice(-HINT_LENGTH) } }
+  return { token, stored: { token_hash: tokenHash(token), token_hint: token.slice(-HINT_LENGTH) } }
 }
 
 export function createHookLookup(
@@ -53,7 +53,7 @@ export function createHookLookup(
   invalidation.onChange(() => accepted.clear())
 
   return async (token, beforeUnknown) => {
-    const hash = hashOf(token).toString('hex')
+    const hash = tokenHash(token).toString('hex')
     if (!accepted.has(hash)) beforeUnknown()
     const found = await byHash(hash)
     if (found === null || (found.until !== null && found.until <= clock())) {

@@ -4,7 +4,7 @@ import type { Tenant } from '../tenant.ts'
 
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
-const UNIQUE_VIOLATION = '23505'
+export const UNIQUE_VIOLATION = '23505'
 /** Each attempt sees the transaction that the last one collided with, so only new ones can collide again. */
 const ATTEMPTS_MAX = 30
 

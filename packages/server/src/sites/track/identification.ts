@@ -12,6 +12,7 @@ import { isSigned } from '../../identification/user-hash.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../../platform/errors.ts'
+import { isObject } from '../../platform/is-object.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { TrackBody } from './requests.ts'
 
@@ -125,8 +126,4 @@ function partWarnings(problems: readonly ErrorDetail[]): string[] {
     .map(({ path, message }) => `identify.${firstCharacters(path, PATH_LENGTH_MAX)} was ignored: ${message}.`)
   const more = problems.length - named.length
   return more > 0 ? [...named, `${more} more parts of identify were ignored.`] : named
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
