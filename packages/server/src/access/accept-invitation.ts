@@ -1,6 +1,6 @@
 import { audit } from '../operations/audit.ts'
 import { isRole } from '../operations/roles.ts'
-import { tokenHash } from '../platform/crypto/token-hash.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
@@ -13,7 +13,7 @@ import { verifyAddress } from './verify-address.ts'
 /**
  * Reads the invitation behind a link. @throws ServiceError 404 if it is unknown, used, withdrawn or expired.
  */
-export async function readInvitation({ database }: Stores, token: string, now: Date) {
+export async function readInvitationByToken({ database }: Stores, token: string, now: Date) {
   const row = await database
     .selectFrom('invitations')
     .innerJoin('tenants', 'tenants.tenant_id', 'invitations.tenant_id')
@@ -40,7 +40,7 @@ interface Acceptance {
  * join with that.
  * @param withoutPassword whether a new person needs no password, because they sign in with the OpenID provider.
  * @returns the address, and whether the person must sign in with the password that they have just chosen.
- * @throws ServiceError 404 as `readInvitation`; 409 `already_member`; 403 `invitation_for_another` if another person
+ * @throws ServiceError 404 as `readInvitationByToken`; 409 `already_member`; 403 `invitation_for_another` if another person
  * is signed in, `address_not_verified` if their own account cannot join, and `sign_in_first` if a mailed link's
  * address has a verified account; 400 for a new person without a valid password; 401 `account_replaced`.
  */

@@ -1,5 +1,5 @@
 import { cached } from '../platform/cache.ts'
-import { tokenHash } from '../platform/crypto/token-hash.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { type Clock, MINUTE_MS } from '../platform/time.ts'

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { type Actor, namesIn } from '../operations/audit.ts'
 import { isScope, SCOPES, type Scope } from '../operations/scopes.ts'
-import { tokenHash } from '../platform/crypto/token-hash.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import { notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
@@ -14,7 +14,6 @@ import type { Tenant } from '../platform/tenant.ts'
 import { withdrawInvitationsOfKey } from './invitations.ts'
 
 const KEY_BYTES = 32
-const NAME_LENGTH_MAX = 200
 /** Active keys per tenant: neither revoked nor expired. */
 const KEYS_MAX = 200
 export interface NewApiKey {
@@ -108,7 +107,7 @@ export async function createApiKey(
   const apiKey = `cds_${randomBytes(KEY_BYTES).toString('base64url')}`
   const row = {
     key_id: newId(),
-    name: requireName('name', name, NAME_LENGTH_MAX),
+    name: requireName(name),
     key_hash: tokenHash(apiKey),
     scopes: knownScopes(scopes),
     redacts,

@@ -2,15 +2,13 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { REPLACED_FOR_MS } from '../platform/crypto/tokens.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
-import { DAY_MS } from '../platform/time.ts'
 
 const SECRET_BYTES = 32
-/** How long signatures made with the previous secret stay valid. */
-const OVERLAP_MS = DAY_MS
 
 /** A tenant's identification settings, as the API shows them. */
 export interface IdentificationSettings {
@@ -84,7 +82,7 @@ export async function rotateIdentitySecret(
     .select('secret_sealed')
     .forUpdate()
     .executeTakeFirstOrThrow()
-  const previousUntil = before.secret_sealed === null ? null : new Date(now.getTime() + OVERLAP_MS)
+  const previousUntil = before.secret_sealed === null ? null : new Date(now.getTime() + REPLACED_FOR_MS)
   await tx.db
     .updateTable('identification_settings')
     .set({

@@ -6,6 +6,7 @@ import { ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './api-keys.ts'
 
 const tag = 'API keys'
@@ -72,7 +73,7 @@ export const KEY_OPERATIONS = [
     scope: 'keys:write',
     summary: 'Create an API key, which is shown only once',
     input: {
-      name: Type.String({ minLength: 1, maxLength: 200 }),
+      name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
       scopes: Type.Array(Type.String({ maxLength: 100 }), {
         minItems: 1,
         maxItems: 50,

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isRole, type Role } from '../operations/roles.ts'
-import { tokenHash } from '../platform/crypto/token-hash.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { type Clock, DAY_SECONDS } from '../platform/time.ts'
 

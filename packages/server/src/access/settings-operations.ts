@@ -6,6 +6,7 @@ import { operationsWith } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { liveApiKeys } from './api-keys.ts'
 import { requireSignature, rotateIdentitySecret } from './identification-settings.ts'
 import { readTenantObject, TenantObject } from './tenant-object.ts'
@@ -58,7 +59,7 @@ export const TENANT_OPERATIONS = [
     scope: 'settings:write',
     summary: "Change the tenant's settings",
     input: {
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
       require_signed_identification: Type.Optional(
         Type.Boolean({
           description: 'Whether to ignore identifications that pages send without a valid user_hash.',

@@ -5,6 +5,7 @@ import { idInPath, operationsWith, secret } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { Hook } from './hook-object.ts'
 import { createHook, deleteHook, HOOKS_MAX, listHooks, readHook, rotateHookToken, updateHook } from './hooks.ts'
 import { HOOK_KINDS } from './kinds.ts'
@@ -20,7 +21,7 @@ export interface HookServices {
 const operation = operationsWith<HookServices>()
 export const tag = 'Hooks'
 export const HookPath = { hook_id: idInPath('hook') }
-const Name = Type.String({ minLength: 1, maxLength: 200, examples: ['Stripe'] })
+const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Stripe'] })
 const SigningSecret = secret({
   minLength: 8,
   maxLength: 500,

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
-import { tokenHash } from '../platform/crypto/token-hash.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
-import { type Clock, DAY_MS } from '../platform/time.ts'
+import type { Clock } from '../platform/time.ts'
 import { HOOK_COLUMNS, type HookRow } from './hook-object.ts'
 
 const TOKEN_BYTES = 24
 const HINT_LENGTH = 4
-/** How long a replaced token keeps working, so that nothing is lost until the sender has the new URL. */
-export const OVERLAP_MS = DAY_MS
 
 /** The path that the sender of a hook's bodies calls. */
 export const HOOK_PATH = '/v1/public/hooks/:token'

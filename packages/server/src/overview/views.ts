@@ -81,7 +81,7 @@ export function namesOfViews({ db }: Tenant, ids: readonly string[]) {
 }
 
 function columnsOf({ name, page, query, columns }: ViewBody) {
-  return { name: requireName('name', name, NAME_LENGTH_MAX), page, query: JSON.stringify(query), columns }
+  return { name: requireName(name, NAME_LENGTH_MAX), page, query: JSON.stringify(query), columns }
 }
 
 function toView(row: Selectable<TenantTables['saved_views']>): SavedView {

@@ -3,6 +3,7 @@ import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { createSource, deleteSource, listSources, readSource, renameSource, rotateWriteKey } from './sources.ts'
 
 const tag = 'Sources'
@@ -29,7 +30,7 @@ export const Source = Type.Object(
 )
 
 const WriteKey = Type.String({ description: 'Returned only once.', examples: ['wk_N5rAzt4nK0uVrcCqZmFh3TnHqy1XjQ0d'] })
-const Name = Type.String({ minLength: 1, maxLength: 200 })
+const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })
 
 const entryOf = entryAbout('source')
 

@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
-import { tokenHash } from '../platform/crypto/token-hash.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type Clock, DAY_MS } from '../platform/time.ts'
+import type { Clock } from '../platform/time.ts'
 
 const KEY_BYTES = 24
 const HINT_LENGTH = 4
-/** How long a replaced key works, so that nothing is lost while the new one is deployed. */
-export const OVERLAP_MS = DAY_MS
 
 export type WriteKeyType = 'browser' | 'server'
 

@@ -6,6 +6,7 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
 import type { JobSender } from '../platform/jobs/jobs.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import type { Transfer } from '../platform/outbound/transfer.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
@@ -36,7 +37,7 @@ const operation = operationsWith<WarehouseServices>()
 const tag = 'Warehouse'
 const DestinationPath = { destination_id: idInPath('export destination') }
 const Changed = Type.Array(Type.String(), { description: 'The names of the fields that changed.' })
-const Name = Type.String({ minLength: 1, maxLength: 200, examples: ['Nightly export'] })
+const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Nightly export'] })
 const Key = Type.String({ minLength: 1, maxLength: 200 })
 const Schedule = Nullable(
   Type.String({

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts'
-import { tokenHash } from '../../platform/crypto/token-hash.ts'
+import { tokenHash } from '../../platform/crypto/tokens.ts'
 import { newId } from '../../platform/ids.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { type Clock, DAY_MS, HOUR_MS } from '../../platform/time.ts'

@@ -1,6 +1,6 @@
 import { isRole } from '../../operations/roles.ts'
 import { scopesOf } from '../../operations/scopes.ts'
-import { tokenHash } from '../../platform/crypto/token-hash.ts'
+import { tokenHash } from '../../platform/crypto/tokens.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { type Clock, MINUTE_MS } from '../../platform/time.ts'
 

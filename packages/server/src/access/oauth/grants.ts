@@ -1,6 +1,6 @@
 import { type Actor, audit } from '../../operations/audit.ts'
 import { scopesOf } from '../../operations/scopes.ts'
-import { tokenHash } from '../../platform/crypto/token-hash.ts'
+import { tokenHash } from '../../platform/crypto/tokens.ts'
 import { ServiceError, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Database } from '../../platform/postgres/database.ts'

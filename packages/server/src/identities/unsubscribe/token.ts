@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { tokenHash } from '../../platform/crypto/token-hash.ts'
+import { tokenHash } from '../../platform/crypto/tokens.ts'
 import { isUuid } from '../../platform/ids.ts'
 
 const RANDOM_BYTES = 16

@@ -49,5 +49,5 @@ async function repeatOnCollision<T>(transaction: () => Promise<T>): Promise<T> {
 
 function overloaded(cause: unknown): ServiceError {
   const message = 'Too many requests are changing the same records. Nothing was written. Try again shortly.'
-  return new ServiceError(503, 'overloaded', message, { cause, headers: { 'retry-after': '1' } })
+  return new ServiceError(503, 'overloaded', message, { cause, retryAfterSeconds: 1 })
 }
