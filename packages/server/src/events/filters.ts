@@ -275,7 +275,7 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
 /** A UUID may be in upper case; the databases return lower case. */
 const lowered = (id: string) => id.toLowerCase()
 
-/** Whether an id can be a contact's; `NO_OWNER` cannot. */
+/** Whether an id can be a contact's; `NOBODY` cannot. */
 function isContactId(text: string): boolean {
   return isUuid(text) && text !== NOBODY
 }

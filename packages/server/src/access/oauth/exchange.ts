@@ -9,10 +9,10 @@ import { OAuthError } from './oauth-error.ts'
 import { isVerifierOf, newToken, type TokenKind } from './token-texts.ts'
 
 const ACCESS_MS = HOUR_MS
-/** After this time without use, a person has to connect the application again. */
+/** An application that is unused for this long has to be connected again. */
 const REFRESH_MS = 30 * DAY_MS
 /**
- * A refresh token may be sent again for so long after its use: the answer may have been lost, or two windows of one
+ * How long after its use a refresh token may be sent again: the response may have been lost, or two windows of one
  * application may refresh at once. Later, it counts as stolen.
  */
 const REPEAT_MS = 10_000
