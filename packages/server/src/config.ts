@@ -17,7 +17,6 @@ import {
   urlOf,
   wholeNumber,
 } from './config-values.ts'
-import { listenUrl } from './listen-url.ts'
 
 /** `data` in the project's folder, wherever a program is started. */
 const DATA_DIRECTORY = fileURLToPath(new URL('../../../data', import.meta.url))
@@ -306,4 +305,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
+}
+
+/** The URL of a service from its own machine. */
+export function listenUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

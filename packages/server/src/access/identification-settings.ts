@@ -1,4 +1,4 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
@@ -9,6 +9,7 @@ import { announceChange } from '../platform/postgres/invalidation.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 
 const SECRET_BYTES = 32
+const USER_HASH = /^[0-9a-f]{64}$/i
 
 /** A tenant's identification settings, as the API shows them. */
 export interface IdentificationSettings {
@@ -23,6 +24,16 @@ export interface IdentificationSettings {
 export interface IdentificationKeys {
   requiresSignature: boolean
   keys: readonly { key: KeyObject; until: Date | null }[]
+}
+
+/** Whether a hash is the hexadecimal HMAC-SHA256 of a text with a currently valid secret of the tenant. */
+export function isSigned({ keys }: IdentificationKeys, text: string, hash: unknown, now: Date): boolean {
+  if (typeof hash !== 'string' || !USER_HASH.test(hash)) return false
+  const sent = Buffer.from(hash, 'hex')
+  return keys.some(
+    ({ key, until }) =>
+      (until === null || now < until) && timingSafeEqual(createHmac('sha256', key).update(text).digest(), sent),
+  )
 }
 
 export type FindIdentificationKeys = (tenantId: string) => Promise<IdentificationKeys>

@@ -1,13 +1,9 @@
 import Type from 'typebox'
-import type { Config } from '../config.ts'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith, secret } from '../operations/declare.ts'
-import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
-import type { JobSender } from '../platform/jobs/jobs.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
-import type { Transfer } from '../platform/outbound/transfer.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
   checkChanges,
@@ -21,17 +17,10 @@ import {
   runNow,
   setPaused,
   updateDestination,
+  type WarehouseServices,
 } from './destinations.ts'
 import { listRuns, readRun } from './runs/requests.ts'
 import { openStorage, testStorage } from './storage/open.ts'
-
-/** The services for the operations on exports to a warehouse. */
-export interface WarehouseServices {
-  secrets: SecretBox
-  jobs: JobSender
-  storageTransfer: Transfer
-  config: Pick<Config, 'warehouseDirectory'>
-}
 
 const operation = operationsWith<WarehouseServices>()
 const tag = 'Warehouse'
