@@ -1,8 +1,9 @@
 import Type from 'typebox'
-import { isObject, objectsOf, textOf } from '../../packages/server/src/connectors/client.ts'
+import { objectsOf, textOf } from '../../packages/server/src/connectors/client.ts'
 import type { Connector } from '../../packages/server/src/connectors/connector.ts'
 import { eventIdOf } from '../../packages/server/src/journal/sent-ids.ts'
 import { parseEmail } from '../../packages/server/src/platform/email.ts'
+import { isObject } from '../../packages/server/src/platform/is-object.ts'
 import { EMPTY_CALL } from '../../packages/server/src/sites/ingestion/call.ts'
 
 /** A made-up help desk with customers, and tickets that become events. */

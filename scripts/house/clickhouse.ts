@@ -17,7 +17,7 @@ const USES_CLICKHOUSE: Record<string, string> = {
   'platform/clickhouse/tables.ts': 'creates tables',
   'platform/clickhouse/tenant-events.ts': "is the tenant's handle",
   'platform/clickhouse/version.ts': 'reads its version',
-  'platform/operations-routes.ts': 'only names a field of a response like it',
+  'platform/health-routes.ts': 'only names a field of a response like it',
   'platform/read-lanes.ts': 'reads how many threads it uses',
   'platform/readiness.ts': 'pings it',
   'platform/tenant.ts': 'declares it',

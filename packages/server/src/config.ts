@@ -17,7 +17,6 @@ import {
   urlOf,
   wholeNumber,
 } from './config-values.ts'
-import { listenUrl } from './listen-url.ts'
 
 /** `data` in the project's folder, wherever a program is started. */
 const DATA_DIRECTORY = fileURLToPath(new URL('../../../data', import.meta.url))
@@ -53,7 +52,7 @@ export interface Config {
   /** Where pages load the script and send events, beside /tracker.js and /track. */
   trackerScriptPath: string
   trackerCollectPath: string
-  /** More contacts than this and a has_event_* filter is refused as too broad. */
+  /** A has_event_* filter that more contacts match is refused as too broad. */
   eventFilterContactsMax: number
   /** The first encrypts, all decrypt; empty: the key in the data directory. */
   secretKeys: Buffer[]
@@ -63,37 +62,37 @@ export interface Config {
   warehouseDirectory: string | null
   /** Exports may go to storage at private addresses, and without TLS. */
   warehouseAllowPrivate: boolean
-  /** Finished webhook deliveries are kept so long. */
+  /** How long finished webhook deliveries are kept. */
   webhookRetentionDays: number
-  /** Signs sessions and encrypts second factors; null: the service makes one. */
+  /** Signs sessions and encrypts second factors; null: the service creates one. */
   authSecret: string | null
-  /** An OpenID provider that people may sign in at; null without one. */
+  /** An OpenID provider where people may sign in; null without one. */
   oidc: { issuer: string; clientId: string; clientSecret: string; label: string } | null
   /** The operator's OAuth clients at other services, for tenants without their own. */
   oauthClients: OAuthClients
-  /** The mail server for invitations and password links, and who they are from. */
+  /** The mail server for invitations and password links, and their sender. */
   smtpUrl: string | null
   mailFrom: string
   /** Mail servers may have private addresses and any port. */
   mailAllowPrivate: boolean
-  /** The hosted gateway that reaches the social network; null: the sandbox plays it. */
+  /** The hosted gateway that reaches the social network; null: a sandbox replaces it. */
   socialGateway: { url: string; token: string } | null
-  /** How far back a mailbox is read that is new. */
+  /** How far back a new mailbox is read. */
   mailFirstSyncDays: number
-  /** How often what was sent from a mailbox is looked at; what comes in is announced by its server. */
+  /** How often sent mails are read. The server announces received ones. */
   mailPollSeconds: number
-  /** Mailboxes that one process reads at a time, shared out among the tenants. */
+  /** Mailboxes that one process reads at a time, divided among the tenants. */
   mailMailboxesMax: number
-  /** How often a connected system is asked for what is new. */
+  /** How often a connected system is asked for changes. */
   pullMinutes: number
   llm: LlmConfig
 }
 
-/** What the environment says of language models. */
+/** The settings of language models. */
 export interface LlmConfig {
   openaiApiKey: string | null
   anthropicApiKey: string | null
-  /** Where OpenAI and Anthropic answer: they themselves, or a gateway in front of them. */
+  /** Where OpenAI and Anthropic are called: their own servers, or a gateway in front of them. */
   openaiBaseUrl: string
   anthropicBaseUrl: string
   /** Sent to `baseUrl` alone. */
@@ -103,7 +102,7 @@ export interface LlmConfig {
   /** For agents that name no model. */
   model: string | null
   prices: Prices
-  /** Development and tests, or a server of one's own: models may be at private addresses, and without TLS. */
+  /** Development and tests, or your own server: models may be at private addresses, and without TLS. */
   allowPrivate: boolean
 }
 
@@ -177,7 +176,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     problems.push('CDS_OIDC_ISSUER, CDS_OIDC_CLIENT_ID and CDS_OIDC_CLIENT_SECRET must be set together')
     return null
   }
-  /** null: nothing is connected outside, the sandbox plays the network. */
+  /** null: nothing is connected outside; a sandbox replaces the network. */
   const socialGateway = (): Config['socialGateway'] => {
     const gatewayUrl = url('CDS_SOCIAL_GATEWAY_URL', ['https:'])
     const token = secret<string | null>(
@@ -306,4 +305,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
+}
+
+/** The URL of a service from its own machine. */
+export function listenUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

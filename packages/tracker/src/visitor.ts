@@ -27,9 +27,9 @@ export function findVisitor(onFirstVisit: () => void): void {
   const fresh = newId()
   decideNow = (answer = '') => {
     decideNow = undefined
-    // The visitor may have opted out in the meantime.
+    // The visitor may have opted out since.
     if (!isActive()) return
-    // Another tab may have set the cookie in the meantime.
+    // Another tab may have set the cookie since.
     const current = validCookie()
     saveVisitor(current || (/"visitor_id":"([\w.~-]{1,200})"/.exec(answer)?.[1] ?? fresh))
     // With cookies blocked, every page looks like the first; only the service can tell.

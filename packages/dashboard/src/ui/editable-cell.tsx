@@ -41,7 +41,7 @@ export function EditableCell({ header, row, edit, children }: EditableCellProps)
     try {
       await (editing.save ?? edit.begin(row))(changed)
     } catch (problem) {
-      // Saving once more starts from the value that the row has by then.
+      // Saving again starts from the value that the row has by then.
       setEditing({ typed: propertyText(changed), save: null })
       setError(problem)
     }
@@ -98,7 +98,7 @@ interface CellFieldProps {
 }
 
 function CellField({ header, typed, choices, error, onType, onCommit, onCancel }: CellFieldProps) {
-  // A field that disappears loses the focus, which must not save once more.
+  // A field that disappears loses the focus, which must not save again.
   const isOver = useRef(false)
   const finish = (end: () => unknown) => {
     if (isOver.current) return

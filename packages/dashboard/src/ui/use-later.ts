@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
 
 /**
- * A part of the page whose script is loaded when it is wanted, and tried again when it is wanted anew. Unlike React's
+ * A part of the page whose script is loaded when it is wanted, and tried again when it is wanted again. Unlike React's
  * `lazy`, a script that does not arrive leaves the rest of the page as it is.
- * @param wanted changes when the part is wanted anew; false or null while it is not.
+ * @param wanted changes when the part is wanted again; false or null while it is not.
  */
 export function useLater<Part>(
   wanted: string | boolean | null,

@@ -1,10 +1,10 @@
 import { audit } from '../operations/audit.ts'
 import { isRole } from '../operations/roles.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { isMember, verifiedAccount } from './accounts.ts'
-import { hashOf } from './invitations.ts'
 import { isPersonName } from './names.ts'
 import { chooseTenant, type SignedIn } from './sessions.ts'
 import { addMember, createUser, createVerifiedUser } from './users.ts'
@@ -13,12 +13,12 @@ import { verifyAddress } from './verify-address.ts'
 /**
  * Reads the invitation behind a link. @throws ServiceError 404 if it is unknown, used, withdrawn or expired.
  */
-export async function readInvitation({ database }: Stores, token: string, now: Date) {
+export async function readInvitationByToken({ database }: Stores, token: string, now: Date) {
   const row = await database
     .selectFrom('invitations')
     .innerJoin('tenants', 'tenants.tenant_id', 'invitations.tenant_id')
     .select(['invitations.email', 'invitations.role', 'invitations.proves_address', 'tenants.name as tenant_name'])
-    .where('token_hash', '=', hashOf(token))
+    .where('token_hash', '=', tokenHash(token))
     .where('expires_at', '>', now)
     .executeTakeFirst()
   if (!row || !isRole(row.role)) throw notFound('invitation')
@@ -40,7 +40,7 @@ interface Acceptance {
  * join with that.
  * @param withoutPassword whether a new person needs no password, because they sign in with the OpenID provider.
  * @returns the address, and whether the person must sign in with the password that they have just chosen.
- * @throws ServiceError 404 as `readInvitation`; 409 `already_member`; 403 `invitation_for_another` if another person
+ * @throws ServiceError 404 as `readInvitationByToken`; 409 `already_member`; 403 `invitation_for_another` if another person
  * is signed in, `address_not_verified` if their own account cannot join, and `sign_in_first` if a mailed link's
  * address has a verified account; 400 for a new person without a valid password; 401 `account_replaced`.
  */
@@ -83,13 +83,13 @@ async function redeemInvitation(transaction: Database, token: string, now: Date)
     .selectFrom('tenants')
     .select('tenant_id')
     .where('tenant_id', 'in', (query) =>
-      query.selectFrom('invitations').select('tenant_id').where('token_hash', '=', hashOf(token)),
+      query.selectFrom('invitations').select('tenant_id').where('token_hash', '=', tokenHash(token)),
     )
     .forKeyShare()
     .execute()
   const invitation = await transaction
     .deleteFrom('invitations')
-    .where('token_hash', '=', hashOf(token))
+    .where('token_hash', '=', tokenHash(token))
     .where('expires_at', '>', now)
     .returning(['tenant_id', 'email', 'role', 'proves_address'])
     .executeTakeFirst()

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { type Clock, MINUTE_MS } from '../platform/time.ts'
@@ -38,7 +38,7 @@ export function createKeyLookup(
   const lastUse = new Map<string, number>()
 
   return async (apiKey, beforeUnknown) => {
-    const hash = hashOf(apiKey).toString('hex')
+    const hash = tokenHash(apiKey).toString('hex')
     if (!lastUse.has(hash)) beforeUnknown?.()
     const found = await byHash(hash)
     const now = clock()
@@ -74,9 +74,4 @@ async function noteUse(database: Database, { tenantId, keyId }: ApiKey, now: Dat
     .where('tenant_id', '=', tenantId)
     .where('key_id', '=', keyId)
     .execute()
-}
-
-/** The SHA-256 of a key; the key itself is not stored. */
-export function hashOf(apiKey: string): Buffer {
-  return createHash('sha256').update(apiKey).digest()
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { type Actor, namesIn } from '../operations/audit.ts'
 import { isScope, SCOPES, type Scope } from '../operations/scopes.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import { notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
@@ -10,11 +11,9 @@ import { requireName } from '../platform/names.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { hashOf } from './api-key-lookup.ts'
 import { withdrawInvitationsOfKey } from './invitations.ts'
 
 const KEY_BYTES = 32
-const NAME_LENGTH_MAX = 200
 /** Active keys per tenant: neither revoked nor expired. */
 const KEYS_MAX = 200
 export interface NewApiKey {
@@ -108,8 +107,8 @@ export async function createApiKey(
   const apiKey = `cds_${randomBytes(KEY_BYTES).toString('base64url')}`
   const row = {
     key_id: newId(),
-    name: requireName('name', name, NAME_LENGTH_MAX),
-    key_hash: hashOf(apiKey),
+    name: requireName(name),
+    key_hash: tokenHash(apiKey),
     scopes: knownScopes(scopes),
     redacts,
     created_at: now,

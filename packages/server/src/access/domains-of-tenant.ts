@@ -3,6 +3,7 @@ import { namesIn } from '../operations/audit.ts'
 import { conflict, notFound, ServiceError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { requireFewer } from '../platform/limits.ts'
+import { UNIQUE_VIOLATION } from '../platform/postgres/collisions.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -11,7 +12,6 @@ import { newDomainRow, normalizeDomain } from './domains.ts'
 import { isLocalDomain, isLoopback } from './loopback.ts'
 
 const DOMAINS_MAX = 500
-const UNIQUE_VIOLATION = '23505'
 
 /** A domain with the places where its owner may prove it. */
 export interface TenantDomain extends ReturnType<typeof placesOf> {

@@ -1,16 +1,15 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { REPLACED_FOR_MS } from '../platform/crypto/tokens.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
-import { DAY_MS } from '../platform/time.ts'
 
 const SECRET_BYTES = 32
-/** How long signatures made with the previous secret stay valid. */
-const OVERLAP_MS = DAY_MS
+const USER_HASH = /^[0-9a-f]{64}$/i
 
 /** A tenant's identification settings, as the API shows them. */
 export interface IdentificationSettings {
@@ -25,6 +24,16 @@ export interface IdentificationSettings {
 export interface IdentificationKeys {
   requiresSignature: boolean
   keys: readonly { key: KeyObject; until: Date | null }[]
+}
+
+/** Whether a hash is the hexadecimal HMAC-SHA256 of a text with a currently valid secret of the tenant. */
+export function isSigned({ keys }: IdentificationKeys, text: string, hash: unknown, now: Date): boolean {
+  if (typeof hash !== 'string' || !USER_HASH.test(hash)) return false
+  const sent = Buffer.from(hash, 'hex')
+  return keys.some(
+    ({ key, until }) =>
+      (until === null || now < until) && timingSafeEqual(createHmac('sha256', key).update(text).digest(), sent),
+  )
 }
 
 export type FindIdentificationKeys = (tenantId: string) => Promise<IdentificationKeys>
@@ -84,7 +93,7 @@ export async function rotateIdentitySecret(
     .select('secret_sealed')
     .forUpdate()
     .executeTakeFirstOrThrow()
-  const previousUntil = before.secret_sealed === null ? null : new Date(now.getTime() + OVERLAP_MS)
+  const previousUntil = before.secret_sealed === null ? null : new Date(now.getTime() + REPLACED_FOR_MS)
   await tx.db
     .updateTable('identification_settings')
     .set({

@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import type { MailLimits } from '../config.ts'
 import { type Actor, audit, namesIn } from '../operations/audit.ts'
 import { isRole, type Role, RoleName } from '../operations/roles.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Timestamp } from '../platform/http/responses.ts'
@@ -111,7 +112,7 @@ export async function renewInvitation(
 function newLink({ actor }: Caller, { isMailed }: LinkPolicy, now: Date) {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   const columns = {
-    token_hash: hashOf(token),
+    token_hash: tokenHash(token),
     invited_by: actor.kind === 'user' ? actor.id : null,
     invited_by_key: actor.kind === 'api_key' ? actor.id : null,
     expires_at: new Date(now.getTime() + DAYS * DAY_MS),
@@ -232,11 +233,6 @@ export async function withdrawInvitationsOfKey(tx: Tenant, actor: Actor, keyId: 
 
 async function auditWithdrawn(tx: Tenant, actor: Actor, rows: Named[], now: Date): Promise<void> {
   for (const row of rows) await audit(tx, { actor, ...invitationEntry('invitation.withdrawn', row) }, now)
-}
-
-/** The digest under which an invitation is stored. */
-export function hashOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
 }
 
 /** The fields of an invitation that the audit log records. */

@@ -1,10 +1,12 @@
 import Type from 'typebox'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation } from '../operations/declare.ts'
 import { SCOPES } from '../operations/scopes.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './api-keys.ts'
 
 const tag = 'API keys'
@@ -24,9 +26,7 @@ export const Key = Type.Object(
   { title: 'ApiKey' },
 )
 
-function entryOf(action: string, keyId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'api_key', subjectId: keyId, details }
-}
+const entryOf = entryAbout('api_key')
 
 export const KEY_OPERATIONS = [
   operation({
@@ -73,7 +73,7 @@ export const KEY_OPERATIONS = [
     scope: 'keys:write',
     summary: 'Create an API key, which is shown only once',
     input: {
-      name: Type.String({ minLength: 1, maxLength: 200 }),
+      name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
       scopes: Type.Array(Type.String({ maxLength: 100 }), {
         minItems: 1,
         maxItems: 50,

@@ -40,7 +40,7 @@ export async function countInvitation(
   )
   if (wait === null) return
   const message = `Too many invitations were sent in the last hour. Try again in ${Math.ceil(wait / 60)} minutes.`
-  throw new ServiceError(429, 'too_many_invitations_sent', message, { headers: { 'retry-after': String(wait) } })
+  throw new ServiceError(429, 'too_many_invitations_sent', message, { retryAfterSeconds: wait })
 }
 
 /** Counts a password reset mail. @returns false if the address has reached its hourly limit. */

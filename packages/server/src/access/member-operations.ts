@@ -1,6 +1,7 @@
 import Type from 'typebox'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
-import { type Role, RoleName } from '../operations/roles.ts'
+import { RoleName } from '../operations/roles.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import type { Stores } from '../platform/tenant.ts'
@@ -15,9 +16,7 @@ const operation = operationsWith<MemberServices>()
 const tag = 'Members'
 const MemberPath = { user_id: idInPath('member') }
 
-function memberEntry(action: string, userId: string, details: Record<string, Role>) {
-  return { action, subjectKind: 'user', subjectId: userId, details }
-}
+const memberEntry = entryAbout('user')
 
 /**
  * The people of a tenant. Only owners manage owners. An API key can grant roles whose scopes it has in full, and never

@@ -1,7 +1,7 @@
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 
-const LENGTH_MAX = 200
 /** Control characters, including U+0085, and the two line separators, which are not control characters. */
 const LINE_BREAK = /[\p{Cc}\u2028\u2029]/u
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/u
@@ -44,7 +44,8 @@ function requireName(text: string): string {
   const name = text.trim()
   const plain = name.normalize('NFKC')
   if (name === '') throw invalidName('A name cannot be empty.')
-  if (hasMoreCharacters(name, LENGTH_MAX)) throw invalidName(`A name cannot be longer than ${LENGTH_MAX} characters.`)
+  if (hasMoreCharacters(name, NAME_LENGTH_MAX))
+    throw invalidName(`A name cannot be longer than ${NAME_LENGTH_MAX} characters.`)
   if (LINE_BREAK.test(plain)) throw invalidName('A name cannot contain line breaks or control characters.')
   if (LINK.test(plain)) throw invalidName('A name cannot contain a link.')
   return name

@@ -56,7 +56,7 @@ export async function requireUnlocked(database: Database, userId: string, ip: st
   if (until <= now) return
   const seconds = Math.ceil((until.getTime() - now.getTime()) / 1000)
   const message = `Too many wrong codes. Try again in ${Math.ceil(seconds / 60)} minutes.`
-  throw new ServiceError(429, 'second_factor_locked', message, { headers: { 'retry-after': String(seconds) } })
+  throw new ServiceError(429, 'second_factor_locked', message, { retryAfterSeconds: seconds })
 }
 
 /** Counts a wrong code: per network if the person has signed in from it, else for all unknown networks together. */

@@ -15,7 +15,7 @@ const VALID_MS = HOUR_MS
 
 /**
  * Creates a token that lets its bearer choose a new password for an address, once and within an hour. It is valid for the
- * verified account; if there is none, using it verifies the address (see `proveAddress`). Every tenant of the account
+ * verified account; if there is none, using it verifies the address (see `verifyAddress`). Every tenant of the account
  * records it in its audit log.
  * @param withoutSecondFactor whether to remove the second factor at once, for a person who has lost it.
  * @throws ServiceError 404 if no account has this address.
@@ -84,7 +84,7 @@ async function createLink(
 }
 
 /**
- * Verifies the address of a password reset link (see `proveAddress`): the link was mailed or came from the operator. The
+ * Verifies the address of a password reset link (see `verifyAddress`): the link was mailed or came from the operator. The
  * link stays valid for the resulting account; no other link does.
  * @returns the salt for the new password; null if no account has this link.
  */

@@ -1,5 +1,6 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isRole, type Role } from '../operations/roles.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { type Clock, DAY_SECONDS } from '../platform/time.ts'
 
@@ -71,7 +72,7 @@ export function createChallengeLookup(
 
 /** The identifier under which the sign-in library stores a pending verification. */
 export function verificationIdentifier(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
+  return tokenHash(token).toString('base64url')
 }
 
 /** Whether a request has a session cookie, valid or not. */

@@ -1,10 +1,12 @@
 import Type from 'typebox'
 import type { Config, RateLimits } from '../config.ts'
 import { firstAndLastEvent } from '../events/first-and-last.ts'
+import { entryAbout } from '../operations/audit.ts'
 import { operationsWith } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { liveApiKeys } from './api-keys.ts'
 import { requireSignature, rotateIdentitySecret } from './identification-settings.ts'
 import { readTenantObject, TenantObject } from './tenant-object.ts'
@@ -34,9 +36,7 @@ const ofTenant = operationsWith<TenantServices>()
 const ofLimits = operationsWith<LimitServices>()
 const ofTracker = operationsWith<TrackerServices>()
 
-function entryOf(action: string, tenantId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'tenant', subjectId: tenantId, details }
-}
+const entryOf = entryAbout('tenant')
 
 /** The caller's tenant: its name and its settings for signed identification. */
 export const TENANT_OPERATIONS = [
@@ -59,7 +59,7 @@ export const TENANT_OPERATIONS = [
     scope: 'settings:write',
     summary: "Change the tenant's settings",
     input: {
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
       require_signed_identification: Type.Optional(
         Type.Boolean({
           description: 'Whether to ignore identifications that pages send without a valid user_hash.',

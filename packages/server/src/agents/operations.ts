@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
@@ -33,9 +34,7 @@ export type ListedAgent = Type.Static<typeof ListedAgent>
 
 const agentOperation = operationsWith<AgentServices>()
 
-function entryOf(action: string, agentId: string, details: Record<string, unknown>) {
-  return { action, subjectKind: 'agent', subjectId: agentId, details }
-}
+const entryOf = entryAbout('agent')
 
 export const AGENT_OPERATIONS = [
   agentOperation({

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { CAPABILITY_NAMES, type Capability } from './action-types.ts'
 import { type LlmConfig, MAX_CONTACTS, type Monitoring, type Playbook, PROVIDERS, type Provider } from './agent.ts'
 
@@ -117,7 +118,7 @@ export const AGENT_FIELDS = {
   ),
 }
 
-export const AgentName = Type.String({ minLength: 1, maxLength: 200, examples: ['Pricing follow-up'] })
+export const AgentName = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Pricing follow-up'] })
 
 const AgentInput = Type.Object({ name: Type.Optional(AgentName), ...AGENT_FIELDS })
 export type AgentInput = Type.Static<typeof AgentInput>

@@ -15,7 +15,7 @@ import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { BULK_OPERATIONS } from '../bulk/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
-import { CONNECTOR_OPERATIONS } from '../connectors/operations.ts'
+import { CONNECTION_OPERATIONS } from '../connectors/operations.ts'
 import { MERGE_OPERATIONS } from '../contacts/merging/operations.ts'
 import { NOTE_OPERATIONS } from '../contacts/notes/operations.ts'
 import { CONTACT_OPERATIONS } from '../contacts/operations.ts'
@@ -27,7 +27,7 @@ import { EVENT_OPERATIONS } from '../events/operations.ts'
 import { HOOK_BODY_OPERATIONS } from '../hooks/body-operations.ts'
 import { HOOK_OPERATIONS } from '../hooks/operations.ts'
 import { IDENTIFICATION_OPERATIONS } from '../identification/operations.ts'
-import { CONNECTION_OPERATIONS } from '../identities/connection-operations.ts'
+import { IDENTITY_ACCOUNT_OPERATIONS } from '../identities/account-operations.ts'
 import { MAIL_OPERATIONS } from '../identities/mail/operations.ts'
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { SOCIAL_OPERATIONS } from '../identities/social/operations.ts'
@@ -91,14 +91,14 @@ const FEATURES = [
   CONVERSATION_OPERATIONS,
   CONVERSATION_PUSH_OPERATIONS,
   IDENTITY_OPERATIONS,
-  CONNECTION_OPERATIONS,
+  IDENTITY_ACCOUNT_OPERATIONS,
   MAIL_OPERATIONS,
   SOCIAL_OPERATIONS,
   MAILBOX_OPERATIONS,
   PROVIDER_OPERATIONS,
   SUPPRESSION_OPERATIONS,
   PROBLEM_OPERATIONS,
-  CONNECTOR_OPERATIONS,
+  CONNECTION_OPERATIONS,
 ]
 
 type ServicesOf<Declared> = Declared extends readonly Operation<infer Needed>[] ? (needed: Needed) => void : never

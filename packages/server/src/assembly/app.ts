@@ -21,13 +21,13 @@ import { mountOperations } from '../operations/http.ts'
 import { TAGS } from '../operations/tags.ts'
 import { csvRoutes } from '../overview/csv-routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { healthRoutes } from '../platform/health-routes.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { type Compressed, compress, sendCompressed } from '../platform/http/compressed.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { createServer } from '../platform/http/server.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { operationsRoutes } from '../platform/operations-routes.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
@@ -75,7 +75,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   watchServers(app, given.problems)
 
   openapiRoute(app)
-  operationsRoutes(app, dependencies)
+  healthRoutes(app, dependencies)
   const services = { ...dependencies, ...operationServices(dependencies) }
   mountOperations(app, OPERATIONS, services)
   // What is not an operation: streams and files, signing in, pages, and what visitors and their mail programs call.

@@ -1,9 +1,9 @@
 import { createLookups } from '../access/lookups.ts'
 import { prepareSignIn } from '../access/sign-in/start.ts'
+import { listenUrl } from '../config.ts'
 import { createSentRecorder } from '../conversations/record-sent.ts'
 import { createHookLookup } from '../hooks/tokens.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
-import { urlOfServer } from '../listen-url.ts'
 import type { HandlerDependencies } from '../mcp/handler.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
@@ -113,4 +113,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await close()
     throw error
   }
+}
+
+/** The URL of a server that listens, with the port that the system assigned for port 0. */
+function urlOfServer(server: { address(): { port: number } | string | null }, host: string): string {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
+  return listenUrl(host, address.port)
 }

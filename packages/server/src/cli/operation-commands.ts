@@ -4,8 +4,8 @@ import type { Operation } from '../operations/declare.ts'
 import { perform } from '../operations/perform.ts'
 import { SCOPES } from '../operations/scopes.ts'
 import { type CommandOnce, existingTenant, tenant } from './command.ts'
+import { openServices } from './command-services.ts'
 import { fileProblem, withContents } from './operation-input.ts'
-import { openServices } from './operation-services.ts'
 
 /** The commands derived from operations. */
 export const OPERATION_COMMANDS: Record<string, CommandOnce> = Object.fromEntries(

@@ -1,3 +1,5 @@
+import { isObject } from '../platform/is-object.ts'
+
 type Row = Record<string, unknown>
 
 /** Characters per cell; ids and most addresses fit. */
@@ -25,10 +27,6 @@ export function printed(answer: Row, width = WIDTH_DEFAULT): string {
 /** An empty array may be a list of rows, where the answer has nothing else to list. */
 function isRows(value: unknown, mayBeEmpty: boolean): value is Row[] {
   return Array.isArray(value) && (mayBeEmpty || value.length > 0) && value.every(isObject)
-}
-
-function isObject(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function printedList([name, rows]: [string, Row[]], answer: Row, width: number): string {

@@ -2,7 +2,6 @@ import { createTenant, listTenants } from '../access/tenants.ts'
 import { audit } from '../operations/audit.ts'
 import { paginationOf } from '../platform/http/pagination.ts'
 import { openTenant } from '../platform/tenant.ts'
-import { about } from './audited.ts'
 import { type CommandOnce, numberOf, optional, required } from './command.ts'
 
 /** `cdsctl tenant …` */
@@ -22,7 +21,8 @@ export const TENANT_COMMANDS: Record<string, CommandOnce> = {
     run: async ({ stores }, { name }, now) => {
       const tenantId = await stores.database.transaction().execute(async (database) => {
         const id = await createTenant(database, String(name), now)
-        const entry = { actor: { kind: 'command_line' }, ...about('tenant', 'created', id) } as const
+        const subject = { subjectKind: 'tenant', subjectId: id }
+        const entry = { actor: { kind: 'command_line' }, action: 'tenant.created', ...subject } as const
         await audit(openTenant({ ...stores, database }, id), entry, now)
         return id
       })

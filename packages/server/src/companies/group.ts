@@ -23,7 +23,7 @@ export async function joinCompany(
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const { companyId, ignored } = await upsertCompany(tx, company, { isVerified }, now)
     const stored = await lockContact(tx, contactId)
-    if (!stored) throw new ServiceError(404, 'unknown_contact', 'The contact was deleted in the meantime.')
+    if (!stored) throw new ServiceError(404, 'unknown_contact', 'The contact has been deleted.')
     await changeContact(tx, log, stored, { source, kind: source, properties: {}, companyId }, now)
     return ignoredWarnings([...ignored.map((key) => `company.${key}`), ...log.ignored])
   })

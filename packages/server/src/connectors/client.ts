@@ -1,3 +1,4 @@
+import { isObject } from '../platform/is-object.ts'
 import { OutboundError } from '../platform/outbound/client.ts'
 import type { Download } from '../platform/outbound/download.ts'
 import type { JsonAnswer } from '../platform/outbound/json-api.ts'
@@ -93,10 +94,6 @@ export function retryAfter({ status, headers }: JsonAnswer, now: Date, unknownMs
   if (sent !== '' && Number.isFinite(seconds)) return new Date(now.getTime() + Math.max(0, seconds) * 1_000)
   const date = Date.parse(sent)
   return new Date(Number.isNaN(date) ? now.getTime() + unknownMs : date)
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 /** The objects of a list; [] for anything else. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storableTree } from '../conversations/clean.ts'
+import { isObject } from '../platform/is-object.ts'
 import type { JsonAnswer, JsonApi, JsonCall } from '../platform/outbound/json-api.ts'
 import { type Clock, DAY_MS, MINUTE_MS } from '../platform/time.ts'
 import {
   ApiRefused,
   type Client,
-  isObject,
   RateLimited,
   RETRY_MS_UNKNOWN,
   type Request,

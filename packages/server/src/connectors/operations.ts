@@ -43,7 +43,7 @@ const Changed = Type.Boolean({ description: 'Whether this changed anything.' })
 const ConnectionOutput = { connection: Connection }
 
 /** Systems whose data the service reads. */
-export const CONNECTOR_OPERATIONS = [
+export const CONNECTION_OPERATIONS = [
   operation({
     name: 'listConnectors',
     tag,

@@ -71,7 +71,7 @@ function open(
 }
 
 /**
- * Stores renewed tokens with the connection, unless a person has signed in again in the meantime. Other changes, such as a
+ * Stores renewed tokens with the connection, unless a person has signed in again since. Other changes, such as a
  * pause, do not prevent that: the old tokens no longer work, so losing the new ones would end the sign-in.
  */
 function tokenStoreOf(tenant: Tenant, secrets: SecretBox, connector: Connector, connectionId: string): TokenStore {

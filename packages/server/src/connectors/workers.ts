@@ -100,7 +100,7 @@ export async function startConnectorWorkers({
         .updateTable('connections')
         .set({ next_pull_at: sql<Date>`now() + make_interval(secs => ${SENT_AGAIN_SECONDS})` })
         .where('connection_id', '=', connectionId)
-        // Another process may have queued it in the meantime.
+        // Another process may have queued it.
         .where('next_pull_at', '<=', sql<Date>`now()`)
         .executeTakeFirst()
       const singletonKey = `${tx.id}/${connectionId}`

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { Collision } from '../platform/postgres/collisions.ts'
+import { Collision, UNIQUE_VIOLATION } from '../platform/postgres/collisions.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL, idOfSource, survivorsOf } from './aliases.ts'
@@ -152,7 +152,6 @@ function keysTo(survivors: ReadonlyMap<string, string>, contactId: string): stri
   return [...survivors].flatMap(([key, survivorId]) => (survivorId === contactId ? [key] : []))
 }
 
-const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 
 /** Contact ids by the source's ids, and by email. */

@@ -25,9 +25,8 @@ export interface NamedPerson {
 }
 
 /**
- * Creates contacts for the people none of whose keys leads to a contact or a visitor yet, in one transaction with a
- * fixed number of statements. The others are left to `identify`, which decides what their keys mean, and says why
- * properties are not allowed.
+ * Creates contacts for people whose keys are all unknown, in one transaction with a fixed number of statements. The
+ * others are left to `identify`, which decides what their keys mean, and says why properties are not allowed.
  * @param people their keys are distinct.
  * @returns those that were created.
  */

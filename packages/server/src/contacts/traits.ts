@@ -1,4 +1,5 @@
 import type { ErrorDetail } from '../platform/errors.ts'
+import { isObject } from '../platform/is-object.ts'
 import { checkProperties, PROPERTIES_MAX, type PropertyChanges } from './properties.ts'
 
 /**
@@ -28,8 +29,4 @@ export function usableTraits(traits: Record<string, unknown>): {
     else problems.push({ path: `traits.${key}`, message: `exceeds the limit of ${PROPERTIES_MAX}` })
   }
   return { properties: Object.fromEntries(usable) as PropertyChanges, problems }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

@@ -27,7 +27,7 @@ export async function eraseFromConversations(
   const threads = sql<boolean>`thread_id = any(${found.map(({ thread_id }) => thread_id)}::uuid[])`
   const written = await tx.db
     .updateTable('conversation_messages')
-    .set({ text: '[erased]', html: null, attachments: '[]', sender: NOBODY, sender_key: null })
+    .set({ text: '[erased]', html: null, attachments: '[]', sender: ERASED_SENDER, sender_key: null })
     .where(threads)
     .where(isOfSubject('sender_directory', 'sender_key'))
     .executeTakeFirst()
@@ -45,12 +45,12 @@ export async function eraseFromConversations(
   return { messages: Number(written.numUpdatedRows), mentions_in_messages: await eraseMentions(tx, email) }
 }
 
-const NOBODY = '{"name": null, "address": null}'
+const ERASED_SENDER = '{"name": null, "address": null}'
 
 /** A person without an address is erased too: it may be the contact, known only by a tool's id. */
 function withoutSubject(column: string, email: string | null): RawBuilder<string> {
   return sql<string>`(SELECT coalesce(jsonb_agg(CASE
-      WHEN person ->> 'address' IS NULL OR person ->> 'address' = ${email}::text THEN ${NOBODY}::jsonb
+      WHEN person ->> 'address' IS NULL OR person ->> 'address' = ${email}::text THEN ${ERASED_SENDER}::jsonb
       ELSE person END), '[]')
     FROM (SELECT jsonb_array_elements(${sql.ref(column)}) AS person) AS listed)`
 }

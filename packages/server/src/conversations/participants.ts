@@ -23,7 +23,7 @@ export function participantsOf({ from, to, cc }: Pick<CleanMessage, 'from' | 'to
 /**
  * Finds and locks the senders and recipients that are contacts. With the lock, a concurrent deletion of a contact either
  * deletes these messages too, or the contact is not found here.
- * @throws Collision if a contact was merged or deleted in the meantime; repeat the transaction.
+ * @throws Collision if a contact was merged or deleted since; repeat the transaction.
  */
 export async function lockContacts(tx: Tenant, messages: readonly CleanMessage[]): Promise<ContactsByKey> {
   const byDirectory = new Map<string, Set<string>>()

@@ -183,10 +183,10 @@ export async function refuseWhileErasing(tx: Tenant, contactIds: readonly string
 /** With the salt, a known address can be checked against the hash later; the hash does not reveal the address. */
 export function saltedHash(email: string): { salt: string; hash: string } {
   const salt = randomBytes(16).toString('hex')
-  return { salt, hash: hashOf(salt, email) }
+  return { salt, hash: emailHash(salt, email) }
 }
 
-export function hashOf(salt: string, email: string): string {
+export function emailHash(salt: string, email: string): string {
   return createHash('sha256').update(`${salt}:${email}`).digest('hex')
 }
 

@@ -1,7 +1,8 @@
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import { isObject } from '../platform/is-object.ts'
 import type { Call } from '../sites/ingestion/call.ts'
-import { type Fields, isFields } from '../sites/segment/fields.ts'
+import type { Fields } from '../sites/segment/fields.ts'
 import { idOfLine } from './format.ts'
 import type { Line } from './lines.ts'
 
@@ -14,7 +15,7 @@ const ID_LENGTH_MAX = 200
 export function callOfLine(line: Pick<Line, 'value' | 'text'>, toCall: (value: Fields) => Call): Call | ServiceError {
   const { value } = line
   if (value instanceof ServiceError) return value
-  if (!isFields(value)) return new ServiceError(400, 'invalid_line', 'The line is not a JSON object.')
+  if (!isObject(value)) return new ServiceError(400, 'invalid_line', 'The line is not a JSON object.')
   try {
     const call = toCall(value)
     const problems = problemsOf(call)

@@ -3,7 +3,7 @@ import { eventIdOf } from '../journal/sent-ids.ts'
 import { type ServiceError, validationError } from '../platform/errors.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import type { Call } from '../sites/ingestion/call.ts'
-import { TIMESTAMP_FORM } from '../sites/ingestion/event-fields.ts'
+import { EVENT_TIME_PROBLEM } from '../sites/ingestion/event-fields.ts'
 import type { Fields } from '../sites/segment/fields.ts'
 
 /** An event format of another system. */
@@ -46,7 +46,7 @@ export function idOfLine(text: string, timestamp = ''): string {
 export function requireTime(path: string, text: string): string {
   const time = parseTimestamp(text)
   if (text === '') throw invalid(path, 'is required: when the event happened')
-  if (time === null) throw invalid(path, TIMESTAMP_FORM)
+  if (time === null) throw invalid(path, EVENT_TIME_PROBLEM)
   if (time.getTime() > Date.now() + EVENT_AHEAD_MS_MAX) throw invalid(path, 'must not be more than 24 hours ahead')
   return text
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../platform/errors.ts'
-import { isFields } from '../sites/segment/fields.ts'
+import { isObject } from '../platform/is-object.ts'
 import { amplitude } from './amplitude.ts'
 import type { Format } from './format.ts'
 import { mixpanel } from './mixpanel.ts'
@@ -25,7 +25,7 @@ export function formatOf(name: FormatName, isCsv: boolean): Format {
 /** Recognizes the format by the first line that only one can have. @throws ServiceError 400 `unknown_format`. */
 export function recognize(fileName: string, lines: readonly unknown[]): FormatName {
   for (const line of lines) {
-    const name = isFields(line) ? FORMAT_NAMES.find((each) => FORMATS[each].matches(line)) : undefined
+    const name = isObject(line) ? FORMAT_NAMES.find((each) => FORMATS[each].matches(line)) : undefined
     if (name !== undefined) return name
   }
   const message = `${fileName}: its format is not recognized from its first lines. Name it with --format: ${FORMAT_NAMES.join(', ')}.`

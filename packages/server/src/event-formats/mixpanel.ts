@@ -1,6 +1,7 @@
 import type { PropertyChanges } from '../contacts/properties.ts'
+import { isObject } from '../platform/is-object.ts'
 import { type Call, type CallEvent, EMPTY_CALL } from '../sites/ingestion/call.ts'
-import { type Fields, fieldsOf, isFields, textOf } from '../sites/segment/fields.ts'
+import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
 import { idOf, personOf as personOfTraits } from '../sites/segment/people.ts'
 import { type AnalyticsFormat, idOfText, invalid, requireTime } from './format.ts'
 import { emailOf, GENERATED_ID, referrerOf, screenOf, urlOf } from './page-fields.ts'
@@ -21,7 +22,7 @@ export const mixpanel: AnalyticsFormat = {
     const { event, properties: sent, ...others } = line
     const name = textOf(event)
     // The columns of a CSV file are the properties.
-    const properties = isFields(sent) ? sent : others
+    const properties = isObject(sent) ? sent : others
     if (name === '') throw invalid('event', 'is required: the name of the event')
     if (name === '$identify') return linkOf(properties.$identified_id ?? properties.distinct_id, properties.$anon_id)
     if (name === '$create_alias') return linkOf(properties.distinct_id, properties.alias)

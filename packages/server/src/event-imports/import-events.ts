@@ -4,6 +4,7 @@ import type { FormatName } from '../event-formats/formats.ts'
 import type { GroupCommit, PreparePart } from '../journal/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { whileClaimed } from '../platform/postgres/lease.ts'
+import { separated, throttled } from '../platform/progress.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { createCallRecorder, type RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { type Chunk, chunksOf } from './chunks.ts'
@@ -24,7 +25,6 @@ import {
 } from './progress.ts'
 import { addWarnings, type ImportWarning, type Warnings } from './warnings.ts'
 
-const PROGRESS_EVERY_MS = 2_000
 /** While more journal rows than this wait for ClickHouse, the import waits, so that it does not delay incoming events. */
 const JOURNAL_ROWS_MAX = 64
 const PAUSE_MS = 500
@@ -106,7 +106,7 @@ export async function importEvents(
         )
         return { ...summaryOf(progress), imported_before: true }
       }
-      if (progress.lines_done > 0) onProgress(`continuing after line ${number(progress.lines_done)}`)
+      if (progress.lines_done > 0) onProgress(`continuing after line ${separated(progress.lines_done)}`)
       const errors = await openErrors(errorsFile, input.path, Number(progress.errors_bytes))
       try {
         await whileClaimed('event_import', whereClaimed(tenant, file), (lost) => {
@@ -151,7 +151,7 @@ async function importLines(
       const recordCalls = isRecorded ? record.withoutEvents : record.of(chunk.value)
       await writeChunk({ ...work, record: recordCalls }, chunk.value)
       read += chunk.value.lines.length
-      work.report(`${number(read)} lines`)
+      work.report(`${separated(read)} lines`)
     }
   } finally {
     await chunks.return(undefined)
@@ -183,7 +183,7 @@ function createRecorder({ tenant, file }: Pick<Work, 'tenant' | 'file'>, depende
 /** @throws ServiceError `interrupted`; 409 `import_running` if another process has claimed the file. */
 function requireNotStopped(stop: AbortSignal, line: number): void {
   if (!stop.aborted) return
-  const message = `Stopped after line ${number(line)}. Run the same command again to continue there.`
+  const message = `Stopped after line ${separated(line)}. Run the same command again to continue there.`
   throw new ServiceError(409, 'interrupted', message)
 }
 
@@ -234,19 +234,5 @@ function toSummary(progress: Progress, format: FormatName, errorsFile: string): 
 /** What failed, and where to find the details; null if nothing did. */
 export function failedLinesOf({ read, failed, errors }: EventImportSummary): string | null {
   if (failed === 0) return null
-  return `${number(failed)} of ${number(read)} lines failed. ${errors} lists them with the reasons.`
-}
-
-function throttled(report: (message: string) => void): (message: string) => void {
-  let reportedAt = performance.now()
-  return (message) => {
-    const now = performance.now()
-    if (now - reportedAt < PROGRESS_EVERY_MS) return
-    reportedAt = now
-    report(message)
-  }
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en-US')
+  return `${separated(failed)} of ${separated(read)} lines failed. ${errors} lists them with the reasons.`
 }

@@ -1,3 +1,4 @@
+import { separated } from '../platform/progress.ts'
 /** A kind of warning of an import: the part that was ignored in lines that were otherwise recorded. */
 export interface ImportWarning {
   /** The number of lines that have it. */
@@ -39,6 +40,6 @@ export function addWarnings(warnings: Warnings, line: number, messages: readonly
 export function describeWarnings(kinds: readonly ImportWarning[]): string[] {
   return kinds.map(({ lines, first_lines, message }) => {
     const first = `${first_lines.join(', ')}${first_lines.length < lines ? ', …' : ''}`
-    return `${lines.toLocaleString('en-US')} ${lines === 1 ? 'line' : 'lines'} (${first}): ${message}`
+    return `${separated(lines)} ${lines === 1 ? 'line' : 'lines'} (${first}): ${message}`
   })
 }

@@ -275,7 +275,7 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
 /** A UUID may be in upper case; the databases return lower case. */
 const lowered = (id: string) => id.toLowerCase()
 
-/** Whether an id can be a contact's; `NO_OWNER` cannot. */
+/** Whether an id can be a contact's; `NOBODY` cannot. */
 function isContactId(text: string): boolean {
   return isUuid(text) && text !== NOBODY
 }
@@ -293,6 +293,7 @@ export function storableTime(time: Date): string {
   return new Date(Math.min(Math.max(time.getTime(), EARLIEST_MS), LATEST_MS)).toISOString()
 }
 
-function timestampParameter(name: string): string {
+/** A parameter with a time that `storableTime` wrote. */
+export function timestampParameter(name: string): string {
   return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
 }

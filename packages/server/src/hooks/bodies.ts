@@ -104,7 +104,7 @@ export async function claimBody(tenant: Tenant, hookId: string, bodyId: string):
   return { bodyId, claim, text, ...timing, eventKey, eventId, attempts }
 }
 
-/** Stores the outcome of a claimed body, unless another process has claimed it in the meantime. */
+/** Stores the outcome of a claimed body, unless another process has claimed it since. */
 export async function finishBody(tenant: Tenant, body: ClaimedBody, outcome: Outcome, now: Date): Promise<void> {
   await tenant.db
     .updateTable('hook_bodies')

@@ -1,6 +1,7 @@
 import { namesIn } from '../operations/audit.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { REPLACED_FOR_MS } from '../platform/crypto/tokens.ts'
 import { conflict, type ErrorDetail, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
@@ -13,10 +14,9 @@ import { parseSourceName } from '../sources/requests.ts'
 import { HOOK_COLUMNS, type Hook, type HookRow, toHooks } from './hook-object.ts'
 import { firstMapping, type HookKind, sourceKindOf } from './kinds.ts'
 import { type Mapping, requireMapping } from './mapping.ts'
-import { newToken, OVERLAP_MS } from './tokens.ts'
+import { newToken } from './tokens.ts'
 
 export const HOOKS_MAX = 50
-const NAME_LENGTH_MAX = 200
 
 /** The settings of a hook that can be changed. */
 export interface HookSettings {
@@ -46,7 +46,7 @@ export async function createHook(
   now: Date,
 ): Promise<{ hookId: string; token: string }> {
   const { kind, mapping = firstMapping(kind) } = input
-  const name = requireName('name', input.name, NAME_LENGTH_MAX)
+  const name = requireName(input.name)
   requireMapping(mapping)
   const message = `A tenant can have at most ${HOOKS_MAX} hooks. Delete one first.`
   const counted = tx.db.selectFrom('hooks').select(({ fn }) => fn.countAll<number>().as('count'))
@@ -127,7 +127,7 @@ export async function updateHook(
 ): Promise<string[]> {
   const before = await lockHook(tx, hookId)
   const kind = before.kind as HookKind
-  const name = settings.name === undefined ? before.name : requireName('name', settings.name, NAME_LENGTH_MAX)
+  const name = settings.name === undefined ? before.name : requireName(settings.name)
   if (settings.mapping) requireMapping(settings.mapping)
   const mapping = JSON.stringify(settings.mapping ?? before.mapping)
   const known = { kind, hasSecret: before.secret_sealed !== null, header: before.signature_header }
@@ -167,7 +167,7 @@ export async function rotateHookToken(
 ): Promise<{ token: string; oldTokenUntil: Date }> {
   await lockHook(tx, hookId)
   const { token, stored } = newToken()
-  const oldTokenUntil = revokeOld ? now : new Date(now.getTime() + OVERLAP_MS)
+  const oldTokenUntil = revokeOld ? now : new Date(now.getTime() + REPLACED_FOR_MS)
   await tx.db
     .updateTable('hooks')
     .set(({ ref }) => ({

@@ -1,9 +1,11 @@
 import Type from 'typebox'
 import type { Config } from '../config.ts'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith, secret } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { Hook } from './hook-object.ts'
 import { createHook, deleteHook, HOOKS_MAX, listHooks, readHook, rotateHookToken, updateHook } from './hooks.ts'
 import { HOOK_KINDS } from './kinds.ts'
@@ -19,7 +21,7 @@ export interface HookServices {
 const operation = operationsWith<HookServices>()
 export const tag = 'Hooks'
 export const HookPath = { hook_id: idInPath('hook') }
-const Name = Type.String({ minLength: 1, maxLength: 200, examples: ['Stripe'] })
+const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Stripe'] })
 const SigningSecret = secret({
   minLength: 8,
   maxLength: 500,
@@ -40,9 +42,7 @@ const Url = Type.String({
 })
 
 /** An audit entry about a hook. It must not contain a token or a secret. */
-export function entryOf(action: string, hookId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'hook', subjectId: hookId, details }
-}
+export const entryOf = entryAbout('hook')
 
 /** Incoming webhooks. */
 export const HOOK_OPERATIONS = [

@@ -130,8 +130,7 @@ async function writeUser(
   return changeContacts(tenant, services, async (tx, log) => {
     const now = services.clock()
     const before = await lockContact(tx, contactId)
-    if (!before)
-      throw new ServiceError(409, 'contact_changed', 'The contact was deleted in the meantime. Run the body again.')
+    if (!before) throw new ServiceError(409, 'contact_changed', 'The contact has been deleted. Run the body again.')
     const companyId = company ? await storeCompany(tx, source, company, body, now) : null
     const write = {
       ...source,

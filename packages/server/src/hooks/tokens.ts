@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { hashOf } from '../access/api-key-lookup.ts'
 import { cached } from '../platform/cache.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
-import { type Clock, DAY_MS } from '../platform/time.ts'
+import type { Clock } from '../platform/time.ts'
 import { HOOK_COLUMNS, type HookRow } from './hook-object.ts'
 
 const TOKEN_BYTES = 24
 const HINT_LENGTH = 4
-/** How long a replaced token keeps working, so that nothing is lost until the sender has the new URL. */
-export const OVERLAP_MS = DAY_MS
 
 /** The path that the sender of a hook's bodies calls. */
 export const HOOK_PATH = '/v1/public/hooks/:token'
@@ -35,7 +33,7 @@ export type FindHook = (
 /** A new token, which cannot be shown again, and its stored form. */
 export function newToken(): { token: string; stored: { token_hash: Buffer; token_hint: string } } {
   const token = `hk_${randomBytes(TOKEN_BYTES).toString('base64url')}`
-  return { token, stored: { token_hash: hashOf(token), token_hint: token.slice(-HINT_LENGTH) } }
+  return { token, stored: { token_hash: tokenHash(token), token_hint: token.slice(-HINT_LENGTH) } }
 }
 
 export function createHookLookup(
@@ -53,7 +51,7 @@ export function createHookLookup(
   invalidation.onChange(() => accepted.clear())
 
   return async (token, beforeUnknown) => {
-    const hash = hashOf(token).toString('hex')
+    const hash = tokenHash(token).toString('hex')
     if (!accepted.has(hash)) beforeUnknown()
     const found = await byHash(hash)
     if (found === null || (found.until !== null && found.until <= clock())) {

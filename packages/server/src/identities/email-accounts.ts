@@ -69,7 +69,7 @@ export async function setEmailAccount(
   }
   return tenant.transaction(async (tx) => {
     await requireIdentity(tx, identityId)
-    // Another process may have renewed kept tokens in the meantime.
+    // Another process may have renewed kept tokens.
     const latest = (kept && (await lockTokens(tx, secrets, identityId))) ?? tokens?.latest()
     const sealed = secrets.seal(JSON.stringify(toStoredSecrets(checked, latest)), emailPlace(tenant.id, identityId))
     const row = await tx.db
@@ -160,7 +160,7 @@ export async function checkEmailAccount(
     .updateTable('email_accounts')
     .set(problems.length === 0 ? { verified_at: now, error: null, needs_sign_in: false } : { error })
     .where('identity_id', '=', identityId)
-    // If the account was set again in the meantime, its new servers were checked then.
+    // If the account was set again since, its new servers were checked then.
     .where('updated_at', '=', before.updated_at)
     .returningAll()
     .executeTakeFirst()

@@ -52,7 +52,7 @@ export async function* parseCsv(
 ): AsyncGenerator<string[]> {
   const parser = parse({ ...OPTIONS, delimiter: format.delimiter })
   try {
-    // A read error ends the parser and thus the loop below, which reports it.
+    // A read error ends the parser and so the loop below, which reports it.
     pipeline(bytes, (chunks) => toUtf8(chunks, format.encoding), parser).catch(() => {})
     for await (const record of parser) yield record as string[]
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { separated, throttled } from '../platform/progress.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { RecordResult } from '../sources/apply-records.ts'
 import { writeRecords } from '../sources/write-records.ts'
@@ -9,7 +10,6 @@ import { mappedColumns, proposedMapping } from './mapping.ts'
 import { openResults } from './results.ts'
 import { forEachChunk, SOURCE, withStagedRows } from './stage-file.ts'
 
-const PROGRESS_EVERY_MS = 2_000
 const FAILED_ROWS_MAX = 20
 
 export interface ImportOptions {
@@ -46,7 +46,7 @@ export async function importContacts(
     throw unusableFile(file, columns)
   }
   const report = throttled(onProgress)
-  const onRead = (rows: number) => report(`read ${number(rows)} rows`)
+  const onRead = (rows: number) => report(`read ${separated(rows)} rows`)
   return withStagedRows(tenant, { records, columns, onRead }, async (rowCount, chunks) => {
     const results = await openResults(file, resultsFile)
     const failed: number[] = []
@@ -60,7 +60,7 @@ export async function importContacts(
         for (const { status } of outcomes) summary[status]++
         failed.push(...rows.flatMap(({ row }, index) => (outcomes[index]?.status === 'failed' ? row : [])))
         failed.sort((a, b) => a - b).splice(FAILED_ROWS_MAX)
-        report(`${number(summary.rows)} of ${number(rowCount)} rows`)
+        report(`${separated(summary.rows)} of ${separated(rowCount)} rows`)
       })
       return { ...summary, failed_rows: failed }
     } finally {
@@ -78,22 +78,8 @@ function meaningOf(header: readonly string[] | undefined): Column[] | string {
 /** A summary of the failed rows and where the results file explains them; null if none failed. */
 export function failedRowsOf({ rows, failed, failed_rows, results }: ImportSummary): string | null {
   if (failed === 0) return null
-  const more = failed > failed_rows.length ? ` and ${number(failed - failed_rows.length)} more` : ''
+  const more = failed > failed_rows.length ? ` and ${separated(failed - failed_rows.length)} more` : ''
   // Below the header of the results file.
   const lines = failed_rows.map((row) => row + 1).join(', ')
-  return `${number(failed)} of ${number(rows)} rows failed. ${results} says why: see line ${lines}${more}.`
-}
-
-function throttled(report: (message: string) => void): (message: string) => void {
-  let reportedAt = performance.now()
-  return (message) => {
-    const now = performance.now()
-    if (now - reportedAt < PROGRESS_EVERY_MS) return
-    reportedAt = now
-    report(message)
-  }
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en-US')
+  return `${separated(failed)} of ${separated(rows)} rows failed. ${results} says why: see line ${lines}${more}.`
 }

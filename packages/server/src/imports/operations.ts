@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
@@ -24,7 +25,7 @@ const INVALID_STATE = '409 invalid_import_state'
 const FILE_DELETED = '409 import_file_deleted'
 const withServices = operationsWith<ImportServices>()
 
-const entryOf = (action: string, subjectId: string) => ({ action, subjectKind: 'import', subjectId })
+const entryOf = entryAbout('import')
 
 export const IMPORT_OPERATIONS = [
   operation({

@@ -66,7 +66,7 @@ function beginUpload(tenantId: string): () => void {
   const count = uploads.get(tenantId) ?? 0
   if (count >= UPLOADS_AT_ONCE) {
     const message = `${UPLOADS_AT_ONCE} uploads are in progress. Wait until one has ended.`
-    throw new ServiceError(429, 'too_many_uploads', message, { headers: { 'retry-after': '10' } })
+    throw new ServiceError(429, 'too_many_uploads', message, { retryAfterSeconds: 10 })
   }
   uploads.set(tenantId, count + 1)
   return () => {
@@ -127,7 +127,7 @@ function explained(cause: unknown, body: Readable): unknown {
   const { code = '' } = cause as { code?: string }
   if (['ENOSPC', 'EDQUOT'].includes(code)) {
     const message = 'The disk of the data directory is full. Try again once the operator has freed space.'
-    return new ServiceError(503, 'storage_full', message, { cause, headers: { 'retry-after': '30' } })
+    return new ServiceError(503, 'storage_full', message, { cause, retryAfterSeconds: 30 })
   }
   if (code.startsWith('Z_') || code.startsWith('ERR__ERROR_FORMAT') || code === 'ERR_BUFFER_TOO_LARGE') {
     const message = 'The body does not match its Content-Encoding, or is corrupt or truncated. Send it again.'

@@ -224,7 +224,7 @@ export function createGroupCommit({
         const bytes = groups.reduce((sum, group) => sum + sizeOf(group), 0)
         if (waitingEvents + events > WAITING_EVENTS_MAX || waitingBytes + bytes > WAITING_BYTES_MAX) {
           const message = 'Too many events are waiting to be written. Send them again shortly.'
-          reject(new ServiceError(503, 'overloaded', message, { headers: { 'retry-after': '1' } }))
+          reject(new ServiceError(503, 'overloaded', message, { retryAfterSeconds: 1 }))
           return
         }
         waitingEvents += events

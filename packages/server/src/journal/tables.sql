@@ -45,7 +45,7 @@ LANGUAGE plpgsql VOLATILE AS $$
       FROM journal WHERE batch_id IS NOT NULL;
   END $$;
 
--- A number such that every batch with this or a lower one is committed, and later ones have higher numbers.
+-- The last number that a batch got. All batches up to it are committed; later ones get higher numbers.
 CREATE FUNCTION journal_cut(journal_lock bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
   BEGIN
     PERFORM pg_advisory_xact_lock_shared(journal_lock);

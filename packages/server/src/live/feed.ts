@@ -155,7 +155,7 @@ export function startLiveFeed({
 
 function tooMany(max: number, scope: string): ServiceError {
   const message = `At most ${max} live feeds per ${scope} can be open at once. Close one, or try again in a minute.`
-  return new ServiceError(429, 'too_many_live_readers', message, { headers: { 'retry-after': '60' } })
+  return new ServiceError(429, 'too_many_live_readers', message, { retryAfterSeconds: 60 })
 }
 
 function remember(sentIds: Set<string>, eventId: string): void {

@@ -39,6 +39,16 @@ export async function audit(tenant: Tenant, entry: AuditEntry, now: Date): Promi
     .execute()
 }
 
+/** Writes entries about subjects of one kind: `entryAbout('hook')('hook.created', hookId, { name })`. */
+export function entryAbout(subjectKind: string) {
+  return (action: string, subjectId: string, details: Record<string, unknown> = {}) => ({
+    action,
+    subjectKind,
+    subjectId,
+    details,
+  })
+}
+
 /** Finds the names of subjects of one kind by id. Those that no longer exist are absent. */
 export type FindNames = (
   tenant: Tenant,

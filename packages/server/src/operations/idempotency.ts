@@ -201,7 +201,7 @@ function inUse(): ServiceError {
 }
 
 /** Keys belong to their caller, so that nobody reads the answer to another caller's request. */
-function callerOf(actor: Actor): string {
+export function callerOf(actor: Actor): string {
   return 'id' in actor ? `${actor.kind}:${actor.id}` : actor.kind
 }
 

@@ -41,7 +41,7 @@ export const TAGS = [
   { name: 'Connected apps', description: 'Applications that people allowed to act for them.' },
   { name: 'Domains', description: 'Websites whose pages may send events, and how you prove that they are yours.' },
   { name: 'Audit log', description: 'Who changed what, and when.' },
-  { name: 'Operations', description: 'Whether the service is running and ready, for operators.' },
+  { name: 'Health', description: 'Whether the service is running and ready, for operators.' },
 ] as const satisfies { name: string; description: string }[]
 
 export type Tag = (typeof TAGS)[number]['name']

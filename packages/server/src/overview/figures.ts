@@ -1,4 +1,4 @@
-import { type EventConditions, eventConditions, storableTime } from '../events/filters.ts'
+import { type EventConditions, eventConditions, storableTime, timestampParameter } from '../events/filters.ts'
 import { dayConditions } from '../events/rollups.ts'
 import { VISITORS_STATE } from '../events/table.ts'
 import { NOBODY } from '../journal/event-record.ts'
@@ -91,8 +91,4 @@ export async function identifiedContacts(tenant: Tenant, range: Range, before: R
 
 function ofPeople({ to }: Range, before: Range, others: { identified_only?: boolean } = {}): EventConditions {
   return eventConditions({ date_after: before.from, date_before: to, is_bot: false, ...others })
-}
-
-function timestampParameter(name: string): string {
-  return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
 }

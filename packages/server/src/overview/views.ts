@@ -5,12 +5,12 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
+import { UNIQUE_VIOLATION } from '../platform/postgres/collisions.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { NAME_LENGTH_MAX, type SavedView, type ViewBody } from './view-schema.ts'
 
 export const VIEWS_MAX = 200
-const UNIQUE_VIOLATION = '23505'
 
 /** A page of a tenant's saved views, by page and name. */
 export async function listViews(tenant: Tenant, page: Page): Promise<{ views: SavedView[]; total: number }> {
@@ -81,7 +81,7 @@ export function namesOfViews({ db }: Tenant, ids: readonly string[]) {
 }
 
 function columnsOf({ name, page, query, columns }: ViewBody) {
-  return { name: requireName('name', name, NAME_LENGTH_MAX), page, query: JSON.stringify(query), columns }
+  return { name: requireName(name, NAME_LENGTH_MAX), page, query: JSON.stringify(query), columns }
 }
 
 function toView(row: Selectable<TenantTables['saved_views']>): SavedView {

@@ -7,6 +7,8 @@ export interface ErrorDetail {
 export interface ServiceErrorOptions {
   details?: ErrorDetail[]
   headers?: Record<string, string>
+  /** When the caller may try again: the header `retry-after`. */
+  retryAfterSeconds?: number | undefined
   cause?: unknown
 }
 
@@ -26,7 +28,8 @@ export class ServiceError extends Error {
     this.status = status
     this.code = code
     this.details = options.details
-    this.headers = options.headers ?? {}
+    const { headers = {}, retryAfterSeconds } = options
+    this.headers = retryAfterSeconds === undefined ? headers : { ...headers, 'retry-after': String(retryAfterSeconds) }
   }
 }
 
@@ -51,7 +54,7 @@ export function conflict(code: string, message: string, details?: ErrorDetail[])
 /** 503: a database is down; the caller should retry. */
 export function storeUnavailable(store: 'PostgreSQL' | 'ClickHouse', cause: unknown): ServiceError {
   return new ServiceError(503, 'store_unavailable', `${store} is not responding. Try again shortly.`, {
-    headers: { 'retry-after': '2' },
+    retryAfterSeconds: 2,
     cause,
   })
 }
@@ -59,5 +62,5 @@ export function storeUnavailable(store: 'PostgreSQL' | 'ClickHouse', cause: unkn
 /** 503: a database's disk is full; the caller should retry later. */
 export function storageFull(store: 'PostgreSQL' | 'ClickHouse', cause: unknown): ServiceError {
   const message = `The disk of ${store} is full. Try again once the operator has freed space.`
-  return new ServiceError(503, 'storage_full', message, { headers: { 'retry-after': '30' }, cause })
+  return new ServiceError(503, 'storage_full', message, { retryAfterSeconds: 30, cause })
 }

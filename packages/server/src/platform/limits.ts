@@ -1,5 +1,5 @@
 import { conflict } from './errors.ts'
-import { type LockName, lock } from './postgres/locks.ts'
+import { type LimitName, lock } from './postgres/locks.ts'
 import type { Tenant } from './tenant.ts'
 
 /**
@@ -9,24 +9,7 @@ import type { Tenant } from './tenant.ts'
  */
 export async function requireFewer(
   tx: Tenant,
-  name: LockName &
-    (
-      | 'agents'
-      | 'api_keys'
-      | 'authorizations'
-      | 'connections'
-      | 'domains'
-      | 'hooks'
-      | 'identities'
-      | 'imports'
-      | 'invitations'
-      | 'runs'
-      | 'segments'
-      | 'sources'
-      | 'views'
-      | 'warehouse_destinations'
-      | 'webhook_subscriptions'
-    ),
+  name: LimitName,
   max: number,
   count: () => Promise<{ count: number }>,
   message: string,

@@ -57,7 +57,7 @@ const WAITING = { waitingPerKey: 64, waitingInAll: 1_024, waitMsMax: 30_000 }
 const FILES = { perKey: 4, inAll: 64, waitingPerKey: 0, waitingInAll: 0 }
 /** A tenant that has been the only reader for this long gets all cores. */
 const ALONE_AFTER_MS = 10_000
-const RETRY_AFTER_SECONDS = '5'
+const RETRY_AFTER_SECONDS = 5
 
 /** Creates the read queues of a process for its databases. */
 export async function openReadLanes(clickhouse: Pick<ClickHouse, 'cores'>, config: Config): Promise<ReadLanes> {
@@ -134,18 +134,17 @@ export function callerLeft(): ServiceError {
 }
 
 function refusedRead(refused: EntryRefused): ServiceError {
-  const headers = { 'retry-after': RETRY_AFTER_SECONDS }
   if (refused.reason === 'caller_left') return callerLeft()
   if (refused.reason === 'key_is_full') {
     const message = `${WAITING.waitingPerKey} reads of this tenant are already waiting. Send fewer at once, or try again shortly.`
-    return new ServiceError(429, 'too_many_reads', message, { headers, cause: refused })
+    return new ServiceError(429, 'too_many_reads', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: refused })
   }
   const message = 'Too many reads are waiting. Try again shortly.'
-  return new ServiceError(503, 'reads_busy', message, { headers, cause: refused })
+  return new ServiceError(503, 'reads_busy', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: refused })
 }
 
 function refusedExport(refused: EntryRefused): ServiceError {
   if (refused.reason === 'caller_left') return callerLeft()
   const message = `At most ${FILES.perKey} CSV files per tenant, and ${FILES.inAll} in total, can be downloaded at once. Wait until one has finished.`
-  return new ServiceError(429, 'too_many_exports', message, { headers: { 'retry-after': '30' }, cause: refused })
+  return new ServiceError(429, 'too_many_exports', message, { retryAfterSeconds: 30, cause: refused })
 }

@@ -30,11 +30,11 @@ export interface AccessTokens {
 export interface TokenStore {
   /** The stored tokens, which another process may have renewed; null if they no longer exist. */
   load(): Promise<Tokens | null>
-  /** Saves renewed tokens. @returns the tokens to use: those of another process, if it has renewed them in the meantime. */
+  /** Saves renewed tokens. @returns the tokens to use: those of another process, if it has renewed them first. */
   save(before: Tokens, renewed: Tokens): Promise<Tokens>
   /**
    * Saves a refusal. If `isEnded` is set, only another sign-in helps: store it, and pass the problem as `ended` from then on.
-   * @returns the tokens that another process has renewed in the meantime; null if the refusal is final.
+   * @returns the tokens that another process has renewed first; null if the refusal is final.
    */
   saveRefusal(before: Tokens, problem: string, isEnded: boolean): Promise<Tokens | null>
 }

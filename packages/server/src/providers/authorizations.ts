@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Actor } from '../operations/audit.ts'
 import type { Context } from '../operations/declare.ts'
+import { callerOf } from '../operations/idempotency.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
 import { requireFewer } from '../platform/limits.ts'
@@ -66,7 +67,7 @@ export async function startAuthorization(
       .insertInto('authorizations')
       .values({
         state_hash: stateHash,
-        starter: starterOf(actor),
+        starter: callerOf(actor),
         provider: provider.name,
         client_id: clientId,
         settings: JSON.stringify(settings),
@@ -153,7 +154,7 @@ async function claimState(
       'This sign-in is not known in this workspace. It was started in another workspace, or it expired. Start it again.'
     throw new ServiceError(404, 'unknown_authorization', message)
   }
-  if (row.starter !== starterOf(actor)) {
+  if (row.starter !== callerOf(actor)) {
     const message =
       'Someone else started this sign-in, and only they can complete it. Start a new sign-in as the person who connects the account.'
     throw new ServiceError(403, 'authorization_of_another', message)
@@ -225,15 +226,10 @@ async function requireAuthorizationLimit(tx: Tenant, actor: Actor, now: Date): P
   const open = tx.db
     .selectFrom('authorizations')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('starter', '=', starterOf(actor))
+    .where('starter', '=', callerOf(actor))
     .where('expires_at', '>', now)
   const message = `You have started ${OPEN_MAX} sign-ins within ${VALID_MINUTES} minutes. Wait until they expire.`
   await requireFewer(tx, 'authorizations', OPEN_MAX, () => open.executeTakeFirstOrThrow(), message)
-}
-
-/** The actor that may complete a sign-in. */
-function starterOf(actor: Actor): string {
-  return 'id' in actor ? `${actor.kind}:${actor.id}` : actor.kind
 }
 
 /** Binds an ID token to the sign-in. It is derived, so it does not need to be stored. */

@@ -1,4 +1,5 @@
 import { isStorableText } from '../platform/http/json-body.ts'
+import { isObject } from '../platform/is-object.ts'
 import type { Provider } from './provider.ts'
 
 /** The maximum difference between the clocks of two hosts. */
@@ -34,7 +35,7 @@ function decode(token: string): IdClaims | null {
   if (parts.length !== 3) return null
   try {
     const claims: unknown = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString('utf8'))
-    return claims !== null && typeof claims === 'object' && !Array.isArray(claims) ? (claims as IdClaims) : null
+    return isObject(claims) ? (claims as IdClaims) : null
   } catch {
     return null
   }

@@ -1,6 +1,6 @@
-import { loadCompanies } from '../companies/load.ts'
+import { loadCompanies } from '../companies/sample-companies.ts'
 import { setSeenBefore } from '../contacts/keys.ts'
-import { loadContacts, loadVisitors } from '../contacts/load.ts'
+import { loadContacts, loadVisitors } from '../contacts/sample-contacts.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'

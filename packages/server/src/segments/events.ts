@@ -159,7 +159,7 @@ async function buildQuery(
     isPerContact: true,
     outer: {
       columns: `contact_id, arrayStringConcat([${hits.join(', ')}]) AS hits`,
-      where: contactsAmong(contactSet),
+      where: eventsOfContacts(contactSet),
       groupBy: 'contact_id',
       ...(limit === undefined ? {} : { limit }),
     },
@@ -176,7 +176,7 @@ async function ownersAmong(tenant: Tenant, contactSet: ContactSet): Promise<Even
   }
 }
 
-function contactsAmong(contactSet: ContactSet): string {
+function eventsOfContacts(contactSet: ContactSet): string {
   const isKnown = `contact_id != toUUID('${NOBODY}')`
   if ('contactIds' in contactSet) return isKnown
   // As texts, for the same reason as in streamResults.

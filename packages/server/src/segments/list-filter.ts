@@ -36,7 +36,7 @@ export async function membersCounted(tenant: Tenant, segmentId: string): Promise
   if (!found) throw unknownSegment('filters.segment_id')
   if (found.evaluated_at !== null) return isMember(tenant, segmentId)
   const message = 'The members of this segment are still being counted. Try again shortly.'
-  throw new ServiceError(409, 'segment_counting', message, { headers: { 'retry-after': '2' } })
+  throw new ServiceError(409, 'segment_counting', message, { retryAfterSeconds: 2 })
 }
 
 function isMember(tenant: Tenant, segmentId: string): ListCondition {

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { SegmentMember } from '../contacts/contact-object.ts'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation } from '../operations/declare.ts'
 import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
@@ -32,9 +33,7 @@ const Description = Type.Optional(
 const Filter = { 'x-record': SegmentFilterSchema }
 const FILTER_EXAMPLE = { match: 'all', conditions: [{ property: 'country', operator: 'equals', value: 'France' }] }
 
-function entryOf(action: string, segmentId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'segment', subjectId: segmentId, details }
-}
+const entryOf = entryAbout('segment')
 
 export const SEGMENT_OPERATIONS = [
   operation({

@@ -1,6 +1,7 @@
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
+import { isObject } from '../platform/is-object.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import {
   CONTACTS,
@@ -58,7 +59,7 @@ class FilterReader {
     const filter: SegmentFilter = { match: 'all', conditions: [] }
     this.#filters++
     if (level > LEVELS_MAX) return this.#wrong(path, `is nested too deeply: at most ${LEVELS_MAX} levels`, filter)
-    if (!isRecord(sent)) return this.#wrong(path, 'must be an object with match and conditions', filter)
+    if (!isObject(sent)) return this.#wrong(path, 'must be an object with match and conditions', filter)
     this.#onlyKnown(sent, path, ['match', 'conditions'])
     if (sent.match === 'all' || sent.match === 'any') filter.match = sent.match
     else this.#wrong(`${path}.match`, 'must be all or any')
@@ -78,13 +79,13 @@ class FilterReader {
   }
 
   #condition(sent: unknown, path: string, level: number): PropertyCondition | EventCondition | SegmentFilter {
-    if (isRecord(sent) && ('conditions' in sent || 'match' in sent)) return this.filter(sent, path, level + 1)
+    if (isObject(sent) && ('conditions' in sent || 'match' in sent)) return this.filter(sent, path, level + 1)
     this.#conditions++
-    if (isRecord(sent) && 'event' in sent) {
+    if (isObject(sent) && 'event' in sent) {
       if (this.#records.hasEvents) return this.#eventCondition(sent, path)
       return this.#wrong(path, 'is about events, which companies do not have; filter contacts instead', UNREAD)
     }
-    if (isRecord(sent) && 'property' in sent) return this.#propertyCondition(sent, path)
+    if (isObject(sent) && 'property' in sent) return this.#propertyCondition(sent, path)
     return this.#wrong(path, 'must be a condition with property, one with event, or a nested filter', UNREAD)
   }
 
@@ -116,7 +117,7 @@ class FilterReader {
     const operator = EVENT_OPERATORS.find((known) => known === sent.operator)
     if (operator === undefined) this.#wrong(`${path}.operator`, `must be one of ${EVENT_OPERATORS.join(', ')}`)
     const condition: EventCondition = { event: {}, operator: operator ?? 'did' }
-    if (!isRecord(sent.event)) return this.#wrong(`${path}.event`, 'must be an object', condition)
+    if (!isObject(sent.event)) return this.#wrong(`${path}.event`, 'must be an object', condition)
     condition.event = this.#event(sent.event, `${path}.event`)
     return condition
   }
@@ -195,10 +196,6 @@ function problemOfValue(operator: PropertyOperator, value: unknown): string | nu
     default:
       return isScalar(value) ? null : SCALAR_EXPECTED
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isText(value: unknown): value is string {

@@ -19,7 +19,6 @@ import { toSegmentObject } from './segment-object.ts'
 
 const NEXT_REVISION = sql<number>`nextval('segment_revisions')`
 const SEGMENTS_MAX = 500
-const NAME_LENGTH_MAX = 200
 const DESCRIPTION_LENGTH_MAX = 2_000
 /** Reads see every event that has been in the journal for a second. */
 const EVENTS_READABLE_AFTER_SECONDS = 2
@@ -40,7 +39,7 @@ export async function createSegment(
   { name, description, filter: sent }: NewSegment,
   now: Date,
 ): Promise<{ segmentId: string; usesEvents: boolean }> {
-  const texts = { name: requireName('name', name, NAME_LENGTH_MAX), description: checkedDescription(description) }
+  const texts = { name: requireName(name), description: checkedDescription(description) }
   const filter = parseSegmentFilter(sent)
   const usesEvents = eventsOf(filter).length > 0
   const segmentId = newId()
@@ -76,7 +75,7 @@ export async function updateSegment(
   now: Date,
 ): Promise<string[]> {
   const wanted = {
-    ...(name === undefined ? {} : { name: requireName('name', name, NAME_LENGTH_MAX) }),
+    ...(name === undefined ? {} : { name: requireName(name) }),
     ...(description === undefined ? {} : { description: checkedDescription(description) }),
     ...(sent === undefined ? {} : { filter: parseSegmentFilter(sent) }),
   }

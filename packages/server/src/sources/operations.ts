@@ -1,7 +1,9 @@
 import Type from 'typebox'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { createSource, deleteSource, listSources, readSource, renameSource, rotateWriteKey } from './sources.ts'
 
 const tag = 'Sources'
@@ -28,11 +30,9 @@ export const Source = Type.Object(
 )
 
 const WriteKey = Type.String({ description: 'Returned only once.', examples: ['wk_N5rAzt4nK0uVrcCqZmFh3TnHqy1XjQ0d'] })
-const Name = Type.String({ minLength: 1, maxLength: 200 })
+const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })
 
-function entryOf(action: string, sourceId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'source', subjectId: sourceId, details }
-}
+const entryOf = entryAbout('source')
 
 /** The sources of a tenant, and their write keys. */
 export const SOURCE_OPERATIONS = [

@@ -4,6 +4,7 @@ import { checkProperties, type PropertyChanges } from '../contacts/properties.ts
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, type ServiceError, validationError } from '../platform/errors.ts'
 import { recordCheck, recordList } from '../platform/http/records.ts'
+import { isObject } from '../platform/is-object.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import type { IncomingRecord } from './apply-records.ts'
 import { CONNECTOR_KINDS } from './connectors.ts'
@@ -78,9 +79,9 @@ export function parseRecord(sent: unknown): IncomingRecord | ServiceError {
   const details = checkRecord(sent)
   if (details.length > 0) return validationError(details)
   const record = sent as Type.Static<typeof PushedRecord>
-  const isObject = (record.properties ?? null) === null || isPlainObject(record.properties)
-  if (!isObject) details.push({ path: 'properties', message: 'must be an object' })
-  const { email: sameEmail, ...properties } = isPlainObject(record.properties) ? record.properties : {}
+  const isValid = (record.properties ?? null) === null || isObject(record.properties)
+  if (!isValid) details.push({ path: 'properties', message: 'must be an object' })
+  const { email: sameEmail, ...properties } = isObject(record.properties) ? record.properties : {}
   const ownEmail = record.email ?? undefined
   const sentEmail = ownEmail ?? sameEmail ?? null
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
@@ -109,10 +110,6 @@ export function parseRecord(sent: unknown): IncomingRecord | ServiceError {
     at,
     companyDomain: domain,
   }
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 /** The domain in the property `company_domain`, or its error. */

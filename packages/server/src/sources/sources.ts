@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { namesIn } from '../operations/audit.ts'
+import { REPLACED_FOR_MS } from '../platform/crypto/tokens.ts'
 import { conflict, notFound, type ServiceError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
@@ -9,9 +10,8 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
-import { addWriteKey, expireWriteKeys, OVERLAP_MS, type WriteKeyType } from './write-keys.ts'
+import { addWriteKey, expireWriteKeys, type WriteKeyType } from './write-keys.ts'
 
-const NAME_LENGTH_MAX = 200
 /** Sources with write keys per tenant. */
 const SOURCES_MAX = 200
 
@@ -104,7 +104,7 @@ export async function createSource(
   now: Date,
 ): Promise<{ sourceId: string; writeKey: string }> {
   const sourceId = newId()
-  const trimmed = requireName('name', name, NAME_LENGTH_MAX)
+  const trimmed = requireName(name)
   const keyed = tx.db
     .selectFrom('sources')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -126,7 +126,7 @@ export async function createSource(
  * @throws ServiceError 404, 409 `source_name_taken` or `source_is_connector`.
  */
 export async function renameSource(tx: Tenant, sourceId: string, name: string): Promise<boolean> {
-  const trimmed = requireName('name', name, NAME_LENGTH_MAX)
+  const trimmed = requireName(name)
   const before = await lockKeyedSource(tx, sourceId)
   if (before.name === trimmed) return false
   const taken = await tx.db.selectFrom('sources').select('source_id').where('name', '=', trimmed).executeTakeFirst()
@@ -147,7 +147,7 @@ export async function rotateWriteKey(
   now: Date,
 ): Promise<{ writeKey: string; oldKeyUntil: Date }> {
   await lockKeyedSource(tx, sourceId)
-  const oldKeyUntil = revokeOld ? now : new Date(now.getTime() + OVERLAP_MS)
+  const oldKeyUntil = revokeOld ? now : new Date(now.getTime() + REPLACED_FOR_MS)
   await expireWriteKeys(tx, sourceId, oldKeyUntil)
   const writeKey = await addWriteKey(tx, sourceId, now)
   await announceChange(tx.db)

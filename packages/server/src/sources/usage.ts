@@ -74,7 +74,7 @@ export function startSourceUsage({
   }
 }
 
-/** Counts of sources that were deleted in the meantime are dropped. Sorted, so that two processes cannot deadlock. */
+/** Counts of sources that have been deleted are dropped. Sorted, so that two processes cannot deadlock. */
 async function add(database: Database, rows: readonly Row[]): Promise<void> {
   const columns = {
     tenant_id: 'uuid',

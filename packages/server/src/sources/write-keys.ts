@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { hashOf } from '../access/api-key-lookup.ts'
 import { cached } from '../platform/cache.ts'
+import { tokenHash } from '../platform/crypto/tokens.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type Clock, DAY_MS } from '../platform/time.ts'
+import type { Clock } from '../platform/time.ts'
 
 const KEY_BYTES = 24
 const HINT_LENGTH = 4
-/** How long a replaced key works, so that nothing is lost while the new one is deployed. */
-export const OVERLAP_MS = DAY_MS
 
 export type WriteKeyType = 'browser' | 'server'
 
@@ -39,7 +37,7 @@ export function createSourceLookup(database: Database, invalidation: Invalidatio
   invalidation.onChange(() => accepted.clear())
 
   return async (writeKey, beforeUnknown) => {
-    const hash = hashOf(writeKey).toString('hex')
+    const hash = tokenHash(writeKey).toString('hex')
     if (!accepted.has(hash)) beforeUnknown?.()
     const found = await byHash(hash)
     if (!found || (found.expiresAt && found.expiresAt <= clock())) {
@@ -78,7 +76,7 @@ export async function addWriteKey(tx: Tenant, sourceId: string, now: Date): Prom
     .values({
       key_id: newId(),
       source_id: sourceId,
-      key_hash: hashOf(writeKey),
+      key_hash: tokenHash(writeKey),
       hint: writeKey.slice(-HINT_LENGTH),
       created_at: now,
       expires_at: null,

@@ -1,9 +1,10 @@
+import type { Config } from '../config.ts'
 import { namesIn } from '../operations/audit.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { JobSender } from '../platform/jobs/jobs.ts'
 import { requireFewer } from '../platform/limits.ts'
 import type { Transfer } from '../platform/outbound/transfer.ts'
 import { PrivateAddress, RefusedAddress } from '../platform/outbound/urls.ts'
@@ -41,16 +42,18 @@ export interface DestinationChanges {
   time_zone?: string | undefined
 }
 
-interface CheckDependencies {
-  jobs: Pick<Jobs, 'nextTime'>
-  storageTransfer: Pick<Transfer, 'check'>
-  config: { warehouseDirectory: string | null }
+/** The services for the operations on exports to a warehouse. */
+export interface WarehouseServices {
+  secrets: SecretBox
+  jobs: JobSender
+  storageTransfer: Transfer
+  config: Pick<Config, 'warehouseDirectory'>
 }
 
 /** Checks rules that the schema cannot express. It may query DNS, so call it outside transactions. @throws ServiceError 400, 409 */
-export async function checkDestination(dependencies: CheckDependencies, input: NewDestination): Promise<void> {
+export async function checkDestination(services: WarehouseServices, input: NewDestination): Promise<void> {
   const { type, prefix = '', endpoint, region, bucket, access_key_id: key, secret_access_key: secret } = input
-  const details = checkSchedule(dependencies.jobs, input)
+  const details = checkSchedule(services.jobs, input)
   const problem = (path: string, message: string) => details.push({ path, message })
   if (prefix !== '' && !PREFIX.test(prefix)) {
     problem('prefix', 'must be at most 10 names of letters, digits and . _ = - separated by /, such as exports/cds')
@@ -70,12 +73,12 @@ export async function checkDestination(dependencies: CheckDependencies, input: N
     details.push(...checkKeys(input))
   }
   if (details.length > 0) throw validationError(details)
-  if (type === 'folder' && dependencies.config.warehouseDirectory === null) {
+  if (type === 'folder' && services.config.warehouseDirectory === null) {
     const message =
       'This service cannot export to folders. Use the type s3, or ask the operator to set CDS_WAREHOUSE_DIR.'
     throw conflict('warehouse_folder_off', message)
   }
-  if (endpoint !== undefined) await checkEndpoint(dependencies, endpoint)
+  if (endpoint !== undefined) await checkEndpoint(services, endpoint)
 }
 
 function checkKeys({ access_key_id: key, secret_access_key: secret }: DestinationChanges) {
@@ -86,7 +89,7 @@ function checkKeys({ access_key_id: key, secret_access_key: secret }: Destinatio
   ]
 }
 
-async function checkEndpoint({ storageTransfer }: CheckDependencies, endpoint: string): Promise<void> {
+async function checkEndpoint({ storageTransfer }: WarehouseServices, endpoint: string): Promise<void> {
   await storageTransfer.check(endpoint).catch((error) => {
     if (!(error instanceof PrivateAddress)) throw error
     throw new RefusedAddress(`${error.message} To allow it, the operator can set CDS_WAREHOUSE_ALLOW_PRIVATE=on.`)
@@ -98,10 +101,7 @@ async function checkEndpoint({ storageTransfer }: CheckDependencies, endpoint: s
 }
 
 /** @throws ServiceError 400 */
-export async function checkChanges(
-  { jobs }: Pick<CheckDependencies, 'jobs'>,
-  changes: DestinationChanges,
-): Promise<void> {
+export async function checkChanges({ jobs }: WarehouseServices, changes: DestinationChanges): Promise<void> {
   const details = [...checkSchedule(jobs, changes), ...checkKeys(changes)]
   if (changes.access_key_id !== undefined && changes.secret_access_key === undefined) {
     details.push({ path: 'secret_access_key', message: 'is required with a new access_key_id' })
@@ -109,15 +109,10 @@ export async function checkChanges(
   if (details.length > 0) throw validationError(details)
 }
 
-interface Dependencies {
-  secrets: SecretBox
-  jobs: Pick<Jobs, 'nextTime'>
-}
-
 /** Creates a destination that `checkDestination` accepted, in the caller's transaction. @throws ServiceError 409 */
 export async function createDestination(
   tx: Tenant,
-  { secrets, jobs }: Dependencies,
+  { secrets, jobs }: Pick<WarehouseServices, 'secrets' | 'jobs'>,
   input: NewDestination,
   now: Date,
 ): Promise<WarehouseDestination> {
@@ -157,7 +152,7 @@ export async function createDestination(
 /** Changes a destination. The secret counts as changed whenever it is given. @returns the names of the changed fields. */
 export async function updateDestination(
   tx: Tenant,
-  { secrets, jobs }: Dependencies,
+  { secrets, jobs }: Pick<WarehouseServices, 'secrets' | 'jobs'>,
   destinationId: string,
   changes: DestinationChanges,
   now: Date,
@@ -196,7 +191,7 @@ export async function updateDestination(
 /** Pauses or resumes scheduled runs. A run in progress continues. @returns the names of the changed fields. */
 export async function setPaused(
   tx: Tenant,
-  jobs: Pick<Jobs, 'nextTime'>,
+  jobs: Pick<JobSender, 'nextTime'>,
   destinationId: string,
   isPaused: boolean,
   now: Date,
@@ -225,7 +220,7 @@ export async function deleteDestination(tx: Tenant, destinationId: string): Prom
 /** Queues a run of a destination. @throws ServiceError 404, 409 */
 export async function runNow(
   tx: Tenant,
-  jobs: Pick<Jobs, 'send'>,
+  jobs: Pick<JobSender, 'send'>,
   destinationId: string,
   isFull: boolean,
   now: Date,

@@ -1,11 +1,9 @@
 import Type from 'typebox'
-import type { Config } from '../config.ts'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith, secret } from '../operations/declare.ts'
-import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
-import type { JobSender } from '../platform/jobs/jobs.ts'
-import type { Transfer } from '../platform/outbound/transfer.ts'
+import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
   checkChanges,
@@ -19,23 +17,16 @@ import {
   runNow,
   setPaused,
   updateDestination,
+  type WarehouseServices,
 } from './destinations.ts'
 import { listRuns, readRun } from './runs/requests.ts'
 import { openStorage, testStorage } from './storage/open.ts'
-
-/** The services for the operations on exports to a warehouse. */
-export interface WarehouseServices {
-  secrets: SecretBox
-  jobs: JobSender
-  storageTransfer: Transfer
-  config: Pick<Config, 'warehouseDirectory'>
-}
 
 const operation = operationsWith<WarehouseServices>()
 const tag = 'Warehouse'
 const DestinationPath = { destination_id: idInPath('export destination') }
 const Changed = Type.Array(Type.String(), { description: 'The names of the fields that changed.' })
-const Name = Type.String({ minLength: 1, maxLength: 200, examples: ['Nightly export'] })
+const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Nightly export'] })
 const Key = Type.String({ minLength: 1, maxLength: 200 })
 const Schedule = Nullable(
   Type.String({
@@ -54,9 +45,7 @@ const TimeZone = Type.String({
 const alsoSettings = () => 'settings:write' as const
 const BOTH = 'Needs the scopes `data:export` and `settings:write`.'
 
-function entryOf(action: string, destinationId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'warehouse_destination', subjectId: destinationId, details }
-}
+const entryOf = entryAbout('warehouse_destination')
 
 export const WAREHOUSE_OPERATIONS = [
   operation({

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { notFound } from '../platform/errors.ts'
@@ -56,9 +57,7 @@ const Headers = Type.Array(
 const options = { headers: { name: 'header', hint: "'Name: value'", read: parseHeader } }
 
 /** An audit entry about a subscription. It must not contain a secret. */
-export function entryOf(action: string, subscriptionId: string, details: Record<string, unknown> = {}) {
-  return { action, subjectKind: 'webhook', subjectId: subscriptionId, details }
-}
+export const entryOf = entryAbout('webhook')
 
 export const WEBHOOK_OPERATIONS = [
   operation({

@@ -1,18 +1,18 @@
 import type { Config } from '../../config.ts'
+import { tokenHash } from '../../platform/crypto/tokens.ts'
 import { newId } from '../../platform/ids.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { type Clock, DAY_MS, HOUR_MS } from '../../platform/time.ts'
-import { hashOf } from '../api-key-lookup.ts'
 import { endGrantByItself } from './grants.ts'
 import { isMcpResource } from './metadata.ts'
 import { OAuthError } from './oauth-error.ts'
 import { isVerifierOf, newToken, type TokenKind } from './token-texts.ts'
 
 const ACCESS_MS = HOUR_MS
-/** After this time without use, a person has to connect the application again. */
+/** An application that is unused for this long has to be connected again. */
 const REFRESH_MS = 30 * DAY_MS
 /**
- * A refresh token may be sent again for so long after its use: the answer may have been lost, or two windows of one
+ * How long after its use a refresh token may be sent again: the response may have been lost, or two windows of one
  * application may refresh at once. Later, it counts as stolen.
  */
 const REPEAT_MS = 10_000
@@ -113,7 +113,7 @@ async function lockToken(database: Stores['database'], text: string, kinds: read
         .onRef('oauth_grants.tenant_id', '=', 'oauth_tokens.tenant_id')
         .onRef('oauth_grants.grant_id', '=', 'oauth_tokens.grant_id'),
     )
-    .where('oauth_tokens.token_hash', '=', hashOf(text))
+    .where('oauth_tokens.token_hash', '=', tokenHash(text))
     .where('oauth_tokens.kind', 'in', kinds)
     .select(['oauth_tokens.tenant_id', 'oauth_tokens.token_id', 'oauth_tokens.grant_id', 'oauth_tokens.kind'])
     .select(['oauth_tokens.code_challenge', 'oauth_tokens.redirect_uri'])
@@ -132,7 +132,7 @@ async function issue(tx: Tenant, row: Row, now: Date): Promise<Outcome> {
     token_id: newId(),
     grant_id: row.grant_id,
     kind,
-    token_hash: hashOf(text),
+    token_hash: tokenHash(text),
     expires_at: new Date(now.getTime() + livesMs),
   })
   const used = tx.db.updateTable('oauth_tokens').set({ used_at: now })

@@ -1,8 +1,8 @@
 import { isRole } from '../../operations/roles.ts'
 import { scopesOf } from '../../operations/scopes.ts'
+import { tokenHash } from '../../platform/crypto/tokens.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { type Clock, MINUTE_MS } from '../../platform/time.ts'
-import { hashOf } from '../api-key-lookup.ts'
 
 const LAST_USE_EVERY_MS = MINUTE_MS
 const KNOWN_MAX = 10_000
@@ -38,7 +38,7 @@ export function createGrantLookup(database: Database, clock: Clock): FindGrant {
   const lastUse = new Map<string, number>()
 
   return async (accessToken, beforeUnknown) => {
-    const hash = hashOf(accessToken)
+    const hash = tokenHash(accessToken)
     const key = hash.toString('hex')
     if (!lastUse.has(key)) beforeUnknown?.()
     const now = clock()

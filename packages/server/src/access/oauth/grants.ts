@@ -1,11 +1,11 @@
 import { type Actor, audit } from '../../operations/audit.ts'
 import { scopesOf } from '../../operations/scopes.ts'
+import { tokenHash } from '../../platform/crypto/tokens.ts'
 import { ServiceError, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
-import { hashOf } from '../api-key-lookup.ts'
 import { roleOf } from '../tenants-of-person.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
 import { displayedHost } from './clients.ts'
@@ -68,7 +68,7 @@ export async function allowApplication(
         token_id: newId(),
         grant_id: grantId,
         kind: 'code',
-        token_hash: hashOf(code),
+        token_hash: tokenHash(code),
         code_challenge: challenge,
         redirect_uri: redirectUri,
         expires_at: new Date(now.getTime() + CODE_MS),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { App } from '../../platform/http/app-types.ts'
-import { readInvitation } from '../accept-invitation.ts'
+import { readInvitationByToken } from '../accept-invitation.ts'
 import { type JoinDependencies, joinByInvitation } from './join.ts'
 import { AcceptBody, Accepted, InvitationSeen } from './schema.ts'
 
@@ -16,7 +16,7 @@ export function invitationRoutes(app: App, dependencies: JoinDependencies): void
     async (request, reply) => {
       rateLimiter.checkSignIn(request.ip, reply)
       reply.header('cache-control', 'no-store')
-      return { status: 'success' as const, ...(await readInvitation(stores, request.params.token, clock())) }
+      return { status: 'success' as const, ...(await readInvitationByToken(stores, request.params.token, clock())) }
     },
   )
 

@@ -20,7 +20,7 @@ export async function startOidcSignIn(
   const { label } = requireOidc(dependencies)
   if (!(await dependencies.auth()).hasOidc) {
     const message = `${label} is not responding. Try again shortly.`
-    throw new ServiceError(503, 'oidc_unavailable', message, { headers: { 'retry-after': '5' } })
+    throw new ServiceError(503, 'oidc_unavailable', message, { retryAfterSeconds: 5 })
   }
   const body = { provider: OIDC_PROVIDER, callbackURL, errorCallbackURL: SIGN_IN_PAGE, disableRedirect: true }
   return forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/social', body })

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { RoleName } from '../../operations/roles.ts'
 import { Id, Nullable, success } from '../../platform/http/responses.ts'
+import { NAME_LENGTH_MAX } from '../../platform/names.ts'
 import { PASSWORD_LENGTH_MAX } from '../passwords.ts'
 
 const strict = { additionalProperties: false }
@@ -15,7 +16,7 @@ export const LocalPath = Type.String({
   'x-expected': 'a path of the dashboard, such as /contacts',
 })
 
-export const PersonName = Type.String({ minLength: 1, maxLength: 200 })
+export const PersonName = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })
 
 export const SetupBody = Type.Object(
   {
@@ -23,7 +24,7 @@ export const SetupBody = Type.Object(
     name: PersonName,
     email: Address,
     password: Password,
-    tenant_name: Type.String({ minLength: 1, maxLength: 200 }),
+    tenant_name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
   },
   strict,
 )
@@ -39,7 +40,7 @@ export const SignInOptions = success({
 })
 
 export const TenantBody = Type.Object({ tenant_id: Type.String({ maxLength: 100 }) }, strict)
-export const NewTenantBody = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }, strict)
+export const NewTenantBody = Type.Object({ name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }) }, strict)
 
 export const MyNameBody = Type.Object({ name: PersonName }, strict)
 

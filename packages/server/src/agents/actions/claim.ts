@@ -6,6 +6,7 @@ import type { TenantTables } from '../../platform/postgres/database.ts'
 import { isClaimed, leaseLeftMs, newClaim } from '../../platform/postgres/lease.ts'
 import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { laterOf } from '../../platform/time.ts'
 import type { ActionType } from '../action-types.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
 import type { GuardedAction, Guardrail } from './guardrail.ts'
@@ -186,9 +187,4 @@ async function countOutreach(tx: Tenant, action: GuardedAction & { identityId: s
     })
     .onConflict((existing) => existing.columns(['run_id', 'contact_id', 'action_index']).doUpdateSet({ at: now }))
     .execute()
-}
-
-function laterOf(a: Date | null, b: Date | null): Date | null {
-  if (a === null || b === null) return a ?? b
-  return a > b ? a : b
 }

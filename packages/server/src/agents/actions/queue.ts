@@ -10,6 +10,11 @@ export interface ActionRef {
   actionIndex: number
 }
 
+/** An execution that takes longer has hung; its job starts again. */
+const EXECUTION_SECONDS_MAX = 600
+/** Far longer than all retries take: 10,000 times 5 minutes are 35 days. */
+const RETRIED_FOR_SECONDS = 400 * DAY_SECONDS
+
 /**
  * Approved actions to execute. A handler completes whatever the result of the action. It throws only after an internal
  * failure; its job is then retried for weeks rather than lost.
@@ -20,8 +25,8 @@ export const ACTION_QUEUE = jobQueue<ActionRef>('agent-actions', {
   retryBackoff: true,
   retryDelayMax: 300,
   heartbeatSeconds: 30,
-  expireInSeconds: 600,
-  retentionSeconds: 400 * DAY_SECONDS,
+  expireInSeconds: EXECUTION_SECONDS_MAX,
+  retentionSeconds: RETRIED_FOR_SECONDS,
   deleteAfterSeconds: HOUR_SECONDS,
 })
 

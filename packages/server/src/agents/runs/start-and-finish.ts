@@ -5,7 +5,7 @@ import type { Reasoner } from '../reasoning/reasoner.ts'
 import { chooseContacts } from './choose.ts'
 import { type ClaimedRun, skipPending, whereClaimed } from './claim.ts'
 
-const NOBODY = 'No contact was evaluated: the agent has no monitoring.filter, and the trigger named no contacts.'
+const NONE_NAMED = 'No contact was evaluated: the agent has no monitoring.filter, and the trigger named no contacts.'
 const NONE_MATCH = "No contact was evaluated: no contact matches the agent's monitoring filter."
 
 /** Stores the contacts, the provider and the model of a run. After that, a restart continues where the run stopped. */
@@ -14,7 +14,7 @@ export async function startRun(tenant: Tenant, run: ClaimedRun, reasoner: Reason
   // Chosen outside the transaction, which would be open for as long as ClickHouse takes.
   const contactIds = requestedContactIds ?? (await chooseContacts(tenant, agentId, configuration.monitoring, now))
   const notices = [...reasoner.notices]
-  if (contactIds.length === 0) notices.push(configuration.monitoring.filter === undefined ? NOBODY : NONE_MATCH)
+  if (contactIds.length === 0) notices.push(configuration.monitoring.filter === undefined ? NONE_NAMED : NONE_MATCH)
   await tenant.transaction(async (tx) => {
     const { provider, model } = reasoner
     await updateClaimed(whereClaimed(tx, run).set({ provider, model, notices: JSON.stringify(notices) }))

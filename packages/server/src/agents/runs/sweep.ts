@@ -76,7 +76,7 @@ async function hasOpenRun(tx: Tenant, agentId: string): Promise<boolean> {
 }
 
 /**
- * Queues runs again whose process has died, and ends those that make no progress: stuck, interrupted too often, or
+ * Queues runs again if their process has died, and ends those that make no progress: stuck, interrupted too often, or
  * waiting too long.
  */
 export async function sweepRuns({ stores, jobs, clock, log }: Sweeping): Promise<void> {

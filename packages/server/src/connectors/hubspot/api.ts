@@ -1,6 +1,7 @@
+import { isObject } from '../../platform/is-object.ts'
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
 import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
-import { type Client, isObject, objectsOf, retryAfter, textOf } from '../client.ts'
+import { type Client, objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Json, ReadRange } from '../connector.ts'
 
 /**

@@ -1,6 +1,7 @@
 import Type from 'typebox'
+import { isObject } from '../../platform/is-object.ts'
 import type { Client } from '../client.ts'
-import { isObject, textOf } from '../client.ts'
+import { textOf } from '../client.ts'
 import type { Connector, ContactRecord, ReadRange, RecordsPage, Settings } from '../connector.ts'
 import {
   type Item,

@@ -1,5 +1,6 @@
 import type { PropertyValue } from '../../contacts/properties.ts'
-import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { ApiRefused, type Client, objectsOf, textOf } from '../client.ts'
 import type { OutgoingRecord, WriteBack, WriteResult } from '../connector.ts'
 import { itemsOf, readTypes } from './api.ts'
 import { readCurrent } from './current.ts'

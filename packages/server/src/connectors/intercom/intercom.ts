@@ -1,9 +1,10 @@
 import Type from 'typebox'
 import { ServiceError } from '../../platform/errors.ts'
+import { isObject } from '../../platform/is-object.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
 import { DAY_SECONDS } from '../../platform/time.ts'
-import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
+import { ApiRefused, type Client, objectsOf, textOf } from '../client.ts'
 import type { Connector, ReadRange, Settings, SourceCall } from '../connector.ts'
 import { contactRecord, conversationMessages, type SourceMessage } from './map.ts'
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, MessageAttachment, Participant } from '../../conversations/message.ts'
-import { isObject, objectsOf, textOf } from '../client.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { objectsOf, textOf } from '../client.ts'
 import type { ContactRecord } from '../connector.ts'
 
 /** Parts that are messages if they have a body. Notes are internal; other parts record actions such as assignments. */

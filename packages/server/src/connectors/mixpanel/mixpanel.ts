@@ -2,10 +2,11 @@ import Type from 'typebox'
 import { type Line, readJsonLines } from '../../event-formats/lines.ts'
 import { mixpanel as format, personOfMixpanel } from '../../event-formats/mixpanel.ts'
 import { validationError } from '../../platform/errors.ts'
+import { isObject } from '../../platform/is-object.ts'
 import type { Download } from '../../platform/outbound/download.ts'
 import { DAY_MS, DAY_SECONDS, HOUR_SECONDS, MINUTE_MS } from '../../platform/time.ts'
 import { fieldsOf } from '../../sites/segment/fields.ts'
-import { ApiRefused, type Client, isObject, objectsOf, retryAfter, textOf } from '../client.ts'
+import { ApiRefused, type Client, objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
 import { sourceCallOf } from '../event-lines.ts'
 import { type FileLines, pagesOfLines } from '../json-lines.ts'
@@ -27,6 +28,8 @@ const LATE_DAYS = 5
 /** Mixpanel does not say when its limit of 60 requests an hour ends. */
 const RETRY_MS = 5 * MINUTE_MS
 const PAGE_SIZE = 1_000
+/** The first page of profiles waits for the whole query. */
+const QUERY_MS_MAX = 2 * MINUTE_MS
 /** The last line of an export that Mixpanel could not finish. The response still has a success status. */
 const ENDED_EARLY = 'terminated early'
 
@@ -233,7 +236,7 @@ async function queryProfiles(client: Client, { project_id }: Settings, cursor: P
       query: { project_id: String(project_id), session_id: cursor?.session, page: cursor?.page },
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       isRead: true,
-      timeoutMs: 120_000,
+      timeoutMs: QUERY_MS_MAX,
     })
   } catch (error) {
     if (cursor !== null && error instanceof ApiRefused && error.status === 400) return null

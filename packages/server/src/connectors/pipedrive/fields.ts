@@ -1,4 +1,5 @@
-import { type Client, isObject, objectsOf, textOf } from '../client.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { type Client, objectsOf, textOf } from '../client.ts'
 import { type Item, readAll } from './read.ts'
 
 const KEY_LENGTH_MAX = 100

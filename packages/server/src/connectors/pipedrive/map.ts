@@ -1,5 +1,6 @@
 import type { SourceCompany } from '../../companies/source-companies.ts'
-import { isObject, objectsOf, textOf } from '../client.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { objectsOf, textOf } from '../client.ts'
 import type { ContactRecord } from '../connector.ts'
 import { customProperties, type Fields } from './fields.ts'
 import type { Item } from './read.ts'

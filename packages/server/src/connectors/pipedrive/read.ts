@@ -1,5 +1,6 @@
+import { isObject } from '../../platform/is-object.ts'
 import { DAY_MS } from '../../platform/time.ts'
-import { type Client, isObject, objectsOf, textOf } from '../client.ts'
+import { type Client, objectsOf, textOf } from '../client.ts'
 import type { ReadRange, RecordsPage } from '../connector.ts'
 
 const PAGE_SIZE = 500

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 import { PLAIN_CSV, parseCsv } from '../../imports/csv.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import { isObject } from '../../platform/is-object.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
-import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
+import { ApiRefused, type Client, textOf } from '../client.ts'
 import { DATA, type FieldTypes, type SalesforceRecord, typed } from './query.ts'
 
 const JOBS = `${DATA}/jobs/query`

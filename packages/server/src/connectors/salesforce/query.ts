@@ -1,4 +1,5 @@
-import { type Client, isObject, objectsOf, textOf } from '../client.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { type Client, objectsOf, textOf } from '../client.ts'
 
 /** Available since Summer ’24. */
 const VERSION = 'v62.0'

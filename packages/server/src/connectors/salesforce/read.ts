@@ -1,5 +1,6 @@
+import { isObject } from '../../platform/is-object.ts'
 import { DAY_MS } from '../../platform/time.ts'
-import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
+import { ApiRefused, type Client, textOf } from '../client.ts'
 import type { Json, ReadRange, RecordsPage } from '../connector.ts'
 import { createJob, deleteJob, jobState, readResults } from './bulk.ts'
 import type { ObjectFields } from './fields.ts'

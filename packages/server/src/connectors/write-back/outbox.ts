@@ -41,7 +41,7 @@ function cacheConnections(invalidation: Pick<Invalidation, 'listening' | 'onChan
     const remembered = current.get(tx.id)
     if (remembered) return remembered
     const found = await writingConnections(tx)
-    // If the map was replaced in the meantime, this entry is discarded with it.
+    // If the map was replaced, this entry is discarded with it.
     if (invalidation.listening && current.size < CACHED_MAX) current.set(tx.id, found)
     return found
   }
@@ -130,7 +130,7 @@ export async function dueContacts(tenant: Tenant, connectionId: string, limit: n
   return rows.map(({ contact_id, version, failures }) => ({ contactId: contact_id, version, failures }))
 }
 
-/** Removes contacts from the outbox, unless they have changed again in the meantime. */
+/** Removes contacts from the outbox, unless they have changed again. */
 export async function removeWaiting(tx: Tenant, connectionId: string, done: readonly Waiting[]): Promise<void> {
   for (const { contactId, version } of done) {
     await tx.db

@@ -179,7 +179,7 @@ type Sent = Planned & { result: WriteResult }
  * Stores the written values as the source's values, so that the next read counts them as unchanged, and removes the
  * contacts from the outbox. Contacts that failed stay in it until their next attempt.
  * @param upToDate contacts of which nothing had to be written
- * @returns false if a person has changed the connection in the meantime. Then nothing is stored.
+ * @returns false if a person has changed the connection since. Then nothing is stored.
  */
 async function storeResults(
   { tenant, connection, connector, writeBack }: Task,

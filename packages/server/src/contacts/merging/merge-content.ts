@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { laterOf } from '../../platform/time.ts'
 import type { ContactRow } from '../contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from '../first-touch-keys.ts'
 import type { Properties, PropertyValue } from '../properties.ts'
@@ -51,7 +52,7 @@ export function mergedContent(survivor: ContactContent, other: ContactContent, n
     properties_provenance: Object.fromEntries(provenance),
     company_id: ours.company_id ?? theirs.company_id,
     first_seen_at: earlier(ours.first_seen_at, theirs.first_seen_at),
-    enriched_at: later(ours.enriched_at, theirs.enriched_at),
+    enriched_at: laterOf(ours.enriched_at, theirs.enriched_at),
     updated_at: now,
   }
   return { row, records: mergedRecords(survivor.records, other.records, row.properties) }
@@ -122,9 +123,9 @@ function mergedRecord(own: SourceRecord, other: SourceRecord): SourceRecord {
     raw,
     raw_bytes,
     first_seen_at: earlier(own.first_seen_at, other.first_seen_at),
-    updated_at: later(own.updated_at, other.updated_at) ?? own.updated_at,
-    synced_at: later(own.synced_at, other.synced_at),
-    enriched_at: later(own.enriched_at, other.enriched_at),
+    updated_at: laterOf(own.updated_at, other.updated_at) ?? own.updated_at,
+    synced_at: laterOf(own.synced_at, other.synced_at),
+    enriched_at: laterOf(own.enriched_at, other.enriched_at),
   }
 }
 
@@ -228,11 +229,6 @@ function keysOf(a: unknown, b: unknown): Set<string> {
 
 function earlier(a: Date, b: Date): Date {
   return a < b ? a : b
-}
-
-function later(a: Date | null, b: Date | null): Date | null {
-  if (a === null || b === null) return a ?? b
-  return a > b ? a : b
 }
 
 /** A contact as stored with a merge: JSON, with dates as text. */

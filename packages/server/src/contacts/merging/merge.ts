@@ -155,7 +155,7 @@ async function throwGone(tx: Tenant, contactId: string, path: 'contact_id' | 'in
     const message = `Contact ${contactId} was already merged into ${survivorId}. Use that contact, or unmerge this one first.`
     throw conflict('already_merged', message, namedContact(survivorId))
   }
-  // It was unmerged in the meantime.
+  // It has been unmerged.
   if (await findContact(tx, contactId)) throw new Collision()
   if (path === 'contact_id') throw notFound('contact')
   const details = [{ path, message: 'is not the id of one of your contacts' }]

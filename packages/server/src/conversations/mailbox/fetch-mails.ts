@@ -25,7 +25,7 @@ export async function* fetchMails(client: ImapFlow, uids: readonly number[]): As
     let bytes = 0
     for (const { uid, found, problem } of await describe(client, batch)) {
       if (found === null) {
-        // A mail that was deleted in the meantime is not a problem.
+        // A mail that has been deleted is not a problem.
         if (problem !== null) fetched.push({ uid, problem })
         continue
       }

@@ -40,7 +40,7 @@ export function mailRefused(reply: string, cause: unknown): ServiceError {
 /** 503: the mail server is unavailable or asks to retry later. Nothing was sent. */
 export function mailUnavailable(reply: string, cause: unknown): ServiceError {
   const message = `The mail server cannot accept this mail at the moment: ${reply}`
-  return new ServiceError(503, 'mail_unavailable', message, { headers: { 'retry-after': '60' }, cause })
+  return new ServiceError(503, 'mail_unavailable', message, { retryAfterSeconds: 60, cause })
 }
 
 /** 409: the mail may or may not have been sent. It is never resent automatically. */
@@ -61,6 +61,6 @@ function waiting(status: number, code: string, message: string, retryAt: Date, n
   const seconds = Math.max(1, Math.ceil((retryAt.getTime() - now.getTime()) / 1000))
   return new ServiceError(status, code, message, {
     details: [{ path: RETRY_AT, message: retryAt.toISOString() }],
-    headers: { 'retry-after': String(seconds) },
+    retryAfterSeconds: seconds,
   })
 }

@@ -9,6 +9,9 @@ export type LoginFailure =
   | 'network_unavailable'
   | 'credentials_unreadable'
 
+/** After a network or its gateway did not respond. */
+export const RETRY_AFTER_SECONDS = 30
+
 /** The interface specifies the statuses 401, 408 and 423. */
 const FAILURES: Record<LoginFailure, { status: number; message: string }> = {
   credentials_rejected: {
@@ -74,6 +77,6 @@ export const CODE_REJECTED: FailureObject = {
 /** The error of a call that returns a failure. It names the session, which the status call still shows. */
 export function failureError({ code, message, http_status }: FailureObject, sessionId: string): ServiceError {
   const details = [{ path: 'session_id', message: sessionId }]
-  const headers: Record<string, string> = http_status === 503 ? { 'retry-after': '30' } : {}
-  return new ServiceError(http_status, code, message, { details, headers })
+  const retryAfterSeconds = http_status === 503 ? RETRY_AFTER_SECONDS : undefined
+  return new ServiceError(http_status, code, message, { details, retryAfterSeconds })
 }

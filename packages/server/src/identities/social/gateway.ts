@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isObject } from '../../platform/is-object.ts'
 import { type Outbound, OutboundError } from '../../platform/outbound/client.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import {
@@ -102,7 +103,7 @@ export function createGateway({ url, token, outbound }: GatewayOptions): SocialC
 function parse(path: string, body: Buffer): Json {
   try {
     const value: unknown = JSON.parse(body.toString())
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Json
+    if (isObject(value)) return value
   } catch {
     // Handled below, like JSON of the wrong shape.
   }

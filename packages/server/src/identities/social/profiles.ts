@@ -21,7 +21,7 @@ export async function storeProfile(tenant: Tenant, identityId: string, profileId
 }
 
 /**
- * Stores the result of a session check. It has no effect if a login has replaced the profile in the meantime or a
+ * Stores the result of a session check. It has no effect if a login has replaced the profile since, or a
  * newer result is stored.
  */
 export async function storeCheck(

@@ -12,13 +12,13 @@ import {
   type SocialMessage,
   SocialUnavailable,
 } from './connector.ts'
+import { RETRY_AFTER_SECONDS } from './failures.ts'
 import { profileOf, storeCheck } from './profiles.ts'
 
 const URL_LENGTH_MAX = 2_048
 const MESSAGE_LENGTH_MAX = 8_000
 const NOTE_LENGTH_MAX = 300
 const KEY_LENGTH_MAX = 200
-const RETRY_AFTER_SECONDS = '30'
 
 export interface SendDependencies {
   social: SocialConnector
@@ -94,8 +94,7 @@ const REFUSALS: Record<RefusalReason, string> = {
 export function toServiceError(error: unknown): unknown {
   if (!(error instanceof SocialUnavailable)) return error
   const message = 'The social network cannot be reached at the moment. Try again shortly.'
-  const headers = { 'retry-after': RETRY_AFTER_SECONDS }
-  return new ServiceError(503, 'social_unavailable', message, { headers, cause: error })
+  return new ServiceError(503, 'social_unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error })
 }
 
 /** @throws ServiceError 404 */

@@ -14,6 +14,9 @@ import type { SocialConnector } from './connector.ts'
 import type { LoginFailure } from './failures.ts'
 import { profileOf } from './profiles.ts'
 
+/** A request that takes longer has hung; its job starts again. */
+const STEP_SECONDS_MAX = 120
+
 /**
  * One job per request to the network. It contains no secret, because finished jobs are retained for a while: secrets are
  * in the session's row, encrypted. A job whose `step` is no longer the session's does nothing.
@@ -21,7 +24,7 @@ import { profileOf } from './profiles.ts'
 export const SOCIAL_LOGINS = jobQueue<{ sessionId: string; step: number }>('social-logins', {
   retryLimit: 3,
   retryDelay: 1,
-  expireInSeconds: 120,
+  expireInSeconds: STEP_SECONDS_MAX,
   deleteAfterSeconds: HOUR_SECONDS,
 })
 

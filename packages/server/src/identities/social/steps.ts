@@ -119,7 +119,7 @@ async function callNetwork(
     : social.submitCode(tenant, sessionId, code, session.code_count, signal)
 }
 
-/** Stores an answer, unless the session has ended or another step has started in the meantime. */
+/** Stores an answer, unless the session has ended or another step has started since. */
 async function recordAnswer(
   { jobs, clock, social }: StepDependencies,
   tenant: Tenant,

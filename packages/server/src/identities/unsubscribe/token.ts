@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { tokenHash } from '../../platform/crypto/tokens.ts'
 import { isUuid } from '../../platform/ids.ts'
 
 const RANDOM_BYTES = 16
@@ -11,7 +12,7 @@ const TOKEN_LENGTH = 43
 export function newUnsubscribeToken(tenantId: string): { token: string; hash: string } {
   const bytes = Buffer.concat([Buffer.from(tenantId.replaceAll('-', ''), 'hex'), randomBytes(RANDOM_BYTES)])
   const token = bytes.toString('base64url')
-  return { token, hash: hashOf(token) }
+  return { token, hash: tokenHash(token).toString('base64url') }
 }
 
 /** The tenant and the hash of a token; null if the text is not a token. */
@@ -19,9 +20,5 @@ export function readUnsubscribeToken(token: string): { tenantId: string; hash: s
   if (token.length !== TOKEN_LENGTH) return null
   const hex = Buffer.from(token, 'base64url').toString('hex')
   const tenantId = hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-  return isUuid(tenantId) ? { tenantId, hash: hashOf(token) } : null
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
+  return isUuid(tenantId) ? { tenantId, hash: tokenHash(token).toString('base64url') } : null
 }

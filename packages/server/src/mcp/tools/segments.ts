@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { NAME_LENGTH_MAX } from '../../platform/names.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
 import { checkComparisons } from './comparisons.ts'
@@ -53,7 +54,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
       'Save a filter as a segment that the service keeps up to date. People see it in the dashboard. It cannot contain pseudonyms: filter by other properties.',
     uses: ['createSegment'],
     input: {
-      name: Type.String({ minLength: 1, maxLength: 200 }),
+      name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
       description: Type.Optional(Type.String({ maxLength: 1_000 })),
       filter: segmentFilter,
     },

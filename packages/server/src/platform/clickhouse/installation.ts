@@ -22,7 +22,7 @@ export class EventsMissing extends ServiceError {
   constructor(advice: string) {
     const message =
       "ClickHouse does not have this installation's events. New events are kept in PostgreSQL. The operator must restore the ClickHouse data: the service's log says how."
-    super(503, 'events_missing', message, { headers: { 'retry-after': '60' } })
+    super(503, 'events_missing', message, { retryAfterSeconds: 60 })
     this.advice = advice
   }
 }

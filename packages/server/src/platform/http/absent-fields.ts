@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Check } from 'typebox/value'
+import { isObject } from '../is-object.ts'
 
 interface BodySchema {
   properties?: Record<string, TSchema>
@@ -50,8 +51,4 @@ function removalOf(schema: TSchema): Removal | null {
 
 function acceptsNull(schema: TSchema): boolean {
   return (schema as BodySchema)['x-null'] !== 'absent' && Check(schema, null)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

@@ -148,7 +148,7 @@ interface Limit {
 
 function rateLimited(what: string, perMinute: number, { resetSeconds }: Usage): ServiceError {
   const message = `More than ${perMinute} ${what} in a minute. Wait ${resetSeconds} seconds.`
-  return new ServiceError(429, 'rate_limited', message, { headers: { 'retry-after': String(resetSeconds) } })
+  return new ServiceError(429, 'rate_limited', message, { retryAfterSeconds: resetSeconds })
 }
 
 /** All invalid addresses share one count, so that inventing one does not reset it. */

@@ -1,12 +1,13 @@
 import { tmpdir } from 'node:os'
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent, request } from 'undici'
 import { OutboundError } from './client.ts'
 import { DOWNLOAD_MS_MAX, type Download, download } from './download.ts'
 import { checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
+import { firstOfEach, readWhole } from './response.ts'
 import { checkUrl, RefusedAddress } from './urls.ts'
 
 const EXCHANGE_MS_MAX = 30_000
-const BODY_BYTES_MAX = 32 * 1024 * 1024
+const BODY_MEBIBYTES_MAX = 32
 /** The client is opened for each pull and closed after it, so connections may stay open throughout. */
 const KEEP_ALIVE_MS = 4_000
 
@@ -104,7 +105,7 @@ export function createJsonApi({ allowPrivate, resolve, ca, temporaryDirectory = 
         const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
         const answer = await request(url, { ...options, ...timeouts })
         const { statusCode: status } = answer
-        const text = await read(answer.body)
+        const text = (await readWhole(answer.body, BODY_MEBIBYTES_MAX)).toString('utf8')
         const isKept = isText && status >= 200 && status < 300
         return { status, headers: firstOfEach(answer.headers), body: isKept ? text : parse(text) }
       })
@@ -122,27 +123,6 @@ export function createJsonApi({ allowPrivate, resolve, ca, temporaryDirectory = 
 }
 
 type SendOptions = Parameters<typeof download>[1]
-
-function firstOfEach(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => {
-      const first = Array.isArray(value) ? value[0] : value
-      return first === undefined ? [] : [[name.toLowerCase(), first]]
-    }),
-  )
-}
-
-async function read(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body) {
-    chunks.push(chunk as Buffer)
-    length += (chunk as Buffer).length
-    // Exiting the loop destroys the stream.
-    if (length > BODY_BYTES_MAX) throw new OutboundError('too_long', 'The response is longer than 32 MiB.', null)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
 
 function parse(text: string): unknown {
   try {

@@ -1,12 +1,13 @@
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent, request } from 'undici'
 import { OutboundError } from './client.ts'
 import { checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
+import { firstOfEach, readWhole } from './response.ts'
 import { checkUrl, RefusedAddress, type UrlRules } from './urls.ts'
 
 /** A few megabytes take a while on a slow line. */
 const EXCHANGE_MS_MAX = 120_000
 const CONNECT_MS_MAX = 10_000
-const BODY_BYTES_MAX = 1024 * 1024
+const BODY_MEBIBYTES_MAX = 1
 const KEEP_ALIVE_MS = 4_000
 
 interface TransferOptions extends UrlRules {
@@ -71,7 +72,11 @@ export function createTransfer({ resolve, ca, ...rules }: TransferOptions): Tran
           signal: signal ? AbortSignal.any([signal, limit]) : limit,
           dispatcher: agent,
         })
-        return { status: answer.statusCode, headers: firstOfEach(answer.headers), body: await read(answer.body) }
+        return {
+          status: answer.statusCode,
+          headers: firstOfEach(answer.headers),
+          body: await readWhole(answer.body, BODY_MEBIBYTES_MAX),
+        }
       } catch (error) {
         if (signal?.aborted) throw signal.reason
         throw asOutbound(error, limit.aborted)
@@ -88,25 +93,4 @@ function asOutbound(error: unknown, timedOut: boolean): Error {
   if (first instanceof RefusedAddress) return first
   const { code = 'failed', message } = first as { code?: string; message: string }
   return new OutboundError(code, message, null, error)
-}
-
-function firstOfEach(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => {
-      const first = Array.isArray(value) ? value[0] : value
-      return first === undefined ? [] : [[name.toLowerCase(), first]]
-    }),
-  )
-}
-
-async function read(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body) {
-    chunks.push(chunk as Buffer)
-    length += (chunk as Buffer).length
-    // Exiting the loop destroys the stream.
-    if (length > BODY_BYTES_MAX) throw new OutboundError('too_long', 'The response is longer than 1 MiB.', null)
-  }
-  return Buffer.concat(chunks)
 }

@@ -4,7 +4,7 @@ import type { Tenant } from '../tenant.ts'
 
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
-const UNIQUE_VIOLATION = '23505'
+export const UNIQUE_VIOLATION = '23505'
 /** Each attempt sees the transaction that the last one collided with, so only new ones can collide again. */
 const ATTEMPTS_MAX = 30
 
@@ -59,5 +59,5 @@ async function repeatOnCollision<T>(transaction: () => Promise<T>): Promise<T> {
 
 function overloaded(cause: unknown): ServiceError {
   const message = 'Too many requests are changing the same records. Nothing was written. Try again shortly.'
-  return new ServiceError(503, 'overloaded', message, { cause, headers: { 'retry-after': '1' } })
+  return new ServiceError(503, 'overloaded', message, { cause, retryAfterSeconds: 1 })
 }

@@ -1,36 +1,40 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 
+/** What a tenant has a limited number of. Additions are locked (`../limits.ts`). */
+export type LimitName =
+  | 'agents'
+  | 'api_keys'
+  | 'authorizations'
+  | 'connections'
+  | 'domains'
+  | 'hooks'
+  | 'identities'
+  | 'imports'
+  | 'invitations'
+  | 'runs'
+  | 'segments'
+  | 'sources'
+  | 'views'
+  | 'warehouse_destinations'
+  | 'webhook_subscriptions'
+
 /**
  * Everything that is locked by name, because no single row represents it. The arguments after the name distinguish locks
  * of the same name: a tenant, or an object of a tenant.
  */
 export type LockName =
+  | LimitName
   | 'account'
   | 'action_claims'
-  | 'agents'
-  | 'api_keys'
-  | 'authorizations'
-  | 'connections'
   | 'conversations'
-  | 'domains'
   | 'external_id'
-  | 'hooks'
-  | 'identities'
-  | 'imports'
-  | 'invitations'
   | 'journal'
   | 'migration'
   | 'model_costs'
   | 'proposals'
-  | 'runs'
-  | 'segments'
   | 'sent_mails'
   | 'setup'
-  | 'sources'
-  | 'views'
-  | 'warehouse_destinations'
   | 'warehouse_runs'
-  | 'webhook_subscriptions'
 
 /** The number of a lock. The functions of `tables.sql` get it as a parameter, so that only this file spells locks. */
 export function lockKey(name: LockName, ...of: string[]): RawBuilder<bigint> {

@@ -95,13 +95,13 @@ export function toRecord(event: SentEvent, { id, timestamp, data, context, recei
   }
 }
 
-export const TIMESTAMP_FORM = 'must be an ISO 8601 timestamp with an offset, like 2026-01-31T08:00:00.000Z'
+export const EVENT_TIME_PROBLEM = 'must be an ISO 8601 timestamp with an offset, like 2026-01-31T08:00:00.000Z'
 
 export function timestampOf(event: SentEvent, now: number, correction: number, problem: Problem): number {
   if (event.timestamp === undefined) return now
   const parsed = parseTimestamp(event.timestamp)
   if (!parsed) {
-    problem('timestamp', TIMESTAMP_FORM)
+    problem('timestamp', EVENT_TIME_PROBLEM)
     return now
   }
   const timestamp = parsed.getTime() + correction

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { EVENT_TEXT_LENGTH_MAX } from '../../journal/event-record.ts'
+import { EVENT_NAME_LENGTH_MAX, EVENT_TEXT_LENGTH_MAX } from '../../journal/event-record.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ServiceError, validationError } from '../../platform/errors.ts'
 import { recordCheck, recordList } from '../../platform/http/records.ts'
@@ -9,11 +9,25 @@ import { type Call, EMPTY_CALL } from './call.ts'
 const EVENTS_MAX = 500
 
 const Key = Type.String({ minLength: 1, maxLength: 200 })
-const Url = Type.String({ maxLength: EVENT_TEXT_LENGTH_MAX })
+const Text = Type.Optional(Type.String({ maxLength: EVENT_TEXT_LENGTH_MAX }))
+
+/** What an event says, whoever sends it. */
+export const CONTENT_FIELDS = {
+  url: Text,
+  title: Text,
+  referrer: Text,
+  data: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'At most 32 KiB of JSON.', 'x-expected': 'an object' }),
+  ),
+}
+
+export function eventName(example: string) {
+  return Type.String({ minLength: 1, maxLength: EVENT_NAME_LENGTH_MAX, examples: [example] })
+}
 
 const ServerEvent = Type.Object(
   {
-    event: Type.String({ minLength: 1, maxLength: 200, examples: ['order_paid'] }),
+    event: eventName('order_paid'),
     event_id: Type.Optional(
       Type.String({
         description:
@@ -44,12 +58,7 @@ const ServerEvent = Type.Object(
       }),
     ),
     session_id: Type.Optional(Key),
-    url: Type.Optional(Url),
-    title: Type.Optional(Type.String({ maxLength: EVENT_TEXT_LENGTH_MAX })),
-    referrer: Type.Optional(Url),
-    data: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'At most 32 KiB of JSON.', 'x-expected': 'an object' }),
-    ),
+    ...CONTENT_FIELDS,
     context: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         description:

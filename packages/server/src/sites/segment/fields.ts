@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/is-object.ts'
 /** An object as SDKs send it: any field may be absent or of another type. */
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -5,11 +6,7 @@ const NONE: Fields = {}
 
 /** The fields of a value; none if it is not an object. */
 export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : NONE
-}
-
-export function isFields(value: unknown): value is Fields {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
+  return isObject(value) ? value : NONE
 }
 
 /** A text or a number as a text; '' for anything else. SDKs send ids as either. */

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { success } from '../../platform/http/responses.ts'
-import { fieldsOf, isFields } from './fields.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { fieldsOf } from './fields.ts'
 import { CALL_TYPES, type CallType } from './translate.ts'
 
 const CALLS_MAX = 500
@@ -81,5 +82,5 @@ export const SHARED_PATH = '/v1/identify'
 export function callsOf({ batch, context }: BatchBody): unknown[] {
   if (context === undefined) return batch
   const shared = fieldsOf(context)
-  return batch.map((call) => (isFields(call) ? { ...call, context: { ...shared, ...fieldsOf(call.context) } } : call))
+  return batch.map((call) => (isObject(call) ? { ...call, context: { ...shared, ...fieldsOf(call.context) } } : call))
 }

@@ -3,11 +3,12 @@ import { eventIdOf } from '../../journal/sent-ids.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { requireStorable } from '../../platform/http/json-body.ts'
+import { isObject } from '../../platform/is-object.ts'
 import { parseTimestamp } from '../../platform/time.ts'
 import { type Call, type CallEvent, EMPTY_CALL } from '../ingestion/call.ts'
 import { clockCorrection } from '../ingestion/event-fields.ts'
 import { campaignOf, contextOf } from './context.ts'
-import { type Fields, fieldsOf, isFields, textOf } from './fields.ts'
+import { type Fields, fieldsOf, textOf } from './fields.ts'
 import { groupOf, idOf, personOf } from './people.ts'
 
 export const CALL_TYPES = ['track', 'identify', 'page', 'screen', 'group', 'alias'] as const
@@ -40,7 +41,7 @@ export interface Translated {
  * @throws ServiceError 400 that names every problem with this call.
  */
 export function translate(sent: unknown, type: CallType | null, sending: Sending): Translated {
-  if (!isFields(sent)) throw validationError([{ path: '', message: 'must be an object' }])
+  if (!isObject(sent)) throw validationError([{ path: '', message: 'must be an object' }])
   requireStorable(sent)
   const bytes = Buffer.byteLength(JSON.stringify(sent))
   if (bytes > CALL_BYTES_MAX) {

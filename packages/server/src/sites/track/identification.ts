@@ -1,4 +1,4 @@
-import type { FindIdentificationKeys, IdentificationKeys } from '../../access/identification-settings.ts'
+import { type FindIdentificationKeys, type IdentificationKeys, isSigned } from '../../access/identification-settings.ts'
 import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { ignoredWarnings } from '../../contacts/ignored-properties.ts'
 import type { PropertyChanges } from '../../contacts/properties.ts'
@@ -8,10 +8,10 @@ import type { ExternalContactIds } from '../../contacts/visitors/external-id.ts'
 import { registerVisitors } from '../../contacts/visitors/link.ts'
 import { type Identified, identify } from '../../identification/identify.ts'
 import type { Trust } from '../../identification/resolve-contact.ts'
-import { isSigned } from '../../identification/user-hash.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../../platform/errors.ts'
+import { isObject } from '../../platform/is-object.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { TrackBody } from './requests.ts'
 
@@ -125,8 +125,4 @@ function partWarnings(problems: readonly ErrorDetail[]): string[] {
     .map(({ path, message }) => `identify.${firstCharacters(path, PATH_LENGTH_MAX)} was ignored: ${message}.`)
   const more = problems.length - named.length
   return more > 0 ? [...named, `${more} more parts of identify were ignored.`] : named
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

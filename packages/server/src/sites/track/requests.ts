@@ -1,8 +1,7 @@
 import Type from 'typebox'
-import { EVENT_TEXT_LENGTH_MAX } from '../../journal/event-record.ts'
+import { CONTENT_FIELDS, eventName } from '../ingestion/requests.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 200 })
-const Url = Type.String({ maxLength: EVENT_TEXT_LENGTH_MAX })
 
 const Event = Type.Object(
   {
@@ -14,14 +13,9 @@ const Event = Type.Object(
         'x-expected': 'a UUID',
       }),
     ),
-    event: Type.String({ minLength: 1, maxLength: 200, examples: ['page_view'] }),
+    event: eventName('page_view'),
     timestamp: Type.Optional(Type.String({ description: 'When it happened; ISO 8601 with an offset.' })),
-    url: Type.Optional(Url),
-    title: Type.Optional(Type.String({ maxLength: EVENT_TEXT_LENGTH_MAX })),
-    referrer: Type.Optional(Url),
-    data: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'At most 32 KiB of JSON.', 'x-expected': 'an object' }),
-    ),
+    ...CONTENT_FIELDS,
   },
   { additionalProperties: false },
 )

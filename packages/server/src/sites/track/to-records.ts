@@ -6,9 +6,9 @@ import { parseTimestamp } from '../../platform/time.ts'
 import {
   clockCorrection,
   dataOf,
+  EVENT_TIME_PROBLEM,
   type Received,
   readContext,
-  TIMESTAMP_FORM,
   timestampOf,
   toRecord,
 } from '../ingestion/event-fields.ts'
@@ -42,7 +42,7 @@ function correctionOf(sentAt: string | undefined, receivedAt: Date, details: Err
   if (sentAt === undefined) return 0
   const sent = parseTimestamp(sentAt)
   if (!sent) {
-    details.push({ path: 'sent_at', message: TIMESTAMP_FORM })
+    details.push({ path: 'sent_at', message: EVENT_TIME_PROBLEM })
     return 0
   }
   return clockCorrection(sent, receivedAt)

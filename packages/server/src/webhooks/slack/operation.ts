@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { EVENT_NAME_LENGTH_MAX } from '../../journal/event-record.ts'
 import { operation } from '../../operations/declare.ts'
 import { newId } from '../../platform/ids.ts'
 import { sampleContent } from '../catalogue.ts'
@@ -6,7 +7,7 @@ import { defaultText } from '../event-types.ts'
 import { renderText } from './message.ts'
 import { checkTemplate, TEMPLATE_LENGTH_MAX } from './template.ts'
 
-export const EventName = Type.String({ minLength: 1, maxLength: 200, examples: ['page_view'] })
+export const EventName = Type.String({ minLength: 1, maxLength: EVENT_NAME_LENGTH_MAX, examples: ['page_view'] })
 export const Template = Type.String({
   minLength: 1,
   maxLength: TEMPLATE_LENGTH_MAX,

@@ -16,17 +16,17 @@ import { IdentityPath } from './operations.ts'
 import type { SocialConnector } from './social/connector.ts'
 
 /** Services that these operations need. */
-export interface ConnectionServices {
+export interface IdentityAccountServices {
   mail: LoginDependencies
   social: Pick<SocialConnector, 'name'>
   agentsOfIdentity: FindAgents
 }
 
-const operation = operationsWith<ConnectionServices>()
+const operation = operationsWith<IdentityAccountServices>()
 const tag = 'Identities'
 
 /** Connections of identities, and their email accounts. */
-export const CONNECTION_OPERATIONS = [
+export const IDENTITY_ACCOUNT_OPERATIONS = [
   operation({
     name: 'getIdentityConnections',
     tag,

@@ -5,7 +5,7 @@ import { errorResponses } from './http/responses.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Health, readiness and metrics for operators and load balancers. */
-export function operationsRoutes(
+export function healthRoutes(
   app: App,
   {
     findProblems,
@@ -22,7 +22,7 @@ export function operationsRoutes(
       schema: {
         operationId: 'health',
         summary: 'Whether the process is running',
-        tags: ['Operations'],
+        tags: ['Health'],
         security: [],
         response: { 200: Type.Object({ status: Type.Literal('ok') }) },
       },
@@ -37,7 +37,7 @@ export function operationsRoutes(
       schema: {
         operationId: 'ready',
         summary: 'Whether both databases respond and have disk space',
-        tags: ['Operations'],
+        tags: ['Health'],
         security: [],
         response: {
           200: Type.Object({ status: Type.Literal('ok'), postgres: Type.String(), clickhouse: Type.String() }),
@@ -48,7 +48,7 @@ export function operationsRoutes(
     async () => {
       const problems = await findProblems()
       if (problems.length > 0) {
-        throw new ServiceError(503, 'not_ready', problems.join(' '), { headers: { 'retry-after': '2' } })
+        throw new ServiceError(503, 'not_ready', problems.join(' '), { retryAfterSeconds: 2 })
       }
       return { status: 'ok' as const, postgres: 'ok', clickhouse: 'ok' }
     },

@@ -1,0 +1,17 @@
+const REPORT_EVERY_MS = 2_000
+
+/** Passes on a message at most every two seconds, for the progress of long work on a terminal. */
+export function throttled(report: (message: string) => void): (message: string) => void {
+  let reportedAt = performance.now()
+  return (message) => {
+    const now = performance.now()
+    if (now - reportedAt < REPORT_EVERY_MS) return
+    reportedAt = now
+    report(message)
+  }
+}
+
+/** A number for readers, with separators: 12,345. */
+export function separated(value: number): string {
+  return value.toLocaleString('en-US')
+}
