@@ -42,8 +42,8 @@ interface Method {
   /** The path's parameters, then the query's or the body's, as one object. */
   input: Schema | null
   isInputRequired: boolean
-  /** The name of the schema of its answer. */
-  answer: string
+  /** The name of the schema of its answer; null if that is a file or a stream. */
+  answer: string | null
   /** The field of the answer that has the records of a page, and how callers ask for the next one. */
   list: { field: string; by: 'page' | 'offset' } | null
   /** Whether the body is text instead of JSON. */
@@ -113,17 +113,18 @@ function methodOf(http: string, described: Described, schemas: Record<string, Sc
     required: [...given.filter((each) => each.required).map((each) => each.name), ...fields.map(([field]) => field)],
   }
   const jsonBody = isText || !body ? undefined : resolved(body.schema, schemas)
-  const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content?.['application/json']
-  if (!answer?.schema.$ref) throw new Error(`${name} documents no answer.`)
+  const answers = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content
+  const answer = answers?.['application/json']?.schema
+  if (!answers || (answer && !answer.$ref)) throw new Error(`${name} documents no answer.`)
   return {
     name,
     http,
     comment: [summary, description].filter(Boolean).join('.\n\n'),
     input: inputOf(direct, jsonBody),
     isInputRequired: direct.required?.length !== 0 || isRequired(jsonBody),
-    answer: nameOf(answer.schema.$ref),
+    answer: answer?.$ref ? nameOf(answer.$ref) : null,
     list: listOf(
-      resolved(answer.schema, schemas),
+      resolved(answer ?? {}, schemas),
       given.map((each) => each.name),
     ),
     isText,
@@ -167,7 +168,10 @@ function isList(schema: Schema | undefined): boolean {
 const inputName = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`
 
 function renderOperations(methods: Method[]): string {
-  const types = methods.flatMap(({ name, input, answer }) => [...(input ? [inputName(name)] : []), answer])
+  const types = methods.flatMap(({ name, input, answer }) => [
+    ...(input ? [inputName(name)] : []),
+    ...(answer ? [answer] : []),
+  ])
   return `// Generated from openapi.json by \`npm run generate\`.
 
 import { Caller, type List, type RequestOptions } from '../call.ts'
@@ -197,10 +201,10 @@ function renderMethod({ name, http, comment, input, isInputRequired, answer, lis
       .split('\n')
       .map((line) => `   * ${line}`.trimEnd()),
     '   */',
-    `  ${name}(${[...parameters, 'options?: RequestOptions'].join(', ')}): ${listed ?? `Promise<${answer}>`} {`,
+    `  ${name}(${[...parameters, 'options?: RequestOptions'].join(', ')}): ${listed ?? `Promise<${answer ?? 'Response'}>`} {`,
     list
       ? `    return this.list(${call}, '${list.field}', '${list.by}')`
-      : `    return this.call(${call}${isText ? ", 'text'" : ''})`,
+      : `    return this.call(${call}${answer === null ? ", 'file'" : isText ? ", 'text'" : ''})`,
     '  }',
   ].join('\n')
 }

@@ -34,7 +34,6 @@ const UNSCOPED = [
   'assembly/delete-tenant.ts',
   'assembly/engines.ts',
   'assembly/retention.ts',
-  'cli/audited.ts',
   'cli/session.ts',
   'contacts/visitors/erase.ts',
   'erasure/erase-events.ts',

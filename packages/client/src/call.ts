@@ -32,6 +32,8 @@ export interface List<Answer, Item> extends Promise<Answer>, AsyncIterable<Item>
 /** An object whose properties an operation declares: path parameters, and query parameters or fields of the body. */
 type Input = object
 
+type Kind = 'json' | 'text' | 'file'
+
 const RECORDS_PER_PAGE = 100
 
 /** Sends requests of operations. */
@@ -50,21 +52,22 @@ export class Caller {
 
   /**
    * @param http such as `GET /v1/contacts/{contact_id}`
-   * @param body whether `input.body` is a text that is sent as it is
+   * @param kind `text`: `input.body` is a text that is sent as it is; `file`: the answer is a file or a stream, whose
+   * `Response` is returned to be read
    */
   protected async call<Answer>(
     http: string,
     input: Input,
     options: RequestOptions = {},
-    body: 'json' | 'text' = 'json',
+    kind: Kind = 'json',
   ): Promise<Answer> {
-    const { url, ...init } = requestOf(http, input, body)
+    const { url, ...init } = requestOf(http, input, kind)
     // A POST or DELETE without an answer may have taken effect. One that a rate limit refused has not.
     const isRepeatable = ['GET', 'PUT', 'PATCH'].includes(init.method) || options.idempotencyKey !== undefined
     const retriesMax = options.retriesMax ?? this.#options.retriesMax ?? 2
     for (let failures = 1; ; failures++) {
       try {
-        return await this.#attempt<Answer>(this.#options.base + url, init, options)
+        return await this.#attempt<Answer>(this.#options.base + url, init, options, kind)
       } catch (error) {
         if (!(error instanceof CustomerDataError) || !isTransient(error)) throw error
         if (failures > retriesMax || !(isRepeatable || error.status === 429)) throw error
@@ -98,10 +101,11 @@ export class Caller {
     }
   }
 
-  async #attempt<Answer>(url: string, init: Sent, options: RequestOptions): Promise<Answer> {
+  async #attempt<Answer>(url: string, init: Sent, options: RequestOptions, kind: Kind): Promise<Answer> {
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
-    const timeout = AbortSignal.timeout(timeoutMs)
-    const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(), timeoutMs)
+    const signal = options.signal ? AbortSignal.any([options.signal, timeout.signal]) : timeout.signal
     const headers = {
       authorization: `Bearer ${this.#options.apiKey}`,
       ...init.headers,
@@ -115,17 +119,20 @@ export class Caller {
         throw redirected(url, response)
       }
       if (!response.ok) throw await errorOf(response)
-      const answer = parsed(await response.text())
+      const answer = kind === 'file' ? response : parsed(await response.text())
       if (answer === undefined) throw notTheService(response)
       options.onResponse?.(response)
       return answer as Answer
     } catch (error) {
       if (error instanceof CustomerDataError) throw error
       if (options.signal?.aborted) throw aborted(options.signal)
-      if (timeout.aborted) {
+      if (timeout.signal.aborted) {
         throw new CustomerDataError(`${url} did not answer within ${timeoutMs} ms.`, { code: 'timeout', cause: error })
       }
       throw new CustomerDataError(`The connection to ${url} failed.`, { code: 'connection_failed', cause: error })
+    } finally {
+      // A file may take longer than the timeout.
+      clearTimeout(timer)
     }
   }
 }
@@ -161,7 +168,7 @@ interface Sent {
 }
 
 /** Fills the path's parameters; the others go into the query (GET, DELETE, texts) or the JSON body. */
-function requestOf(http: string, input: Input, kind: 'json' | 'text'): Sent & { url: string } {
+function requestOf(http: string, input: Input, kind: Kind): Sent & { url: string } {
   const [method = '', template = ''] = http.split(' ')
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

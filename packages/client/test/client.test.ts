@@ -54,6 +54,19 @@ test('a list is one page if awaited, and all records in a loop', async () => {
   expect(none).toEqual([])
 })
 
+test('a file is read from its response, and an error of a file is thrown', async () => {
+  const other = await createTestTenant(service)
+  await other.contact('ada@example.com')
+  const files = new CustomerData({ url: service.url, apiKey: other.key })
+  const response = await files.exportContacts({ columns: 'email' })
+  expect(await response.text()).toContain('ada@example.com')
+  const stream = await files.liveEvents({ timeoutMs: 5_000 })
+  expect(stream.headers.get('content-type')).toMatch('text/event-stream')
+  await stream.body?.cancel()
+  const failed = files.downloadExport({ export_id: 'none' })
+  expect(await failureOf(failed)).toMatchObject({ code: 'not_found', status: 404 })
+})
+
 test('a list that counts by offset is read to its end too', async () => {
   const names = ['one', 'two', 'three']
   for (const name of names) {

@@ -6,12 +6,16 @@ import { exampleOf, fill, queryOf } from './one-of-each.ts'
 import type { Answer } from './service.ts'
 import { undeclaredFields } from './undeclared-fields.ts'
 
-/** Operations that call another system. Their examples are sent in peer-examples.test.ts, beside such systems. */
+/**
+ * Operations whose examples need another system, beside which peer-examples.test.ts sends them. No declaration says so:
+ * some call nobody, but read or remove what only such a system accepts, such as a mailbox.
+ */
 export const WITH_PEERS = [
   'ask',
   'checkEmailAccount',
   'completeAuthorization',
   'createConnection',
+  'getEmailAccount',
   'getMailbox',
   'removeEmailAccount',
   'rereadMailbox',

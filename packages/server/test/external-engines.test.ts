@@ -52,6 +52,23 @@ describe('an external ClickHouse', () => {
     }
   })
 
+  test('and an external PostgreSQL need CDS_SECRET_KEY to store a secret, or an answer for an Idempotency-Key', async () => {
+    const directory = await openDirectory()
+    cleanup.push(() => rm(directory, { recursive: true, force: true }))
+    const { port } = await startClickHouse(directory)
+    const service = await startWith({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
+    const tenant = await createTestTenant(service)
+    const client = { client_id: 'cds', client_secret: 'correct-horse' }
+    const stored = await tenant.call('PUT', '/v1/oauth-clients/google', client)
+    const headers = { authorization: `Bearer ${tenant.key}`, 'idempotency-key': 'one' }
+    const body = JSON.stringify({ email: 'ada@example.com' })
+    const repeatable = await call(service, 'POST', '/v1/contacts', { headers, body })
+    for (const refused of [stored, repeatable]) {
+      expect([refused.status, refused.body.error.code]).toEqual([503, 'secret_key_missing'])
+    }
+    expect((await tenant.call('GET', '/v1/contacts')).body.contacts).toEqual([])
+  })
+
   test('can query and delete events of 20,000 owners', async () => {
     const directory = await openDirectory()
     cleanup.push(() => rm(directory, { recursive: true, force: true }))

@@ -70,6 +70,7 @@ describe('with the system that it calls', () => {
       return {}
     },
     setEmailAccount: async () => ({ identity_id: await createIdentity(tenant), ...(await mailbox()) }),
+    getEmailAccount: withMailbox,
     checkEmailAccount: withMailbox,
     removeEmailAccount: withMailbox,
     getMailbox: withReadMailbox,

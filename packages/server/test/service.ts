@@ -125,6 +125,12 @@ export async function startTestService(
 /** No test calls a real system: without a peer of its own, every connector finds nobody. */
 const UNREACHABLE = Object.fromEntries(CONNECTORS.map(({ name }) => [name, 'https://127.0.0.1:9']))
 
+interface DescribedRoute {
+  operationId?: string
+  hide?: boolean
+  response?: Record<number, { 'x-response-description'?: string }>
+}
+
 type Validator = ReturnType<typeof Compile>
 const validators = new WeakMap<object, Validator>()
 
@@ -134,11 +140,18 @@ function validatorOf(schema: object): Validator {
   return validator
 }
 
-/** Every answer of every test must match its route's schema, so that openapi.json is correct. */
+/** Every answer of every test must match its route's schema, and every error be declared, so that openapi.json is correct. */
 function checkAnswers(app: App): void {
   app.addHook('preSerialization', async (request, reply, payload) => {
-    const schemas = request.routeOptions.schema?.response as Record<string, object> | undefined
-    const schema = schemas?.[String(reply.statusCode)]
+    const { operationId, hide, response } = (request.routeOptions.schema ?? {}) as DescribedRoute
+    const schema = response?.[reply.statusCode]
+    const code = (payload as { error?: { code?: string } } | null)?.error?.code
+    // A caller who has disconnected, 499, gets no answer.
+    const isError = reply.statusCode >= 400 && reply.statusCode !== 499
+    const isShown = operationId !== undefined && !hide
+    if (isShown && isError && !schema?.['x-response-description']?.includes(`\`${code}\``)) {
+      throw new Error(`${operationId} does not declare the error ${reply.statusCode} ${code}`)
+    }
     if (!schema) return payload
     const validator = validatorOf(schema)
     if (validator.Check(payload)) return payload

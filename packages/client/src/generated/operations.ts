@@ -2,21 +2,23 @@
 
 import { Caller, type List, type RequestOptions } from '../call.ts'
 import type {
+  ActionResult,
   ActionsPage,
   AddDomainInput,
-  AddDomainResult,
   AddSuppressionInput,
   AddSuppressionResult,
+  AgentResult,
   AggregateInput,
   AggregateResult,
+  ApiKeyResult,
   ApiKeysPage,
   ApprovalsPage,
   ApproveActionInput,
-  ApproveActionResult,
   ApproveActionsInput,
   ApproveActionsResult,
   AskInput,
   AskResult,
+  AuditLogEntryResult,
   AuditLogPage,
   BatchActivityInput,
   BatchActivityResult,
@@ -25,54 +27,48 @@ import type {
   CancelImportInput,
   CancelImportResult,
   CancelRunInput,
-  CancelRunResult,
   ChangeCompaniesInput,
   ChangeCompaniesResult,
   ChangeContactsInput,
   ChangeContactsResult,
   CheckEmailAccountInput,
-  CheckEmailAccountResult,
   CheckPlaybookInput,
   CheckPlaybookResult,
   CompaniesPage,
   CompanyContactsPage,
   CompanyEventsPage,
+  CompanyResult,
   CompleteAuthorizationInput,
   CompleteAuthorizationResult,
+  ConnectedAppResult,
   ConnectedAppsPage,
   ConnectionErrorsPage,
+  ConnectionResult,
   ConnectionRunsPage,
   ConnectionsPage,
+  ConnectorResult,
+  ContactResult,
   ContactVisitorsPage,
   ContactsPage,
   ConversationsPage,
   CreateAgentInput,
-  CreateAgentResult,
   CreateApiKeyInput,
   CreateApiKeyResult,
   CreateCompanyInput,
-  CreateCompanyResult,
   CreateConnectionInput,
-  CreateConnectionResult,
   CreateContactInput,
-  CreateContactResult,
   CreateExportResult,
   CreateHookInput,
   CreateHookResult,
   CreateIdentityInput,
-  CreateIdentityResult,
   CreateInvitationInput,
   CreateInvitationResult,
   CreateNoteInput,
-  CreateNoteResult,
   CreateSegmentInput,
-  CreateSegmentResult,
   CreateSourceInput,
   CreateSourceResult,
   CreateViewInput,
-  CreateViewResult,
   CreateWarehouseDestinationInput,
-  CreateWarehouseDestinationResult,
   CreateWebhookInput,
   CreateWebhookResult,
   DeleteAgentInput,
@@ -103,112 +99,93 @@ import type {
   DeleteWarehouseDestinationResult,
   DeleteWebhookInput,
   DeleteWebhookResult,
+  DomainResult,
   DomainsPage,
+  DownloadExportInput,
+  DownloadFailedRowsInput,
   DryRunAgentInput,
-  DryRunAgentResult,
+  DryRunResult,
+  EmailAccountResult,
   EmailThreadsPage,
   EraseContactInput,
-  EraseContactResult,
+  ErasureReceiptResult,
   ErasuresPage,
+  EventResult,
   EventTypesPage,
   EventsPage,
+  ExportCompaniesInput,
+  ExportContactsInput,
+  ExportEventsInput,
+  ExportResult,
   ExportsPage,
   GetActionInput,
-  GetActionResult,
   GetAgentInput,
-  GetAgentResult,
   GetAgentRunInput,
-  GetAgentRunResult,
   GetAgentSettingsResult,
   GetApiKeyInput,
-  GetApiKeyResult,
   GetAskModelResult,
   GetAuditEntryInput,
-  GetAuditEntryResult,
   GetCompanyInput,
-  GetCompanyResult,
   GetConnectedAppInput,
-  GetConnectedAppResult,
   GetConnectionInput,
-  GetConnectionResult,
   GetConnectorInput,
-  GetConnectorResult,
   GetContactInput,
   GetContactResult,
   GetConversationInput,
   GetConversationResult,
   GetDomainInput,
-  GetDomainResult,
+  GetEmailAccountInput,
   GetErasureInput,
-  GetErasureResult,
   GetEventInput,
-  GetEventResult,
   GetEventStatsInput,
   GetEventStatsResult,
   GetExportInput,
-  GetExportResult,
   GetHookBodyInput,
   GetHookBodyResult,
   GetHookInput,
-  GetHookResult,
   GetIdentityConnectionsInput,
-  GetIdentityConnectionsResult,
   GetIdentityInput,
-  GetIdentityResult,
   GetImportInput,
   GetImportPreviewInput,
   GetImportPreviewResult,
-  GetImportResult,
   GetInvitationInput,
-  GetInvitationResult,
   GetLimitsResult,
   GetMailboxInput,
-  GetMailboxResult,
   GetMemberInput,
-  GetMemberResult,
   GetNoteInput,
-  GetNoteResult,
   GetOAuthClientInput,
-  GetOAuthClientResult,
   GetOverviewInput,
   GetOverviewResult,
   GetPlaybookInput,
-  GetPlaybookResult,
   GetPropertyInput,
-  GetPropertyResult,
   GetSegmentGrowthInput,
   GetSegmentGrowthResult,
   GetSegmentInput,
-  GetSegmentResult,
   GetSourceInput,
-  GetSourceResult,
   GetSuppressionInput,
-  GetSuppressionResult,
-  GetTenantResult,
   GetTimelineInput,
   GetTimelineResult,
   GetTrackerResult,
   GetViewInput,
-  GetViewResult,
   GetVisitorInput,
-  GetVisitorResult,
   GetWarehouseDestinationInput,
-  GetWarehouseDestinationResult,
   GetWarehouseRunInput,
-  GetWarehouseRunResult,
   GetWebhookDeliveryInput,
-  GetWebhookDeliveryResult,
   GetWebhookHealthInput,
-  GetWebhookHealthResult,
   GetWebhookInput,
-  GetWebhookResult,
   HealthResult,
   HookBodiesPage,
+  HookBodyResult,
+  HookResult,
   HooksPage,
   IdentifyInput,
   IdentifyResult,
   IdentitiesPage,
+  IdentityConnectionsResult,
+  IdentityResult,
+  ImportResult,
   ImportsPage,
+  InvitationResult,
   InvitationsPage,
   KeptContactsPage,
   LinkedinCheckInput,
@@ -256,7 +233,6 @@ import type {
   ListMembersInput,
   ListNotesInput,
   ListOAuthClientsResult,
-  ListPlaybooksResult,
   ListPropertiesInput,
   ListPropertiesResult,
   ListRequestProblemsInput,
@@ -276,31 +252,35 @@ import type {
   ListWebhookEventTypesResult,
   ListWebhookHealthInput,
   ListWebhooksInput,
+  MailPreviewResult,
+  MailboxResult,
   MailboxesPage,
+  MemberResult,
   MembersPage,
   MergeContactInput,
   MergeContactResult,
+  NoteResult,
   NotesPage,
+  OAuthClientResult,
   PauseConnectionInput,
   PauseConnectionResult,
   PauseWarehouseDestinationInput,
   PauseWarehouseDestinationResult,
   PauseWebhookInput,
   PauseWebhookResult,
+  PlaybookTemplateResult,
+  PlaybooksResult,
   PreviewHookInput,
   PreviewHookResult,
   PreviewImportInput,
-  PreviewImportResult,
   PreviewMailInput,
-  PreviewMailResult,
   PreviewSegmentInput,
   PreviewSegmentResult,
   PreviewWebhookMessageInput,
   PreviewWebhookMessageResult,
+  PropertyResult,
   ProposeActionInput,
-  ProposeActionResult,
   PullConnectionInput,
-  PullConnectionResult,
   PushSourceContactsInput,
   PushSourceContactsResult,
   PushSourceConversationsInput,
@@ -309,7 +289,6 @@ import type {
   ReceiveHookInput,
   ReceiveHookResult,
   RejectActionInput,
-  RejectActionResult,
   RejectActionsInput,
   RejectActionsResult,
   RemoveDomainInput,
@@ -323,16 +302,13 @@ import type {
   RenewInvitationInput,
   RenewInvitationResult,
   ReplaceViewInput,
-  ReplaceViewResult,
   RequestProblemsPage,
   RereadConnectionInput,
-  RereadConnectionResult,
   RereadMailboxInput,
   RereadMailboxResult,
   ResendWebhookDeliveriesInput,
   ResendWebhookDeliveriesResult,
   ResendWebhookDeliveryInput,
-  ResendWebhookDeliveryResult,
   ResumeConnectionInput,
   ResumeConnectionResult,
   ResumeWarehouseDestinationInput,
@@ -351,10 +327,12 @@ import type {
   RotateWriteKeyInput,
   RotateWriteKeyResult,
   RunContactsPage,
+  RunDetailResult,
   RunHookBodyInput,
-  RunHookBodyResult,
+  RunResult,
   RunWarehouseExportInput,
   RunWarehouseExportResult,
+  SavedViewResult,
   SdkAliasInput,
   SdkBatchInput,
   SdkGroupInput,
@@ -364,17 +342,15 @@ import type {
   SdkScreenInput,
   SdkTrackInput,
   SegmentContactsPage,
+  SegmentResult,
   SegmentsPage,
   SendEventsInput,
   SendEventsResult,
   SetConnectionWriteBackInput,
   SetConnectionWriteBackResult,
   SetEmailAccountInput,
-  SetEmailAccountResult,
   SetImportMappingInput,
-  SetImportMappingResult,
   SetOAuthClientInput,
-  SetOAuthClientResult,
   SocialCheckInput,
   SocialCheckResult,
   SocialLoginCodeInput,
@@ -383,14 +359,16 @@ import type {
   SocialLoginResult,
   SocialLoginStatusInput,
   SocialLoginStatusResult,
+  SourceResult,
   SourcesPage,
   StartAuthorizationInput,
   StartAuthorizationResult,
   StartImportInput,
-  StartImportResult,
   SuggestSegmentValuesInput,
   SuggestSegmentValuesResult,
+  SuppressionResult,
   SuppressionsPage,
+  TenantResult,
   TestWarehouseDestinationInput,
   TestWarehouseDestinationResult,
   TestWebhookInput,
@@ -398,27 +376,19 @@ import type {
   TriggerAgentInput,
   TriggerAgentResult,
   UndoImportInput,
-  UndoImportResult,
   UnmergeContactInput,
   UnmergeContactResult,
   UpdateAgentInput,
-  UpdateAgentResult,
   UpdateAgentSettingsInput,
   UpdateAgentSettingsResult,
   UpdateCompanyInput,
-  UpdateCompanyResult,
   UpdateConnectionInput,
-  UpdateConnectionResult,
   UpdateContactInput,
-  UpdateContactResult,
   UpdateHookInput,
   UpdateHookResult,
   UpdateIdentityInput,
-  UpdateIdentityResult,
   UpdateMemberInput,
-  UpdateMemberResult,
   UpdateNoteInput,
-  UpdateNoteResult,
   UpdateSegmentInput,
   UpdateSegmentResult,
   UpdateSourceInput,
@@ -430,15 +400,20 @@ import type {
   UpdateWebhookInput,
   UpdateWebhookResult,
   UploadImportInput,
-  UploadImportResult,
   VerifyDomainInput,
   VerifyDomainResult,
   ViewsPage,
+  VisitorResult,
   VisitsPage,
+  WarehouseDestinationResult,
   WarehouseDestinationsPage,
+  WarehouseRunResult,
   WarehouseRunsPage,
   WebhookDeliveriesPage,
+  WebhookDeliveryResult,
   WebhookHealthPage,
+  WebhookHealthResult,
+  WebhookResult,
   WebhooksPage,
 } from './types.gen.ts'
 
@@ -449,7 +424,7 @@ export class Operations extends Caller {
    *
    * A domain that was added before is returned unchanged. While the service runs on a local URL, `localhost` and other names of the same machine are verified at once. Needs the scope `settings:write`.
    */
-  addDomain(input: AddDomainInput, options?: RequestOptions): Promise<AddDomainResult> {
+  addDomain(input: AddDomainInput, options?: RequestOptions): Promise<DomainResult> {
     return this.call('POST /v1/domains', input, options)
   }
 
@@ -476,7 +451,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:approve`.
    */
-  approveAction(input: ApproveActionInput, options?: RequestOptions): Promise<ApproveActionResult> {
+  approveAction(input: ApproveActionInput, options?: RequestOptions): Promise<ActionResult> {
     return this.call('POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/approve', input, options)
   }
 
@@ -530,7 +505,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:trigger`.
    */
-  cancelRun(input: CancelRunInput, options?: RequestOptions): Promise<CancelRunResult> {
+  cancelRun(input: CancelRunInput, options?: RequestOptions): Promise<RunResult> {
     return this.call('POST /v1/agents/runs/{run_id}/cancel', input, options)
   }
 
@@ -557,7 +532,7 @@ export class Operations extends Caller {
    *
    * If a server rejects the login, `connected` is false and `error` contains its reply. If a request is interrupted, a retry logs in again. Needs the scope `identities:write`.
    */
-  checkEmailAccount(input: CheckEmailAccountInput, options?: RequestOptions): Promise<CheckEmailAccountResult> {
+  checkEmailAccount(input: CheckEmailAccountInput, options?: RequestOptions): Promise<EmailAccountResult> {
     return this.call('POST /v1/identities/{identity_id}/email-account/check', input, options)
   }
 
@@ -584,7 +559,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:write`.
    */
-  createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<CreateAgentResult> {
+  createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('POST /v1/agents', input, options)
   }
 
@@ -602,7 +577,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `companies:write`.
    */
-  createCompany(input: CreateCompanyInput = {}, options?: RequestOptions): Promise<CreateCompanyResult> {
+  createCompany(input: CreateCompanyInput = {}, options?: RequestOptions): Promise<CompanyResult> {
     return this.call('POST /v1/companies', input, options)
   }
 
@@ -611,7 +586,7 @@ export class Operations extends Caller {
    *
    * The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}`, which also has the settings, `source` and `read_since`. Needs the scope `settings:write`.
    */
-  createConnection(input: CreateConnectionInput, options?: RequestOptions): Promise<CreateConnectionResult> {
+  createConnection(input: CreateConnectionInput, options?: RequestOptions): Promise<ConnectionResult> {
     return this.call('POST /v1/connections', input, options)
   }
 
@@ -620,7 +595,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  createContact(input: CreateContactInput, options?: RequestOptions): Promise<CreateContactResult> {
+  createContact(input: CreateContactInput, options?: RequestOptions): Promise<ContactResult> {
     return this.call('POST /v1/contacts', input, options)
   }
 
@@ -647,7 +622,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  createIdentity(input: CreateIdentityInput, options?: RequestOptions): Promise<CreateIdentityResult> {
+  createIdentity(input: CreateIdentityInput, options?: RequestOptions): Promise<IdentityResult> {
     return this.call('POST /v1/identities', input, options)
   }
 
@@ -665,7 +640,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  createNote(input: CreateNoteInput, options?: RequestOptions): Promise<CreateNoteResult> {
+  createNote(input: CreateNoteInput, options?: RequestOptions): Promise<NoteResult> {
     return this.call('POST /v1/contacts/{contact_id}/notes', input, options)
   }
 
@@ -674,7 +649,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `segments:write`.
    */
-  createSegment(input: CreateSegmentInput, options?: RequestOptions): Promise<CreateSegmentResult> {
+  createSegment(input: CreateSegmentInput, options?: RequestOptions): Promise<SegmentResult> {
     return this.call('POST /v1/segments', input, options)
   }
 
@@ -692,7 +667,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `views:write`.
    */
-  createView(input: CreateViewInput, options?: RequestOptions): Promise<CreateViewResult> {
+  createView(input: CreateViewInput, options?: RequestOptions): Promise<SavedViewResult> {
     return this.call('POST /v1/views', input, options)
   }
 
@@ -701,7 +676,7 @@ export class Operations extends Caller {
    *
    * Needs the scopes `data:export` and `settings:write`. The location of the files cannot be changed later. Needs the scope `data:export`.
    */
-  createWarehouseDestination(input: CreateWarehouseDestinationInput, options?: RequestOptions): Promise<CreateWarehouseDestinationResult> {
+  createWarehouseDestination(input: CreateWarehouseDestinationInput, options?: RequestOptions): Promise<WarehouseDestinationResult> {
     return this.call('POST /v1/warehouse', input, options)
   }
 
@@ -841,11 +816,29 @@ export class Operations extends Caller {
   }
 
   /**
+   * Download the file of an export.
+   *
+   * The audit log records each download. Needs the scope `data:export`.
+   */
+  downloadExport(input: DownloadExportInput, options?: RequestOptions): Promise<Response> {
+    return this.call('GET /v1/exports/{export_id}/file', input, options, 'file')
+  }
+
+  /**
+   * Download the rows of an import that failed, as a CSV file.
+   *
+   * Correct the rows and import the file again. The audit log records each download. Needs the scope `contacts:write`.
+   */
+  downloadFailedRows(input: DownloadFailedRowsInput, options?: RequestOptions): Promise<Response> {
+    return this.call('GET /v1/imports/{import_id}/failed.csv', input, options, 'file')
+  }
+
+  /**
    * Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals.
    *
    * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`.
    */
-  dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunAgentResult> {
+  dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunResult> {
     return this.call('POST /v1/agents/dry-run', input, options)
   }
 
@@ -854,8 +847,35 @@ export class Operations extends Caller {
    *
    * Also erases the contacts that were merged into it. The receipt is `running` if the erasure takes more than a few seconds; read it again until it is `verified`. A repeated request returns the same receipt. Needs the scope `data:erase`.
    */
-  eraseContact(input: EraseContactInput, options?: RequestOptions): Promise<EraseContactResult> {
+  eraseContact(input: EraseContactInput, options?: RequestOptions): Promise<ErasureReceiptResult> {
     return this.call('POST /v1/erasures', input, options)
+  }
+
+  /**
+   * Download companies as a CSV file.
+   *
+   * Every matching record, with the filters of the list. What orders or shortens a list has no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. Needs the scope `companies:read`.
+   */
+  exportCompanies(input: ExportCompaniesInput = {}, options?: RequestOptions): Promise<Response> {
+    return this.call('GET /v1/companies/export.csv', input, options, 'file')
+  }
+
+  /**
+   * Download contacts as a CSV file.
+   *
+   * Every matching record, with the filters of the list. What orders or shortens a list has no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. `has_event_*` filters, and a `filter` with event conditions, also need the scope `events:read`. Needs the scope `contacts:read`.
+   */
+  exportContacts(input: ExportContactsInput = {}, options?: RequestOptions): Promise<Response> {
+    return this.call('GET /v1/contacts/export.csv', input, options, 'file')
+  }
+
+  /**
+   * Download events as a CSV file.
+   *
+   * Every matching record, with the filters of the list. What orders or shortens a list has no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. Needs the scope `events:read`.
+   */
+  exportEvents(input: ExportEventsInput = {}, options?: RequestOptions): Promise<Response> {
+    return this.call('GET /v1/events/export.csv', input, options, 'file')
   }
 
   /**
@@ -863,7 +883,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  getAction(input: GetActionInput, options?: RequestOptions): Promise<GetActionResult> {
+  getAction(input: GetActionInput, options?: RequestOptions): Promise<ActionResult> {
     return this.call('GET /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}', input, options)
   }
 
@@ -872,7 +892,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  getAgent(input: GetAgentInput, options?: RequestOptions): Promise<GetAgentResult> {
+  getAgent(input: GetAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('GET /v1/agents/{agent_id}', input, options)
   }
 
@@ -881,7 +901,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  getAgentRun(input: GetAgentRunInput, options?: RequestOptions): Promise<GetAgentRunResult> {
+  getAgentRun(input: GetAgentRunInput, options?: RequestOptions): Promise<RunDetailResult> {
     return this.call('GET /v1/agents/runs/{run_id}', input, options)
   }
 
@@ -899,7 +919,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `keys:write`.
    */
-  getApiKey(input: GetApiKeyInput, options?: RequestOptions): Promise<GetApiKeyResult> {
+  getApiKey(input: GetApiKeyInput, options?: RequestOptions): Promise<ApiKeyResult> {
     return this.call('GET /v1/api-keys/{key_id}', input, options)
   }
 
@@ -917,7 +937,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `audit:read`.
    */
-  getAuditEntry(input: GetAuditEntryInput, options?: RequestOptions): Promise<GetAuditEntryResult> {
+  getAuditEntry(input: GetAuditEntryInput, options?: RequestOptions): Promise<AuditLogEntryResult> {
     return this.call('GET /v1/audit-log/{entry_id}', input, options)
   }
 
@@ -926,7 +946,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `companies:read`.
    */
-  getCompany(input: GetCompanyInput, options?: RequestOptions): Promise<GetCompanyResult> {
+  getCompany(input: GetCompanyInput, options?: RequestOptions): Promise<CompanyResult> {
     return this.call('GET /v1/companies/{company_id}', input, options)
   }
 
@@ -935,7 +955,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getConnectedApp(input: GetConnectedAppInput, options?: RequestOptions): Promise<GetConnectedAppResult> {
+  getConnectedApp(input: GetConnectedAppInput, options?: RequestOptions): Promise<ConnectedAppResult> {
     return this.call('GET /v1/connected-apps/{grant_id}', input, options)
   }
 
@@ -944,7 +964,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getConnection(input: GetConnectionInput, options?: RequestOptions): Promise<GetConnectionResult> {
+  getConnection(input: GetConnectionInput, options?: RequestOptions): Promise<ConnectionResult> {
     return this.call('GET /v1/connections/{connection_id}', input, options)
   }
 
@@ -953,7 +973,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getConnector(input: GetConnectorInput, options?: RequestOptions): Promise<GetConnectorResult> {
+  getConnector(input: GetConnectorInput, options?: RequestOptions): Promise<ConnectorResult> {
     return this.call('GET /v1/connectors/{connector}', input, options)
   }
 
@@ -980,8 +1000,17 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getDomain(input: GetDomainInput, options?: RequestOptions): Promise<GetDomainResult> {
+  getDomain(input: GetDomainInput, options?: RequestOptions): Promise<DomainResult> {
     return this.call('GET /v1/domains/{domain_id}', input, options)
+  }
+
+  /**
+   * Get the email account of an identity, without its secrets.
+   *
+   * Needs the scope `identities:read`.
+   */
+  getEmailAccount(input: GetEmailAccountInput, options?: RequestOptions): Promise<EmailAccountResult> {
+    return this.call('GET /v1/identities/{identity_id}/email-account', input, options)
   }
 
   /**
@@ -989,7 +1018,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `data:erase`.
    */
-  getErasure(input: GetErasureInput, options?: RequestOptions): Promise<GetErasureResult> {
+  getErasure(input: GetErasureInput, options?: RequestOptions): Promise<ErasureReceiptResult> {
     return this.call('GET /v1/erasures/{erasure_id}', input, options)
   }
 
@@ -998,7 +1027,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `events:read`.
    */
-  getEvent(input: GetEventInput, options?: RequestOptions): Promise<GetEventResult> {
+  getEvent(input: GetEventInput, options?: RequestOptions): Promise<EventResult> {
     return this.call('GET /v1/events/{event_id}', input, options)
   }
 
@@ -1016,7 +1045,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `data:export`.
    */
-  getExport(input: GetExportInput, options?: RequestOptions): Promise<GetExportResult> {
+  getExport(input: GetExportInput, options?: RequestOptions): Promise<ExportResult> {
     return this.call('GET /v1/exports/{export_id}', input, options)
   }
 
@@ -1025,7 +1054,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getHook(input: GetHookInput, options?: RequestOptions): Promise<GetHookResult> {
+  getHook(input: GetHookInput, options?: RequestOptions): Promise<HookResult> {
     return this.call('GET /v1/hooks/{hook_id}', input, options)
   }
 
@@ -1043,7 +1072,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:read`.
    */
-  getIdentity(input: GetIdentityInput, options?: RequestOptions): Promise<GetIdentityResult> {
+  getIdentity(input: GetIdentityInput, options?: RequestOptions): Promise<IdentityResult> {
     return this.call('GET /v1/identities/{identity_id}', input, options)
   }
 
@@ -1052,7 +1081,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:read`.
    */
-  getIdentityConnections(input: GetIdentityConnectionsInput, options?: RequestOptions): Promise<GetIdentityConnectionsResult> {
+  getIdentityConnections(input: GetIdentityConnectionsInput, options?: RequestOptions): Promise<IdentityConnectionsResult> {
     return this.call('GET /v1/identities/{identity_id}/connections', input, options)
   }
 
@@ -1061,7 +1090,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  getImport(input: GetImportInput, options?: RequestOptions): Promise<GetImportResult> {
+  getImport(input: GetImportInput, options?: RequestOptions): Promise<ImportResult> {
     return this.call('GET /v1/imports/{import_id}', input, options)
   }
 
@@ -1079,7 +1108,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  getInvitation(input: GetInvitationInput, options?: RequestOptions): Promise<GetInvitationResult> {
+  getInvitation(input: GetInvitationInput, options?: RequestOptions): Promise<InvitationResult> {
     return this.call('GET /v1/invitations/{invitation_id}', input, options)
   }
 
@@ -1097,7 +1126,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:read`.
    */
-  getMailbox(input: GetMailboxInput, options?: RequestOptions): Promise<GetMailboxResult> {
+  getMailbox(input: GetMailboxInput, options?: RequestOptions): Promise<MailboxResult> {
     return this.call('GET /v1/mailboxes/{identity_id}', input, options)
   }
 
@@ -1106,7 +1135,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getMember(input: GetMemberInput, options?: RequestOptions): Promise<GetMemberResult> {
+  getMember(input: GetMemberInput, options?: RequestOptions): Promise<MemberResult> {
     return this.call('GET /v1/members/{user_id}', input, options)
   }
 
@@ -1115,7 +1144,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`.
    */
-  getNote(input: GetNoteInput, options?: RequestOptions): Promise<GetNoteResult> {
+  getNote(input: GetNoteInput, options?: RequestOptions): Promise<NoteResult> {
     return this.call('GET /v1/contacts/{contact_id}/notes/{note_id}', input, options)
   }
 
@@ -1124,7 +1153,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getOAuthClient(input: GetOAuthClientInput, options?: RequestOptions): Promise<GetOAuthClientResult> {
+  getOAuthClient(input: GetOAuthClientInput, options?: RequestOptions): Promise<OAuthClientResult> {
     return this.call('GET /v1/oauth-clients/{provider}', input, options)
   }
 
@@ -1142,7 +1171,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  getPlaybook(input: GetPlaybookInput, options?: RequestOptions): Promise<GetPlaybookResult> {
+  getPlaybook(input: GetPlaybookInput, options?: RequestOptions): Promise<PlaybookTemplateResult> {
     return this.call('GET /v1/playbooks/{playbook}', input, options)
   }
 
@@ -1151,7 +1180,7 @@ export class Operations extends Caller {
    *
    * Only what `GET /v1/properties` lists is known. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
    */
-  getProperty(input: GetPropertyInput, options?: RequestOptions): Promise<GetPropertyResult> {
+  getProperty(input: GetPropertyInput, options?: RequestOptions): Promise<PropertyResult> {
     return this.call('GET /v1/properties/{property}', input, options)
   }
 
@@ -1160,7 +1189,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `segments:read`.
    */
-  getSegment(input: GetSegmentInput, options?: RequestOptions): Promise<GetSegmentResult> {
+  getSegment(input: GetSegmentInput, options?: RequestOptions): Promise<SegmentResult> {
     return this.call('GET /v1/segments/{segment_id}', input, options)
   }
 
@@ -1178,7 +1207,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getSource(input: GetSourceInput, options?: RequestOptions): Promise<GetSourceResult> {
+  getSource(input: GetSourceInput, options?: RequestOptions): Promise<SourceResult> {
     return this.call('GET /v1/sources/{source_id}', input, options)
   }
 
@@ -1187,7 +1216,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`.
    */
-  getSuppression(input: GetSuppressionInput, options?: RequestOptions): Promise<GetSuppressionResult> {
+  getSuppression(input: GetSuppressionInput, options?: RequestOptions): Promise<SuppressionResult> {
     return this.call('GET /v1/suppressions/{address}', input, options)
   }
 
@@ -1196,7 +1225,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getTenant(options?: RequestOptions): Promise<GetTenantResult> {
+  getTenant(options?: RequestOptions): Promise<TenantResult> {
     return this.call('GET /v1/tenant', {}, options)
   }
 
@@ -1223,7 +1252,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getView(input: GetViewInput, options?: RequestOptions): Promise<GetViewResult> {
+  getView(input: GetViewInput, options?: RequestOptions): Promise<SavedViewResult> {
     return this.call('GET /v1/views/{view_id}', input, options)
   }
 
@@ -1232,7 +1261,7 @@ export class Operations extends Caller {
    *
    * Its events are listed by `GET /v1/events?visitor_id=`. A visitor without events is unknown. Needs the scope `events:read`.
    */
-  getVisitor(input: GetVisitorInput, options?: RequestOptions): Promise<GetVisitorResult> {
+  getVisitor(input: GetVisitorInput, options?: RequestOptions): Promise<VisitorResult> {
     return this.call('GET /v1/visitors/{visitor_id}', input, options)
   }
 
@@ -1241,7 +1270,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getWarehouseDestination(input: GetWarehouseDestinationInput, options?: RequestOptions): Promise<GetWarehouseDestinationResult> {
+  getWarehouseDestination(input: GetWarehouseDestinationInput, options?: RequestOptions): Promise<WarehouseDestinationResult> {
     return this.call('GET /v1/warehouse/{destination_id}', input, options)
   }
 
@@ -1250,7 +1279,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getWarehouseRun(input: GetWarehouseRunInput, options?: RequestOptions): Promise<GetWarehouseRunResult> {
+  getWarehouseRun(input: GetWarehouseRunInput, options?: RequestOptions): Promise<WarehouseRunResult> {
     return this.call('GET /v1/warehouse/runs/{warehouse_run_id}', input, options)
   }
 
@@ -1259,7 +1288,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:read`.
    */
-  getWebhook(input: GetWebhookInput, options?: RequestOptions): Promise<GetWebhookResult> {
+  getWebhook(input: GetWebhookInput, options?: RequestOptions): Promise<WebhookResult> {
     return this.call('GET /v1/webhooks/{subscription_id}', input, options)
   }
 
@@ -1268,7 +1297,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:read`.
    */
-  getWebhookDelivery(input: GetWebhookDeliveryInput, options?: RequestOptions): Promise<GetWebhookDeliveryResult> {
+  getWebhookDelivery(input: GetWebhookDeliveryInput, options?: RequestOptions): Promise<WebhookDeliveryResult> {
     return this.call('GET /v1/webhooks/{subscription_id}/deliveries/{delivery_id}', input, options)
   }
 
@@ -1277,7 +1306,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:read`.
    */
-  getWebhookHealth(input: GetWebhookHealthInput, options?: RequestOptions): Promise<GetWebhookHealthResult> {
+  getWebhookHealth(input: GetWebhookHealthInput, options?: RequestOptions): Promise<WebhookHealthResult> {
     return this.call('GET /v1/webhooks/{subscription_id}/health', input, options)
   }
 
@@ -1644,7 +1673,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  listPlaybooks(options?: RequestOptions): Promise<ListPlaybooksResult> {
+  listPlaybooks(options?: RequestOptions): Promise<PlaybooksResult> {
     return this.call('GET /v1/playbooks', {}, options)
   }
 
@@ -1802,6 +1831,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Follow events as they are recorded.
+   *
+   * A stream of server-sent events that ends when you close it, or when the key or the session loses its access. Needs the scope `events:read`.
+   */
+  liveEvents(options?: RequestOptions): Promise<Response> {
+    return this.call('GET /v1/live', {}, options, 'file')
+  }
+
+  /**
    * Merge a contact into another.
    *
    * The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. `If-Match` is the ETag of the contact in the path; the response has the ETag of the contact that survives. Needs the scope `contacts:write`.
@@ -1851,7 +1889,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  previewImport(input: PreviewImportInput, options?: RequestOptions): Promise<PreviewImportResult> {
+  previewImport(input: PreviewImportInput, options?: RequestOptions): Promise<ImportResult> {
     return this.call('POST /v1/imports/{import_id}/preview', input, options)
   }
 
@@ -1860,7 +1898,7 @@ export class Operations extends Caller {
    *
    * Each sent email has an unsubscribe link of its own; the preview has a placeholder in its place. Needs the scope `identities:read`.
    */
-  previewMail(input: PreviewMailInput, options?: RequestOptions): Promise<PreviewMailResult> {
+  previewMail(input: PreviewMailInput, options?: RequestOptions): Promise<MailPreviewResult> {
     return this.call('POST /v1/mail-previews', input, options)
   }
 
@@ -1887,7 +1925,7 @@ export class Operations extends Caller {
    *
    * Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the answer is an action with the status `rejected`, whose `error` says why. Needs the scope `agents:trigger`.
    */
-  proposeAction(input: ProposeActionInput, options?: RequestOptions): Promise<ProposeActionResult> {
+  proposeAction(input: ProposeActionInput, options?: RequestOptions): Promise<ActionResult> {
     return this.call('POST /v1/agents/{agent_id}/actions', input, options)
   }
 
@@ -1896,7 +1934,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  pullConnection(input: PullConnectionInput, options?: RequestOptions): Promise<PullConnectionResult> {
+  pullConnection(input: PullConnectionInput, options?: RequestOptions): Promise<ConnectionResult> {
     return this.call('POST /v1/connections/{connection_id}/pull', input, options)
   }
 
@@ -1939,7 +1977,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:approve`.
    */
-  rejectAction(input: RejectActionInput, options?: RequestOptions): Promise<RejectActionResult> {
+  rejectAction(input: RejectActionInput, options?: RequestOptions): Promise<ActionResult> {
     return this.call('POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/reject', input, options)
   }
 
@@ -2002,7 +2040,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `views:write`.
    */
-  replaceView(input: ReplaceViewInput, options?: RequestOptions): Promise<ReplaceViewResult> {
+  replaceView(input: ReplaceViewInput, options?: RequestOptions): Promise<SavedViewResult> {
     return this.call('PUT /v1/views/{view_id}', input, options)
   }
 
@@ -2011,7 +2049,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  rereadConnection(input: RereadConnectionInput, options?: RequestOptions): Promise<RereadConnectionResult> {
+  rereadConnection(input: RereadConnectionInput, options?: RequestOptions): Promise<ConnectionResult> {
     return this.call('POST /v1/connections/{connection_id}/reread', input, options)
   }
 
@@ -2038,7 +2076,7 @@ export class Operations extends Caller {
    *
    * A finished delivery gets six new attempts. One that is being retried makes its next attempt now. Needs the scope `webhooks:write`.
    */
-  resendWebhookDelivery(input: ResendWebhookDeliveryInput, options?: RequestOptions): Promise<ResendWebhookDeliveryResult> {
+  resendWebhookDelivery(input: ResendWebhookDeliveryInput, options?: RequestOptions): Promise<WebhookDeliveryResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/deliveries/{delivery_id}/resend', input, options)
   }
 
@@ -2128,7 +2166,7 @@ export class Operations extends Caller {
    *
    * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless. Needs the scope `settings:write`.
    */
-  runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<RunHookBodyResult> {
+  runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<HookBodyResult> {
     return this.call('POST /v1/hooks/{hook_id}/bodies/{body_id}/run', input, options)
   }
 
@@ -2227,7 +2265,7 @@ export class Operations extends Caller {
    *
    * The login is a `password`, an `access_token`, or a `refresh_token` with its `token_url` and `client_id`, from which the service gets access tokens itself. Without any of them, the stored login is kept. Needs the scope `identities:write`.
    */
-  setEmailAccount(input: SetEmailAccountInput, options?: RequestOptions): Promise<SetEmailAccountResult> {
+  setEmailAccount(input: SetEmailAccountInput, options?: RequestOptions): Promise<EmailAccountResult> {
     return this.call('PUT /v1/identities/{identity_id}/email-account', input, options)
   }
 
@@ -2236,7 +2274,7 @@ export class Operations extends Caller {
    *
    * Columns that are not listed are ignored. One must be the email or the external id. Needs the scope `contacts:write`.
    */
-  setImportMapping(input: SetImportMappingInput, options?: RequestOptions): Promise<SetImportMappingResult> {
+  setImportMapping(input: SetImportMappingInput, options?: RequestOptions): Promise<ImportResult> {
     return this.call('PUT /v1/imports/{import_id}/mapping', input, options)
   }
 
@@ -2245,7 +2283,7 @@ export class Operations extends Caller {
    *
    * Register the `redirect_url` from the response at the provider. If you replace a client, repeat the sign-ins that were made with it. Needs the scope `settings:write`.
    */
-  setOAuthClient(input: SetOAuthClientInput, options?: RequestOptions): Promise<SetOAuthClientResult> {
+  setOAuthClient(input: SetOAuthClientInput, options?: RequestOptions): Promise<OAuthClientResult> {
     return this.call('PUT /v1/oauth-clients/{provider}', input, options)
   }
 
@@ -2299,7 +2337,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  startImport(input: StartImportInput, options?: RequestOptions): Promise<StartImportResult> {
+  startImport(input: StartImportInput, options?: RequestOptions): Promise<ImportResult> {
     return this.call('POST /v1/imports/{import_id}/start', input, options)
   }
 
@@ -2344,7 +2382,7 @@ export class Operations extends Caller {
    *
    * What was changed since is kept; see GET /v1/imports/:import_id/kept. Possible for seven days after the import. Needs the scope `contacts:write`.
    */
-  undoImport(input: UndoImportInput, options?: RequestOptions): Promise<UndoImportResult> {
+  undoImport(input: UndoImportInput, options?: RequestOptions): Promise<ImportResult> {
     return this.call('POST /v1/imports/{import_id}/undo', input, options)
   }
 
@@ -2362,7 +2400,7 @@ export class Operations extends Caller {
    *
    * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. Needs the scope `agents:write`.
    */
-  updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<UpdateAgentResult> {
+  updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('PATCH /v1/agents/{agent_id}', input, options)
   }
 
@@ -2380,7 +2418,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `companies:write`.
    */
-  updateCompany(input: UpdateCompanyInput, options?: RequestOptions): Promise<UpdateCompanyResult> {
+  updateCompany(input: UpdateCompanyInput, options?: RequestOptions): Promise<CompanyResult> {
     return this.call('PUT /v1/companies/{company_id}', input, options)
   }
 
@@ -2389,7 +2427,7 @@ export class Operations extends Caller {
    *
    * The new values are tested first. Without credentials, the connection keeps its sign-in; settings that change the host require new credentials. If the settings change, everything is read again. To connect another account, create a connection with another source. Needs the scope `settings:write`.
    */
-  updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<UpdateConnectionResult> {
+  updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<ConnectionResult> {
     return this.call('PATCH /v1/connections/{connection_id}', input, options)
   }
 
@@ -2398,7 +2436,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  updateContact(input: UpdateContactInput, options?: RequestOptions): Promise<UpdateContactResult> {
+  updateContact(input: UpdateContactInput, options?: RequestOptions): Promise<ContactResult> {
     return this.call('PUT /v1/contacts/{contact_id}', input, options)
   }
 
@@ -2416,7 +2454,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  updateIdentity(input: UpdateIdentityInput, options?: RequestOptions): Promise<UpdateIdentityResult> {
+  updateIdentity(input: UpdateIdentityInput, options?: RequestOptions): Promise<IdentityResult> {
     return this.call('PUT /v1/identities/{identity_id}', input, options)
   }
 
@@ -2425,7 +2463,7 @@ export class Operations extends Caller {
    *
    * Takes effect with their next request, and withdraws the invitations that they could no longer create. Only an owner can add or change owners. An API key can only grant roles whose scopes it has in full, and never `owner`. Needs the scope `settings:write`.
    */
-  updateMember(input: UpdateMemberInput, options?: RequestOptions): Promise<UpdateMemberResult> {
+  updateMember(input: UpdateMemberInput, options?: RequestOptions): Promise<MemberResult> {
     return this.call('PATCH /v1/members/{user_id}', input, options)
   }
 
@@ -2434,7 +2472,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  updateNote(input: UpdateNoteInput, options?: RequestOptions): Promise<UpdateNoteResult> {
+  updateNote(input: UpdateNoteInput, options?: RequestOptions): Promise<NoteResult> {
     return this.call('PATCH /v1/contacts/{contact_id}/notes/{note_id}', input, options)
   }
 
@@ -2488,7 +2526,7 @@ export class Operations extends Caller {
    *
    * The body is the file, at most 500 MB, also compressed with gzip (`Content-Encoding`). The encoding and the delimiter are detected, and exports of HubSpot, Mailchimp and Attio recognized. The answer has the columns with samples and a proposed mapping. Needs the scope `contacts:write`.
    */
-  uploadImport(input: UploadImportInput, options?: RequestOptions): Promise<UploadImportResult> {
+  uploadImport(input: UploadImportInput, options?: RequestOptions): Promise<ImportResult> {
     return this.call('POST /v1/imports', input, options, 'text')
   }
 

@@ -48,6 +48,12 @@ export type ActionPlace = {
     action_index: number;
 };
 
+export type ActionResult = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
 export type ActionsPage = {
     status: 'success';
     actions: Array<Action>;
@@ -67,12 +73,6 @@ export type Actor = {
     kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
     id?: string;
     name?: string;
-};
-
-export type AddDomainResult = {
-    status: 'success';
-    domain: Domain;
-    warnings?: Array<string>;
 };
 
 export type AddSuppressionResult = {
@@ -158,6 +158,12 @@ export type AgentPlaybook = {
     config?: {
         [key: string]: unknown;
     } | null;
+};
+
+export type AgentResult = {
+    status: 'success';
+    agent: Agent;
+    warnings?: Array<string>;
 };
 
 export type AgentSettings = {
@@ -543,6 +549,12 @@ export type ApiKey = {
     revoked_at: string | null;
 };
 
+export type ApiKeyResult = {
+    status: 'success';
+    key: ApiKey;
+    warnings?: Array<string>;
+};
+
 export type ApiKeysPage = {
     status: 'success';
     keys: Array<ApiKey>;
@@ -574,12 +586,6 @@ export type ApprovalsPage = {
         reasoning: string | null;
     }>;
     pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type ApproveActionResult = {
-    status: 'success';
-    action: Action;
     warnings?: Array<string>;
 };
 
@@ -626,6 +632,12 @@ export type AuditLogEntry = {
     };
     subject_name: string | null;
     subject_exists: boolean | null;
+};
+
+export type AuditLogEntryResult = {
+    status: 'success';
+    entry: AuditLogEntry;
+    warnings?: Array<string>;
 };
 
 export type AuditLogPage = {
@@ -676,12 +688,6 @@ export type CancelImportResult = {
     warnings?: Array<string>;
 };
 
-export type CancelRunResult = {
-    status: 'success';
-    run: Run;
-    warnings?: Array<string>;
-};
-
 export type ChangeCompaniesResult = {
     status: 'success';
     /**
@@ -707,12 +713,6 @@ export type ChangeContactsResult = {
      */
     failed: Array<UnchangedRecord>;
     next: string | null;
-    warnings?: Array<string>;
-};
-
-export type CheckEmailAccountResult = {
-    status: 'success';
-    email_account: EmailAccount;
     warnings?: Array<string>;
 };
 
@@ -788,6 +788,12 @@ export type CompanyEventsPage = {
     warnings?: Array<string>;
 };
 
+export type CompanyResult = {
+    status: 'success';
+    company: Company;
+    warnings?: Array<string>;
+};
+
 export type CompleteAuthorizationResult = {
     status: 'success';
     provider: string;
@@ -829,6 +835,12 @@ export type ConnectedApp = {
     redact_personal_data: boolean;
     created_at: string;
     last_used_at: string | null;
+};
+
+export type ConnectedAppResult = {
+    status: 'success';
+    connected_app: ConnectedApp;
+    warnings?: Array<string>;
 };
 
 export type ConnectedAppsPage = {
@@ -908,6 +920,12 @@ export type ConnectionErrorsPage = {
     warnings?: Array<string>;
 };
 
+export type ConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
 /**
  * One read of everything that changed since the previous run.
  */
@@ -980,6 +998,12 @@ export type Connector = {
     can_write_back: boolean;
 };
 
+export type ConnectorResult = {
+    status: 'success';
+    connector: Connector;
+    warnings?: Array<string>;
+};
+
 export type Contact = {
     contact_id: string;
     /**
@@ -1015,6 +1039,12 @@ export type ContactEvent = {
     timestamp: string;
     url: string | null;
     contact_id: string | null;
+};
+
+export type ContactResult = {
+    status: 'success';
+    contact: Contact;
+    warnings?: Array<string>;
 };
 
 export type ContactVisitor = {
@@ -1074,12 +1104,6 @@ export type ConversationsPage = {
     warnings?: Array<string>;
 };
 
-export type CreateAgentResult = {
-    status: 'success';
-    agent: Agent;
-    warnings?: Array<string>;
-};
-
 export type CreateApiKeyResult = {
     status: 'success';
     key_id: string;
@@ -1087,24 +1111,6 @@ export type CreateApiKeyResult = {
      * Returned only once.
      */
     api_key: string;
-    warnings?: Array<string>;
-};
-
-export type CreateCompanyResult = {
-    status: 'success';
-    company: Company;
-    warnings?: Array<string>;
-};
-
-export type CreateConnectionResult = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
-};
-
-export type CreateContactResult = {
-    status: 'success';
-    contact: Contact;
     warnings?: Array<string>;
 };
 
@@ -1128,12 +1134,6 @@ export type CreateHookResult = {
     warnings?: Array<string>;
 };
 
-export type CreateIdentityResult = {
-    status: 'success';
-    identity: Identity;
-    warnings?: Array<string>;
-};
-
 export type CreateInvitationResult = {
     status: 'success';
     invitation: Invitation;
@@ -1145,18 +1145,6 @@ export type CreateInvitationResult = {
     warnings?: Array<string>;
 };
 
-export type CreateNoteResult = {
-    status: 'success';
-    note: Note;
-    warnings?: Array<string>;
-};
-
-export type CreateSegmentResult = {
-    status: 'success';
-    segment: Segment;
-    warnings?: Array<string>;
-};
-
 export type CreateSourceResult = {
     status: 'success';
     source: Source;
@@ -1164,18 +1152,6 @@ export type CreateSourceResult = {
      * Returned only once.
      */
     write_key: string;
-    warnings?: Array<string>;
-};
-
-export type CreateViewResult = {
-    status: 'success';
-    view: SavedView;
-    warnings?: Array<string>;
-};
-
-export type CreateWarehouseDestinationResult = {
-    status: 'success';
-    destination: WarehouseDestination;
     warnings?: Array<string>;
 };
 
@@ -1339,6 +1315,12 @@ export type Domain = {
     created_at: string;
 };
 
+export type DomainResult = {
+    status: 'success';
+    domain: Domain;
+    warnings?: Array<string>;
+};
+
 export type DomainsPage = {
     status: 'success';
     domains: Array<Domain>;
@@ -1379,7 +1361,7 @@ export type DryRun = {
     usage: TokenUsage;
 };
 
-export type DryRunAgentResult = {
+export type DryRunResult = {
     status: 'success';
     dry_run: DryRun;
     warnings?: Array<string>;
@@ -1426,6 +1408,12 @@ export type EmailAccount = {
     updated_at: string;
 };
 
+export type EmailAccountResult = {
+    status: 'success';
+    email_account: EmailAccount;
+    warnings?: Array<string>;
+};
+
 export type EmailThread = {
     thread_id: string;
     last_message_id: string;
@@ -1437,12 +1425,6 @@ export type EmailThreadsPage = {
     email_threads: Array<EmailThread>;
     total_items: number;
     pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type EraseContactResult = {
-    status: 'success';
-    receipt: ErasureReceipt;
     warnings?: Array<string>;
 };
 
@@ -1461,6 +1443,12 @@ export type ErasureReceipt = {
     removed: {
         [key: string]: number;
     };
+};
+
+export type ErasureReceiptResult = {
+    status: 'success';
+    receipt: ErasureReceipt;
+    warnings?: Array<string>;
 };
 
 export type ErasuresPage = {
@@ -1530,6 +1518,12 @@ export type Event = {
     company: JoinedCompany | null;
 };
 
+export type EventResult = {
+    status: 'success';
+    event: Event;
+    warnings?: Array<string>;
+};
+
 export type EventSummary = {
     id: string;
     event: string;
@@ -1572,6 +1566,12 @@ export type Export = {
     expires_at: string | null;
 };
 
+export type ExportResult = {
+    status: 'success';
+    export: Export;
+    warnings?: Array<string>;
+};
+
 export type ExportsPage = {
     status: 'success';
     exports: Array<Export>;
@@ -1588,24 +1588,6 @@ export type FailedRow = {
     message: string;
 };
 
-export type GetActionResult = {
-    status: 'success';
-    action: Action;
-    warnings?: Array<string>;
-};
-
-export type GetAgentResult = {
-    status: 'success';
-    agent: Agent;
-    warnings?: Array<string>;
-};
-
-export type GetAgentRunResult = {
-    status: 'success';
-    run: RunDetail;
-    warnings?: Array<string>;
-};
-
 export type GetAgentSettingsResult = {
     status: 'success';
     settings: AgentSettings;
@@ -1616,48 +1598,12 @@ export type GetAgentSettingsResult = {
     warnings?: Array<string>;
 };
 
-export type GetApiKeyResult = {
-    status: 'success';
-    key: ApiKey;
-    warnings?: Array<string>;
-};
-
 export type GetAskModelResult = {
     status: 'success';
     /**
      * null if none is configured: questions then cannot be asked.
      */
     model: string | null;
-    warnings?: Array<string>;
-};
-
-export type GetAuditEntryResult = {
-    status: 'success';
-    entry: AuditLogEntry;
-    warnings?: Array<string>;
-};
-
-export type GetCompanyResult = {
-    status: 'success';
-    company: Company;
-    warnings?: Array<string>;
-};
-
-export type GetConnectedAppResult = {
-    status: 'success';
-    connected_app: ConnectedApp;
-    warnings?: Array<string>;
-};
-
-export type GetConnectionResult = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
-};
-
-export type GetConnectorResult = {
-    status: 'success';
-    connector: Connector;
     warnings?: Array<string>;
 };
 
@@ -1680,24 +1626,6 @@ export type GetConversationResult = {
     status: 'success';
     conversation: Conversation;
     pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type GetDomainResult = {
-    status: 'success';
-    domain: Domain;
-    warnings?: Array<string>;
-};
-
-export type GetErasureResult = {
-    status: 'success';
-    receipt: ErasureReceipt;
-    warnings?: Array<string>;
-};
-
-export type GetEventResult = {
-    status: 'success';
-    event: Event;
     warnings?: Array<string>;
 };
 
@@ -1730,12 +1658,6 @@ export type GetEventStatsResult = {
     warnings?: Array<string>;
 };
 
-export type GetExportResult = {
-    status: 'success';
-    export: Export;
-    warnings?: Array<string>;
-};
-
 export type GetHookBodyResult = {
     status: 'success';
     body: HookBody;
@@ -1746,40 +1668,10 @@ export type GetHookBodyResult = {
     warnings?: Array<string>;
 };
 
-export type GetHookResult = {
-    status: 'success';
-    hook: Hook;
-    warnings?: Array<string>;
-};
-
-export type GetIdentityConnectionsResult = {
-    status: 'success';
-    connections: IdentityConnections;
-    warnings?: Array<string>;
-};
-
-export type GetIdentityResult = {
-    status: 'success';
-    identity: Identity;
-    warnings?: Array<string>;
-};
-
 export type GetImportPreviewResult = {
     status: 'success';
     counts: ImportCounts;
     rows: Array<PreviewedRow>;
-    warnings?: Array<string>;
-};
-
-export type GetImportResult = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
-};
-
-export type GetInvitationResult = {
-    status: 'success';
-    invitation: Invitation;
     warnings?: Array<string>;
 };
 
@@ -1803,30 +1695,6 @@ export type GetLimitsResult = {
             requests: number | null;
         }>;
     };
-    warnings?: Array<string>;
-};
-
-export type GetMailboxResult = {
-    status: 'success';
-    mailbox: Mailbox;
-    warnings?: Array<string>;
-};
-
-export type GetMemberResult = {
-    status: 'success';
-    member: Member;
-    warnings?: Array<string>;
-};
-
-export type GetNoteResult = {
-    status: 'success';
-    note: Note;
-    warnings?: Array<string>;
-};
-
-export type GetOAuthClientResult = {
-    status: 'success';
-    oauth_client: OAuthClient;
     warnings?: Array<string>;
 };
 
@@ -1871,18 +1739,6 @@ export type GetOverviewResult = {
     warnings?: Array<string>;
 };
 
-export type GetPlaybookResult = {
-    status: 'success';
-    playbook: PlaybookTemplate;
-    warnings?: Array<string>;
-};
-
-export type GetPropertyResult = {
-    status: 'success';
-    property: Property;
-    warnings?: Array<string>;
-};
-
 export type GetSegmentGrowthResult = {
     status: 'success';
     /**
@@ -1909,30 +1765,6 @@ export type GetSegmentGrowthResult = {
     warnings?: Array<string>;
 };
 
-export type GetSegmentResult = {
-    status: 'success';
-    segment: Segment;
-    warnings?: Array<string>;
-};
-
-export type GetSourceResult = {
-    status: 'success';
-    source: Source;
-    warnings?: Array<string>;
-};
-
-export type GetSuppressionResult = {
-    status: 'success';
-    suppression: Suppression;
-    warnings?: Array<string>;
-};
-
-export type GetTenantResult = {
-    status: 'success';
-    tenant: Tenant;
-    warnings?: Array<string>;
-};
-
 export type GetTimelineResult = {
     status: 'success';
     items: Array<TimelineVisit | TimelineEvent>;
@@ -1954,48 +1786,6 @@ export type GetTrackerResult = {
      */
     first_event: SeenEvent | null;
     last_event: SeenEvent | null;
-    warnings?: Array<string>;
-};
-
-export type GetViewResult = {
-    status: 'success';
-    view: SavedView;
-    warnings?: Array<string>;
-};
-
-export type GetVisitorResult = {
-    status: 'success';
-    visitor: Visitor;
-    warnings?: Array<string>;
-};
-
-export type GetWarehouseDestinationResult = {
-    status: 'success';
-    destination: WarehouseDestination;
-    warnings?: Array<string>;
-};
-
-export type GetWarehouseRunResult = {
-    status: 'success';
-    run: WarehouseRun;
-    warnings?: Array<string>;
-};
-
-export type GetWebhookDeliveryResult = {
-    status: 'success';
-    delivery: WebhookDelivery;
-    warnings?: Array<string>;
-};
-
-export type GetWebhookHealthResult = {
-    status: 'success';
-    health: WebhookHealth;
-    warnings?: Array<string>;
-};
-
-export type GetWebhookResult = {
-    status: 'success';
-    webhook: Webhook;
     warnings?: Array<string>;
 };
 
@@ -2094,6 +1884,12 @@ export type HookBody = {
     processed_at: string | null;
 };
 
+export type HookBodyResult = {
+    status: 'success';
+    body: HookBody;
+    warnings?: Array<string>;
+};
+
 export type HookField = {
     /**
      * A path, or a list of paths. The first path that has a value is used.
@@ -2153,6 +1949,12 @@ export type HookMapping = {
             [key: string]: HookField;
         };
     };
+};
+
+export type HookResult = {
+    status: 'success';
+    hook: Hook;
+    warnings?: Array<string>;
 };
 
 export type HooksPage = {
@@ -2226,6 +2028,18 @@ export type IdentityConnections = {
     is_sandbox: boolean;
 };
 
+export type IdentityConnectionsResult = {
+    status: 'success';
+    connections: IdentityConnections;
+    warnings?: Array<string>;
+};
+
+export type IdentityResult = {
+    status: 'success';
+    identity: Identity;
+    warnings?: Array<string>;
+};
+
 export type Import = {
     import_id: string;
     _id: string;
@@ -2289,6 +2103,12 @@ export type ImportCounts = {
     failed: number;
 };
 
+export type ImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
 export type ImportUndo = {
     deleted: number;
     restored: number;
@@ -2308,6 +2128,12 @@ export type Invitation = {
     email: string;
     role: 'owner' | 'admin' | 'member' | 'viewer';
     expires_at: string;
+};
+
+export type InvitationResult = {
+    status: 'success';
+    invitation: Invitation;
+    warnings?: Array<string>;
 };
 
 export type InvitationsPage = {
@@ -2425,12 +2251,6 @@ export type ListContactEventsResult = {
 export type ListOAuthClientsResult = {
     status: 'success';
     oauth_clients: Array<OAuthClient>;
-    warnings?: Array<string>;
-};
-
-export type ListPlaybooksResult = {
-    status: 'success';
-    playbooks: Playbooks;
     warnings?: Array<string>;
 };
 
@@ -2558,6 +2378,12 @@ export type MailPreview = {
     html: string;
 };
 
+export type MailPreviewResult = {
+    status: 'success';
+    preview: MailPreview;
+    warnings?: Array<string>;
+};
+
 export type MailServer = {
     host: string;
     port: number;
@@ -2593,6 +2419,12 @@ export type Mailbox = {
     skipped: number;
 };
 
+export type MailboxResult = {
+    status: 'success';
+    mailbox: Mailbox;
+    warnings?: Array<string>;
+};
+
 export type MailboxesPage = {
     status: 'success';
     mailboxes: Array<Mailbox>;
@@ -2606,6 +2438,12 @@ export type Member = {
     name: string;
     role: 'owner' | 'admin' | 'member' | 'viewer';
     joined_at: string;
+};
+
+export type MemberResult = {
+    status: 'success';
+    member: Member;
+    warnings?: Array<string>;
 };
 
 export type MembersPage = {
@@ -2664,6 +2502,12 @@ export type Note = {
     updated_at: string;
 };
 
+export type NoteResult = {
+    status: 'success';
+    note: Note;
+    warnings?: Array<string>;
+};
+
 export type NotesPage = {
     status: 'success';
     notes: Array<Note>;
@@ -2702,6 +2546,12 @@ export type OAuthClient = {
      */
     redirect_url: string;
     updated_at: string | null;
+};
+
+export type OAuthClientResult = {
+    status: 'success';
+    oauth_client: OAuthClient;
+    warnings?: Array<string>;
 };
 
 export type OverviewDay = {
@@ -2804,6 +2654,12 @@ export type PlaybookTemplate = {
     title: string;
 };
 
+export type PlaybookTemplateResult = {
+    status: 'success';
+    playbook: PlaybookTemplate;
+    warnings?: Array<string>;
+};
+
 export type Playbooks = {
     templates: Array<PlaybookTemplate>;
     variables: Array<{
@@ -2833,6 +2689,12 @@ export type Playbooks = {
         max: number;
         default: number;
     };
+};
+
+export type PlaybooksResult = {
+    status: 'success';
+    playbooks: Playbooks;
+    warnings?: Array<string>;
 };
 
 export type PreviewHookResult = {
@@ -2873,18 +2735,6 @@ export type PreviewHookResult = {
             [key: string]: string | number | boolean | Array<string | number | boolean>;
         };
     } | null;
-    warnings?: Array<string>;
-};
-
-export type PreviewImportResult = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
-};
-
-export type PreviewMailResult = {
-    status: 'success';
-    preview: MailPreview;
     warnings?: Array<string>;
 };
 
@@ -2950,21 +2800,15 @@ export type Property = {
     newest_with_value: number | null;
 };
 
-export type ProposeActionResult = {
+export type PropertyResult = {
     status: 'success';
-    action: Action;
+    property: Property;
     warnings?: Array<string>;
 };
 
 export type Provenance = {
     source: string;
     updated_at: string;
-};
-
-export type PullConnectionResult = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
 };
 
 export type PushSourceContactsResult = {
@@ -3050,12 +2894,6 @@ export type RecoverVisitorResult = {
     warnings?: Array<string>;
 };
 
-export type RejectActionResult = {
-    status: 'success';
-    action: Action;
-    warnings?: Array<string>;
-};
-
 export type RejectActionsResult = {
     status: 'success';
     decisions: Array<Decision>;
@@ -3102,12 +2940,6 @@ export type RenewInvitationResult = {
     warnings?: Array<string>;
 };
 
-export type ReplaceViewResult = {
-    status: 'success';
-    view: SavedView;
-    warnings?: Array<string>;
-};
-
 export type RequestProblem = {
     problem_id: string;
     at: string;
@@ -3142,12 +2974,6 @@ export type RequestProblemsPage = {
     warnings?: Array<string>;
 };
 
-export type RereadConnectionResult = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
-};
-
 export type RereadMailboxResult = {
     status: 'success';
     identity_id: string;
@@ -3161,12 +2987,6 @@ export type ResendWebhookDeliveriesResult = {
      * The number of deliveries sent again.
      */
     resent: number;
-    warnings?: Array<string>;
-};
-
-export type ResendWebhookDeliveryResult = {
-    status: 'success';
-    delivery: WebhookDelivery;
     warnings?: Array<string>;
 };
 
@@ -3335,9 +3155,15 @@ export type RunDetail = {
     contact_results?: Array<RunContact>;
 };
 
-export type RunHookBodyResult = {
+export type RunDetailResult = {
     status: 'success';
-    body: HookBody;
+    run: RunDetail;
+    warnings?: Array<string>;
+};
+
+export type RunResult = {
+    status: 'success';
+    run: Run;
     warnings?: Array<string>;
 };
 
@@ -3371,6 +3197,12 @@ export type SavedView = {
     created_by: NamedActor | null;
     created_at: string;
     updated_at: string;
+};
+
+export type SavedViewResult = {
+    status: 'success';
+    view: SavedView;
+    warnings?: Array<string>;
 };
 
 export type SdkBatch = {
@@ -3507,6 +3339,12 @@ export type SegmentMember = {
     created_at: string;
 };
 
+export type SegmentResult = {
+    status: 'success';
+    segment: Segment;
+    warnings?: Array<string>;
+};
+
 export type SegmentsPage = {
     status: 'success';
     segments: Array<Segment>;
@@ -3548,24 +3386,6 @@ export type SetConnectionWriteBackResult = {
      * Whether this changed anything.
      */
     changed: boolean;
-    warnings?: Array<string>;
-};
-
-export type SetEmailAccountResult = {
-    status: 'success';
-    email_account: EmailAccount;
-    warnings?: Array<string>;
-};
-
-export type SetImportMappingResult = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
-};
-
-export type SetOAuthClientResult = {
-    status: 'success';
-    oauth_client: OAuthClient;
     warnings?: Array<string>;
 };
 
@@ -3629,6 +3449,12 @@ export type Source = {
     events_last_day: number | null;
 };
 
+export type SourceResult = {
+    status: 'success';
+    source: Source;
+    warnings?: Array<string>;
+};
+
 export type SourcesPage = {
     status: 'success';
     sources: Array<Source>;
@@ -3640,12 +3466,6 @@ export type StartAuthorizationResult = {
     status: 'success';
     authorization_url: string;
     expires_at: string;
-    warnings?: Array<string>;
-};
-
-export type StartImportResult = {
-    status: 'success';
-    import: Import;
     warnings?: Array<string>;
 };
 
@@ -3680,6 +3500,12 @@ export type Suppression = {
     at: string;
 };
 
+export type SuppressionResult = {
+    status: 'success';
+    suppression: Suppression;
+    warnings?: Array<string>;
+};
+
 export type SuppressionsPage = {
     status: 'success';
     suppressions: Array<Suppression>;
@@ -3704,6 +3530,12 @@ export type Tenant = {
      */
     personal_properties: Array<string>;
     created_at: string;
+};
+
+export type TenantResult = {
+    status: 'success';
+    tenant: Tenant;
+    warnings?: Array<string>;
 };
 
 export type TestWarehouseDestinationResult = {
@@ -3770,12 +3602,6 @@ export type UnchangedRecord = {
     error: RecordError;
 };
 
-export type UndoImportResult = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
-};
-
 export type UnifiedProfile = {
     _id: string;
     source_count: number;
@@ -3813,12 +3639,6 @@ export type UnmergeContactResult = {
     warnings?: Array<string>;
 };
 
-export type UpdateAgentResult = {
-    status: 'success';
-    agent: Agent;
-    warnings?: Array<string>;
-};
-
 export type UpdateAgentSettingsResult = {
     status: 'success';
     settings: AgentSettings;
@@ -3829,24 +3649,6 @@ export type UpdateAgentSettingsResult = {
     warnings?: Array<string>;
 };
 
-export type UpdateCompanyResult = {
-    status: 'success';
-    company: Company;
-    warnings?: Array<string>;
-};
-
-export type UpdateConnectionResult = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
-};
-
-export type UpdateContactResult = {
-    status: 'success';
-    contact: Contact;
-    warnings?: Array<string>;
-};
-
 export type UpdateHookResult = {
     status: 'success';
     hook: Hook;
@@ -3854,24 +3656,6 @@ export type UpdateHookResult = {
      * The names of the fields that changed.
      */
     changed: Array<string>;
-    warnings?: Array<string>;
-};
-
-export type UpdateIdentityResult = {
-    status: 'success';
-    identity: Identity;
-    warnings?: Array<string>;
-};
-
-export type UpdateMemberResult = {
-    status: 'success';
-    member: Member;
-    warnings?: Array<string>;
-};
-
-export type UpdateNoteResult = {
-    status: 'success';
-    note: Note;
     warnings?: Array<string>;
 };
 
@@ -3922,12 +3706,6 @@ export type UpdateWebhookResult = {
      * The names of the fields that changed.
      */
     changed: Array<string>;
-    warnings?: Array<string>;
-};
-
-export type UploadImportResult = {
-    status: 'success';
-    import: Import;
     warnings?: Array<string>;
 };
 
@@ -4047,6 +3825,12 @@ export type Visitor = {
     is_bot: boolean;
 };
 
+export type VisitorResult = {
+    status: 'success';
+    visitor: Visitor;
+    warnings?: Array<string>;
+};
+
 export type VisitsPage = {
     status: 'success';
     visits: Array<Visit>;
@@ -4077,6 +3861,12 @@ export type WarehouseDestination = {
     last_run: WarehouseRun | null;
     created_at: string;
     updated_at: string;
+};
+
+export type WarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    warnings?: Array<string>;
 };
 
 export type WarehouseDestinationsPage = {
@@ -4128,6 +3918,12 @@ export type WarehouseRun = {
     created_at: string;
     started_at: string | null;
     finished_at: string | null;
+};
+
+export type WarehouseRunResult = {
+    status: 'success';
+    run: WarehouseRun;
+    warnings?: Array<string>;
 };
 
 export type WarehouseRunsPage = {
@@ -4211,6 +4007,12 @@ export type WebhookDelivery = {
     }>;
 };
 
+export type WebhookDeliveryResult = {
+    status: 'success';
+    delivery: WebhookDelivery;
+    warnings?: Array<string>;
+};
+
 export type WebhookEventType = {
     event: string;
     summary: string;
@@ -4263,6 +4065,18 @@ export type WebhookHealthPage = {
     status: 'success';
     health: Array<WebhookHealth>;
     pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type WebhookHealthResult = {
+    status: 'success';
+    health: WebhookHealth;
+    warnings?: Array<string>;
+};
+
+export type WebhookResult = {
+    status: 'success';
+    webhook: Webhook;
     warnings?: Array<string>;
 };
 
@@ -4791,6 +4605,20 @@ export type DeleteWebhookInput = {
     subscription_id: string;
 };
 
+export type DownloadExportInput = {
+    /**
+     * The export.
+     */
+    export_id: string;
+};
+
+export type DownloadFailedRowsInput = {
+    /**
+     * The import.
+     */
+    import_id: string;
+};
+
 export type DryRunAgentInput = {
     name: string;
     description?: string | null;
@@ -4812,6 +4640,367 @@ export type DryRunAgentInput = {
 
 export type EraseContactInput = {
     contact_id: string;
+};
+
+export type ExportCompaniesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Exact name.
+     */
+    name?: string;
+    /**
+     * Exact domain.
+     */
+    domain?: string;
+    /**
+     * Exact industry.
+     */
+    industry?: string;
+    /**
+     * Exact country.
+     */
+    country?: string;
+    /**
+     * Exact state.
+     */
+    state?: string;
+    /**
+     * Minimum number of employees.
+     */
+    min_employees?: number;
+    /**
+     * Maximum number of employees.
+     */
+    max_employees?: number;
+    /**
+     * Created at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_after?: string;
+    /**
+     * Created at or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_before?: string;
+    /**
+     * Words that must all occur in the name or domain. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Only companies with one of these ids. A comma-separated list of at most 100.
+     */
+    company_ids?: string;
+    /**
+     * A filter of segments as JSON. Its conditions are about properties only.
+     */
+    filter?: string;
+    /**
+     * The field to sort by.
+     */
+    sort_by?: 'name' | 'createdate';
+    /**
+     * Sort direction; missing values come last in both directions.
+     */
+    sort_dir?: 'asc' | 'desc';
+    /**
+     * Return only the number of results.
+     */
+    count_only?: boolean;
+    /**
+     * A comma-separated list of columns: fields, and keys of properties or data.
+     */
+    columns?: string;
+};
+
+export type ExportContactsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Whether an enrichment source has written to the contact.
+     */
+    status?: 'enriched' | 'not_enriched';
+    /**
+     * Lifecycle stage.
+     */
+    lifecycle_stage?: 'lead' | 'prospect' | 'mql' | 'sql' | 'opportunity' | 'customer' | 'evangelist' | 'subscriber' | 'other';
+    /**
+     * Exact lead status.
+     */
+    lead_status?: string;
+    /**
+     * Exact industry.
+     */
+    industry?: string;
+    /**
+     * Exact country.
+     */
+    country?: string;
+    /**
+     * Exact state.
+     */
+    state?: string;
+    /**
+     * Exact city.
+     */
+    city?: string;
+    /**
+     * Part of the job title, ignoring case.
+     */
+    job_title?: string;
+    /**
+     * Contacts with or without a social-network profile.
+     */
+    has_linkedin?: boolean;
+    /**
+     * The same as has_linkedin.
+     */
+    has_social_profile?: boolean;
+    /**
+     * Associated company.
+     */
+    company_id?: string;
+    /**
+     * Created at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_after?: string;
+    /**
+     * Created at or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_before?: string;
+    /**
+     * Words that must all occur in the name, email, company or job title. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Only contacts with one of these ids. A comma-separated list of at most 100.
+     */
+    contact_ids?: string;
+    /**
+     * Members of this segment.
+     */
+    segment_id?: string;
+    /**
+     * Contacts that this import created or updated.
+     */
+    import_id?: string;
+    /**
+     * A filter of segments as JSON. With event conditions, it needs the scope `events:read`.
+     */
+    filter?: string;
+    /**
+     * Contacts with a tracked event of this type.
+     */
+    has_event_type?: string;
+    /**
+     * Contacts with an event whose element text equals this.
+     */
+    has_event_text?: string;
+    /**
+     * Contacts with an event whose element text contains this, ignoring case.
+     */
+    has_event_text_contains?: string;
+    /**
+     * Contacts with an event whose URL contains this, ignoring case.
+     */
+    has_event_url_contains?: string;
+    /**
+     * Contacts with an event whose element's CSS class contains this, ignoring case.
+     */
+    has_event_class_contains?: string;
+    /**
+     * Contacts with an event on the element with this id.
+     */
+    has_event_element_id?: string;
+    /**
+     * The matching event happened at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    has_event_after?: string;
+    /**
+     * The matching event happened at or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    has_event_before?: string;
+    /**
+     * The field to sort by.
+     */
+    sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
+    /**
+     * Sort direction; missing values come last in both directions.
+     */
+    sort_dir?: 'asc' | 'desc';
+    /**
+     * Return only the number of results.
+     */
+    count_only?: boolean;
+    /**
+     * summary, full, or a comma-separated list of field names and property keys.
+     */
+    fields?: string;
+    /**
+     * What to add. Comma-separated list of: provenance.
+     */
+    include?: string;
+    /**
+     * A comma-separated list of columns: fields, and keys of properties or data.
+     */
+    columns?: string;
+};
+
+export type ExportEventsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Exact event name.
+     */
+    event_type?: string;
+    /**
+     * Events of this contact.
+     */
+    contact_id?: string;
+    /**
+     * Events of this company's contacts, of the newest 1,000 if it has more.
+     */
+    company_id?: string;
+    /**
+     * Events of this visitor.
+     */
+    visitor_id?: string;
+    /**
+     * Events of this session.
+     */
+    session_id?: string;
+    /**
+     * Events with this exact user id of another analytics tool.
+     */
+    analytics_user_id?: string;
+    /**
+     * Exact host of the URL.
+     */
+    domain?: string;
+    /**
+     * Exact URL.
+     */
+    url?: string;
+    /**
+     * Exact path of the URL.
+     */
+    url_path?: string;
+    /**
+     * Part of the URL, ignoring case.
+     */
+    url_contains?: string;
+    /**
+     * Exact page title.
+     */
+    title?: string;
+    /**
+     * Part of the page title, ignoring case.
+     */
+    title_contains?: string;
+    /**
+     * Exact text of the element.
+     */
+    text?: string;
+    /**
+     * Part of the element's text, ignoring case.
+     */
+    text_contains?: string;
+    /**
+     * Exact type of the element, such as button.
+     */
+    element_type?: string;
+    /**
+     * Exact id of the element.
+     */
+    element_id?: string;
+    /**
+     * Part of the element's class, ignoring case.
+     */
+    class_contains?: string;
+    /**
+     * Exact host of the referrer, without www.
+     */
+    referring_domain?: string;
+    /**
+     * Exact device type, such as desktop.
+     */
+    device_type?: string;
+    /**
+     * Exact browser name, such as Chrome.
+     */
+    browser?: string;
+    /**
+     * Exact name of the operating system, such as macOS.
+     */
+    os?: string;
+    /**
+     * Whether the sender identifies itself as a bot.
+     */
+    is_bot?: boolean;
+    /**
+     * Whether the URL's host differs from the host of the page that sent the event.
+     */
+    origin_mismatch?: boolean;
+    /**
+     * Only events of a known contact.
+     */
+    identified_only?: boolean;
+    /**
+     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+    /**
+     * Received by the service at or after this time, whenever it happened. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_after?: string;
+    /**
+     * Words that must all occur in the event name, URL or domain. At most 10 words.
+     */
+    search?: string;
+    /**
+     * The field to sort by.
+     */
+    sort_by?: 'timestamp' | 'event' | 'createdAt';
+    /**
+     * Direction.
+     */
+    sort_dir?: 'asc' | 'desc';
+    /**
+     * Return only the number of results.
+     */
+    count_only?: boolean;
+    /**
+     * summary: compact events without contact and company.
+     */
+    fields?: 'summary' | 'full';
+    /**
+     * Adds system events, such as contact_created. Comma-separated list of: system.
+     */
+    include?: string;
+    /**
+     * A comma-separated list of columns: fields, and keys of properties or data.
+     */
+    columns?: string;
 };
 
 export type GetActionInput = {
@@ -4932,6 +5121,13 @@ export type GetDomainInput = {
      * The domain.
      */
     domain_id: string;
+};
+
+export type GetEmailAccountInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
 };
 
 export type GetErasureInput = {

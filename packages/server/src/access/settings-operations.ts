@@ -107,7 +107,7 @@ export const TENANT_OPERATIONS = [
     name: 'rotateIdentitySecret',
     tag,
     http: 'POST /v1/tenant/identity-secret',
-    command: 'tenant rotate-secret',
+    command: 'tenant rotate',
     scope: 'settings:write',
     summary: 'Create or rotate the identity secret',
     description:

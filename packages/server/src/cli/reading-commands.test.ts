@@ -25,6 +25,7 @@ const PARTS = ['contact events', 'identity social-status', 'identity linkedin-st
 /** What is listed but not read one by one, and why. */
 const ONLY_LISTED: Record<string, string> = {
   'event-type': 'a name; event stats counts its events',
+  'webhook-event-type': 'a name; the list shows a sample',
   visit: 'has no id; event list shows its events',
   problem: 'has no id',
   scope: 'a name',

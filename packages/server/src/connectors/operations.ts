@@ -143,7 +143,12 @@ export const CONNECTION_OPERATIONS = [
     input: { ...ConnectionPath, credentials: Type.Optional(Credentials), settings: Settings },
     output: ConnectionOutput,
     example: { credentials: { api_token: 'fedcba9876543210' } },
-    errors: ['400 connection_refused', '400 url_not_allowed', '409 source_of_another_account'],
+    errors: [
+      '400 connection_refused',
+      '400 url_not_allowed',
+      '409 source_of_another_account',
+      '503 secret_key_missing',
+    ],
     async check({ tenant, connecting }, { connection_id, credentials, settings }) {
       const known = await connectorOf(tenant, connection_id)
       return openChange(connecting, parseChange(tenant, connecting, known, { credentials, settings }))

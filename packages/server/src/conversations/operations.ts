@@ -88,6 +88,7 @@ export const CONVERSATION_OPERATIONS = [
     summary: 'List summaries of the email threads of a contact, latest first',
     input: { ...ContactPath, ...pageParameters(1_000, 1_000) },
     output: { email_threads: Type.Array(EmailThread), total_items: Type.Integer(), pagination: Pagination },
+    errors: ['404 contact_merged'],
     async run({ tenant }, { contact_id, page = 1, limit = 1_000 }) {
       const { emailThreads, total } = await emailThreadsOf(tenant, contact_id, { page, limit })
       return { email_threads: emailThreads, total_items: total, pagination: paginationOf({ page, limit }, total) }
@@ -109,6 +110,7 @@ export const CONVERSATION_PUSH_OPERATIONS = [
     output: { results: Type.Array(Result), failed: Type.Integer({ description: 'Number of failed records.' }) },
     example: { records: [EXAMPLE] },
     options: { records: { mayBeFile: true } },
+    errors: ['409 source_name_taken'],
     unaudited: 'data, which the conversations themselves show',
     async run({ tenant, ...writing }, input) {
       const source = parseConversationSource(input.source)

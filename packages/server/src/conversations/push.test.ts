@@ -53,6 +53,8 @@ test('one conversation is read with a page of its messages, newest first, by the
   expect((await tenant.call('GET', `/v1/contacts/${ada}/conversations/${newId()}`)).status).toBe(404)
   await tenant.call('POST', `/v1/contacts/${bob}/merge`, { into: ada })
   expect((await get(bob)).body.error.code).toBe('contact_merged')
+  const threads = await tenant.call('GET', `/v1/contacts/${bob}/email-threads`)
+  expect([threads.status, threads.body.error.code]).toEqual([404, 'contact_merged'])
 })
 
 test('a conversation is created, extended, and unchanged by repeated messages', async () => {

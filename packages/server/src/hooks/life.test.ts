@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodiesOf, createHook, order, send, type TestHook } from '../../test/hooks.ts'
+import { expectExample } from '../../test/recorded-examples.ts'
 import {
   createTestTenant,
   refuseUpdates,
@@ -159,6 +160,7 @@ test('a body that is kept but cannot be recorded is answered with 202 and record
   const mend = await refuseUpdates(service.stores.database, 'hook_bodies', sql`NEW.state = 'recorded'`)
   const sent = await send(service, hook, order('1', 'later@example.com'))
   expect([sent.status, sent.body.state]).toEqual([202, 'pending'])
+  await expectExample('receiveHook.202', sent.body)
   const [body] = await bodiesOf(tenant, hook)
   expect(body).toMatchObject({ state: 'pending', error: { code: 'internal_error' } })
   await mend()

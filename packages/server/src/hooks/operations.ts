@@ -138,7 +138,7 @@ export const HOOK_OPERATIONS = [
       changed: Type.Array(Type.String(), { description: 'The names of the fields that changed.' }),
     },
     example: { enabled: false },
-    errors: ['409 signing_secret_required'],
+    errors: ['409 signing_secret_required', '503 secret_key_missing'],
     async run({ tenant, secrets, now }, { hook_id, ...settings }) {
       const changed = await updateHook(tenant, secrets, hook_id, settings, now)
       return { hook: await readHook(tenant, hook_id, now), changed }

@@ -13,7 +13,6 @@ import { HOOK_PATH } from './tokens.ts'
 export const HOOK_BODY_BYTES_MAX = 512 * 1024
 const Path = Type.Object({ token: Type.String() })
 
-/** The response to the sender. It does not reveal which person the body is about. */
 /** For openapi.json: the handler parses the bytes. */
 const AnyBody = Type.Unknown({
   'x-record': {
@@ -22,6 +21,7 @@ const AnyBody = Type.Unknown({
     examples: [{ type: 'order_paid', order: { id: 'o-1', total: 49.9 }, email: 'ada@example.com' }],
   },
 })
+/** The response to the sender. It does not reveal which person the body is about. */
 const Received = success({
   body_id: Id,
   state: BODY_FIELDS.state,

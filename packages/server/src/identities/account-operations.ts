@@ -8,6 +8,7 @@ import {
   checkEmailAccount,
   type LoginDependencies,
   openEmailAccount,
+  readEmailAccount,
   removeEmailAccount,
   setEmailAccount,
 } from './email-accounts.ts'
@@ -46,6 +47,17 @@ export const IDENTITY_ACCOUNT_OPERATIONS = [
     }),
   }),
   operation({
+    name: 'getEmailAccount',
+    tag,
+    http: 'GET /v1/identities/:identity_id/email-account',
+    command: 'email-account get',
+    scope: 'identities:read',
+    summary: 'Get the email account of an identity, without its secrets',
+    input: IdentityPath,
+    output: { email_account: EmailAccount },
+    run: async ({ tenant }, { identity_id }) => ({ email_account: await readEmailAccount(tenant, identity_id) }),
+  }),
+  operation({
     name: 'setEmailAccount',
     tag,
     http: 'PUT /v1/identities/:identity_id/email-account',
@@ -64,7 +76,7 @@ export const IDENTITY_ACCOUNT_OPERATIONS = [
       daily_limit: 100,
       spacing_seconds: 60,
     },
-    errors: ['400 mail_login_failed'],
+    errors: ['400 mail_login_failed', '503 secret_key_missing'],
     options: { smtp: { isDivided: true }, imap: { isDivided: true }, access_token: { name: 'token' } },
     // The logins happen outside the transaction.
     audit: 'own',

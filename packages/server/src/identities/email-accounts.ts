@@ -144,6 +144,13 @@ export async function describeEmailAccount(
   return row ? toDescription(row) : null
 }
 
+/** @throws ServiceError 404 if the identity has no email account. */
+export async function readEmailAccount(tenant: Tenant, identityId: string): Promise<EmailAccountDescription> {
+  const account = await describeEmailAccount(tenant, identityId)
+  if (!account) throw notFound('email account')
+  return account
+}
+
 /** Logs in at both servers and stores the result. @throws ServiceError 404 if the identity has no email account. */
 export async function checkEmailAccount(
   tenant: Tenant,

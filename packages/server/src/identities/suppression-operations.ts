@@ -83,7 +83,7 @@ export const SUPPRESSION_OPERATIONS = [
       ),
     },
     output: { deleted: Type.Literal(true), suppression: SuppressionDescription },
-    errors: ['404 not_found', '409 consent_required'],
+    errors: ['404 not_found', '409 consent_required', '413 contact_too_large'],
     async run({ tenant, ...writing }, { address, consented = false }) {
       const suppression = await removeSuppression(tenant, writing, { address, isConsented: consented })
       return { deleted: true as const, suppression }

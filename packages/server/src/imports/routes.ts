@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream'
 import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { audit } from '../operations/audit.ts'
-import { CALLER_ERRORS, IDEMPOTENCY_ERRORS } from '../operations/errors.ts'
+import { idInPath } from '../operations/declare.ts'
+import { CALLER_ERRORS, EVERYWHERE, IDEMPOTENCY_ERRORS } from '../operations/errors.ts'
 import { refuseIfMatch } from '../operations/etag.ts'
 import { IdempotencyKey, IdempotentReplayed } from '../operations/http.ts'
 import { idempotencyKeyOf } from '../operations/idempotency.ts'
@@ -11,7 +12,14 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { decoderOf } from '../platform/http/read-body.ts'
-import { errorResponses, type NamedError, pathId, ROUTE_ERRORS, success } from '../platform/http/responses.ts'
+import {
+  errorResponses,
+  fileResponse,
+  type NamedError,
+  pathId,
+  ROUTE_ERRORS,
+  success,
+} from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Clock } from '../platform/time.ts'
 import { createImport } from './create-import.ts'
@@ -108,7 +116,17 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
     {
       exposeHeadRoute: false,
       config: { access: 'contacts:write' },
-      schema: { hide: true, params: Type.Object({ import_id: Type.String() }) },
+      schema: {
+        operationId: 'downloadFailedRows',
+        tags: ['Imports'],
+        summary: 'Download the rows of an import that failed, as a CSV file',
+        description: 'Correct the rows and import the file again. The audit log records each download.',
+        params: Type.Object({ import_id: idInPath('import') }),
+        response: {
+          200: fileResponse('text/csv', 'Why each row failed, and its cells as uploaded.'),
+          ...errorResponses([...EVERYWHERE, '404 not_found', '409 import_file_deleted', '429 too_many_exports']),
+        },
+      },
     },
     async ({ tenant, actor, params }, reply) => {
       const importId = pathId(params.import_id, 'import')

@@ -1,7 +1,9 @@
 import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { isStillAllowed, personOf } from '../access/authentication.ts'
 import type { SignedIn } from '../access/sessions.ts'
+import { EVERYWHERE } from '../operations/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { errorResponses, fileResponse } from '../platform/http/responses.ts'
 import type { LiveFeed } from './feed.ts'
 import { type EventStream, keepAlive, openEventStream } from './stream.ts'
 
@@ -31,7 +33,17 @@ export function liveRoutes(
       config: { access: SCOPE },
       // A HEAD would open a feed that nobody reads and that never ends.
       exposeHeadRoute: false,
-      schema: { hide: true },
+      schema: {
+        operationId: 'liveEvents',
+        tags: ['Events'],
+        summary: 'Follow events as they are recorded',
+        description:
+          'A stream of server-sent events that ends when you close it, or when the key or the session loses its access.',
+        response: {
+          200: fileResponse('text/event-stream', 'The `data` of each message is an event.'),
+          ...errorResponses([...EVERYWHERE, '429 too_many_live_readers']),
+        },
+      },
     },
     async (request, reply) => {
       const callerId = request.apiKey?.keyId ?? personOf(request).user.id

@@ -29,7 +29,12 @@ export const CALLER_ERRORS: readonly NamedError[] = [
   '403 no_tenant',
 ]
 
-export const IDEMPOTENCY_ERRORS: readonly NamedError[] = ['409 idempotency_key_in_use', '409 idempotency_key_reused']
+/** What a request with an Idempotency-Key can answer: the answer is stored encrypted. */
+export const IDEMPOTENCY_ERRORS: readonly NamedError[] = [
+  '409 idempotency_key_in_use',
+  '409 idempotency_key_reused',
+  '503 secret_key_missing',
+]
 
 const READ_ERRORS: readonly NamedError[] = [
   '400 answer_too_large',
@@ -37,4 +42,5 @@ const READ_ERRORS: readonly NamedError[] = [
   '429 too_many_reads',
   '503 reads_busy',
 ]
-const EVERYWHERE = [...CALLER_ERRORS, ...READ_ERRORS, ...ROUTE_ERRORS].sort()
+/** What every operation and every download of records can answer. */
+export const EVERYWHERE: readonly NamedError[] = [...CALLER_ERRORS, ...READ_ERRORS, ...ROUTE_ERRORS].sort()

@@ -8,15 +8,23 @@ import { withCompany } from '../events/filters.ts'
 import type { People } from '../events/people.ts'
 import { ListEventsQuery } from '../events/requests.ts'
 import { audit } from '../operations/audit.ts'
+import { EVERYWHERE } from '../operations/errors.ts'
 import { requireScopeOf } from '../operations/scopes.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
+import { errorResponses, fileResponse, type NamedError } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { sendCsv } from './csv.ts'
 import { companiesFile, contactsFile, eventsFile, exportEntry, type ListFile, withoutOrder } from './csv-files.ts'
 
 const columns = filterText('A comma-separated list of columns: fields, and keys of properties or data.', 8_000)
-const response = { 200: { type: 'string', description: 'text/csv' } }
+const DESCRIPTION =
+  'Every matching record, with the filters of the list. What orders or shortens a list has no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe.'
+/** The responses of a download. @param ofFilters the errors of the list's filters */
+const responsesWith = (...ofFilters: NamedError[]) => ({
+  200: fileResponse('text/csv', 'The names of the columns, and a line for each record.'),
+  ...errorResponses([...EVERYWHERE, ...ofFilters, '400 validation_error', '429 too_many_exports']),
+})
 
 type ExportRequest = Pick<FastifyRequest, 'tenant' | 'actor' | 'url'> & { query: object }
 
@@ -54,7 +62,14 @@ export function csvRoutes(
     {
       exposeHeadRoute: false,
       config: { access: 'contacts:read' },
-      schema: { hide: true, querystring: Type.Object({ ...ListContactsQuery.properties, columns }), response },
+      schema: {
+        operationId: 'exportContacts',
+        tags: ['Contacts'],
+        summary: 'Download contacts as a CSV file',
+        description: `${DESCRIPTION} \`has_event_*\` filters, and a \`filter\` with event conditions, also need the scope \`events:read\`.`,
+        querystring: Type.Object({ ...ListContactsQuery.properties, columns }),
+        response: responsesWith('400 event_filter_too_broad', '400 unknown_import', '400 unknown_segment'),
+      },
       preValidation: async (request) => {
         if (filtersByEvents(request.query)) requireScopeOf(request, 'events:read')
       },
@@ -76,7 +91,14 @@ export function csvRoutes(
     {
       exposeHeadRoute: false,
       config: { access: 'companies:read' },
-      schema: { hide: true, querystring: Type.Object({ ...ListCompaniesQuery.properties, columns }), response },
+      schema: {
+        operationId: 'exportCompanies',
+        tags: ['Companies'],
+        summary: 'Download companies as a CSV file',
+        description: DESCRIPTION,
+        querystring: Type.Object({ ...ListCompaniesQuery.properties, columns }),
+        response: responsesWith(),
+      },
     },
     async (request, reply) => {
       const { columns: asked, ...query } = withoutOrder(request.query)
@@ -89,7 +111,14 @@ export function csvRoutes(
     {
       exposeHeadRoute: false,
       config: { access: 'events:read' },
-      schema: { hide: true, querystring: Type.Object({ ...ListEventsQuery.properties, columns }), response },
+      schema: {
+        operationId: 'exportEvents',
+        tags: ['Events'],
+        summary: 'Download events as a CSV file',
+        description: DESCRIPTION,
+        querystring: Type.Object({ ...ListEventsQuery.properties, columns }),
+        response: responsesWith(),
+      },
     },
     async (request, reply) => {
       const { columns: asked, include, ...rest } = withoutOrder(request.query)

@@ -79,6 +79,7 @@ export const OVERVIEW_OPERATIONS = [
       entity: EntityParameter,
     },
     output: { property: PropertyObject },
+    errors: ['404 not_found'],
     async run({ tenant, now, requireScope }, { property: name, entity = 'contacts' }) {
       requireScope(`${entity}:read`)
       const property = (await listProperties(tenant, entity, now)).find((each) => each.name === name)

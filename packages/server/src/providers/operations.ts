@@ -64,7 +64,7 @@ export const PROVIDER_OPERATIONS = [
     },
     output: { oauth_client: OAuthClient },
     example: { client_id: '1234.apps.example.com', client_secret: 'GOCSPX-secret-of-the-client' },
-    errors: ['404 unknown_provider'],
+    errors: ['404 unknown_provider', '503 secret_key_missing'],
     async run({ tenant, now, authorization }, { provider, client_id, client_secret }) {
       const [clientId, clientSecret] = [client_id.trim(), client_secret.trim()]
       const details = Object.entries({ client_id: clientId, client_secret: clientSecret }).flatMap(([path, text]) =>

@@ -53,6 +53,21 @@ test.each([
   expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
 })
 
+test('a preview whose statement is cancelled, as one that takes too long is, says so', async () => {
+  const { database } = service.stores
+  const preview = await database.transaction().execute(async (blocking) => {
+    await sql`LOCK TABLE contacts`.execute(blocking)
+    const answer = member.call('POST', '/v1/segments/preview', { filter: inCity('Rome') })
+    await until(async () => {
+      const cancelled = await sql`SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%contacts%'`.execute(database)
+      expect(cancelled.rows).toHaveLength(1)
+    })
+    return answer
+  })
+  expect([preview.status, preview.body.error.code]).toEqual([400, 'preview_too_slow'])
+})
+
 test('a segment is created, changed and deleted, and the audit log records each actor', async () => {
   const made = await member.call('POST', '/v1/segments', { name: 'Romans', filter: inCity('Rome') })
   expect([made.status, made.body.segment.name, made.body.segment.description]).toEqual([201, 'Romans', null])

@@ -82,6 +82,7 @@ export const SEGMENT_OPERATIONS = [
       took_ms: Type.Integer(),
     },
     example: { filter: FILTER_EXAMPLE },
+    errors: ['400 preview_too_slow'],
     reads: true,
     async run({ tenant, now }, { filter }) {
       const startedAt = performance.now()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { EXAMPLE } from '../conversations/push-requests.ts'
 import { listenForChanges } from '../platform/postgres/invalidation.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time.ts'
 import { deleteOldCounts, startSourceUsage } from './usage.ts'
@@ -152,8 +153,10 @@ test('a connector is listed from its first write, without a key', async () => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'source_is_connector'])
   }
   await create('backend', 'server', owner)
-  const pushed = await push('backend')
-  expect([pushed.status, pushed.body.error.code]).toEqual([409, 'source_name_taken'])
+  const chat = { records: [EXAMPLE] }
+  for (const pushed of [await push('backend'), await owner.call('POST', '/v1/sources/backend/conversations', chat)]) {
+    expect([pushed.status, pushed.body.error.code]).toEqual([409, 'source_name_taken'])
+  }
   // Only the list forgets it.
   expect((await owner.call('DELETE', path)).status).toBe(200)
   expect((await owner.call('GET', '/v1/contacts')).body.pagination.total_items).toBe(1)

@@ -2,8 +2,10 @@ import { createReadStream } from 'node:fs'
 import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { audit } from '../operations/audit.ts'
+import { idInPath } from '../operations/declare.ts'
+import { EVERYWHERE } from '../operations/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
-import { pathId } from '../platform/http/responses.ts'
+import { errorResponses, fileResponse, pathId } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { exportDirectory, fileOfExport } from './exports.ts'
 
@@ -24,7 +26,23 @@ export function exportFileRoute(
     {
       exposeHeadRoute: false,
       config: { access: 'data:export' },
-      schema: { hide: true, params: Type.Object({ export_id: Type.String() }) },
+      schema: {
+        operationId: 'downloadExport',
+        tags: ['Exports'],
+        summary: 'Download the file of an export',
+        description: 'The audit log records each download.',
+        params: Type.Object({ export_id: idInPath('export') }),
+        response: {
+          200: fileResponse('application/x-tar', 'The file.'),
+          ...errorResponses([
+            ...EVERYWHERE,
+            '404 export_file_missing',
+            '404 not_found',
+            '409 export_not_ready',
+            '410 export_expired',
+          ]),
+        },
+      },
     },
     async ({ tenant, actor, params }, reply) => {
       const now = clock()

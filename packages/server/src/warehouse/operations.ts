@@ -151,6 +151,7 @@ export const WAREHOUSE_OPERATIONS = [
     },
     output: { destination: WarehouseDestination, changed: Changed },
     check: checkChanges,
+    errors: ['503 secret_key_missing'],
     async run({ tenant, secrets, jobs, now }, { destination_id, ...changes }) {
       const changed = await updateDestination(tenant, { secrets, jobs }, destination_id, changes, now)
       return { destination: await readDestination(tenant, destination_id), changed }

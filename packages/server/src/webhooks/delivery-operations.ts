@@ -51,6 +51,7 @@ export const DELIVERY_OPERATIONS = [
     description: 'A finished delivery gets six new attempts. One that is being retried makes its next attempt now.',
     input: DeliveryPath,
     output: { delivery: WebhookDelivery },
+    errors: ['409 delivery_moving', '409 webhook_paused'],
     async run({ tenant, now }, input) {
       const { subscription_id, delivery_id } = await readDelivery(tenant, input.subscription_id, input.delivery_id)
       await resendDelivery(tenant, delivery_id, now)
@@ -72,6 +73,7 @@ export const DELIVERY_OPERATIONS = [
       to: timestampBound('upper', 'Events recorded at or before this time. Default: now.'),
     },
     output: { subscription_id: Id, resent: Type.Integer({ description: 'The number of deliveries sent again.' }) },
+    errors: ['409 webhook_paused'],
     async run({ tenant, now }, { subscription_id: id, from, to = now }) {
       const { subscription_id } = await readSubscription(tenant, id)
       return { subscription_id, resent: await resendFailed(tenant, subscription_id, { from, to }, now) }

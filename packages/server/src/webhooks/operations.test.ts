@@ -107,6 +107,24 @@ test('failed deliveries of a time range are sent again', async () => {
   }
 })
 
+test('a paused webhook is sent nothing again, and neither is a delivery that workers keep moving', async () => {
+  const { path, webhook: made } = await webhook()
+  const createdAt = new Date('2026-01-01')
+  const deliveryId = await addDelivery(tenant.handle, { subscriptionId: made.subscription_id, createdAt }, 'pending')
+  const resend = () => admin.call('POST', `${path}/deliveries/${deliveryId}/resend`)
+  const queued = tenant.handle.db.deleteFrom('webhook_queue').where('subscription_id', '=', made.subscription_id)
+  await queued.execute()
+  const moving = await resend()
+  expect([moving.status, moving.body.error.code]).toEqual([409, 'delivery_moving'])
+  await admin.call('POST', `${path}/pause`)
+  for (const refused of [
+    await resend(),
+    await admin.call('POST', `${path}/deliveries/resend`, { from: '2026-01-01' }),
+  ]) {
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'webhook_paused'])
+  }
+})
+
 test('subscriptions and their health are listed in pages, newest first', async () => {
   const own = await createTestTenant(bench.service)
   const ids: string[] = []

@@ -107,7 +107,7 @@ export const WEBHOOK_OPERATIONS = [
     name: 'listWebhookEventTypes',
     tag,
     http: 'GET /v1/webhooks/event-types',
-    command: 'webhook event-types',
+    command: 'webhook-event-type list',
     scope: 'webhooks:read',
     summary: 'List the known event types, each with a sample delivery',
     description: 'You can also subscribe to any other name that you record.',
@@ -175,7 +175,7 @@ export const WEBHOOK_OPERATIONS = [
       template: Type.Optional(Nullable(Template)),
     },
     output: { webhook: Webhook, changed: Changed },
-    errors: ['400 url_not_allowed'],
+    errors: ['400 url_not_allowed', '503 secret_key_missing'],
     options,
     check: checkSettings,
     async run({ tenant, secrets, now }, { subscription_id, ...changes }) {

@@ -65,6 +65,18 @@ test("an agent's actions are listed newest first, by status and contact, and pag
   expect((await member.call('GET', `/v1/agents/${place.run_id}/actions`)).body.error.code).toBe('not_found')
 })
 
+test('a malformed reference is 404, and then no action is decided', async () => {
+  const { place, path } = await waiting()
+  const actions = [place, { ...place, run_id: 'none' }]
+  const answers = [
+    await member.call('GET', '/v1/approvals?agent_id=none'),
+    await admin.call('POST', '/v1/approvals/approve', { actions }),
+    await admin.call('POST', '/v1/approvals/reject', { actions }),
+  ]
+  for (const { status, body } of answers) expect([status, body.error.code]).toEqual([404, 'not_found'])
+  expect((await member.call('GET', path)).body.action.status).toBe('pending_approval')
+})
+
 test('an action can be approved with an edited text', async () => {
   const { path, place } = await waiting()
   const params = { subject: 'Better', message: 'Written by a person.' }

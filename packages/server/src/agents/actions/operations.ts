@@ -176,7 +176,7 @@ export const ACTION_OPERATIONS = [
     name: 'listApprovals',
     tag,
     http: 'GET /v1/approvals',
-    command: 'action waiting',
+    command: 'action list-waiting',
     scope: 'agents:read',
     summary: 'List the actions that wait for approval, newest first',
     description: 'The guardrails are checked again for each response, so they say what an approval would meet now.',
@@ -186,6 +186,7 @@ export const ACTION_OPERATIONS = [
       contact_id: filterText('Only actions for this contact.', 200),
     },
     output: { actions: Type.Array(ListedAction), pagination: Pagination },
+    errors: ['404 not_found'],
     async run({ tenant, now }, { page = 1, limit = 20, agent_id, contact_id }) {
       const filters = {
         ...(agent_id === undefined ? {} : { agentId: pathId(agent_id, 'agent') }),
@@ -206,6 +207,7 @@ export const ACTION_OPERATIONS = [
     description: 'If an action cannot be approved, its decision has an `error`, and the others are not affected.',
     input: { actions: Places },
     output: { decisions: Type.Array(Decision) },
+    errors: ['404 not_found'],
     async run({ tenant, jobs, actor, now }, { actions }) {
       const approve = (ref: ActionRef) => approveAction(tenant, jobs, ref, { actor }, now)
       return { decisions: (await decideMany(refsOf(actions), approve)).map(toDecision) }
@@ -224,6 +226,7 @@ export const ACTION_OPERATIONS = [
     description: 'If an action cannot be rejected, its decision has an `error`, and the others are not affected.',
     input: { actions: Places, reason: Reason },
     output: { decisions: Type.Array(Decision) },
+    errors: ['404 not_found'],
     async run({ tenant, actor, now }, { actions, reason }) {
       const rejection = { actor, ...(reason === undefined ? {} : { reason }) }
       const reject = (ref: ActionRef) => rejectAction(tenant, ref, rejection, now)

@@ -77,6 +77,7 @@ export const PLAYBOOK_OPERATIONS = [
     summary: 'Get a playbook template',
     input: { playbook: Type.String({ description: 'The name of the template.', examples: ['lead_qualification'] }) },
     output: { playbook: Template },
+    errors: ['404 not_found'],
     async run(_context, { playbook: name }) {
       const playbook = playbookTemplates().get(name)
       if (!playbook) throw notFound('playbook template')

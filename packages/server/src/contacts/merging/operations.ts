@@ -61,6 +61,7 @@ export const MERGE_OPERATIONS = [
       '409 contact_keys_taken',
       '409 contact_not_merged',
       '409 erasure_under_way',
+      '409 too_many_visitors',
       '409 unmerge_later_first',
     ],
     etag: ({ contact }) => etagOfContact(contact),

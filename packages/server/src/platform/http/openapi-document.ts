@@ -35,7 +35,7 @@ interface Response {
 
 interface Schema {
   title?: string
-  properties?: Record<string, { examples?: unknown[] }>
+  properties?: Record<string, { title?: string; examples?: unknown[] }>
   'x-optional'?: boolean
 }
 
@@ -67,7 +67,8 @@ function header(description: string, type = 'string') {
 /**
  * Adds examples and headers to openapi.json, and moves what operations share to its components, with a name for each body
  * and response: code generators would invent others.
- * @param exampleOf the recorded response of an operation, or an error by its component
+ * @param exampleOf the recorded response of an operation, such as `receiveHook`, or `receiveHook.202` for its second
+ * status; or an error by its component
  * @throws Error if an operation has an unknown tag, or two schemas have the same name.
  */
 export function completeDocument(
@@ -81,7 +82,7 @@ export function completeDocument(
     const unknown = operation.tags.find((tag) => !tags.some(({ name }) => name === tag))
     if (unknown !== undefined) throw new Error(`The tag '${unknown}' of ${operation.operationId} is not declared.`)
     completeBody(operation)
-    completeSuccesses(operation, headers, exampleOf(operation.operationId))
+    completeSuccesses(operation, headers, exampleOf)
     shareErrors(operation, responses, exampleOf)
   }
   const { parts, schemas } = nameSchemas({ paths: given.paths, responses })
@@ -108,21 +109,34 @@ function completeBody(operation: Described): void {
   schema.title ??= `${capitalized(operationId)}Request`
 }
 
-function completeSuccesses({ operationId, responses }: Described, headers: object, example: unknown): void {
+function completeSuccesses(
+  { operationId, responses }: Described,
+  headers: object,
+  exampleOf: (name: string) => unknown,
+): void {
   const added = ['X-Request-Id', ...('429' in responses ? RATE_LIMITS : [])]
   const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'))
-  for (const [index, [, response]] of successes.entries()) {
+  for (const [index, [status, response]] of successes.entries()) {
     // Each operation describes the same header in the same words.
     Object.assign(headers, response.headers)
     response.headers = references('headers', [...Object.keys(response.headers ?? {}), ...added])
     const media = response.content?.[JSON_TYPE]
     if (media === undefined) continue
     // Of two statuses, the first is the usual one.
-    if (example !== undefined && index === 0) media.example = example
+    const example = exampleOf(index === 0 ? operationId : `${operationId}.${status}`)
+    if (example !== undefined) media.example = example
     const { schema } = media
     const isPage = schema.properties?.pagination !== undefined && operationId.startsWith('list')
-    schema.title ??= isPage ? `${operationId.slice('list'.length)}Page` : `${capitalized(operationId)}Result`
+    schema.title ??= isPage ? `${operationId.slice('list'.length)}Page` : resultOf(operationId, schema)
   }
+}
+
+/** A response of one named object is named after it, because several operations have it: `ContactResult`. */
+function resultOf(operationId: string, { properties = {} }: Schema): string {
+  const [only = {}, ...others] = Object.entries(properties).flatMap(([name, field]) =>
+    name === 'status' || name === 'warnings' ? [] : [field],
+  )
+  return `${only.title !== undefined && others.length === 0 ? only.title : capitalized(operationId)}Result`
 }
 
 /** Replaces each error by a reference to the response that all errors of its status share, with the operation's codes. */

@@ -21,6 +21,11 @@ export function success<const Fields extends Record<string, TSchema>>(fields: Fi
   )
 }
 
+/** The response of a route that answers with a file or a stream: its type, and what it is. */
+export function fileResponse(type: string, description: string) {
+  return { description, content: { [type]: { schema: { type: 'string' } } } }
+}
+
 /** An invalid value of a request. */
 export const Detail = Type.Object(
   { path: Type.String({ examples: ['events[2].event'] }), message: Type.String() },

@@ -1,7 +1,7 @@
 import type { App } from '../../platform/http/app-types.ts'
 import type { Compressed } from '../../platform/http/compressed.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
-import { errorResponses, ROUTE_ERRORS } from '../../platform/http/responses.ts'
+import { errorResponses, fileResponse, ROUTE_ERRORS } from '../../platform/http/responses.ts'
 import { type FindTenantOfHost, tenantOfPage } from './page.ts'
 import { sendTrackerScript } from './script.ts'
 
@@ -36,7 +36,7 @@ export async function scriptRoutes(
           security: [],
           hide: path !== '/tracker.js',
           response: {
-            200: { description: 'The script.', content: { 'text/javascript': { schema: { type: 'string' } } } },
+            200: fileResponse('text/javascript', 'The script.'),
             ...errorResponses([...ROUTE_ERRORS, '403 domain_not_allowed']),
           },
         },
