@@ -52,7 +52,7 @@ async function watch({ url }: { url: string }, headers: Record<string, string>) 
 
 const names = ({ events }: { events: LiveEvent[] }) => events.map(({ event }) => event)
 
-test('events arrive as they are recorded, from the own tenant only', async () => {
+test('events arrive as they are recorded, and none of another tenant', async () => {
   const stranger = await createTestTenant(service)
   const contactId = await tenant.contact('live@example.com', {}, { visitor_id: 'live' })
   const feed = await watch(service, { cookie: viewer.cookie })
@@ -226,6 +226,11 @@ test('a process has a limited number of feeds', async () => {
   feed.read('one more', 'caller', () => {})
   expect(() => feed.read('another', 'caller', () => {})).toThrow(/At most 1000/)
   await feed.stop()
+})
+
+test('a key without the scope opens no feed', async () => {
+  const { status, body } = await tenant.call('GET', '/v1/live', undefined, await tenant.keyWith('contacts:read'))
+  expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
 })
 
 test('a HEAD opens no feed', async () => {
