@@ -110,9 +110,9 @@ describe.skipIf(!HAS_BROWSER)('the documentation', () => {
     await page.getByRole('heading', { name: 'Customer Data Service' }).waitFor()
     // What a reader looks for comes before the checks of the process.
     const groups = page.getByText(/^(Open|Close) Group - /)
-    await groups.filter({ hasText: 'Operations' }).waitFor()
+    await groups.filter({ hasText: 'Health' }).waitFor()
     const names = (await groups.allTextContents()).map((name) => name.replace(/^.* - /, ''))
-    expect(names.indexOf('Operations')).toBeGreaterThan(names.indexOf('SDKs'))
+    expect(names.indexOf('Health')).toBeGreaterThan(names.indexOf('SDKs'))
     expect(names[0]).toBe('Contacts')
     await page.goto('/docs')
     await page.goto('/docs/api#tag/contacts/POST/v1/contacts')
