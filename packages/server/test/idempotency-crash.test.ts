@@ -74,7 +74,9 @@ test(`killed ${KILLS} times, each request with an Idempotency-Key changes someth
           await send(request).catch(() => sleep(20))
         }
       })
-      await sleep(50 + random() * 500)
+      // Of requests, not of time: a slow machine answers few.
+      const enough = sent.length + 5 + Math.floor(random() * 40)
+      while (sent.length < enough) await sleep(random() * 20)
       await service.kill()
       stop.now = true
       await Promise.all(senders)
@@ -84,7 +86,6 @@ test(`killed ${KILLS} times, each request with an Idempotency-Key changes someth
     const of = (path: string) => sent.filter((request) => request.path === path).length
     expect(sent.filter(({ answer }) => answer === null)).toEqual([])
     expect(sent.filter(({ answer }) => (answer as { added?: boolean }).added === false)).toEqual([])
-    expect(sent.length).toBeGreaterThan(100)
     const [notes, companies, suppressions, events] = await Promise.all([
       read(`/v1/contacts/${contact_id}/notes?limit=1`),
       read('/v1/companies?limit=1'),

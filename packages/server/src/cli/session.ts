@@ -110,7 +110,9 @@ async function sessionBesideService(config: Config, inUse: unknown): Promise<Ses
   const address = await addressOfRunningService(config, inUse)
   const postgres = connectPostgres<DB>(address, CONNECTIONS)
   const unavailable = () => {
-    throw new ServiceError(503, 'clickhouse_in_use', 'Only the running service can read its embedded ClickHouse.')
+    const message =
+      'Only the running service can read events in its embedded ClickHouse. Call its API, or stop it first.'
+    throw new ServiceError(503, 'clickhouse_in_use', message)
   }
   const stores: Stores = {
     database: postgres.db,
