@@ -14,6 +14,7 @@ import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
+import { isObject } from '../platform/is-object.ts'
 import { type Dimensions, groupBySchema, METRICS, type Measure } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 
@@ -131,7 +132,7 @@ export function checkAggregation(body: object): AggregationBody {
 }
 
 function entityOf(body: unknown): keyof typeof ENTITIES {
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+  if (!isObject(body)) {
     throw validationError([{ path: '', message: 'is required: send a JSON object' }])
   }
   const { entity } = body as { entity?: unknown }

@@ -1,4 +1,5 @@
 import { separated } from '../platform/progress.ts'
+
 /** A kind of warning of an import: the part that was ignored in lines that were otherwise recorded. */
 export interface ImportWarning {
   /** The number of lines that have it. */

@@ -197,7 +197,7 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
 
 function inUse(): ServiceError {
   const message = 'The first request with this Idempotency-Key is still in progress. Try again shortly.'
-  return new ServiceError(409, 'idempotency_key_in_use', message, { headers: { 'retry-after': '1' } })
+  return new ServiceError(409, 'idempotency_key_in_use', message, { retryAfterSeconds: 1 })
 }
 
 /** Keys belong to their caller, so that nobody reads the answer to another caller's request. */

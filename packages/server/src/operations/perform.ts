@@ -74,7 +74,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.status < 500
 }
 
-/** How an operation changes the databases: settings, which have audit entries, do not queue behind records. */
+/** How an operation changes the databases: audited changes, nearly all of settings, do not queue behind records. */
 function transactionFor({ audit: entryOf, isAtomic }: Pick<Operation, 'audit' | 'isAtomic'>, { hasKey }: Memory) {
   if (typeof entryOf === 'function') return changeTogether
   return isAtomic && hasKey ? changeRecords : withoutTransaction

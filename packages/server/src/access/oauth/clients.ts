@@ -1,4 +1,5 @@
 import { isUuid, newId } from '../../platform/ids.ts'
+import { isObject } from '../../platform/is-object.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { isLoopback } from '../loopback.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -84,7 +85,7 @@ export function isOnThisMachine(uri: string): boolean {
 }
 
 function parseMetadata(metadata: unknown): { name: string; redirectUris: string[] } {
-  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
+  if (!isObject(metadata)) {
     throw new OAuthError('invalid_client_metadata', 'Send the metadata of the client as a JSON object.')
   }
   const { client_name: name, redirect_uris: uris } = metadata as { client_name?: unknown; redirect_uris?: unknown }

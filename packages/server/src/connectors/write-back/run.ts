@@ -1,7 +1,7 @@
 import { type ContactState, findContactsByKeys, lockStatesById } from '../../contacts/bulk.ts'
 import { type SourceRecord, storeSourceRecords } from '../../contacts/record-source.ts'
 import { deletedInSource } from '../../contacts/source-deletions.ts'
-import { changeTogether } from '../../platform/postgres/collisions.ts'
+import { changeRecords } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { connectorNamed } from '../all-connectors.ts'
@@ -188,7 +188,7 @@ async function storeResults(
   now: Date,
 ): Promise<boolean> {
   const { connection_id: connectionId, source, revision } = connection
-  return changeTogether(tenant, async (tx) => {
+  return changeRecords(tenant, async (tx) => {
     const current = await tx.db
       .selectFrom('connections')
       .select('revision')

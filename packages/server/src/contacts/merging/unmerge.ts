@@ -25,7 +25,7 @@ type Merge = Selectable<TenantTables['contact_merges']>
  * survivor. The size limits of contacts do not apply, because both had their restored values before.
  * @param requireMatch checks the ETag of the survivor, once it is locked.
  * @throws ServiceError 404, 409 `contact_not_merged`, `unmerge_later_first`, `erasure_under_way`,
- * `contact_email_taken`, `contact_keys_taken`; then nothing is written.
+ * `contact_email_taken`, `contact_keys_taken`, `too_many_visitors`; then nothing is written.
  */
 export async function unmergeContact(
   tenant: Tenant,

@@ -11,8 +11,9 @@ import { newId } from '../ids.ts'
  * has claimed it meanwhile, nothing is updated. The `whereClaimed` of a feature starts such an update.
  *
  * A process claims all its mailboxes with one id and renews them together. Four kinds of work use only the length of their
- * lease. In `idempotency_keys`, `claimed_at` proves the claim. In `webhook_queue`, `due_at` is the end of the lease, by the worker's clock, and proves the claim. A mail is claimed
- * once, because a second process might send it again: when the lease of its row in `mail_sends` ends, the outcome is unknown.
+ * lease. In `idempotency_keys`, `claimed_at` proves the claim. In `webhook_queue`, `due_at` is the end of the lease, by the
+ * worker's clock, and proves the claim. A mail is claimed once, because a second process might send it again: when the
+ * lease of its row in `mail_sends` ends, the outcome is unknown.
  * In `social_sessions`, the number of the step proves the claim, and `wake_by` is the end of the lease.
  *
  * Jobs are claimed by pg-boss. It starts a job in a second process if the heartbeats of the first stop or the job takes too

@@ -1,4 +1,5 @@
 import { isObject } from '../../platform/is-object.ts'
+
 /** An object as SDKs send it: any field may be absent or of another type. */
 export type Fields = Readonly<Record<string, unknown>>
 
