@@ -23,9 +23,9 @@ export async function namesOfContacts(
 
 /** A query of the same contacts with the ids of their companies, to be joined with these. */
 export function selectNames(tenant: Tenant, contactIds: readonly string[]) {
-  // Only these properties, because a contact may have many; null if a source sent something other than a text.
+  // Only these properties, because a contact may have many; a number as text, and null for a list or an object.
   const property = (key: string) =>
-    sql<string | null>`CASE WHEN jsonb_typeof(contacts.properties -> ${sql.lit(key)}) = 'string'
+    sql<string | null>`CASE WHEN jsonb_typeof(contacts.properties -> ${sql.lit(key)}) NOT IN ('array', 'object')
       THEN contacts.properties ->> ${sql.lit(key)} END`
   return tenant.db
     .selectFrom('contacts')
