@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { RoleName } from '../operations/roles.ts'
+import { emailInput } from '../platform/http/inputs.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
 import { type InvitationMail, linkToShow, mailInvitation } from './invitation-mail.ts'
@@ -79,7 +80,7 @@ export const INVITATION_OPERATIONS = [
     summary: 'Invite a person with a link that is valid for a week',
     description:
       'Replaces an earlier invitation to the same address. Only an owner can invite owners. An API key can only invite to roles whose scopes it has in full, and never to `owner`.',
-    input: { email: Type.String({ minLength: 1, maxLength: 254 }), role: RoleName },
+    input: { email: emailInput(), role: RoleName },
     output: CreatedInvitation,
     status: 201,
     example: { email: 'ada@example.com', role: 'viewer' },

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
+import { idInput } from '../platform/http/inputs.ts'
 import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
@@ -103,7 +104,7 @@ export const AGENT_OPERATIONS = [
       name: AgentName,
       ...AGENT_FIELDS,
       contact_ids: Type.Optional(
-        Type.Array(Type.String({ maxLength: 200 }), {
+        Type.Array(idInput(), {
           minItems: 1,
           maxItems: DRY_RUN_CONTACTS,
           description: 'The contacts to evaluate; without them, the first of the audience.',

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox'
+import { idInput } from '../platform/http/inputs.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { CAPABILITY_NAMES, type Capability } from './action-types.ts'
 import { type LlmConfig, MAX_CONTACTS, type Monitoring, type Playbook, PROVIDERS, type Provider } from './agent.ts'
@@ -110,7 +111,7 @@ export const AGENT_FIELDS = {
   ),
   playbook: Type.Optional(PlaybookInput),
   capabilities: Type.Optional(Type.Array(Word<Capability>(CAPABILITY_NAMES), { maxItems: 50 })),
-  identity_id: Removable(Type.String({ minLength: 1, maxLength: 200 }), 'the id of an identity'),
+  identity_id: Removable(idInput(), 'the id of an identity'),
   monitoring: Type.Optional(MonitoringInput),
   llm_config: Type.Optional(LlmConfigInput),
   enabled: Type.Optional(

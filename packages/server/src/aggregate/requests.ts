@@ -13,7 +13,7 @@ import type { Scope } from '../operations/scopes.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
-import { filterText } from '../platform/http/query-parameters.ts'
+import { filterId, filterText } from '../platform/http/query-parameters.ts'
 import { isObject } from '../platform/is-object.ts'
 import { type Dimensions, groupBySchema, METRICS, type Measure } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
@@ -30,7 +30,7 @@ const CONTACT_FILTERS = asBodyFields({
   contact_ids: Type.Optional(
     Type.Array(Type.String(), { maxItems: CONTACT_IDS_MAX, description: 'Only these contacts.' }),
   ),
-  segment_id: filterText('Contacts in this segment; 409 segment_counting while they are being counted.', 200),
+  segment_id: filterId('Contacts in this segment; 409 segment_counting while they are being counted.'),
 })
 
 const COMPANY_FILTERS = asBodyFields({

@@ -3,7 +3,7 @@ import { findAuditEntry, listAudit } from '../operations/audit-list.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { filterText } from '../platform/http/query-parameters.ts'
+import { filterId, filterText } from '../platform/http/query-parameters.ts'
 import { type AuditServices, NamedAuditEntry, withSubjectNames } from './subjects.ts'
 
 const operation = operationsWith<AuditServices>()
@@ -19,8 +19,8 @@ export const AUDIT_OPERATIONS = [
     input: {
       ...pageParameters(50, 100),
       subject_kind: filterText('Only entries about subjects of this kind.', 100),
-      subject_id: filterText('Only entries about this subject.', 200),
-      actor: filterText('Only entries of this actor: the id of a person, key or agent, or a kind of actor.', 200),
+      subject_id: filterId('Only entries about this subject.'),
+      actor: filterId('Only entries of this actor: the id of a person, key or agent, or a kind of actor.'),
     },
     output: { entries: Type.Array(NamedAuditEntry), pagination: Pagination },
     async run({ tenant, ...services }, { page = 1, limit = 50, ...filters }) {

@@ -12,6 +12,7 @@ import { deleteContact, updateContact } from '../contacts/write.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { anyVersion } from '../operations/etag.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
+import { idInput } from '../platform/http/inputs.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { SegmentFilterSchema } from '../segments/filter.ts'
 import { BULK_FIELDS, BULK_OUTPUT, changeEach, RECORDS_MAX, requireOneChange } from './change-each.ts'
@@ -20,7 +21,7 @@ const bulkOperation = operationsWith<ContactServices>()
 
 const Filter = Type.Optional(Type.Unsafe<unknown>({ 'x-record': SegmentFilterSchema }))
 const Search = Type.Optional(Type.String({ maxLength: 1_000, description: 'Words, as in the list.' }))
-const Ids = Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { minItems: 1, maxItems: RECORDS_MAX }))
+const Ids = Type.Optional(Type.Array(idInput(), { minItems: 1, maxItems: RECORDS_MAX }))
 const DESCRIPTION = `Every record is changed as by a request of its own: the same checks, events and webhooks. With \`matching\`, a call changes ${RECORDS_MAX} records at most, in the order of their ids; repeat it with \`after\` until \`next\` is null. A record that fails is listed in \`failed\`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in \`failed\`.`
 
 /** Changes of many contacts or companies: by id, or all that match a filter. */
@@ -39,9 +40,9 @@ export const BULK_OPERATIONS = [
         Type.Object(
           {
             search: Search,
-            segment_id: Type.Optional(Type.String({ maxLength: 200 })),
-            import_id: Type.Optional(Type.String({ maxLength: 200 })),
-            company_id: Type.Optional(Type.String({ maxLength: 200 })),
+            segment_id: Type.Optional(idInput()),
+            import_id: Type.Optional(idInput()),
+            company_id: Type.Optional(idInput()),
             filter: Filter,
           },
           { additionalProperties: false, description: 'The contacts, instead of `contact_ids`; `{}` means all.' },

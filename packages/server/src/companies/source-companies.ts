@@ -3,6 +3,7 @@ import { checkProperties, type Properties, type PropertyChanges } from '../conta
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
+import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { Collision, changeRecords } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
@@ -10,7 +11,6 @@ import { parseCompanyDomain } from './domain.ts'
 import { formKeys } from './form-changes.ts'
 import { applyChanges, insertCompany } from './write.ts'
 
-const KEY_LENGTH_MAX = 200
 const NAME_LENGTH_MAX = 1_000
 
 /** A company as a connected system has it. */
@@ -146,8 +146,8 @@ async function writeCompany(
 }
 
 function problemsOf(externalId: string, properties: Record<string, unknown>): ErrorDetail[] {
-  const isId = externalId !== '' && !hasMoreCharacters(externalId, KEY_LENGTH_MAX)
-  const message = `must have 1 to ${KEY_LENGTH_MAX} characters`
+  const isId = externalId !== '' && !hasMoreCharacters(externalId, ID_LENGTH_MAX)
+  const message = `must have 1 to ${ID_LENGTH_MAX} characters`
   return [...(isId ? [] : [{ path: 'external_id', message }]), ...checkProperties(properties)]
 }
 

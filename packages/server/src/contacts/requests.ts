@@ -1,8 +1,11 @@
 import Type from 'typebox'
+import { EVENT_NAME_LENGTH_MAX } from '../journal/event-record.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { emailInput, idInput } from '../platform/http/inputs.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
 import {
+  filterId,
   filterJson,
   filterText,
   flag,
@@ -17,7 +20,7 @@ import { CONTACT_FACET_FILTERS } from './facets.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from './properties.ts'
 import type { ContactUpdate, NewContact } from './write.ts'
 
-const VisitorId = Type.String({ minLength: 1, maxLength: 200 })
+const VisitorId = idInput()
 /** `visitor_id` of a request: one or several. */
 export const VisitorIds = Type.Optional(
   Type.Union([VisitorId, Type.Array(VisitorId, { maxItems: 100 })], {
@@ -28,10 +31,10 @@ export const VisitorIds = Type.Optional(
 
 /** Fields of POST /v1/contacts. */
 export const NEW_CONTACT_FIELDS = {
-  email: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
+  email: emailInput({ examples: ['ada@example.com'] }),
   properties: Type.Optional(PropertiesInput),
   visitor_id: VisitorIds,
-  company_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  company_id: Type.Optional(idInput()),
 }
 
 /** Fields of PUT /v1/contacts/:contact_id. */
@@ -39,7 +42,7 @@ export const CONTACT_FIELDS = {
   properties: Type.Optional(PropertiesInput),
   visitor_id: VisitorIds,
   company_id: Type.Optional(
-    Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()], {
+    Type.Union([idInput(), Type.Null()], {
       description: 'Company to associate; null for none.',
       'x-expected': 'the id of a company, or null',
     }),
@@ -56,15 +59,15 @@ export const ListContactsQuery = Type.Object({
   job_title: filterText('Part of the job title, ignoring case.'),
   has_linkedin: flag('Contacts with or without a social-network profile.'),
   has_social_profile: flag('The same as has_linkedin.'),
-  company_id: filterText('Associated company.', 200),
+  company_id: filterId('Associated company.'),
   created_after: timestampBound('lower', 'Created at or after this time.'),
   created_before: timestampBound('upper', 'Created at or before this time.'),
   search: searchText('Words that must all occur in the name, email, company or job title.'),
   contact_ids: idList('Only contacts with one of these ids.'),
-  segment_id: filterText('Members of this segment.', 200),
-  import_id: filterText('Contacts that this import created or updated.', 200),
+  segment_id: filterId('Members of this segment.'),
+  import_id: filterId('Contacts that this import created or updated.'),
   filter: filterJson('With event conditions, it needs the scope `events:read`.'),
-  has_event_type: filterText('Contacts with a tracked event of this type.', 200),
+  has_event_type: filterText('Contacts with a tracked event of this type.', EVENT_NAME_LENGTH_MAX),
   has_event_text: filterText('Contacts with an event whose element text equals this.'),
   has_event_text_contains: filterText('Contacts with an event whose element text contains this, ignoring case.'),
   has_event_url_contains: filterText('Contacts with an event whose URL contains this, ignoring case.'),

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import { firstCharacters } from '../platform/characters.ts'
-import { parseEmail } from '../platform/email.ts'
+import { ADDRESS_LENGTH_MAX, parseEmail } from '../platform/email.ts'
 import type { IncomingMessage, MessageAttachment, Participant } from './message.ts'
 import { cleanHtml, textOfHtml } from './sanitise.ts'
 
 const TEXT_BYTES_MAX = 256 * 1024
-const SUBJECT_LENGTH_MAX = 998
-const NAME_LENGTH_MAX = 200
-const ADDRESS_LENGTH_MAX = 254
+export const SUBJECT_LENGTH_MAX = 998
+export const NAME_LENGTH_MAX = 200
 /** An index entry must fit a third of a page. */
 const KEY_BYTES_MAX = 512
 const PARTICIPANTS_MAX = 500

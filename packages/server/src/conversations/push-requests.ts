@@ -1,11 +1,12 @@
 import Type from 'typebox'
-import { parseEmail } from '../platform/email.ts'
+import { ADDRESS_LENGTH_MAX, parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, type ServiceError, validationError } from '../platform/errors.ts'
+import { idInput } from '../platform/http/inputs.ts'
 import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
 import { recordCheck, recordList } from '../platform/http/records.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { parseSourceName } from '../sources/requests.ts'
-import { EMAIL_DIRECTORY } from './clean.ts'
+import { EMAIL_DIRECTORY, NAME_LENGTH_MAX, SUBJECT_LENGTH_MAX } from './clean.ts'
 import type { IncomingMessage, Participant } from './message.ts'
 
 export const EXAMPLE = {
@@ -31,13 +32,13 @@ const nullable = (length: number) =>
     }),
   )
 const Person = Type.Object(
-  { address: nullable(254), name: nullable(200) },
+  { address: nullable(ADDRESS_LENGTH_MAX), name: nullable(NAME_LENGTH_MAX) },
   { title: 'SentParticipant', additionalProperties: false },
 )
 
 const PushedMessage = Type.Object(
   {
-    message_id: Type.String({ minLength: 1, maxLength: 200 }),
+    message_id: idInput(),
     direction: Type.Enum(['inbound', 'outbound']),
     from: Person,
     to: Type.Array(Person, { maxItems: 100 }),
@@ -50,12 +51,12 @@ const PushedMessage = Type.Object(
 
 const PushedConversation = Type.Object(
   {
-    thread_key: Type.String({ minLength: 1, maxLength: 200, description: 'The id of the conversation in the tool.' }),
-    subject: nullable(998),
+    thread_key: idInput({ description: 'The id of the conversation in the tool.' }),
+    subject: nullable(SUBJECT_LENGTH_MAX),
     contact: Type.Optional(
       Type.Object(
         {
-          external_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+          external_id: Type.Optional(idInput()),
           email: Type.Optional(Type.String({ maxLength: 1_000 })),
         },
         {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Type from 'typebox'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { idInput } from '../platform/http/inputs.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { pathId } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
@@ -41,7 +42,7 @@ export const ERASURE_OPERATIONS = [
     summary: 'Erase a contact and everything about it, which cannot be undone',
     description:
       'Also erases the contacts that were merged into it. The receipt is `running` if the erasure takes more than a few seconds; read it again until it is `verified`. A repeated request returns the same receipt.',
-    input: { contact_id: Type.String({ minLength: 1, maxLength: 200 }) },
+    input: { contact_id: idInput() },
     output: { receipt: Receipt },
     status: 202,
     example: { contact_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },

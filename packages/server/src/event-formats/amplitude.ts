@@ -1,4 +1,5 @@
 import type { PropertyChanges } from '../contacts/properties.ts'
+import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { type Call, type CallEvent, EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
 import { idOf, personOf } from '../sites/segment/people.ts'
@@ -93,7 +94,7 @@ function deviceOf({ platform, os_name, device_family }: Fields): NonNullable<Cal
 /** -1 means no session. A session id is its start time, so other devices may have the same id. */
 function sessionOf({ session_id, device_id }: Fields): string | null {
   const session = textOf(session_id)
-  return session === '' || session === '-1' ? null : `${textOf(device_id)}/${session}`.slice(0, 200)
+  return session === '' || session === '-1' ? null : `${textOf(device_id)}/${session}`.slice(0, ID_LENGTH_MAX)
 }
 
 /** Amplitude writes UTC times without a time zone: `2026-01-31 08:00:00.123456`. */

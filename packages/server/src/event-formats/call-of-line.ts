@@ -1,12 +1,11 @@
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { isObject } from '../platform/is-object.ts'
 import type { Call } from '../sites/ingestion/call.ts'
 import type { Fields } from '../sites/segment/fields.ts'
 import { idOfLine } from './format.ts'
 import type { Line } from './lines.ts'
-
-const ID_LENGTH_MAX = 200
 
 /**
  * The call that a line is. An event without an id gets one, which is the same for the same line.

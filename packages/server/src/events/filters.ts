@@ -1,11 +1,17 @@
 import Type, { type TSchema } from 'typebox'
-import { EVENT_TEXT_LENGTH_MAX, type EventRecord, NOBODY, SYSTEM_EVENTS } from '../journal/event-record.ts'
+import {
+  EVENT_NAME_LENGTH_MAX,
+  EVENT_TEXT_LENGTH_MAX,
+  type EventRecord,
+  NOBODY,
+  SYSTEM_EVENTS,
+} from '../journal/event-record.ts'
 import { ownersOf } from '../owners/owners.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import { IS_IDENTIFIED } from '../platform/clickhouse/owner-links.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { isOwnedBy } from '../platform/clickhouse/tenant-events.ts'
-import { filterText, flag, searchText, timestampBound, wordsOf } from '../platform/http/query-parameters.ts'
+import { filterId, filterText, flag, searchText, timestampBound, wordsOf } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { People } from './people.ts'
@@ -49,10 +55,10 @@ function define<const Schema extends TSchema>(
  * aggregation and activity each offer some of them.
  */
 export const EVENT_FILTERS = {
-  event_type: define(filterText('Exact event name.', 200), 'equals', 'event'),
+  event_type: define(filterText('Exact event name.', EVENT_NAME_LENGTH_MAX), 'equals', 'event'),
   event_types: define(
     Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      Type.Array(Type.String({ minLength: 1, maxLength: EVENT_NAME_LENGTH_MAX }), {
         maxItems: EVENT_TYPES_MAX,
         description: 'One of these event names.',
       }),
@@ -60,7 +66,7 @@ export const EVENT_FILTERS = {
     'is_one_of',
     'event',
   ),
-  contact_id: define(filterText('Events of this contact.', 200), 'belongs_to', 'owner_id'),
+  contact_id: define(filterId('Events of this contact.'), 'belongs_to', 'owner_id'),
   contact_ids: define(
     Type.Optional(
       Type.Array(Type.String(), { maxItems: CONTACT_IDS_MAX, description: 'Events of one of these contacts.' }),
@@ -69,12 +75,12 @@ export const EVENT_FILTERS = {
     'owner_id',
   ),
   company_id: define(
-    filterText("Events of this company's contacts, of the newest 1,000 if it has more.", 200),
+    filterId("Events of this company's contacts, of the newest 1,000 if it has more."),
     'belongs_to',
     'owner_id',
   ),
-  visitor_id: define(filterText('Events of this visitor.', 200), 'equals', 'visitor_id'),
-  session_id: define(filterText('Events of this session.', 200), 'equals', 'session_id'),
+  visitor_id: define(filterId('Events of this visitor.'), 'equals', 'visitor_id'),
+  session_id: define(filterId('Events of this session.'), 'equals', 'session_id'),
   analytics_user_id: define(
     filterText('Events with this exact user id of another analytics tool.'),
     'equals',

@@ -9,11 +9,11 @@ import {
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
+import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import type { Field, Mapping } from './mapping.ts'
 import { type Body, openBody, type ParsedPaths } from './paths.ts'
 
-const ID_LENGTH_MAX = 200
 const NAME_LENGTH_MAX = 1_000
 /** Numbers of this size are milliseconds. As seconds, they would be after the year 5138. */
 const MILLISECONDS_FROM = 1e11

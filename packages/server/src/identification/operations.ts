@@ -7,15 +7,14 @@ import { registerVisitors } from '../contacts/visitors/link.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { emailInput, idInput } from '../platform/http/inputs.ts'
 import { Id } from '../platform/http/responses.ts'
 import { type Identification, identify } from './identify.ts'
 
 const FIELDS = {
   visitor_id: VisitorIds,
-  user_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: "Your own system's id for this person." }),
-  ),
-  email: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
+  user_id: Type.Optional(idInput({ description: "Your own system's id for this person." })),
+  email: Type.Optional(emailInput()),
   properties: Type.Optional(PropertiesInput),
 }
 

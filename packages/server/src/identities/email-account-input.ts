@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { secret } from '../operations/declare.ts'
 import { validationError } from '../platform/errors.ts'
+import { emailInput } from '../platform/http/inputs.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import type { EmailAccount, MailLogin, MailSecurity, MailServer, TokenRenewal } from './email-account.ts'
 import { Security } from './email-account-object.ts'
@@ -39,7 +40,7 @@ const optionalSecret = (description: string) =>
 
 /** The fields that set an email account. */
 export const EmailAccountInput = {
-  address: Type.String({ minLength: 1, maxLength: 320 }),
+  address: emailInput(),
   smtp: Smtp,
   imap: Type.Optional(Nullable(Imap, 'null or omitted: mail is sent but not received.')),
   password: optionalSecret(

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { operation, operationsWith } from '../operations/declare.ts'
+import { emailInput } from '../platform/http/inputs.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { flag } from '../platform/http/query-parameters.ts'
 import {
@@ -42,7 +43,7 @@ export const SUPPRESSION_OPERATIONS = [
     summary: 'Suppress an address, so that no more mail is sent to it',
     description: 'An address that is already suppressed is left unchanged.',
     input: {
-      address: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
+      address: emailInput({ examples: ['ada@example.com'] }),
       details: Type.Optional(Type.String({ maxLength: 500, description: 'A note on the reason.' })),
     },
     output: {

@@ -3,6 +3,7 @@ import { plainName, propertyNameOf } from '../contacts/property-names.ts'
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import type { IncomingRecord } from '../sources/apply-records.ts'
 import { parseCompany } from '../sources/requests.ts'
 import { parseCell, stageOf, type ValueType } from './values.ts'
@@ -14,7 +15,6 @@ export type Column =
 
 export const COLUMNS_MAX = 500
 export const NAME_LENGTH_MAX = 128
-const EXTERNAL_ID_LENGTH_MAX = 200
 
 /** The meaning of each column from the header alone. @returns the columns, or the problem with them. */
 export function columnsOf(header: readonly string[] | undefined): Column[] | string {
@@ -79,8 +79,8 @@ export function recordOf(columns: readonly Column[], cells: readonly string[]): 
   if (sentEmail === undefined && externalId === null) {
     details.push({ path: 'email', message: 'is empty, and there is no external_id to find the contact by' })
   }
-  if (externalId !== null && hasMoreCharacters(externalId, EXTERNAL_ID_LENGTH_MAX)) {
-    details.push({ path: 'external_id', message: `is longer than ${EXTERNAL_ID_LENGTH_MAX} characters` })
+  if (externalId !== null && hasMoreCharacters(externalId, ID_LENGTH_MAX)) {
+    details.push({ path: 'external_id', message: `is longer than ${ID_LENGTH_MAX} characters` })
   }
   details.push(...checkProperties(properties))
   const { domain, detail } = parseCompany(properties.company_domain)

@@ -1,5 +1,7 @@
 /** RFC 5321 allows 64 octets before the @ and 254 in all. */
-const ADDRESS_LENGTH_MAX = 254
+export const ADDRESS_LENGTH_MAX = 254
+/** The longest address in a request, in characters: more than allowed, because spaces around it are removed first. */
+export const SENT_ADDRESS_LENGTH_MAX = 320
 const LOCAL_PART = /^[^\s@"(),:;<>[\]\\\p{Cc}]{1,64}$/u
 const LABEL = /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u
 

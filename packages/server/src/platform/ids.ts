@@ -62,6 +62,9 @@ function randomBytes(): Buffer {
 /** No record's id, and smaller than every id. */
 export const ZERO_ID = '00000000-0000-0000-0000-000000000000'
 
+/** The longest id in a request, in characters. The service's own are UUIDs; those of other systems may be longer. */
+export const ID_LENGTH_MAX = 200
+
 /** Whether a text is a UUID of any version. */
 export function isUuid(text: string): boolean {
   return UUID.test(text)

@@ -3,6 +3,7 @@ import { parseCompanyDomain } from '../companies/domain.ts'
 import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, type ServiceError, validationError } from '../platform/errors.ts'
+import { idInput } from '../platform/http/inputs.ts'
 import { recordCheck, recordList } from '../platform/http/records.ts'
 import { isObject } from '../platform/is-object.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -15,7 +16,7 @@ const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 const PushedRecord = Type.Object(
   {
-    external_id: Type.String({ minLength: 1, maxLength: 200, description: "The record's id in the source." }),
+    external_id: idInput({ description: "The record's id in the source." }),
     email: Type.Optional(
       Type.Unknown({ description: 'A string; null counts as absent.', examples: ['ada@example.com'] }),
     ),

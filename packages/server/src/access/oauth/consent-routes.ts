@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { Config } from '../../config.ts'
 import type { App } from '../../platform/http/app-types.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import { pathId, success } from '../../platform/http/responses.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
@@ -15,7 +16,7 @@ const Query = Type.String({ minLength: 1, maxLength: 8_000 })
 const DecisionBody = Type.Object(
   {
     query: Query,
-    tenant_id: Type.String({ maxLength: 100 }),
+    tenant_id: idInput(),
     scopes: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 50 }),
     redact_personal_data: Type.Boolean(),
   },

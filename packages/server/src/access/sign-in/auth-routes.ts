@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import type { Config } from '../../config.ts'
 import type { App } from '../../platform/http/app-types.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Access } from '../authentication.ts'
 import type { SignedIn } from '../sessions.ts'
@@ -24,7 +25,7 @@ const SignInBody = Type.Object(
     email: Address,
     password: Password,
     rememberMe: Type.Optional(Type.Boolean()),
-    tenant_id: Type.Optional(Type.String({ maxLength: 100 })),
+    tenant_id: Type.Optional(idInput()),
   },
   strict,
 )

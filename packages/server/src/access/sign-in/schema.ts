@@ -1,12 +1,13 @@
 import Type, { type Static } from 'typebox'
 import { RoleName } from '../../operations/roles.ts'
+import { emailInput, idInput } from '../../platform/http/inputs.ts'
 import { Id, Nullable, success } from '../../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../../platform/names.ts'
 import { PASSWORD_LENGTH_MAX } from '../passwords.ts'
 
 const strict = { additionalProperties: false }
 
-export const Address = Type.String({ minLength: 1, maxLength: 254 })
+export const Address = emailInput()
 /** The minimum length is checked where a new password is set; an existing one is only compared. */
 export const Password = Type.String({ minLength: 1, maxLength: PASSWORD_LENGTH_MAX })
 export const Code = Type.String({ minLength: 1, maxLength: 64 })
@@ -39,7 +40,7 @@ export const SignInOptions = success({
   }),
 })
 
-export const TenantBody = Type.Object({ tenant_id: Type.String({ maxLength: 100 }) }, strict)
+export const TenantBody = Type.Object({ tenant_id: idInput() }, strict)
 export const NewTenantBody = Type.Object({ name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }) }, strict)
 
 export const MyNameBody = Type.Object({ name: PersonName }, strict)

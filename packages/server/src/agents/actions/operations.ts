@@ -1,8 +1,9 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { notFound } from '../../platform/errors.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
-import { filterText, oneOf } from '../../platform/http/query-parameters.ts'
+import { filterId, oneOf } from '../../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId, RecordError } from '../../platform/http/responses.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { ACTION_STATUSES, Action } from './action-object.ts'
@@ -31,8 +32,8 @@ const Reason = Type.Optional(
 const Places = Type.Array(
   Type.Object(
     {
-      run_id: Type.String({ maxLength: 200 }),
-      contact_id: Type.String({ maxLength: 200 }),
+      run_id: idInput(),
+      contact_id: idInput(),
       action_index: Type.Integer({ minimum: 0, maximum: INDEX_MAX }),
     },
     { title: 'ActionPlace', additionalProperties: false },
@@ -66,7 +67,7 @@ export const ACTION_OPERATIONS = [
       agent_id: idInPath('agent'),
       ...pageParameters(20, 100),
       status: oneOf(ACTION_STATUSES, 'Only actions with this status.'),
-      contact_id: filterText('Only actions for this contact.', 200),
+      contact_id: filterId('Only actions for this contact.'),
     },
     output: { actions: Type.Array(Action), pagination: Pagination },
     async run({ tenant }, { agent_id, page = 1, limit = 20, status, contact_id }) {
@@ -97,7 +98,7 @@ export const ACTION_OPERATIONS = [
       "Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the answer is an action with the status `rejected`, whose `error` says why.",
     input: {
       agent_id: idInPath('agent'),
-      contact_id: Type.String({ minLength: 1, maxLength: 200, description: 'The contact.', examples: [NOWHERE] }),
+      contact_id: idInput({ description: 'The contact.', examples: [NOWHERE] }),
       type: Type.Enum([...ACTION_TYPES], { examples: ['note'] }),
       params: Type.Unsafe<Record<string, unknown>>({
         type: 'object',
@@ -182,8 +183,8 @@ export const ACTION_OPERATIONS = [
     description: 'The guardrails are checked again for each response, so they say what an approval would meet now.',
     input: {
       ...pageParameters(20, 100),
-      agent_id: filterText('Only actions of this agent.', 200),
-      contact_id: filterText('Only actions for this contact.', 200),
+      agent_id: filterId('Only actions of this agent.'),
+      contact_id: filterId('Only actions for this contact.'),
     },
     output: { actions: Type.Array(ListedAction), pagination: Pagination },
     errors: ['404 not_found'],

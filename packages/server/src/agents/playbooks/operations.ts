@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { operation, operationsWith } from '../../operations/declare.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import { Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { ACTION_TYPES, CAPABILITIES, type Capability } from '../action-types.ts'
@@ -97,7 +98,7 @@ export const PLAYBOOK_OPERATIONS = [
         Type.String({ maxLength: 200, description: 'A template whose variables are known too.' }),
       ),
       variables: Type.Optional(
-        Type.Array(Type.String({ maxLength: 200 }), {
+        Type.Array(idInput(), {
           maxItems: 100,
           description: "The names of the playbook's own variables.",
         }),

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { oneOf } from '../../platform/http/query-parameters.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
@@ -30,7 +31,7 @@ export const RUN_OPERATIONS = [
     input: {
       ...AgentPath,
       contact_ids: Type.Optional(
-        Type.Array(Type.String({ maxLength: 200 }), {
+        Type.Array(idInput(), {
           minItems: 1,
           maxItems: MAX_CONTACTS.max,
           description: "The contacts to evaluate, in this order; without them the agent's monitoring filter chooses.",

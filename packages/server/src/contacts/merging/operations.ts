@@ -1,5 +1,5 @@
-import Type from 'typebox'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import { Id, pathId } from '../../platform/http/responses.ts'
 import { Contact, etagOfContact } from '../contact-object.ts'
 import { toWholeContact } from '../read.ts'
@@ -22,7 +22,7 @@ export const MERGE_OPERATIONS = [
       'The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. `If-Match` is the ETag of the contact in the path; the response has the ETag of the contact that survives.',
     input: {
       ...ContactPath,
-      into: Type.String({ minLength: 1, maxLength: 200, description: 'The contact that survives.' }),
+      into: idInput({ description: 'The contact that survives.' }),
     },
     output: { contact: Contact, merged_contact_id: Id },
     example: { into: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },

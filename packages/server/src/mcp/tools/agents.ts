@@ -1,13 +1,14 @@
 import Type from 'typebox'
 import type { Values } from '../../operations/declare.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
 import { idOf, rowsOf, totalOf } from './contacts.ts'
 import { contactId, pageInput, ROWS } from './inputs.ts'
 
 const PLACE = {
-  run_id: Type.String({ maxLength: 100 }),
+  run_id: idInput(),
   contact_id: contactId,
   action_index: Type.Integer({ minimum: 0, maximum: 1_000 }),
 }
@@ -26,9 +27,9 @@ export const AGENT_TOOLS: readonly Tool[] = [
     uses: ['triggerAgent'],
     isOutward: true,
     input: {
-      agent_id: Type.String({ maxLength: 100 }),
+      agent_id: idInput(),
       contact_ids: Type.Optional(
-        Type.Array(Type.String({ maxLength: 100 }), {
+        Type.Array(idInput(), {
           minItems: 1,
           maxItems: 100,
           description: 'Default: the agent’s audience.',
@@ -46,7 +47,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
     title: 'Result of an agent’s run',
     description: 'Status and summary of a run, and for each contact the reasoning and the proposed actions.',
     uses: ['getAgentRun', 'listRunContacts'],
-    input: { run_id: Type.String({ maxLength: 100 }), ...pageInput },
+    input: { run_id: idInput(), ...pageInput },
     async run(call, { run_id, limit = ROWS, cursor }) {
       const place = placeOf(cursor, limit)
       const { run } = await call.operate('getAgentRun', { run_id, mode: 'summary' })
@@ -73,7 +74,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
       'Pseudonyms in texts are replaced with the real values, so you can write "Hello firstname:019a…"; properties cannot contain them.',
     uses: ['proposeAction'],
     input: {
-      agent_id: Type.String({ maxLength: 100, description: 'An agent with this capability: describe_schema.' }),
+      agent_id: idInput({ description: 'An agent with this capability: describe_schema.' }),
       contact_id: contactId,
       type: Type.Enum(['email_message', 'social_message', 'social_connect', 'note', 'crm_update']),
       params: Type.Object(
@@ -101,7 +102,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
     description: 'The actions that wait for a person to approve or reject them.',
     uses: ['listApprovals'],
     input: {
-      agent_id: Type.Optional(Type.String({ maxLength: 100 })),
+      agent_id: Type.Optional(idInput()),
       contact_id: Type.Optional(contactId),
       ...pageInput,
     },

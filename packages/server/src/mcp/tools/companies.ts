@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { SUMMARY_PROPERTIES } from '../../contacts/property-catalogue.ts'
 import type { Values } from '../../operations/declare.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
 import { checkComparisons } from './comparisons.ts'
@@ -40,7 +41,7 @@ export const COMPANY_TOOLS: readonly Tool[] = [
     title: 'Get a company',
     description: 'All properties of one company, and its first contacts.',
     uses: ['getCompany', 'listCompanyContacts'],
-    input: { company_id: Type.String({ maxLength: 100 }) },
+    input: { company_id: idInput() },
     async run(call, { company_id }) {
       const [{ company }, people] = await Promise.all([
         call.operate('getCompany', { company_id }),

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Values } from '../../operations/declare.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { contactOfPseudonym } from '../redaction/redactor.ts'
 import { type Tool, tool } from '../tool.ts'
@@ -25,7 +26,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
         }),
       ),
       filter: Type.Optional(segmentFilter),
-      segment_id: Type.Optional(Type.String({ maxLength: 100 })),
+      segment_id: Type.Optional(idInput()),
       company_id: companyId,
       created_after: since,
       created_before: until,
@@ -118,7 +119,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       properties: Type.Optional(
         Type.Object({}, { additionalProperties: true, description: 'e.g. {"lifecyclestage":"customer","plan":null}' }),
       ),
-      company_id: Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()])),
+      company_id: Type.Optional(Type.Union([idInput(), Type.Null()])),
     },
     async run(call, { contact_id, ...change }) {
       call.refusePseudonyms(change)

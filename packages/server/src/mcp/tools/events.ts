@@ -3,6 +3,7 @@ import { EVENT_DIMENSIONS } from '../../aggregate/event-dimensions.ts'
 import { COMPANY_DIMENSIONS } from '../../companies/dimensions.ts'
 import { CONTACT_DIMENSIONS } from '../../contacts/dimensions.ts'
 import type { Values } from '../../operations/declare.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
 import { requireVisible } from './comparisons.ts'
@@ -38,7 +39,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
     uses: ['listEvents'],
     input: {
       event_type: eventType,
-      contact_id: Type.Optional(Type.String({ maxLength: 100 })),
+      contact_id: Type.Optional(idInput()),
       company_id: companyId,
       domain: Type.Optional(Type.String({ maxLength: 300, description: 'Exact host of the URL.' })),
       url_contains: Type.Optional(Type.String({ maxLength: 1_000 })),

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { idInput } from '../../platform/http/inputs.ts'
 import { ROWS_MAX } from '../answers.ts'
 
 const TIME = 'ISO 8601, or a date alone (UTC).'
@@ -10,8 +11,8 @@ export const pageInput = {
 }
 export const ROWS = 10
 
-export const contactId = Type.String({ maxLength: 100, description: 'contact_id' })
-export const companyId = Type.Optional(Type.String({ maxLength: 100, description: 'company_id' }))
+export const contactId = idInput({ description: 'contact_id' })
+export const companyId = Type.Optional(idInput({ description: 'company_id' }))
 
 export const since = Type.Optional(Type.String({ maxLength: 40, description: `From this time on. ${TIME}` }))
 export const until = Type.Optional(Type.String({ maxLength: 40, description: `Up to this time. ${TIME}` }))

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { idInput } from '../../platform/http/inputs.ts'
 import { NAME_LENGTH_MAX } from '../../platform/names.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
@@ -26,7 +27,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
     title: 'Members of a segment',
     description: 'The contacts in a segment.',
     uses: ['listSegmentContacts'],
-    input: { segment_id: Type.String({ maxLength: 100 }), ...pageInput },
+    input: { segment_id: idInput(), ...pageInput },
     async run(call, { segment_id, limit = ROWS, cursor }) {
       const place = placeOf(cursor, limit)
       const answer = await call.operate('listSegmentContacts', { segment_id, ...place })

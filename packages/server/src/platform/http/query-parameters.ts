@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import { hasFewerCharacters, hasMoreCharacters } from '../characters.ts'
 import { type ErrorDetail, validationError } from '../errors.ts'
+import { ID_LENGTH_MAX } from '../ids.ts'
 import { parseTimestamp } from '../time.ts'
 import { isStorableText } from './json-body.ts'
 
@@ -55,6 +56,11 @@ export function flag(description: string, fallback?: boolean) {
 /** A filter text: not empty, at most `maxLength` characters. */
 export function filterText(description: string, maxLength = 1_000) {
   return Type.Optional(Type.String({ description, minLength: 1, maxLength }))
+}
+
+/** A filter by an id. */
+export function filterId(description: string) {
+  return filterText(description, ID_LENGTH_MAX)
 }
 
 /** A filter in the language of segments. */

@@ -1,11 +1,8 @@
 import { propertyNameOf } from '../../contacts/property-names.ts'
-import { isUuid } from '../../platform/ids.ts'
+import { SENT_ADDRESS_LENGTH_MAX } from '../../platform/email.ts'
+import { ID_LENGTH_MAX, isUuid } from '../../platform/ids.ts'
 import { sendingHost } from '../track/location.ts'
 import { domainNotAllowed, type FindTenantOfHost } from '../track/page.ts'
-
-/** Longer texts are counted by their beginning. */
-const VISITOR_CHARACTERS = 200
-const EMAIL_CHARACTERS = 320
 
 /**
  * Only pages of the tenant that the path names may submit its forms. An unknown tenant gets the same response as a
@@ -28,17 +25,20 @@ export function tenantNamed(tenantInPath: string): string | null {
   return isUuid(tenantInPath) ? tenantInPath.toLowerCase() : null
 }
 
-/** The visitor and email address in a body that is not validated yet: submissions are limited per person. */
+/**
+ * The visitor and email address in a body that is not validated yet: submissions are limited per person. Of a text that
+ * is too long, the beginning counts.
+ */
 export function personsNamed(body: unknown): string[] {
   const { visitor_id, contact_data } = (body ?? {}) as { visitor_id?: unknown; contact_data?: object | null }
   // `Email` counts as `email`.
   const emails = Object.entries(contact_data ?? {}).filter(([key]) => propertyNameOf(key) === 'email')
   return [
     ...(typeof visitor_id === 'string' && visitor_id.trim() !== ''
-      ? [`visitor ${visitor_id.slice(0, VISITOR_CHARACTERS)}`]
+      ? [`visitor ${visitor_id.slice(0, ID_LENGTH_MAX)}`]
       : []),
     ...emails.flatMap(([, email]) =>
-      typeof email === 'string' ? [`email ${email.trim().toLowerCase().slice(0, EMAIL_CHARACTERS)}`] : [],
+      typeof email === 'string' ? [`email ${email.trim().toLowerCase().slice(0, SENT_ADDRESS_LENGTH_MAX)}`] : [],
     ),
   ]
 }

@@ -9,19 +9,19 @@ import { hasMoreCharacters } from '../../platform/characters.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { isStorableText } from '../../platform/http/json-body.ts'
+import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
 import { sendingHost } from '../track/location.ts'
 import { sessionOf } from '../track/session.ts'
 import { parseUserAgent } from '../track/user-agent.ts'
 import type { FormSubmission, Page } from './submit.ts'
 
-const FORM_ID_LENGTH_MAX = 200
 const Fields = Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object of fields' })
 
 /** Body of a form submission. */
 export const FormSubmissionBody = Type.Object(
   {
-    visitor_id: Type.Optional(Type.String({ maxLength: 200 })),
+    visitor_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_MAX })),
     contact_data: Type.Unsafe<Record<string, unknown>>({
       ...Fields,
       description:
@@ -45,8 +45,8 @@ export function parseSubmission(
   body: Type.Static<typeof FormSubmissionBody>,
   headers: FastifyRequest['headers'],
 ): FormSubmission {
-  if (formId === '' || hasMoreCharacters(formId, FORM_ID_LENGTH_MAX) || !isStorableText(formId)) {
-    throw validationError([{ path: 'form_id', message: `must be 1 to ${FORM_ID_LENGTH_MAX} characters, without NUL` }])
+  if (formId === '' || hasMoreCharacters(formId, ID_LENGTH_MAX) || !isStorableText(formId)) {
+    throw validationError([{ path: 'form_id', message: `must be 1 to ${ID_LENGTH_MAX} characters, without NUL` }])
   }
   const details: ErrorDetail[] = []
   const { email: sentEmail, ...properties } = toProperties(body.contact_data)

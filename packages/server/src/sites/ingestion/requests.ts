@@ -2,13 +2,13 @@ import Type from 'typebox'
 import { EVENT_NAME_LENGTH_MAX, EVENT_TEXT_LENGTH_MAX } from '../../journal/event-record.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ServiceError, validationError } from '../../platform/errors.ts'
+import { emailInput, idInput } from '../../platform/http/inputs.ts'
 import { recordCheck, recordList } from '../../platform/http/records.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { type Call, EMPTY_CALL } from './call.ts'
 
 const EVENTS_MAX = 500
 
-const Key = Type.String({ minLength: 1, maxLength: 200 })
 const Text = Type.Optional(Type.String({ maxLength: EVENT_TEXT_LENGTH_MAX }))
 
 /** What an event says, whoever sends it. */
@@ -46,18 +46,14 @@ const ServerEvent = Type.Object(
     contact_id: Type.Optional(
       Type.String({ description: 'The contact whose event it is. Send it without user_id and email.' }),
     ),
-    user_id: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: "Your own system's id of the person." }),
-    ),
-    email: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
+    user_id: Type.Optional(idInput({ description: "Your own system's id of the person." })),
+    email: Type.Optional(emailInput()),
     visitor_id: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
+      idInput({
         description: 'A visitor of the tracker. Beside another key, the visitor is linked to the contact.',
       }),
     ),
-    session_id: Type.Optional(Key),
+    session_id: Type.Optional(idInput()),
     ...CONTENT_FIELDS,
     context: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {

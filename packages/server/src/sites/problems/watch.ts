@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../platform/http/app-types.ts'
 import { toServiceError } from '../../platform/http/conventions.ts'
+import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { sendingHost } from '../track/location.ts'
 import type { Noted, ProblemRecorder } from './record.ts'
 
 const BODY_CHARACTERS = 2_000
 const MESSAGES_MAX = 10
 const MESSAGE_CHARACTERS = 500
-const VISITOR_ID_CHARACTERS = 200
 const TEXT_CHARACTERS = 300
 
 /** Who sees the problems of a request. */
@@ -70,7 +70,7 @@ function sentIn({ body }: FastifyRequest): Pick<Noted, 'visitor_id' | 'body'> {
   if (body === undefined || body === null) return { visitor_id: null, body: null }
   const { visitor_id: visitorId } = body as { visitor_id?: unknown }
   return {
-    visitor_id: typeof visitorId === 'string' ? storable(visitorId, VISITOR_ID_CHARACTERS) : null,
+    visitor_id: typeof visitorId === 'string' ? storable(visitorId, ID_LENGTH_MAX) : null,
     body: storable(JSON.stringify(body), BODY_CHARACTERS),
   }
 }

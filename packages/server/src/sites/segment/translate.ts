@@ -3,6 +3,7 @@ import { eventIdOf } from '../../journal/sent-ids.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { requireStorable } from '../../platform/http/json-body.ts'
+import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { isObject } from '../../platform/is-object.ts'
 import { parseTimestamp } from '../../platform/time.ts'
 import { type Call, type CallEvent, EMPTY_CALL } from '../ingestion/call.ts'
@@ -15,7 +16,6 @@ export const CALL_TYPES = ['track', 'identify', 'page', 'screen', 'group', 'alia
 export type CallType = (typeof CALL_TYPES)[number]
 
 const CALL_BYTES_MAX = 32 * 1024
-const ID_LENGTH_MAX = 200
 const EVENT_OF_TYPE = { page: 'page_view', screen: 'screen_view' } as const
 
 /** A request with calls, and what all of them share. */

@@ -11,11 +11,11 @@ import type { Trust } from '../../identification/resolve-contact.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../../platform/errors.ts'
+import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { isObject } from '../../platform/is-object.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { TrackBody } from './requests.ts'
 
-const USER_ID_LENGTH_MAX = 200
 const WARNINGS_MAX = 20
 const PATH_LENGTH_MAX = 150
 const NOT_SIGNED = 'signed identification is required. Send identify with a user_hash.'
@@ -104,8 +104,8 @@ function parseIdentification(sent: unknown): SentIdentification | { problem: str
   const sentEmail = unlessBlank(traitsEmail)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
   if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid email address' }
-  if (userId !== null && (typeof userId !== 'string' || hasMoreCharacters(userId, USER_ID_LENGTH_MAX))) {
-    return { problem: `external_user_id must be a string of 1 to ${USER_ID_LENGTH_MAX} characters` }
+  if (userId !== null && (typeof userId !== 'string' || hasMoreCharacters(userId, ID_LENGTH_MAX))) {
+    return { problem: `external_user_id must be a string of 1 to ${ID_LENGTH_MAX} characters` }
   }
   if (email === null && userId === null) return { problem: 'it needs an external_user_id or traits.email' }
   const { properties, problems } = usableTraits(otherTraits)

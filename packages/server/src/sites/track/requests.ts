@@ -1,7 +1,6 @@
 import Type from 'typebox'
+import { idInput } from '../../platform/http/inputs.ts'
 import { CONTENT_FIELDS, eventName } from '../ingestion/requests.ts'
-
-const Name = Type.String({ minLength: 1, maxLength: 200 })
 
 const Event = Type.Object(
   {
@@ -23,9 +22,9 @@ const Event = Type.Object(
 /** Body of POST /track. */
 export const TrackBody = Type.Object(
   {
-    visitor_id: Type.Optional(Name),
-    session_id: Type.Optional(Name),
-    external_contact_id: Type.Optional(Name),
+    visitor_id: Type.Optional(idInput()),
+    session_id: Type.Optional(idInput()),
+    external_contact_id: Type.Optional(idInput()),
     // Validated later: an invalid identification must not reject the events.
     identify: Type.Optional(
       Type.Unknown({
@@ -71,7 +70,7 @@ export const RecoverVisitorBody = Type.Object(
       'x-expected': 'the SHA-256 of the fingerprint: 64 hexadecimal characters',
       examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     }),
-    visitor_id: Type.Optional(Name),
+    visitor_id: Type.Optional(idInput()),
   },
   { additionalProperties: false },
 )
