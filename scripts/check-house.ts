@@ -1,6 +1,6 @@
 /**
- * The rules of this repository that a compiler does not check. Each file of house/ has one: it gets all files, and returns
- * the violations. Exits 1 and names every violation. Long files are only noted: whether one holds two rules is for people
+ * The rules of this repository that a compiler does not check. Each rule in house/ gets all files and returns the
+ * violations. Exits 1 and names every violation. Long files are only noted: whether one holds two rules is for people
  * to judge.
  */
 import { globSync, readFileSync } from 'node:fs'

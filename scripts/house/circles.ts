@@ -28,7 +28,7 @@ export function circlesOfFolders(sources: Sources): string[] {
   return circles
 }
 
-/** So do files, even where they import only types: neither of two that need each other can be understood first. */
+/** So do files, even where they import only types: of two that need each other, neither can be read first. */
 export function circlesOfFiles(sources: Sources): string[] {
   const files = new Map(serverCode(sources))
   const imports = new Map(

@@ -1,7 +1,7 @@
 import { matchesGlob } from 'node:path'
 import { CATALOGUE, DASHBOARD, type Sources } from './sources.ts'
 
-/** A text for people as an attribute or a field, which belongs into a catalogue; text within tags is Biome's to find. */
+/** A text for people as an attribute or a field, which belongs in a catalogue; Biome finds text within tags. */
 const TEXT_IN_CODE =
   /(?<![\w-])(label|placeholder|title|description|header|message|explanation|confirmLabel|alt|aria-label)(=|=\{|'?: )(["'`])(?=[^"'`]*[A-Za-z]{2}|`[^`]*[A-Za-z]{2})/
 /** Code that the dashboard shows to be copied, and does not run. */

@@ -1,6 +1,9 @@
 import { importsOf, SERVER, type Sources, serverCode, TRACKER } from './sources.ts'
 
-/** Calls to an address. Addresses from users must be checked, so one folder makes all calls. (METHODS and STATUS_CODES are lists of words.) */
+/**
+ * Calls to other hosts. Addresses from users must be checked, so one folder makes all calls. (METHODS and STATUS_CODES
+ * are lists of words.)
+ */
 const CALLS_OUT =
   /(?<!import \{ (METHODS|STATUS_CODES) \} )from '(node:)?(undici|https?|http2)'|import\('(node:)?(undici|https?|http2)'\)|(?<![\w.])fetch\(/
 
@@ -24,7 +27,7 @@ function forbidden(file: string, imported: string): string[] {
     feature === 'platform' &&
       !['platform', 'config.ts', 'config-values.ts'].includes(target) &&
       'platform must not import features',
-    feature.startsWith('config') && target === 'platform' && 'platform reads the configuration, which knows no folder',
+    feature.startsWith('config') && target === 'platform' && 'the configuration must not import platform',
     target !== feature && imported.endsWith('/routes.ts') && feature !== 'assembly' && 'nothing imports routes',
     // Code that reads a model's output only proposes: it cannot reach code that sends, approves or executes.
     file.startsWith('agents/reasoning/') &&

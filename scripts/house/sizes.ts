@@ -1,7 +1,7 @@
 import { dirname, join, normalize } from 'node:path'
 import { CATALOGUE, importsOf, linesOf, type Sources } from './sources.ts'
 
-/** Longer files are noted. A limit that fails would be met by cutting where a file is full, not where a rule ends. */
+/** Longer files are noted. If this failed, people would split files where they are full, not where a rule ends. */
 const LONG_SOURCE_LINES = 300
 const LONG_TEST_LINES = 500
 /** No file is so long that nobody can judge it. Biome limits the length of functions. */
@@ -9,7 +9,7 @@ const LINES_MAX = 600
 /** A shorter file joins the only file that imports it, unless that is in another folder. */
 const SHORT_LINES = 30
 /**
- * Short files of their own: there is one for each of a kind, or readers see them one by one. Each feature says in `erase.ts`
+ * Short files that stay separate: one of each kind, or files that are read one by one. Each feature says in `erase.ts`
  * what an erasure deletes and in `retention.ts` what gets too old, however little that is.
  */
 const SHORT = [
@@ -23,7 +23,7 @@ const SHORT = [
 export function tooLong(sources: Sources): string[] {
   return [...sources]
     .filter(([file, text]) => isCode(file) && linesOf(text) > LINES_MAX)
-    .map(([file, text]) => `${file}: ${linesOf(text)} lines; at most ${LINES_MAX}. Divide it by rule`)
+    .map(([file, text]) => `${file}: ${linesOf(text)} lines; at most ${LINES_MAX}. Split it by rule`)
 }
 
 /** Long files, which people judge. A catalogue of texts is a list. */
@@ -31,7 +31,7 @@ export function longFiles(sources: Sources): string[] {
   return [...sources].flatMap(([file, text]) => {
     const isLong = linesOf(text) > (file.endsWith('.test.ts') ? LONG_TEST_LINES : LONG_SOURCE_LINES)
     if (!isCode(file) || !isLong || CATALOGUE.test(file)) return []
-    return [`${file} has ${linesOf(text)} lines; if it holds two rules, divide it between them`]
+    return [`${file} has ${linesOf(text)} lines; if it holds two rules, split it`]
   })
 }
 
@@ -57,6 +57,6 @@ export function tooShort(sources: Sources): string[] {
     if (loadedLater.has(file) || CATALOGUE.test(file) || SHORT.some((place) => place.test(file))) return []
     const fits = linesOf(text) + linesOf(sources.get(importer) ?? '') <= LONG_SOURCE_LINES
     if (linesOf(text) >= SHORT_LINES || !fits) return []
-    return [`${file}: ${linesOf(text)} lines, imported only by ${importer}; join them`]
+    return [`${file}: ${linesOf(text)} lines, imported only by ${importer}; merge them`]
   })
 }

@@ -1,6 +1,6 @@
 import { folderOf, SERVER, type Sources, serverCode, withoutComments } from './sources.ts'
 
-/** Files that get the names of tables from elsewhere, so that nothing here shows which ones. */
+/** Files that get the names of tables from elsewhere, so nothing in them shows which ones. */
 const ANY_TABLE: Readonly<Record<string, string>> = {
   'journal/event-ids.ts': 'its three tables take turns',
   'journal/insert-again.ts': 'looks up rows of the table that an insertion names',
@@ -90,7 +90,7 @@ const WRITES = /(?:insertInto|updateTable|deleteFrom|mergeInto)\(\s*'(\w+)/g
 const READS = /(?:selectFrom|[a-z]Join|using|(?<!Buffer|Array)\.from)\(\s*'(\w+)/g
 /** A statement whose table, or subquery, is in a variable. */
 const VARIABLE = /(?:selectFrom|insertInto|updateTable|deleteFrom)\(\s*\w+\s*\)/
-/** The same in SQL. What a call returns, and what a constant holds, is checked where it is written. */
+/** The same in SQL. A call's result and a constant's value are checked where they are written. */
 const VARIABLE_IN_SQL = /\b(?:(?<!DISTINCT )FROM|JOIN|USING|INTO|UPDATE|TABLE)\s+\$\{([a-z]\w*)(?:\.\w+)*\}/g
 /** A column with its table, and a query that is typed as one of a table. */
 const COLUMN = /(?<![\w.$])(\w+)\.(\w+)\b(?!\()/g
@@ -118,7 +118,7 @@ function usesIn(
   const use = (verb: Use['verb']) => (table: string) => ({ file, folder: folderOf(file), verb, table })
   if (isSchema(path)) {
     const statements = text.replace(/--.*$/gm, '')
-    // A foreign key makes the other row a condition of one's own, so that a trigger may look whether it exists.
+    // A foreign key makes the other row a condition of this one, so a trigger may check that it exists.
     const referenced = new Set(namesIn(statements, /\bREFERENCES\s+(\w+)/g))
     return [
       ...[...namesIn(statements, WRITES_IN_SQL), ...namesIn(statements, CHANGES)].map(use('writes')),

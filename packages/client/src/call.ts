@@ -52,8 +52,8 @@ export class Caller {
 
   /**
    * @param http such as `GET /v1/contacts/{contact_id}`
-   * @param kind `text`: `input.body` is a text that is sent as it is; `file`: the answer is a file or a stream, whose
-   * `Response` is returned to be read
+   * @param kind `text`: `input.body` is sent as it is; `file`: the answer is a file or a stream, whose `Response` is
+   * returned to be read
    */
   protected async call<Answer>(
     http: string,

@@ -64,7 +64,7 @@ export interface Config {
   warehouseAllowPrivate: boolean
   /** How long finished webhook deliveries are kept. */
   webhookRetentionDays: number
-  /** Signs sessions and encrypts second factors; null: the service creates one. */
+  /** Signs sessions and encrypts two-factor secrets; null: the service creates one. */
   authSecret: string | null
   /** An OpenID provider where people may sign in; null without one. */
   oidc: { issuer: string; clientId: string; clientSecret: string; label: string } | null
@@ -307,7 +307,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return config
 }
 
-/** The URL of a service from its own machine. */
+/** The URL of a service on its own machine. */
 export function listenUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`

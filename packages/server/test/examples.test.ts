@@ -142,7 +142,7 @@ interface Described {
   responses: Record<string, { content: Record<string, unknown> } | undefined>
 }
 
-/** The routes of openapi.json that are no operations, such as those that pages call. */
+/** The routes of openapi.json that are not operations, such as those that pages call. */
 describe('every other route', () => {
   type Send = (path: string, body: never) => Promise<Answer>
   let other: TestTenant
@@ -183,7 +183,7 @@ describe('every other route', () => {
       Object.values(methods).map((described) => ({ path, ...described })),
     )
     const others = routes.filter(
-      // Files and streams are no JSON.
+      // Files and streams are not JSON.
       ({ operationId, responses }) =>
         !operations.includes(operationId) &&
         (responses[200] ?? responses[201])?.content['application/json'] !== undefined,
@@ -200,7 +200,7 @@ describe('every other route', () => {
   })
 })
 
-/** What openapi.json shows for errors of a status, for all operations that answer it. */
+/** What openapi.json shows for errors of a status, for all operations that return it. */
 describe('an error', () => {
   const json = { 'content-type': 'application/json' }
   const send = (headers: Record<string, string>, body: string) =>

@@ -7,8 +7,8 @@ import type { Answer } from './service.ts'
 import { undeclaredFields } from './undeclared-fields.ts'
 
 /**
- * Operations whose examples need another system, beside which peer-examples.test.ts sends them. No declaration says so:
- * some call nobody, but read or remove what only such a system accepts, such as a mailbox.
+ * Operations whose examples need another system; peer-examples.test.ts provides it. No declaration says so: some call
+ * none, but read or remove what only such a system accepts, such as a mailbox.
  */
 export const WITH_PEERS = [
   'ask',

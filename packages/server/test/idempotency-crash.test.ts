@@ -20,8 +20,8 @@ interface Sent {
 }
 
 /**
- * Each request is sent until it has an answer, always with its own Idempotency-Key. A moved clock takes the place of
- * the wait for the claims of dead processes.
+ * Each request is sent until it has an answer, always with its own Idempotency-Key. A moved clock replaces waiting for
+ * dead processes' claims to end.
  */
 test(`killed ${KILLS} times, each request with an Idempotency-Key changes something once`, async () => {
   const directory = await openDirectory()
@@ -74,7 +74,7 @@ test(`killed ${KILLS} times, each request with an Idempotency-Key changes someth
           await send(request).catch(() => sleep(20))
         }
       })
-      // Of requests, not of time: a slow machine answers few.
+      // Counts requests: a slow machine answers few.
       const enough = sent.length + 5 + Math.floor(random() * 40)
       while (sent.length < enough) await sleep(random() * 20)
       await service.kill()

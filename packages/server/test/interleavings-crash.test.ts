@@ -341,7 +341,7 @@ function expectContact(tenant: Tenant, email: string, { status, body }: Answer):
   tenant.named.add(body.contact_id)
 }
 
-/** @param done the answer to a repetition if the first attempt, which got no answer, was executed. */
+/** @param done the answer to a retry if the first attempt, which got no answer, was executed. */
 async function change(fleet: Fleet, tenant: Tenant, sent: Request, done: string): Promise<void> {
   const { status, body, isRepeated } = await request(fleet, tenant, () => sent)
   if (isRepeated && body.error?.code === done) return

@@ -196,8 +196,9 @@ export function fill(path: string, ids: Record<string, unknown>): string {
 }
 
 /**
- * A body with the ids of `oneOfEach`: wherever `:name` is the whole text, because URLs have colons too, and in fields that
- * are named like them, such as `contact_id` and `contact_ids`. `email` is the contact's address. A text is a file.
+ * A body with the ids of `oneOfEach`: wherever `:name` is the whole text, because URLs have colons too, and in fields
+ * that are named like them, such as `contact_id` and `contact_ids`. `email` is the contact's address. A string is a
+ * file.
  */
 export function fillBody(body: unknown, ids: Record<string, string>): string {
   if (typeof body === 'string') return body

@@ -39,7 +39,7 @@ const DAY_MS = 86_400_000
 /** When examples happen. */
 const EXAMPLE_TIME = Date.parse('2026-01-31T08:00:00.000Z')
 
-/** An answer for readers: short, with ids, times and addresses of examples, and without what only looks like a secret. */
+/** An answer for readers: short, with ids, times and addresses of examples, and without anything like a secret. */
 function readable(answer: unknown): unknown {
   const ids = new Map<string, string>()
   const now = Date.now()
@@ -49,7 +49,7 @@ function readable(answer: unknown): unknown {
   }
   const momentOf = (text: string) => {
     const sincePresent = Date.parse(text) - now
-    // Others are of the request.
+    // The request sent others.
     if (Math.abs(sincePresent) > 200 * DAY_MS) return text
     const moment = new Date(Math.floor((EXAMPLE_TIME + sincePresent) / 1_000) * 1_000).toISOString()
     return text.length === 'YYYY-MM-DD'.length ? moment.slice(0, text.length) : moment

@@ -83,7 +83,7 @@ const visitFilters = EVENT_LIST_FILTERS.filter((field): field is OfVisits =>
   (OF_VISITS as readonly string[]).includes(field.name),
 )
 
-/** The filters of GET /v1/visits: few enough for no groups. */
+/** The filters of GET /v1/visits: few enough to need no groups. */
 export const VISIT_FILTERS: FilterField[] = visitFilters.map(({ group: _, ...field }: FilterField) => field)
 
 export const eventListSearch = searchParams({
@@ -161,7 +161,7 @@ function inGroup<const Field extends FilterField>(group: string, ...all: Field[]
   return all.map((field) => ({ ...field, group }))
 }
 
-/** The parameters of an address for some filters. */
+/** The URL parameters for some filters. */
 function readersOf<Field extends FilterField>(filters: readonly Field[]) {
   const readers = filters.map(({ name, kind }) => [name, kind === 'yes_no' ? flag : kind === 'date' ? day : written])
   return Object.fromEntries(readers) as {

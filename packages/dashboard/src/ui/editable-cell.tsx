@@ -98,7 +98,7 @@ interface CellFieldProps {
 }
 
 function CellField({ header, typed, choices, error, onType, onCommit, onCancel }: CellFieldProps) {
-  // A field that disappears loses the focus, which must not save again.
+  // A field that disappears loses focus, which must not save again.
   const isOver = useRef(false)
   const finish = (end: () => unknown) => {
     if (isOver.current) return

@@ -5,11 +5,11 @@ import { messageOf } from './states.tsx'
 interface FormProps extends StackProps {
   id?: string
   children: ReactNode
-  /** The page stays: the browser itself sends nothing. */
+  /** The browser does not submit or reload. */
   onSubmit: () => void
 }
 
-/** A form whose fields are below each other. */
+/** A form with stacked fields. */
 export function Form({ onSubmit, ...stack }: FormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault()

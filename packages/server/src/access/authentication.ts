@@ -23,7 +23,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use this route. Required on every route. */
     access?: Access
-    /** Why a change by the dashboard has no audit entry of its caller; an operation declares its entry instead. */
+    /** Why a change that is not an operation writes no audit entry for its caller. Operations declare theirs. */
     unaudited?: string
   }
   interface FastifyRequest {

@@ -131,7 +131,7 @@ async function readKeys(tenant: Tenant, secrets: SecretBox, log: Logger): Promis
   return { requiresSignature: row?.requires_signature ?? false, keys }
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_SETTINGS_COLUMNS: readonly SealedColumn[] = ['secret_sealed', 'previous_secret_sealed'].map(
   (column) => ({
     table: 'identification_settings',

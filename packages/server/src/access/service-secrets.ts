@@ -40,7 +40,7 @@ function serviceSecretPlace(name: string): string {
   return `service_secrets/${name}`
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_SERVICE_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'service_secrets',

@@ -99,7 +99,7 @@ export const AGENT_OPERATIONS = [
     scopeOf: () => 'agents:trigger',
     summary: 'Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals',
     description:
-      'Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost.',
+      'Takes the fields of a new agent, and also needs the scope agents:trigger. The contacts are evaluated as in a run, and the response has its proposals, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost.',
     input: {
       name: AgentName,
       ...AGENT_FIELDS,

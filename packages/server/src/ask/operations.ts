@@ -65,7 +65,7 @@ export const ASK_OPERATIONS = [
     scope: 'agents:trigger',
     summary: 'Ask a question about the data',
     description:
-      'The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. If a request is interrupted, a retry asks the model again, at a cost.',
+      'The configured model answers with the read-only tools of the MCP server, within the caller’s scopes. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. If a request is interrupted, a retry asks the model again, at a cost.',
     input: {
       question: Type.String({ minLength: 3, maxLength: 2_000, examples: ['Who looked at pricing twice this week?'] }),
     },

@@ -103,7 +103,7 @@ const FEATURES = [
 
 type ServicesOf<Declared> = Declared extends readonly Operation<infer Needed>[] ? (needed: Needed) => void : never
 
-/** What operations need besides the context: all that any of them names. */
+/** The services that operations need besides the context. */
 export type Services = ServicesOf<(typeof FEATURES)[number]> extends (needed: infer All) => void ? All : never
 
 /**

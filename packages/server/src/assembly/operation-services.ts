@@ -21,7 +21,7 @@ import type { Connections } from './connections.ts'
 import { createPurposes, type PurposeDependencies } from './purposes.ts'
 import { SUBJECT_KINDS } from './subject-kinds.ts'
 
-/** What the service and a command open each in their own way. */
+/** What the service and a command each open in their own way. */
 interface Parts extends Omit<Connections, 'close'>, Pick<PurposeDependencies, 'mailServers'> {
   config: Config
   stores: Stores

@@ -55,7 +55,7 @@ export function requireOneChange(sent: Sent, ids: readonly string[] | undefined,
 }
 
 interface Each {
-  /** Of a request with an Idempotency-Key, whose repetition changes the same records. */
+  /** With an Idempotency-Key, a retry changes the same records. */
   memory: Context['memory']
   /** The ids of a request; without them, `next` finds the records. */
   ids: readonly string[] | undefined

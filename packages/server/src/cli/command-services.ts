@@ -23,7 +23,7 @@ export async function openServices(session: Session): Promise<{ services: Servic
     secrets,
     writing,
     jobs,
-    // Commands verify what they send, and are not a source.
+    // Commands are trusted, and are not a source.
     recordCalls: createCallRecorder({
       ...writing,
       groupCommit: session.groupCommit(),
@@ -46,7 +46,7 @@ export async function openServices(session: Session): Promise<{ services: Servic
 const UNCOUNTED = {
   usedByApiKey: () => null,
   usedByTenant: () => {
-    console.error('cdsctl: The requests are null: only the running service counts them. GET /v1/limits returns them.')
+    console.error('cdsctl: Request counts are null: only the running service has them. GET /v1/limits returns them.')
     return { tracking: null, forms: null }
   },
 }

@@ -5,7 +5,7 @@ const INTRODUCTION = `# Command line
 
 \`cdsctl\` does on the machine of the service what the API does from elsewhere. Run \`npx cdsctl\` in the service's folder. It works whether or not
 the service is running, and needs no key: whoever can run it has access to the databases. One exception: with the embedded ClickHouse, only the
-running service can read events, so commands that need them answer \`clickhouse_in_use\` until it stops. Two commands are for a developer's machine instead:
+running service can read events, so commands that need them fail with \`clickhouse_in_use\` until it stops. Two commands are for a developer's machine instead:
 \`cdsctl listen\` and \`cdsctl event tail\` call the API at \`CDS_URL\` with the key in \`CDS_KEY\`.
 
 - \`--tenant TENANT_ID\` chooses the tenant. You can leave it out if there is only one.

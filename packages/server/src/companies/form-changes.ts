@@ -13,7 +13,7 @@ export function keysOf({ name, properties }: Pick<CompanyChanges, 'name' | 'prop
   return [...(name === undefined ? [] : ['name']), ...Object.keys(properties)]
 }
 
-/** The keys that only forms have written, after another source has written, and so confirmed, some of them. */
+/** The keys still written only by forms after another source's write, which confirms the keys it sets. */
 export function formKeys(before: CompanyRow, changes: CompanyChanges): string[] {
   const confirmed = new Set(keysOf(changes))
   return before.form_keys.filter((key) => !confirmed.has(key))

@@ -73,7 +73,7 @@ export async function deleteCompany(
   })
 }
 
-/** A company that a group call names, by at least one of its domain and the tenant's own id. */
+/** A company that a group call names, by its domain, the tenant's own id, or both. */
 export interface CompanyOfGroup {
   /** Normalized, see domain.ts. */
   domain: string | null

@@ -3,7 +3,7 @@ import { OutboundError } from '../platform/outbound/client.ts'
 import type { Download } from '../platform/outbound/download.ts'
 import type { JsonAnswer } from '../platform/outbound/json-api.ts'
 
-/** If a system does not say when it accepts requests again. */
+/** The wait if a system does not state one. */
 export const RETRY_MS_UNKNOWN = 10_000
 const PROBLEM_LENGTH_MAX = 500
 

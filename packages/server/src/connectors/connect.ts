@@ -47,7 +47,7 @@ export interface ConnectionChange {
 type Opened<Connection> = Connection & { account: Account & { id: string } }
 
 /**
- * Asks a system for the account of a new connection, and lists its source.
+ * Asks a system for the account of a new connection, and registers its source.
  * @throws ServiceError 400 `connection_refused` with the system's response, 409 `source_name_taken`.
  */
 export async function openConnection(
@@ -115,7 +115,7 @@ export async function openChange(
 
 /**
  * Changes the sign-in or the settings of a connection, in the caller's transaction, and starts a pull. If the settings
- * changed, it reads from the start.
+ * changed, the pull reads from the start.
  * @throws ServiceError 404, 409 `source_of_another_account`.
  */
 export async function reconnect(

@@ -188,7 +188,7 @@ async function withLastRuns(tenant: Tenant, rows: readonly ConnectionRow[]) {
   })
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_CONNECTION_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'connections',

@@ -3,7 +3,7 @@ import { segmentIdsOf } from '../memberships/memberships.ts'
 import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-catalogue.ts'
 
 /*
- * How the conditions of other features write what a record has.
+ * SQL for a record's values, for other features' conditions.
  */
 
 /** The id of a contact, in a query of contacts. */
@@ -12,7 +12,7 @@ export const CONTACT_ID: RawBuilder<string> = sql.ref('contacts.contact_id')
 /** A column `segment_ids` for a query of contacts: the segments of each, sorted by id. */
 export const SEGMENT_IDS = segmentIdsOf(CONTACT_ID)
 
-/** The condition that a contact is one of some. An array is one parameter, however many ids it has. */
+/** The condition that a contact has one of these ids. An array is one parameter, however long. */
 export function isContact(contactIds: readonly string[]): RawBuilder<SqlBool> {
   return sql`${CONTACT_ID} = ANY(${contactIds}::uuid[])`
 }
@@ -22,9 +22,9 @@ export function isContactIn(ids: Expression<{ contact_id: string | null }>): Raw
   return sql`${CONTACT_ID} IN ${ids}`
 }
 
-/** What a filter can name of some records. */
+/** The fields that a filter can name. */
 export interface FilterFields {
-  /** The columns that it names like a property. */
+  /** Columns that a filter names like properties. */
   textColumns: readonly string[]
   timeColumns: readonly string[]
   /** Columns, and properties, whose values are stored in lower case. */

@@ -99,7 +99,7 @@ export function etagOfContact({ properties, company_id }: Pick<ContactObject, 'p
   return etagOf(properties, company_id)
 }
 
-/** The same, of a contact as it is stored. */
+/** The same, from a contact's row. */
 export function etagOfRow(row: ContactRow): string {
   return etagOfContact({ properties: propertiesOf(row), company_id: row.company_id })
 }

@@ -2,7 +2,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL, EXTERNAL_ID, lockSurvivor, survivorOf } from './aliases.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 
-/** A contact as it is found by one of its keys. */
+/** A contact found by one of its keys. */
 export interface KeyedContact extends ContactRow {
   /** Only a page has claimed the external id for this contact. */
   external_id_provisional: boolean

@@ -6,7 +6,7 @@ import { CONTACT_COLUMNS } from './contact-row.ts'
 import type { ContactSet } from './ranges.ts'
 
 /*
- * Contacts by a condition on their row that a feature above compiles, such as the filter of a segment.
+ * Contacts that match a condition compiled by another feature, such as a segment's filter.
  */
 
 /** A query of some contacts. */
@@ -17,7 +17,7 @@ export function contactsAmong(tenant: Tenant, contactSet: ContactSet) {
     : contacts.where('contacts.contact_id', '>', contactSet.after).where('contacts.contact_id', '<=', contactSet.upTo)
 }
 
-/** The ids of those of some contacts that match a condition, newest first. */
+/** The ids of the contacts in a set that match a condition, newest first. */
 export async function idsMatching(
   tenant: Tenant,
   contactSet: ContactSet,
@@ -31,10 +31,10 @@ export async function idsMatching(
   return rows.map(({ contact_id }) => contact_id)
 }
 
-/** A subquery about each contact, for conditions on both. */
+/** A subquery per contact, for conditions to read. */
 export type PerContact = AliasedExpression<object, 'per_contact'>
 
-/** The same for a condition that reads `per_contact` too, in no order. */
+/** The same, unordered, for a condition that also reads `per_contact`. */
 export async function idsMatchingWith(
   tenant: Tenant,
   contactSet: ContactSet,
@@ -88,7 +88,7 @@ export async function findSegmentMembers(tenant: Tenant, contactIds: readonly st
   return rows.map(toSegmentMember)
 }
 
-/** A condition of another query: the contact whose id a column has still exists. */
+/** A condition for another query: the contact with this column's id exists. */
 export function contactExists(tenant: Tenant, column: RawBuilder<string>): RawBuilder<SqlBool> {
   return sql`EXISTS ${tenant.db.selectFrom('contacts').select('contact_id').where('contact_id', '=', column)}`
 }

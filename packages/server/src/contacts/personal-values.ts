@@ -106,7 +106,7 @@ export interface NamedContact {
   lastname: string
 }
 
-/** More are not looked for: so many words are not a list of people. */
+/** The limit: a text that matches more is not a list of people. */
 const NAMED_MAX = 500
 
 /** Contacts whose first and last names both occur among words in lower case: they may be mentioned in full. One query. */

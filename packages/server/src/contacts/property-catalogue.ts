@@ -21,7 +21,7 @@ export interface KnownProperty {
   choices?: readonly string[]
   /** The filter of lists, and the dimension of aggregation, by its exact value. The table has it in `facets`. */
   facet?: string
-  /** Records are shown and exported with it, unless other properties are chosen. */
+  /** Lists and exports include it by default. */
   isUsual?: true
   /** The compact form of a record has it. */
   isInSummary?: true

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Longer values are texts that nobody compares with. */
+/** Longer values are not suggested. */
 export const VALUE_LENGTH_MAX = 1_000
 
 /** The number of newest contacts to search for values, so that every keystroke is answered at once. */

@@ -3,7 +3,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Properties } from './properties.ts'
 
 /*
- * Loading of sample data, many rows a statement. Unlike a write, it records no events, and updates no segments.
+ * Loads sample data, many rows per statement. Unlike a write, records no events and updates no segments.
  */
 
 export interface LoadedContact {

@@ -70,7 +70,7 @@ export const CONVERSATION_OPERATIONS = [
     command: 'conversation get',
     scope: 'contacts:read',
     summary: 'Get a conversation of a contact with its messages, newest first',
-    description: '`page` and `limit` choose the messages.',
+    description: '`page` and `limit` apply to messages.',
     input: { ...ContactPath, thread_id: idInPath('conversation'), ...pageParameters(LIMIT, 50) },
     output: { conversation: Conversation, pagination: Pagination },
     errors: ['404 contact_merged'],

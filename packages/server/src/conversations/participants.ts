@@ -21,9 +21,9 @@ export function participantsOf({ from, to, cc }: Pick<CleanMessage, 'from' | 'to
 }
 
 /**
- * Finds and locks the senders and recipients that are contacts. With the lock, a concurrent deletion of a contact either
- * deletes these messages too, or the contact is not found here.
- * @throws Collision if a contact was merged or deleted since; repeat the transaction.
+ * Finds and locks the senders and recipients that are contacts. With the lock, a concurrent deletion of a contact
+ * either deletes these messages too, or the contact is not found here.
+ * @throws Collision if a contact has since been merged or deleted; repeat the transaction.
  */
 export async function lockContacts(tx: Tenant, messages: readonly CleanMessage[]): Promise<ContactsByKey> {
   const byDirectory = new Map<string, Set<string>>()

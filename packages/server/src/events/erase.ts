@@ -7,7 +7,7 @@ const EVENTS_PER_DELETE = 1_000
 const TEXTS =
   "concat(url, '\\n', referrer, '\\n', title, '\\n', text, '\\n', data, '\\n', class, '\\n', element_id, '\\n', event, '\\n', analytics_user_id, '\\n', visitor_id, '\\n', session_id)"
 
-/** How an address occurs in a text, in any case: a text that each occurrence contains, and a regular expression. */
+/** How to find an address in a text, in any case: a substring of each occurrence, and a regular expression. */
 interface Mention {
   hint: string
   pattern: string

@@ -140,7 +140,7 @@ export type SentFilters = {
 
 /** Filters of events; all must match. */
 export type EventFilters = Omit<SentFilters, 'company_id'> & {
-  /** `withCompany` replaces it by the company's contacts. */
+  /** `withCompany` replaces it with the company's contacts. */
   company_id?: never
   contacts_of_company?: readonly string[]
 }
@@ -148,7 +148,7 @@ export type EventFilters = Omit<SentFilters, 'company_id'> & {
 /** Limits the cost of querying their events. */
 const COMPANY_CONTACTS_MAX = 1_000
 
-/** Filters as they are sent, with the newest 1,000 contacts of the company in its place. */
+/** Sent filters with `company_id` replaced by the company's newest 1,000 contacts. */
 export async function withCompany(
   tenant: Tenant,
   people: Pick<People, 'newestOfCompany'>,

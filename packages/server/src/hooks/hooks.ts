@@ -266,7 +266,7 @@ function sourceOfName(name: string, hookId: string): string {
   }
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_HOOK_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'hooks',

@@ -45,8 +45,8 @@ export interface EmailAccount {
 }
 
 /**
- * The accounts of all tenants as a table for a query, without secrets: whether mail can be read (`has_imap`), and a digest
- * of what was set (`setting`), which a renewed access token does not change.
+ * The accounts of all tenants as a table for a query, without secrets: whether mail can be read (`has_imap`), and a
+ * digest of the settings (`setting`), which a renewed access token does not change.
  */
 export const MAIL_ACCOUNTS = sql`(
   SELECT tenant_id, identity_id, jsonb_typeof(settings -> 'imap') IS NOT DISTINCT FROM 'object' AS has_imap,

@@ -167,7 +167,7 @@ export async function checkEmailAccount(
     .updateTable('email_accounts')
     .set(problems.length === 0 ? { verified_at: now, error: null, needs_sign_in: false } : { error })
     .where('identity_id', '=', identityId)
-    // If the account was set again since, its new servers were checked then.
+    // If the account has been set again, its new servers were checked then.
     .where('updated_at', '=', before.updated_at)
     .returningAll()
     .executeTakeFirst()

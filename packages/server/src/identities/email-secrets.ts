@@ -92,7 +92,7 @@ export function tokenStore(tenant: Tenant, secrets: SecretBox, identityId: strin
   }
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_EMAIL_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'email_accounts',

@@ -124,7 +124,7 @@ export function subject(identityId: string) {
   return { subjectKind: 'identity', subjectId: identityId }
 }
 
-/** An identity as those see it who send in its name. */
+/** An identity as its senders see it. */
 export type IdentityOfSender = Awaited<ReturnType<typeof selectSenders>>[number]
 
 /** The identities that senders use, by id. */

@@ -27,23 +27,23 @@ export interface SentFile {
 
 type Answer = { import: Import }
 
-/** What makes a request the repetition of another: the key and the rest of the request, except the file. */
-interface Repetition {
+/** What makes a request a retry of another: the key and the rest of the request, except the file. */
+interface RetryKey {
   key: string
   request: string
 }
 
 /**
- * Receives a file and stores its import; nothing is imported yet. The repetition of an earlier request gets the answer to
+ * Receives a file and stores its import; nothing is imported yet. A retry of an earlier request gets the answer to
  * that one. Unless a new import is stored, no file is left.
- * @param repetition undefined if the request has no Idempotency-Key.
+ * @param retryKey undefined if the request has no Idempotency-Key.
  * @throws ServiceError as `receiveFile` and `performOnce` do.
  */
 export async function createImport(
   services: ImportServices & { secrets: SecretBox; clock: Clock; directory: string },
   { tenant, actor }: { tenant: Tenant; actor: Actor },
   { name, body, decoder, bytes }: SentFile,
-  repetition: Repetition | undefined,
+  retryKey: RetryKey | undefined,
 ): Promise<{ answer: Answer; isRepeated: boolean }> {
   if (bytes > FILE_BYTES_MAX) throw fileTooLarge()
   const { clock, secrets, directory } = services
@@ -59,9 +59,9 @@ export async function createImport(
       return answer
     })
   try {
-    if (repetition === undefined) return { answer: await insert(), isRepeated: false }
-    // The file counts as what was sent, so it is received before it is known to be a repetition.
-    const { key, request } = repetition
+    if (retryKey === undefined) return { answer: await insert(), isRepeated: false }
+    // The file counts as what was sent, so it is received before it is known to be a retry.
+    const { key, request } = retryKey
     const sent = `${request}\n${file.sha256}`
     const { answer, isRepeated } = await performOnce({ tenant, actor, now, secrets }, { key, sent }, insert)
     if (isRepeated) await deleteFile(fileOf(directory, importId))

@@ -4,7 +4,7 @@ import Type from 'typebox'
 export const Encoding = Type.Enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'])
 export type Encoding = Type.Static<typeof Encoding>
 
-/** Bytes without a meaning in Windows-1252, which occur in almost every file that is not text. */
+/** Bytes that Windows-1252 leaves undefined; almost every non-text file has some. */
 const UNDEFINED_BYTES = [0x81, 0x8d, 0x8f, 0x90, 0x9d]
 
 /**

@@ -103,8 +103,8 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
         decoder: decoderOf(request),
         bytes: Number(headers['content-length']),
       }
-      const repetition = key === undefined ? undefined : { key, request: `POST ${url}` }
-      const { answer, isRepeated } = await createImport({ ...dependencies, directory }, request, sent, repetition)
+      const retryKey = key === undefined ? undefined : { key, request: `POST ${url}` }
+      const { answer, isRepeated } = await createImport({ ...dependencies, directory }, request, sent, retryKey)
       if (isRepeated) reply.header('idempotent-replayed', 'true')
       reply.removeHeader('connection')
       return reply.code(201).send({ status: 'success' as const, ...answer })
@@ -119,7 +119,7 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
       schema: {
         operationId: 'downloadFailedRows',
         tags: ['Imports'],
-        summary: 'Download the rows of an import that failed, as a CSV file',
+        summary: 'Download the failed rows of an import as a CSV file',
         description: 'Correct the rows and import the file again. The audit log records each download.',
         params: Type.Object({ import_id: idInPath('import') }),
         response: {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../platform/postgres/database.ts'
 
-/** How the rows about a person are found: they contain one of some ids, or a text that the pattern matches. */
+/** What rows about a person contain: one of these ids, or a text that the pattern matches. */
 export interface Concerned {
   ids: readonly string[]
   pattern: string | null

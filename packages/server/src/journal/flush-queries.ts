@@ -45,7 +45,7 @@ export interface Flush {
 export interface VisitorStatements {
   /** Adds those of `sent` that are unknown, and returns a row for each. */
   add: string
-  /** Moves the beginnings of episodes back. */
+  /** Sets earlier beginnings of episodes. */
   begin: string
   /** Selects those of `sent` that were known and still have the recorded owner. */
   unchanged: string

@@ -10,11 +10,11 @@ export interface HandlerDependencies {
   /** Signs what clients must send back. */
   mcpSecret(): Promise<string>
   log: Logger
-  /** Adds to the server of each request; for tests of the protocol. */
+  /** Extends the server of each request, for protocol tests. */
   extendMcpServer?: (server: McpServer, parts: Pick<ServerDependencies, 'sdk' | 'stateCodec'>) => void
 }
 
-/** Answers the messages of callers who are authenticated, with the protocol library. */
+/** Answers authenticated callers' messages with the protocol library. */
 export function createHandler(dependencies: HandlerDependencies) {
   const open = lazyLibrary(dependencies)
   return async (request: FastifyRequest, reply: FastifyReply, caller: McpCaller): Promise<Response> => {

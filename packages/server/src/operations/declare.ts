@@ -15,7 +15,7 @@ import type { Tag } from './tags.ts'
 
 /** What every operation gets; `operationsWith` adds the services that a feature needs. */
 export interface Context {
-  /** Of the transaction, if `perform` starts one: see `audit` and `isAtomic`. */
+  /** Its handle, if `perform` starts a transaction: see `audit`, `isAtomic`. */
   tenant: Tenant
   now: Date
   actor: Actor
@@ -35,8 +35,8 @@ export interface Context {
     /** Whether the request has an Idempotency-Key. Without one, nothing is remembered. */
     hasKey: boolean
     /**
-     * Determines a value once: a repetition gets the value of the first request, even if that ended in between. Call it
-     * once, before the first change.
+     * Determines a value once: a retry gets the first request's value, even if that was interrupted. Call it once,
+     * before the first change.
      */
     remember<T>(determine: () => Promise<T>): Promise<T>
   }
@@ -109,22 +109,22 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   /** Whether `run` calls `requireMatch`. If not, a request with If-Match is rejected. */
   ifMatch?: true
   /**
-   * What comes before the transaction: slow checks, such as DNS look-ups and calls of other hosts, and rows for which
+   * What comes before the transaction: slow checks, such as DNS look-ups and calls to other hosts, and rows for which
    * others must not wait. It is harmless to repeat. `run` gets what it returns; declare it before `run`.
    */
   check?: (context: Context & Services, input: Input) => Promise<Checked>
   run: (context: Context & Services, input: Input, checked: Checked) => Promise<Output>
   /**
    * What follows the commit: a mail, or the wait for a result. It returns the fields of the response that this changes.
-   * A repetition does not run it again, even if the first request ended in it: it gets what `run` returned. Only after an
-   * error below 500 the request counts as refused, and a repetition runs as a whole.
+   * A retry does not run it again, even if the first request ended in it: it gets what `run` returned. Only after
+   * an error below 500 does the request count as refused, and a retry runs as a whole.
    */
   after?: (context: Context & Services, output: Output, input: Input) => Promise<Partial<Output>>
   /**
    * The audit entry; null if nothing changed. Without one, an operation that changes something says why in `unaudited`.
-   * `own`: the feature writes the entry. That is right only where `run` is not one transaction, and where the function
-   * that writes the entry has other callers too. A detail that the response lacks is not a reason: `forAudit` returns it;
-   * a call of another host neither: `check` and `after` make it.
+   * `own`: the feature writes the entry. That is right only if `run` is not one transaction, or the function that
+   * writes the entry has other callers. A detail that the response lacks is no reason: `forAudit` returns it; nor is a
+   * call to another host: `check` and `after` make it.
    */
   audit?: ((output: Output, input: Input, context: Context) => Omit<AuditEntry, 'actor'> | null) | 'own'
   /** Why there is no audit entry, such as 'recorded as an event'. */
@@ -134,7 +134,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   /**
    * Whether `run` changes the databases in one transaction, and nothing else. With an audit entry it is atomic anyway.
    * `perform` runs it in a transaction if the answer for an Idempotency-Key must be stored with the change. A POST that is
-   * not atomic says in its `description` what a repetition does after an interruption.
+   * not atomic says in its `description` what a retry does after an interruption.
    */
   isAtomic?: true
 }

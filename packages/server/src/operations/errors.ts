@@ -29,7 +29,7 @@ export const CALLER_ERRORS: readonly NamedError[] = [
   '403 no_tenant',
 ]
 
-/** What a request with an Idempotency-Key can answer: the answer is stored encrypted. */
+/** The errors of an Idempotency-Key. Its answer is stored encrypted. */
 export const IDEMPOTENCY_ERRORS: readonly NamedError[] = [
   '409 idempotency_key_in_use',
   '409 idempotency_key_reused',
@@ -42,5 +42,5 @@ const READ_ERRORS: readonly NamedError[] = [
   '429 too_many_reads',
   '503 reads_busy',
 ]
-/** What every operation and every download of records can answer. */
+/** The errors of every operation and every download of records. */
 export const EVERYWHERE: readonly NamedError[] = [...CALLER_ERRORS, ...READ_ERRORS, ...ROUTE_ERRORS].sort()

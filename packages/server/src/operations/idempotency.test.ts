@@ -25,7 +25,7 @@ function post(path: string, key: string, body: unknown, apiKey = tenant.key) {
 }
 const webhooks = async () => (await tenant.call('GET', '/v1/webhooks')).body.pagination.total_items
 
-test('a repetition gets the same answer, with the secret that is shown once, and changes nothing', async () => {
+test('a retry gets the same answer, with the secret that is shown once, and changes nothing', async () => {
   const key = newKey()
   const first = await post('/v1/webhooks', key, WEBHOOK)
   const [before, audited] = [await webhooks(), await listAudit(tenant.handle, {}, { page: 1, limit: 1 })]
@@ -40,7 +40,7 @@ test('a repetition gets the same answer, with the secret that is shown once, and
   expect(await everythingStored(service)).not.toContain(first.body.signing_secret)
 })
 
-test('a repetition gets the warnings of the answer, its status and its ETag', async () => {
+test('a retry gets the warnings of the answer, its status and its ETag', async () => {
   const requests = [
     ['/v1/aggregate?unknown=1', { entity: 'contacts', group_by: 'country', metric: 'count', metric_field: 'score' }],
     ['/v1/contacts', { email: 'etag@example.com' }],
@@ -185,7 +185,7 @@ function interruptedAt(now: Date, request: { key: string; sent: string }, secret
   })
 }
 
-test('what a request determined counts for its repetition after a rotation of the secret key', async () => {
+test('what a request determined counts for its retry after a rotation of the secret key', async () => {
   const request = { key: newKey(), sent: 'same' }
   const [before, next] = [randomBytes(32), randomBytes(32)]
   await expect(interruptedAt(after(0), request, createSecretBox([before]), 'first')).rejects.toThrow('first')

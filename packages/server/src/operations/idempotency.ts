@@ -12,7 +12,7 @@ import type { Actor } from './audit.ts'
 import type { Context, Values } from './declare.ts'
 import type { Answer, Memory } from './perform.ts'
 
-/** How long a repetition gets the answer, as the API documents. */
+/** How long a retry gets the answer, as the API documents. */
 const KEPT_MS = DAY_MS
 /** The lease of a claim: after this time without a final answer, the request's process has died. */
 const UNANSWERED_MS = leaseMs('idempotency_key')
@@ -32,13 +32,13 @@ interface Request {
 
 type Caller = Pick<Context, 'tenant' | 'actor' | 'now'> & { secrets: SecretBox }
 
-/** What is stored. An answer that is not final counts once the first request must have ended. */
+/** What is stored. An answer that is not final counts once the lease has ended. */
 type Stored = Answer & { isFinal: boolean }
 
 /**
- * Performs a request once: a repetition within 24 hours gets the answer of the first. The answer is stored in the
- * transaction of the change, if the operation is atomic; else after it, and what `remember` determined before makes a
- * repetition harmless.
+ * Performs a request once: a retry within 24 hours gets the answer of the first. The answer is stored in the
+ * transaction of the change, if the operation is atomic; else after it, and the value from `remember` makes a retry
+ * harmless.
  * @throws ServiceError 409 `idempotency_key_reused` for another request, 409 `idempotency_key_in_use` while the first
  * has no answer.
  */
@@ -70,7 +70,7 @@ export async function performOnce(
     store: (tx, answer, isFinal) => update(tx, { answer_sealed: sealed({ ...answer, isFinal }) }),
     async finish(answer) {
       const answer_sealed = sealed({ ...answer, isFinal: true })
-      // Inserted again if an erasure has deleted all answers in the meantime, as this request may be the one that ordered it.
+      // Inserted again if an erasure has deleted all answers meanwhile: this request may have ordered it.
       await tenant.db
         .insertInto('idempotency_keys')
         .values({ ...row, request_hash: claimed.request_hash, claimed_at: now, answer_sealed })
@@ -86,7 +86,7 @@ export async function performOnce(
   function sealed(stored: Stored): string {
     return caller.secrets.seal(JSON.stringify(stored), place)
   }
-  /** The time of the claim proves that the key is still this request's. */
+  /** The time of the claim proves that this request still has the key. */
   const isOwn = ({ eb, and }: ExpressionBuilder<TenantTables, 'idempotency_keys'>) =>
     and([eb('caller', '=', row.caller), eb('key', '=', key), eb('claimed_at', '=', now)])
   async function update(tx: Tenant, values: { remembered: string } | { answer_sealed: string }): Promise<void> {
@@ -106,7 +106,7 @@ export async function performOnce(
     if (remembered === null) {
       await tenant.db.deleteFrom('idempotency_keys').where(isOwn).where('answer_sealed', 'is', null).execute()
     } else {
-      // What the request remembered counts for its repetition, so the row stays, as if its lease had ended.
+      // A retry needs what the request remembered, so the row stays, as if its lease had ended.
       const ended = { claimed_at: new Date(now.getTime() - UNANSWERED_MS - 1) }
       const row = tenant.db.updateTable('idempotency_keys').set(ended)
       await row.where(isOwn).where('answer_sealed', 'is', null).execute()
@@ -140,8 +140,7 @@ const CLAIM_COLUMNS = ['request_hash', 'answer_sealed', 'remembered', 'claimed_a
 type Claimed = Pick<Selectable<TenantTables['idempotency_keys']>, (typeof CLAIM_COLUMNS)[number]>
 
 /**
- * Claims a key without an answer.
- * @returns the answer of an earlier request, or what one without an answer remembered, if any.
+ * Claims a key that has no answer. @returns an earlier request's answer or, without one, what it remembered.
  * @throws ServiceError 409
  */
 async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Date): Promise<Claimed> {
@@ -205,7 +204,7 @@ export function callerOf(actor: Actor): string {
   return 'id' in actor ? `${actor.kind}:${actor.id}` : actor.kind
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_ANSWER_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'idempotency_keys',

@@ -11,11 +11,11 @@ export interface Answer {
   warnings: readonly string[]
 }
 
-/** The memory of a request with an Idempotency-Key, for its repetitions. */
+/** What a request with an Idempotency-Key keeps for retries. */
 export interface Memory extends Readonly<Context['memory']> {
   /**
    * Stores the answer, in the transaction of the change if there is one. @param isFinal false if more follows the commit:
-   * then repetitions get this answer only if the first request ends before `finish` or `release`.
+   * then retries get this answer only if the first request ends before `finish` or `release`.
    */
   store(tenant: Tenant, answer: Answer, isFinal: boolean): Promise<void>
   /** Replaces an answer that was not final. */
@@ -24,7 +24,7 @@ export interface Memory extends Readonly<Context['memory']> {
   release(): Promise<void>
 }
 
-/** Of a request without an Idempotency-Key. */
+/** For requests without an Idempotency-Key. */
 export const NO_MEMORY: Memory = {
   hasKey: false,
   remember: (determine) => determine(),
@@ -33,7 +33,7 @@ export const NO_MEMORY: Memory = {
   release: async () => {},
 }
 
-/** Performs an operation. Its changes, its audit entry and the answer for repetitions are committed together, or none is. */
+/** Performs an operation. Its changes, its audit entry and the answer for retries are committed together, or none is. */
 export async function perform<Services>(
   operation: Operation<Services>,
   caller: Omit<Context, 'memory'> & Services,
@@ -60,7 +60,7 @@ export async function perform<Services>(
   for (const warning of answer.warnings) caller.warn(warning)
   if (after === undefined) return answer.output
   const changed = await after({ ...context, ...caller }, result, input).catch(async (error: unknown) => {
-    // If this fails too, a repetition gets the answer of the commit.
+    // If this fails too, a retry gets the committed answer.
     if (isRefusal(error)) await memory.release().catch(() => {})
     throw error
   })
@@ -69,7 +69,7 @@ export async function perform<Services>(
   return output
 }
 
-/** Whether an error is about the request. After any other one, a repetition must not perform the committed change again. */
+/** Whether an error refuses the request. After any other, a retry must not repeat the committed change. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.status < 500
 }
@@ -82,7 +82,7 @@ function transactionFor({ audit: entryOf, isAtomic }: Pick<Operation, 'audit' | 
 
 const withoutTransaction: typeof changeTogether = (tenant, work) => work(tenant)
 
-/** The result of an operation without what is for its audit entry or `after` alone. */
+/** An operation's result without what only its audit entry or `after` needs. */
 function withoutForAudit({ forAudit = {} }: Pick<Operation, 'forAudit'>, result: Values): Values {
   return Object.fromEntries(Object.entries(result).filter(([name]) => !Object.hasOwn(forAudit, name)))
 }

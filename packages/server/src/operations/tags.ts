@@ -37,7 +37,7 @@ export const TAGS = [
   { name: 'Settings', description: "The tenant's settings and limits, and how its pages include the tracker." },
   { name: 'Members', description: 'People who can sign in, and their roles.' },
   { name: 'Invitations', description: 'Links with which people become members.' },
-  { name: 'API keys', description: 'Credentials of programs, and their scopes.' },
+  { name: 'API keys', description: 'Credentials for programs, and their scopes.' },
   { name: 'Connected apps', description: 'Applications that people allowed to act for them.' },
   { name: 'Domains', description: 'Websites whose pages may send events, and how you prove that they are yours.' },
   { name: 'Audit log', description: 'Who changed what, and when.' },

@@ -19,7 +19,7 @@ const EVENT_USUAL = ['timestamp', 'event', 'url', 'contact_email', 'visitor_id',
 const ORDER = ['page', 'limit', 'sort_by', 'sort_dir', 'count_only', 'fields']
 const NO_FILTERS = [...ORDER, 'columns', 'include']
 
-/** A list as a file, whose name is the list's. */
+/** A list as a file named after it. */
 export type ListFile<Row> = Omit<CsvFile<Row>, 'beforeSending'>
 
 /**
@@ -123,7 +123,7 @@ export function exportEntry(
   query: object,
   url: string,
 ) {
-  // Without filters that only have their default value. The router starts the query at a hash as well.
+  // Leaves out filters that were not sent. The router also starts the query at `#`.
   const sent = new URLSearchParams(url.replace(/^[^?#]*[?#]/, ''))
   const filters = Object.keys(query).filter((key) => sent.has(key) && !NO_FILTERS.includes(key))
   const details = { name, columns, filters }

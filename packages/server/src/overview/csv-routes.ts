@@ -19,7 +19,7 @@ import { companiesFile, contactsFile, eventsFile, exportEntry, type ListFile, wi
 
 const columns = filterText('A comma-separated list of columns: fields, and keys of properties or data.', 8_000)
 const DESCRIPTION =
-  'Every matching record, with the filters of the list. What orders or shortens a list has no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe.'
+  'Every matching record, with the filters of the list. Sorting, paging and `fields` have no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe.'
 /** The responses of a download. @param ofFilters the errors of the list's filters */
 const responsesWith = (...ofFilters: NamedError[]) => ({
   200: fileResponse('text/csv', 'The names of the columns, and a line for each record.'),
@@ -43,7 +43,7 @@ export function csvRoutes(
     people: People
   },
 ): void {
-  /** Sends a list as a file of today. */
+  /** Sends a list as a dated file. */
   async function sendExport<Row>(
     { tenant, actor, query, url }: ExportRequest,
     reply: FastifyReply,

@@ -23,10 +23,10 @@ const PropertyObject = Type.Object(
     label: Type.String(),
     type: Type.Unsafe<Property['type']>({ type: 'string', enum: PROPERTY_TYPES }),
     is_editable: Type.Boolean({
-      description: 'Whether people set it: not if the service derives it, or if it records a consent.',
+      description: 'Whether people can set it: not if the service derives it or it records a consent.',
     }),
     is_usual: Type.Boolean({
-      description: 'Whether records are shown and exported with it, unless other properties are chosen.',
+      description: 'Whether lists and exports include it by default.',
     }),
     choices: Nullable(Type.Array(Type.String()), 'The only values it may have; null for any.'),
     newest_with_value: Nullable(
@@ -73,7 +73,7 @@ export const OVERVIEW_OPERATIONS = [
     command: 'property get',
     scope: 'any-key',
     summary: 'Get a property of contacts, companies or events',
-    description: `Only what \`GET /v1/properties\` lists is known. ${OWN_SCOPE}`,
+    description: `Knows only what \`GET /v1/properties\` lists. ${OWN_SCOPE}`,
     input: {
       property: Type.String({ description: 'The name of the property.', examples: ['lifecyclestage'] }),
       entity: EntityParameter,
@@ -101,7 +101,7 @@ export const OVERVIEW_OPERATIONS = [
         description: 'A property of contacts, or a field of their events, such as `event.type`.',
         examples: ['country'],
       }),
-      q: Type.Optional(Type.String({ maxLength: 200, description: 'Only values that begin with this.' })),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'Only values that contain this.' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
     },
     output: { property: Type.String(), values: Type.Array(Suggestion) },

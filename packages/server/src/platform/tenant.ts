@@ -40,8 +40,8 @@ export interface Tenant {
   /** Runs `work` on a dedicated connection for temporary tables, which are not restricted to the tenant. */
   scratch<T>(work: (scratch: Kysely<object>) => Promise<T>): Promise<T>
   /**
-   * The same connection without the predicate, for statements that also run for all tenants at once, and for the tenants
-   * themselves: a caller names the tenant itself. scripts/house lists the modules that may use it.
+   * The same connection without the predicate, for statements that also run for all tenants at once, and for the
+   * tenants' own rows: callers name the tenant. scripts/house lists the modules that may use it.
    */
   readonly unrestricted: Database
   /**

@@ -245,7 +245,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_AUTHORIZATION_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'authorizations',

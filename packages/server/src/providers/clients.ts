@@ -162,7 +162,7 @@ function toObject(provider: Provider, row: Row | undefined, config: ClientDepend
   }
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_CLIENT_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'provider_clients',

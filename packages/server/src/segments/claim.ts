@@ -50,7 +50,7 @@ export async function claimSegment(
   return numUpdatedRows > 0n
 }
 
-/** Records that a segment was evaluated, unless it was changed since. `startedAt` is exact to the microsecond. */
+/** Records that a segment was evaluated, unless it has changed since. `startedAt` is exact to the microsecond. */
 export async function finishSegment(
   tenant: Tenant,
   segment: ClaimedSegment,

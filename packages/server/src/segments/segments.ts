@@ -161,7 +161,7 @@ export async function readSegmentSoFar(tenant: Tenant, segmentId: string) {
   return { segment: toSegmentObject(row), found: Number(row.contact_count) }
 }
 
-/** What other features need of a segment; undefined for an unknown one, also if the id is malformed. */
+/** What other features need of a segment; undefined for an unknown or malformed id. */
 export async function findSegment({ db }: Tenant, segmentId: string) {
   if (!isUuid(segmentId)) return undefined
   const query = db.selectFrom('segments').select(['segment_id', 'filter', 'evaluated_at'])

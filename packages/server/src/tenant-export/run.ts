@@ -29,9 +29,9 @@ export interface ExportDependencies {
 /**
  * Writes all data of a tenant to one file. After an interruption, it restarts from the beginning.
  *
- * The job queue may take a process for dead while it still works, and start the export in a second one. So every attempt
- * has a claim without a lease, which ends that of the attempt before, and its own unfinished file. The earlier attempt
- * stops at its next update.
+ * The job queue may think a working process dead and start the export in a second one. So every attempt has a claim
+ * without a lease, which ends the previous one's, and its own unfinished file. The earlier attempt stops at its next
+ * update.
  */
 export async function runExport(
   tenant: Tenant,

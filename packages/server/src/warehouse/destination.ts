@@ -122,7 +122,7 @@ export function toDestination(
   }
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_DESTINATION_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'warehouse_destinations',

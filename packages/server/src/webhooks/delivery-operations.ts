@@ -66,7 +66,7 @@ export const DELIVERY_OPERATIONS = [
     http: 'POST /v1/webhooks/:subscription_id/deliveries/resend',
     command: 'delivery resend-failed',
     scope: 'webhooks:write',
-    summary: 'Send all failed deliveries again whose events were recorded in a time range',
+    summary: 'Resend all failed deliveries whose events were recorded in a time range',
     input: {
       ...SubscriptionPath,
       from: requiredBound('lower', 'Events recorded at or after this time.'),

@@ -65,7 +65,7 @@ const OF_PAGES = {
   },
   form_submit: {
     summary: 'A form on a page was submitted',
-    text: '{{contact.name}} sent the form {{event.data.formId}} on {{event.domain}}{{event.path}}',
+    text: '{{contact.name}} submitted the form {{event.data.formId}} on {{event.domain}}{{event.path}}',
     data: { formId: 'contact', action: '/contact', method: 'post' },
   },
   form_submission: {
@@ -85,7 +85,7 @@ const OF_PAGES = {
   },
   video_milestone: {
     summary: 'A quarter of a video was watched',
-    text: '{{contact.name}} watched {{event.data.percent}} % of the video {{event.data.video_id}}',
+    text: '{{contact.name}} watched {{event.data.percent}}% of the video {{event.data.video_id}}',
     data: { video_id: 'tour', percent: 50 },
   },
   video_complete: {
@@ -150,7 +150,7 @@ const OF_SYSTEM: Record<SystemEventName, EventType> = {
     data: { from: 'lead', to: 'customer', source: 'manual' },
   },
   contact_identified: {
-    summary: 'Visitors became a contact',
+    summary: 'Visitors were identified',
     text: '{{contact.name}} was identified (source: {{event.data.source}})',
     data: { visitor_ids: ['visitor-1'], source: 'identify' },
   },

@@ -74,7 +74,7 @@ export function headersPlace(tenantId: string, subscriptionId: string): string {
   return `${tenantId}/${subscriptionId}/headers`
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_SUBSCRIPTION_COLUMNS: readonly SealedColumn[] = [
   sealedColumn('secret_sealed', secretPlace),
   sealedColumn('previous_secret_sealed', secretPlace),

@@ -8,7 +8,7 @@ import type { SignInDependencies } from './password-sign-in.ts'
 
 export const CHANGE_PASSWORD = '/change-password'
 
-/** Changes the password of the signed-in person. Whoever knew the old one loses what it admitted them to. */
+/** Changes the password of the signed-in person. Ends other sessions and pending verifications. */
 export async function changePassword(
   dependencies: SignInDependencies,
   request: FastifyRequest,

@@ -27,8 +27,8 @@ export async function startOidcSignIn(
 }
 
 /**
- * Ends a sign-in with what the provider sent in the query, and redirects: to the page for the code if the person has a
- * second factor. The state cookie proves that this browser started the sign-in.
+ * Ends a sign-in with what the provider sent in the query, and redirects: to the page for the code if the person uses
+ * two-factor authentication. The state cookie proves that this browser started the sign-in.
  * @throws ServiceError 404 `oidc_not_configured`.
  */
 export async function finishOidcSignIn(

@@ -79,7 +79,7 @@ export async function listRunContacts(
   return { contacts, total: Number(counted?.count ?? 0), done: Number(counted?.done ?? 0) }
 }
 
-/** The latest run of each of these agents that has run at all, by agent. Proposals of others do not count as runs. */
+/** The latest run of each of these agents that has run at all, by agent. Runs triggered by `proposal` do not count. */
 export async function lastRuns(tenant: Tenant, agentIds: readonly string[]): Promise<Map<string, RunObject>> {
   const rows = await tenant.db
     .selectFrom('agent_runs')

@@ -45,8 +45,7 @@ const FIELDS = {
       actions_auto_approved: Type.Integer(),
       actions_pending_approval: Type.Integer(),
       actions_skipped: Type.Integer({
-        description:
-          'Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.',
+        description: 'Not proposed, because an action of the same type for the contact already waits for approval.',
       }),
       errors: Type.Integer(),
     },

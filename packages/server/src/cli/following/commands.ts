@@ -14,7 +14,7 @@ const NAMES_MAX = 25
 const url: Option = {
   type: 'string',
   hint: 'URL',
-  description: 'the service; default: CDS_URL, else http://localhost:8080',
+  description: 'The service. Default: CDS_URL, else http://localhost:8080.',
 }
 
 /**
@@ -24,7 +24,7 @@ const url: Option = {
 export const FOLLOWING_COMMANDS: Record<string, CommandThatFollows> = {
   'event tail': {
     summary: 'Print events as they arrive, until Ctrl+C; the key in CDS_KEY needs the scope events:read',
-    options: { event: { type: 'string', hint: 'NAME', multiple: true, description: 'only this event' }, url },
+    options: { event: { type: 'string', hint: 'NAME', multiple: true, description: 'Only this event.' }, url },
     check: ({ event }) => problemOf(event === undefined ? [] : [event].flat().map(String)),
     follow: async (values, signal) => {
       const client = openClient(values)

@@ -42,7 +42,7 @@ export const MERGE_OPERATIONS = [
       const row = await mergeContacts(tenant, context, { contactId, into }, actor, requireMatch)
       return { contact: await toWholeContact(tenant, row), merged_contact_id: contactId }
     },
-    // Connectors merge contacts too, as the service.
+    // Connectors merge too; the service is the actor.
     audit: 'own',
   }),
   mergeOperation({

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../../platform/tenant.ts'
 
-/** The contacts of those of some visitors that are identified, by visitor. */
+/** The contacts of these visitors, by visitor; only identified ones. */
 export async function contactsOfVisitors(tenant: Tenant, visitorIds: readonly string[]): Promise<Map<string, string>> {
   if (visitorIds.length === 0) return new Map()
   const rows = await tenant.db

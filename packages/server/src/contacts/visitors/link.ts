@@ -20,7 +20,7 @@ const VISITORS_MAX_FROM_PAGES = 500
  * visitors than it has now. Every query of its events names all of them: see owners.ts.
  */
 const PAST_VISITORS_FACTOR = 10
-/** How far the visitors are counted whose events belong to a contact. */
+/** Where counting visitors whose events belong to a contact stops. */
 const PAST_VISITORS_MAX = VISITORS_MAX * PAST_VISITORS_FACTOR
 
 /** The result of linking visitors to a contact. */

@@ -23,7 +23,7 @@ export const VISITOR_OPERATIONS = [
     http: 'GET /v1/contacts/:contact_id/visitors',
     command: 'visitor list',
     scope: 'contacts:read',
-    summary: 'List the visitors of a contact, newest first: the browsers and devices that were identified as it',
+    summary: 'List the visitors of a contact, newest first: its browsers and devices',
     description: '`GET /v1/visitors/{visitor_id}` summarizes the events of one.',
     input: { contact_id: idInPath('contact'), ...pageParameters(50, 100) },
     output: { visitors: Type.Array(ContactVisitor), pagination: Pagination },

@@ -31,7 +31,7 @@ export async function readPosition(
 
 /**
  * Stores the reading position of a folder.
- * @param isFirst whether the folder had no position before. If it had one that was deleted since, a reread was
+ * @param isFirst whether the folder had no position before. If it had one that has been deleted, a reread was
  * requested, and no position is stored.
  */
 export async function storePosition(

@@ -187,7 +187,7 @@ export function codePlace(tenantId: string, sessionId: string): string {
   return `${tenantId}/${sessionId}/social-code`
 }
 
-/** The columns with ciphertexts, for the rotation of keys. */
+/** The encrypted columns, for `secret rotate`. */
 export const SEALED_SESSION_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'social_sessions',

@@ -12,7 +12,7 @@ const RETRY_AFTER_MS = 2_000
 /** Where an erasure deletes. */
 export interface Deletion {
   clickhouse: ClickHouse
-  /** Deletions name the tables that store the rows. */
+  /** If set, deletions name its storage tables. */
   cluster: string | null
 }
 

@@ -43,12 +43,12 @@ const JSON_TYPE = 'application/json'
 
 /** The headers that follow from the response, and not from an operation. */
 const HEADERS = {
-  'X-Request-Id': header('Names the request in the log of the service.'),
-  'RateLimit-Limit': header('Requests that are allowed in a minute.', 'integer'),
-  'RateLimit-Remaining': header('Requests that are left.', 'integer'),
-  'RateLimit-Reset': header('Seconds until all requests are left again.', 'integer'),
+  'X-Request-Id': header("Identifies the request in the service's log."),
+  'RateLimit-Limit': header('Requests allowed per minute.', 'integer'),
+  'RateLimit-Remaining': header('Requests left.', 'integer'),
+  'RateLimit-Reset': header('Seconds until the current window ends.', 'integer'),
   'RateLimit-Policy': header('The limit and its period in seconds, such as `600;w=60`.'),
-  'Retry-After': header('Seconds to wait before you repeat the request. Sent if a repetition may succeed.', 'integer'),
+  'Retry-After': header('Seconds to wait before you retry. Sent if a retry may succeed.', 'integer'),
   'WWW-Authenticate': header('How to send an API key.'),
 }
 
@@ -139,7 +139,9 @@ function resultOf(operationId: string, { properties = {} }: Schema): string {
   return `${only.title !== undefined && others.length === 0 ? only.title : capitalized(operationId)}Result`
 }
 
-/** Replaces each error by a reference to the response that all errors of its status share, with the operation's codes. */
+/**
+ * Replaces each error with a reference to the response that all errors of its status share, with the operation's codes.
+ */
 function shareErrors(
   { responses }: Described,
   shared: Record<string, Response>,
@@ -166,11 +168,11 @@ function references(kind: string, names: string[]): Record<string, object> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]))
 }
 
-/** The keywords whose values are no schemas. */
+/** The keywords whose values are not schemas. */
 const VALUES = ['const', 'default', 'enum', 'example', 'examples']
 const NAME = /^[A-Z][A-Za-z]+$/
 
-/** Replaces each schema with a `title` by a reference to the component of that name. */
+/** Replaces each schema that has a `title` with a reference to that component. */
 function nameSchemas<Parts extends object>(given: Parts): { parts: Parts; schemas: Record<string, object> } {
   const schemas: Record<string, object> = {}
   const named = (value: unknown): unknown => {

@@ -13,7 +13,7 @@ export function firstOfEach(headers: Dispatcher.ResponseData['headers']): Record
   )
 }
 
-/** Reads a body whole. @throws OutboundError `too_long` if it is longer than `mebibytesMax` MiB */
+/** Reads a whole body. @throws OutboundError `too_long` if it is longer than `mebibytesMax` MiB */
 export async function readWhole(body: Dispatcher.ResponseData['body'], mebibytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0

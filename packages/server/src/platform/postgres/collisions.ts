@@ -18,7 +18,7 @@ export class Collision extends Error {
  * Inside a transaction it joins that one, which is then repeated as a whole.
  */
 export function changeTogether<T>(tenant: Tenant, work: (tx: Tenant) => Promise<T>): Promise<T> {
-  // A repetition is impossible here: an error has ended the transaction.
+  // It cannot be repeated here: an error has ended the transaction.
   if (tenant.isTransaction) return work(tenant)
   return repeatOnCollision(() => tenant.transaction(work))
 }

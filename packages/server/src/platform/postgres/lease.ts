@@ -147,7 +147,7 @@ export async function whileClaimed<T>(
   try {
     return await work(losing.signal)
   } catch (error) {
-    // The work fails in some way of its own when the signal aborts.
+    // When the signal aborts, the work fails with its own error.
     throw losing.signal.reason instanceof ClaimLost ? losing.signal.reason : error
   } finally {
     await renewal.stop()

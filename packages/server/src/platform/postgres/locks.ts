@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 
-/** What a tenant has a limited number of. Additions are locked (`../limits.ts`). */
+/** What is limited per tenant. Adding one takes a lock (`../limits.ts`). */
 export type LimitName =
   | 'agents'
   | 'api_keys'
@@ -36,7 +36,7 @@ export type LockName =
   | 'setup'
   | 'warehouse_runs'
 
-/** The number of a lock. The functions of `tables.sql` get it as a parameter, so that only this file spells locks. */
+/** The number of a lock. The functions of `tables.sql` get it as a parameter, so that only this file derives it. */
 export function lockKey(name: LockName, ...of: string[]): RawBuilder<bigint> {
   return hashed(sql`${[name, ...of].join('/')}`)
 }

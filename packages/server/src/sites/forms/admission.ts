@@ -26,8 +26,8 @@ export function tenantNamed(tenantInPath: string): string | null {
 }
 
 /**
- * The visitor and email address in a body that is not validated yet: submissions are limited per person. Of a text that
- * is too long, the beginning counts.
+ * The visitor and email address in a body that is not validated yet: submissions are limited per person. Longer texts
+ * are cut to the limit.
  */
 export function personsNamed(body: unknown): string[] {
   const { visitor_id, contact_data } = (body ?? {}) as { visitor_id?: unknown; contact_data?: object | null }

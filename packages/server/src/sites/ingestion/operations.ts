@@ -30,7 +30,7 @@ export const INGESTION_OPERATIONS = [
     http: 'POST /v1/events',
     command: 'event send',
     scope: 'events:write',
-    summary: 'Record up to 500 events of your servers',
+    summary: 'Record up to 500 events from your servers',
     description:
       'Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once.',
     input: EVENTS_FIELDS,
@@ -61,7 +61,7 @@ export const INGESTION_OPERATIONS = [
   }),
 ]
 
-/** The calls, with an id for each event without one: the same in a repetition, so that it records none again. */
+/** The calls, with an id for each event without one. A retry gets the same ids, so it records none again. */
 async function withIds(calls: (Call | ServiceError)[], memory: Context['memory']) {
   if (calls.every((call) => call instanceof ServiceError || call.event === null || call.event.sentId !== null))
     return calls

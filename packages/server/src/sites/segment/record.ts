@@ -39,7 +39,7 @@ interface Outcome {
 
 /**
  * Records one call.
- * @returns warnings. @throws ServiceError 400, with which SDKs drop a call that fails instead of sending it again.
+ * @returns warnings. @throws ServiceError 400, on which SDKs drop the call instead of sending it again.
  */
 export async function recordOne(
   dependencies: RecordDependencies,
@@ -51,7 +51,7 @@ export async function recordOne(
   return outcome?.warnings ?? []
 }
 
-/** Records the calls of a batch. @returns warnings, also of the calls that are not recorded. */
+/** Records the calls of a batch. @returns warnings, and why calls are not recorded. */
 export async function recordBatch(
   dependencies: RecordDependencies,
   sender: SdkSender,
