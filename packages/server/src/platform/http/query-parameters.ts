@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { TBoolean, TOptional, TSchema, TUnsafe } from 'typebox'
 import Type from 'typebox'
 import { hasFewerCharacters, hasMoreCharacters } from '../characters.ts'
 import { type ErrorDetail, validationError } from '../errors.ts'
@@ -36,21 +36,38 @@ export function wordList<const Word extends string>(allowed: readonly Word[], de
   )
 }
 
+/**
+ * A parameter that a caller may omit, although an operation always gets a value: `parseQuery` fills in the `default` of
+ * its schema. A field of a body gets no default.
+ */
+export function withDefault<Schema extends TSchema>(schema: Schema): Schema {
+  return Type.Optional(schema) as TSchema as Schema
+}
+
 /** One word from `allowed`. */
-export function oneOf<const Word extends string>(allowed: readonly Word[], description: string, fallback?: Word) {
-  return Type.Optional(
-    Type.Unsafe<Word>({
-      type: 'string',
-      enum: allowed,
-      description,
-      ...(fallback === undefined ? {} : { default: fallback }),
-    }),
-  )
+export function oneOf<const Word extends string>(
+  allowed: readonly Word[],
+  description: string,
+): TOptional<TUnsafe<Word>>
+export function oneOf<const Word extends string>(
+  allowed: readonly Word[],
+  description: string,
+  fallback: NoInfer<Word>,
+): TUnsafe<Word>
+export function oneOf(allowed: readonly string[], description: string, fallback?: string): TSchema {
+  const word = { type: 'string', enum: allowed, description }
+  return fallback === undefined
+    ? Type.Optional(Type.Unsafe<string>(word))
+    : withDefault(Type.Unsafe<string>({ ...word, default: fallback }))
 }
 
 /** true, false, 1 or 0. */
-export function flag(description: string, fallback?: boolean) {
-  return Type.Optional(Type.Boolean({ description, ...(fallback === undefined ? {} : { default: fallback }) }))
+export function flag(description: string): TOptional<TBoolean>
+export function flag(description: string, fallback: boolean): TBoolean
+export function flag(description: string, fallback?: boolean): TSchema {
+  return fallback === undefined
+    ? Type.Optional(Type.Boolean({ description }))
+    : withDefault(Type.Boolean({ description, default: fallback }))
 }
 
 /** A filter text: not empty, at most `maxLength` characters. */
