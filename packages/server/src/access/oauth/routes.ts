@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyRequest } from 'fastify'
+import { shown } from '../../platform/characters.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { registerClient } from './clients.ts'
@@ -91,7 +92,7 @@ function parametersOf(body: unknown): ReadonlyMap<string, string> {
   if (typeof body !== 'string') throw new OAuthError('invalid_request', `Send the parameters as ${FORM}.`)
   const parameters = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(body)) {
-    if (parameters.has(name)) throw new OAuthError('invalid_request', `${name.slice(0, 100)} is given twice.`)
+    if (parameters.has(name)) throw new OAuthError('invalid_request', `${shown(name)} is given twice.`)
     parameters.set(name, value)
   }
   return parameters

@@ -1,3 +1,4 @@
+import { shown } from '../characters.ts'
 import { ServiceError, validationError } from '../errors.ts'
 
 /** The size limit of a body, unless a route has another. */
@@ -67,7 +68,7 @@ function checkTree(value: unknown, path: string, depth: number, withStrings: boo
   }
   if (value === null || typeof value !== 'object') return
   if (depth >= MAX_DEPTH) {
-    throw validationError([{ path: path.slice(0, 200), message: `is nested deeper than ${MAX_DEPTH} levels` }])
+    throw validationError([{ path: shown(path), message: `is nested deeper than ${MAX_DEPTH} levels` }])
   }
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) checkTree(value[i], `${path}[${i}]`, depth + 1, withStrings)

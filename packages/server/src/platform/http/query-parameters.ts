@@ -1,6 +1,6 @@
 import type { TBoolean, TOptional, TSchema, TUnsafe } from 'typebox'
 import Type from 'typebox'
-import { hasFewerCharacters, hasMoreCharacters } from '../characters.ts'
+import { hasFewerCharacters, hasMoreCharacters, shown } from '../characters.ts'
 import { type ErrorDetail, validationError } from '../errors.ts'
 import { ID_LENGTH_MAX } from '../ids.ts'
 import { parseTimestamp } from '../time.ts'
@@ -151,21 +151,23 @@ export function parseQuery(schema: TSchema, raw: Record<string, unknown>): Parse
   }
   for (const [name, text] of Object.entries(raw)) {
     if (name in properties || typeof text === 'string') continue
-    details.push({ path: name.slice(0, 100), message: 'was given more than once; send it once' })
+    details.push({ path: shown(name), message: 'was given more than once; send it once' })
   }
   return details.length > 0 ? { details } : { value }
 }
+
+const WARNINGS_MAX = 20
 
 /** The unknown names in `raw`, each with the nearest known name if there is one. */
 export function unknownParameters(schema: TSchema | undefined, raw: Record<string, unknown>): string[] {
   const known = schema ? Object.keys(propertiesOf(schema)) : []
   return Object.keys(raw)
     .filter((name) => !known.includes(name))
-    .slice(0, 20)
-    .map((name) => {
-      const shown = name.slice(0, 100)
-      const near = nearest(shown, known)
-      return `unknown query parameter '${shown}' was ignored${near ? `; did you mean '${near}'?` : ''}`
+    .slice(0, WARNINGS_MAX)
+    .map((sent) => {
+      const name = shown(sent)
+      const near = nearest(name, known)
+      return `unknown query parameter '${name}' was ignored${near ? `; did you mean '${near}'?` : ''}`
     })
 }
 
@@ -207,7 +209,7 @@ function parseWords(allowed: readonly string[], text: string): Result {
   return wrong === undefined
     ? { value: words }
     : {
-        problem: `has the unknown value '${wrong.slice(0, 100)}'; must be a comma-separated list of ${allowed.join(', ')}`,
+        problem: `has the unknown value '${shown(wrong)}'; must be a comma-separated list of ${allowed.join(', ')}`,
       }
 }
 

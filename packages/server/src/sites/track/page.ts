@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { shown } from '../../platform/characters.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { BODY_ERRORS, type NamedError, ROUTE_ERRORS } from '../../platform/http/responses.ts'
 import { sendingHost } from './location.ts'
@@ -28,7 +29,7 @@ export function domainNotAllowed(host: string | null): ServiceError {
   const message =
     host === null
       ? 'The request has no page: it needs an Origin or a Referer header.'
-      : `${host.slice(0, 253)} is not one of your verified domains. Add and verify it in the settings.`
+      : `${shown(host)} is not one of your verified domains. Add and verify it in the settings.`
   return new ServiceError(403, 'domain_not_allowed', message)
 }
 
