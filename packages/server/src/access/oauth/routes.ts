@@ -2,6 +2,7 @@ import type { FastifyError, FastifyRequest } from 'fastify'
 import { shown } from '../../platform/characters.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
+import { DAY_SECONDS } from '../../platform/time.ts'
 import { registerClient } from './clients.ts'
 import { type ExchangeDependencies, exchange, revokeToken } from './exchange.ts'
 import {
@@ -81,7 +82,7 @@ function allowPreflight(app: App, path: string, method: 'GET' | 'POST'): void {
     reply.headers({
       'access-control-allow-methods': method,
       'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version',
-      'access-control-max-age': '86400',
+      'access-control-max-age': String(DAY_SECONDS),
     })
     return reply.code(204).send()
   })

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { shown } from '../../platform/characters.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { BODY_ERRORS, type NamedError, ROUTE_ERRORS } from '../../platform/http/responses.ts'
+import { DAY_SECONDS } from '../../platform/time.ts'
 import { sendingHost } from './location.ts'
 
 /** Finds the tenant that has verified a host's domain; null if none has. */
@@ -47,7 +48,7 @@ export async function answerPreflight(_request: FastifyRequest, reply: FastifyRe
     .headers({
       'access-control-allow-methods': 'POST',
       'access-control-allow-headers': 'content-type, x-request-id',
-      'access-control-max-age': '86400',
+      'access-control-max-age': String(DAY_SECONDS),
     })
     .code(204)
     .send()
