@@ -2,6 +2,7 @@ import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { CompactEvent, ContactEvent, PlainEvent } from '../events/event-object.ts'
 import { eventFilterSchemas } from '../events/filters.ts'
+import { includesSystem } from '../events/requests.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, wordList } from '../platform/http/query-parameters.ts'
@@ -159,7 +160,7 @@ export const CONTACT_OPERATIONS = [
     },
     errors: ['404 contact_merged'],
     async run({ tenant, warn }, { contact_id, sort_dir, fields, include, ...rest }) {
-      const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
+      const filters = { ...rest, includeSystem: includesSystem(include) }
       const { events, total } = await readContactEvents(tenant, contact_id, filters, sort_dir)
       if (events.length < Math.min(total, EVENTS_MAX)) {
         warn(

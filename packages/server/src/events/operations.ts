@@ -7,7 +7,7 @@ import { eventFilterSchemas, withCompany } from './filters.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
 import { joinContacts, type People } from './people.ts'
 import { listEventTypes, readEvent } from './read.ts'
-import { includeSystem, ListEventsQuery, VISIT_FILTERS } from './requests.ts'
+import { includeSystem, includesSystem, ListEventsQuery, VISIT_FILTERS } from './requests.ts'
 import { eventStatistics, STATISTICS } from './stats.ts'
 import { TimelineItem, Visit } from './visit-object.ts'
 import { readVisitor, Visitor } from './visitor.ts'
@@ -161,7 +161,3 @@ export const EVENT_OPERATIONS = [
     },
   }),
 ]
-
-function includesSystem(include: readonly string[] = []): boolean {
-  return include.includes('system')
-}
