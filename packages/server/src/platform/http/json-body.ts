@@ -19,7 +19,7 @@ export function parseJsonBody(text: string): unknown {
   return body
 }
 
-/** The same, with whole numbers beyond 2^53 as texts of all their digits: as numbers, neighbouring ids would become one. */
+/** The same, with whole numbers beyond 2^53 as texts of all their digits: as numbers, neighboring ids would become one. */
 export function parseExactJsonBody(text: string): unknown {
   // The text is parsed first. In valid JSON every string is closed, so the search for numbers reads each character once.
   // Without this, it would search the rest of the text for the end of a string again at every quote.
