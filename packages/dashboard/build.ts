@@ -30,7 +30,7 @@ export async function build(target = DIST): Promise<void> {
       ...COMMON.build,
       outDir: target,
       emptyOutDir: true,
-      // These browsers know light-dark(); for older ones the build would rewrite it in a way that breaks the colours.
+      // These browsers know light-dark(); for older ones the build would rewrite it in a way that breaks the colors.
       cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       // The content security policy does not allow data: URLs.
       assetsInlineLimit: 0,

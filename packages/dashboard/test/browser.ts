@@ -221,8 +221,8 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
 }
 
 /**
- * Looks at a page as it is in both colour schemes and at the width of a phone and of a desk. The dark scheme changes nothing
- * but colours, so it needs only the rules about them.
+ * Looks at a page as it is in both color schemes and at the width of a phone and of a desk. The dark scheme changes nothing
+ * but colors, so it needs only the rules about them.
  * @returns what axe finds wrong, and where the page is wider than the window.
  */
 export async function checkPage(page: Page, name: string): Promise<string[]> {
@@ -238,7 +238,7 @@ export async function checkPage(page: Page, name: string): Promise<string[]> {
       await keepPicture(page, where)
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
       if (wide > 0) problems.push(`${where}: ${wide} px wider than the window`)
-      const rules = scheme === 'dark' ? 'about colour' : 'all'
+      const rules = scheme === 'dark' ? 'about color' : 'all'
       problems.push(...(await accessibilityProblems(page, rules)).map((problem) => `${where}: ${problem}`))
     }
   }
@@ -252,18 +252,18 @@ export function nextFrame(page: Page): Promise<void> {
 }
 
 /** Violations of WCAG 2.2 AA on the current page according to axe: one line each, with the first elements. */
-export async function accessibilityProblems(page: Page, rules: 'all' | 'about colour' = 'all'): Promise<string[]> {
+export async function accessibilityProblems(page: Page, rules: 'all' | 'about color' = 'all'): Promise<string[]> {
   // Through the protocol, because the page's policy blocks other scripts; once for each loaded page.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async (which) => {
     const { axe } = globalThis as unknown as { axe: Axe }
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const aboutColour = () => axe.getRules(tags).filter((rule) => rule.tags.includes('cat.color'))
+    const aboutColor = () => axe.getRules(tags).filter((rule) => rule.tags.includes('cat.color'))
     const { violations } = await axe.run(document, {
       runOnly:
         which === 'all'
           ? { type: 'tag', values: tags }
-          : { type: 'rule', values: aboutColour().map(({ ruleId }) => ruleId) },
+          : { type: 'rule', values: aboutColor().map(({ ruleId }) => ruleId) },
       resultTypes: ['violations'],
     })
     return violations.map(({ id, nodes }) => {

@@ -56,16 +56,16 @@ describe.skipIf(!HAS_BROWSER)('the documentation', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('the colours follow the system until someone chooses, and the choice stays', async () => {
+  test('the colors follow the system until someone chooses, and the choice stays', async () => {
     const page = await browser.tab({ scheme: 'dark' })
     await page.goto('/docs')
     const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
     expect(await scheme()).toBe('dark')
-    await page.getByRole('button', { name: 'Use light colours' }).click()
+    await page.getByRole('button', { name: 'Use light colors' }).click()
     expect(await scheme()).toBe('light')
     await page.goto('/docs/concepts')
     expect(await scheme()).toBe('light')
-    await page.getByRole('button', { name: 'Use dark colours' }).waitFor()
+    await page.getByRole('button', { name: 'Use dark colors' }).waitFor()
     expect(browser.problems).toEqual([])
   })
 
@@ -103,7 +103,7 @@ describe.skipIf(!HAS_BROWSER)('the documentation', () => {
     await page.context().clearPermissions()
   })
 
-  test('the API reference shows an operation with its example, in both colours', async () => {
+  test('the API reference shows an operation with its example, in both colors', async () => {
     const page = await browser.tab({ scheme: 'dark' })
     await page.goto('/docs')
     await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'API reference' }).click()
@@ -120,7 +120,7 @@ describe.skipIf(!HAS_BROWSER)('the documentation', () => {
     await page.getByText('Analytical Engines').locator('visible=true').first().waitFor()
     const body = page.locator('body')
     await expect.poll(() => body.getAttribute('class')).toContain('dark-mode')
-    await page.getByRole('button', { name: 'Use light colours' }).click()
+    await page.getByRole('button', { name: 'Use light colors' }).click()
     await expect.poll(() => body.getAttribute('class')).toContain('light-mode')
     await screenshot(page, 'docs-api')
     expect(browser.problems).toEqual([])

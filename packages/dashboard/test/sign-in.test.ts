@@ -192,7 +192,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
 })
 
 /** A separate service: a process can run one at a time. */
-describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", () => {
+describe.skipIf(!HAS_BROWSER)("signing in at the organization's own provider", () => {
   let provider: OpenIdProvider
   let front: Awaited<ReturnType<typeof startFront>>
   let service: TestService

@@ -44,6 +44,12 @@ describe('a limit in characters counts code points', () => {
     expect([long.status, long.body.error.details[0].path]).toEqual([400, `properties.${emoji(128)}`])
   })
 
+  test('for a name that an error repeats', async () => {
+    const sent = { email: 'repeated@example.com', [`x${emoji(200)}`]: 1 }
+    const { status, body } = await tenant.call('POST', '/v1/contacts', sent)
+    expect([status, body.error.details[0].path]).toEqual([400, `x${emoji(127)}`])
+  })
+
   test('for a note', async () => {
     const notes = `/v1/contacts/${await tenant.contact('noted@example.com')}/notes`
     const { status, body } = await tenant.call('POST', notes, { content: emoji(100_000) })

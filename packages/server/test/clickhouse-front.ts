@@ -44,7 +44,7 @@ server.listen(Number(port), '127.0.0.1', () => {
 })
 
 /**
- * Two shards, so that the engine plans distributed queries. The first is the engine itself, recognised by the port that it
+ * Two shards, so that the engine plans distributed queries. The first is the engine itself, recognized by the port that it
  * would listen on; without a port for the second, it does not exist and no rows belong to it.
  */
 function configuration(name: string): string {

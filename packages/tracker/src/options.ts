@@ -17,7 +17,7 @@ export interface Options {
   consent?: 'required'
   /** `off`: Global Privacy Control is ignored. */
   gpc?: 'on' | 'off'
-  /** `on`: the browser's Do Not Track is honoured. */
+  /** `on`: the browser's Do Not Track is honored. */
   dnt?: 'on' | 'off'
   /** `off`: a visitor without a cookie is a new visitor. */
   fingerprint?: 'on' | 'off'

@@ -39,7 +39,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(kept).toEqual({ cookies: ['service_dnt'], stored: [] })
   })
 
-  test('Global Privacy Control is honoured by default and can be turned off', async () => {
+  test('Global Privacy Control is honored by default and can be turned off', async () => {
     const gpc = () => Object.defineProperty(navigator, 'globalPrivacyControl', { get: () => true })
     const { url } = await site.host()
     const { kept, requests } = await silent(url, { before: gpc })
@@ -49,7 +49,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(site.names(other.url)).toContain('page_view')
   })
 
-  test('Do Not Track is honoured if the option is on', async () => {
+  test('Do Not Track is honored if the option is on', async () => {
     const dnt = () => Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' })
     const { url } = await site.host()
     expect((await silent(url, { before: dnt, tag: 'data-dnt="on"' })).requests).toEqual([])

@@ -2472,7 +2472,7 @@ export type Message = {
     sent_at: string;
     text: string;
     /**
-     * Sanitised: without anything that runs or loads. The URL of a remote image is in data-src.
+     * Sanitized: without anything that runs or loads. The URL of a remote image is in data-src.
      */
     html?: string;
     /**

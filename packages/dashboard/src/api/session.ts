@@ -51,7 +51,7 @@ export function signOut(): Promise<unknown> {
   return send('POST', '/api/auth/sign-out', {})
 }
 
-/** Starts a sign-in with the organisation's own provider. @returns the URL to open. */
+/** Starts a sign-in with the organization's own provider. @returns the URL to open. */
 export async function startOidc(callbackURL: string): Promise<string> {
   const body = { providerId: 'oidc', callbackURL }
   const { url } = await send<{ url: string }>('POST', '/api/auth/sign-in/oauth2', body)

@@ -9,7 +9,7 @@ import { ForgottenPassword } from './forgotten-password.tsx'
 import { text } from './text.ts'
 
 interface PasswordFormProps {
-  /** The button of the organisation's own provider, if there is one. */
+  /** The button of the organization's own provider, if there is one. */
   oidcLabel: string | undefined
   redirect: string | undefined
   /** Whether the service can mail a reset link. */

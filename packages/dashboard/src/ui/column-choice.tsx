@@ -59,7 +59,7 @@ export function ColumnChoice({ columns, chosen, onChange, onReset }: ColumnChoic
                 canHide={ids.length > 1}
                 onHide={() => onChange(ids.filter((id) => id !== column.id))}
                 onMove={(id, to) => onChange(moved(ids, id, to))}
-                neighbours={[ids[ids.indexOf(column.id) - 1], ids[ids.indexOf(column.id) + 1]]}
+                neighbors={[ids[ids.indexOf(column.id) - 1], ids[ids.indexOf(column.id) + 1]]}
               />
             ))}
           </ul>
@@ -88,15 +88,15 @@ interface ShownColumnProps {
   onHide: () => void
   onMove: (id: string, to: string) => void
   /** The columns before and after it. */
-  neighbours: [string | undefined, string | undefined]
+  neighbors: [string | undefined, string | undefined]
 }
 
 const DRAGGED = 'application/x-column'
 
-function ShownColumn({ column: { id, header }, canHide, onHide, onMove, neighbours }: ShownColumnProps) {
+function ShownColumn({ column: { id, header }, canHide, onHide, onMove, neighbors }: ShownColumnProps) {
   const [isTarget, setTarget] = useState(false)
   const press = (event: KeyboardEvent) => {
-    const to = event.key === 'ArrowUp' ? neighbours[0] : event.key === 'ArrowDown' ? neighbours[1] : undefined
+    const to = event.key === 'ArrowUp' ? neighbors[0] : event.key === 'ArrowDown' ? neighbors[1] : undefined
     if (to === undefined) return
     event.preventDefault()
     onMove(id, to)

@@ -25,7 +25,7 @@ export function typedValue(typed: string, before: PropertyValue | undefined): Pr
   return trimmed
 }
 
-/** `lifecyclestage` becomes "Lifecycle stage", `favourite_colour` "Favourite colour". */
+/** `lifecyclestage` becomes "Lifecycle stage", `favorite_color` "Favorite color". */
 export function propertyLabel(name: string): string {
   const known = text.properties.names[name]
   if (known !== undefined) return known

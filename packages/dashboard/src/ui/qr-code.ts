@@ -148,10 +148,10 @@ function frameOf(version: number, size: number): { grid: Grid; isFunction: Grid 
   square(set, 3, 3, 4, isCornerDark)
   square(set, 3, size - 4, 4, isCornerDark)
   square(set, size - 4, 3, 4, isCornerDark)
-  const centres = alignmentCentres(version, size)
-  for (const [row, y] of centres.entries()) {
-    for (const [column, x] of centres.entries()) {
-      const last = centres.length - 1
+  const centers = alignmentCenters(version, size)
+  for (const [row, y] of centers.entries()) {
+    for (const [column, x] of centers.entries()) {
+      const last = centers.length - 1
       const isCorner = (row === 0 && (column === 0 || column === last)) || (row === last && column === 0)
       if (!isCorner) square(set, y, x, 2, (distance) => distance !== 1)
     }
@@ -187,7 +187,7 @@ function square(set: Set, y: number, x: number, radius: number, isDark: (distanc
   }
 }
 
-function alignmentCentres(version: number, size: number): number[] {
+function alignmentCenters(version: number, size: number): number[] {
   if (version === 1) return []
   const count = Math.floor(version / 7) + 2
   const step = Math.ceil((size - 13) / (count * 2 - 2)) * 2

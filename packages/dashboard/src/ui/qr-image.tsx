@@ -9,7 +9,7 @@ export function QrImage({ text, label, size = 208 }: { text: string; label: stri
   const width = rows.length + 2 * QUIET_ZONE
   const path = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x},${y}h1v1h-1z`] : []))).join('')
   return (
-    // Dark on white in both colour schemes, because many readers support nothing else.
+    // Dark on white in both color schemes, because many readers support nothing else.
     <svg
       role="img"
       aria-label={label}

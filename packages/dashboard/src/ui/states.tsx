@@ -69,7 +69,7 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() =
   )
 }
 
-/** Grey lines that replace content while it loads. */
+/** Gray lines that replace content while it loads. */
 export function LoadingState({ lines = 6, label = text.states.loading }: { lines?: number; label?: string }) {
   return (
     <Stack gap="sm" p="md" role="status" aria-label={label}>

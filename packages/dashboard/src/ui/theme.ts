@@ -14,7 +14,7 @@ import {
 } from '@mantine/core'
 import { text } from './text.ts'
 
-/** The accent colour; every shade is readable where the components use it. */
+/** The accent color; every shade is readable where the components use it. */
 const ink: MantineColorsTuple = [
   '#eef1ff',
   '#dde2fb',
@@ -83,7 +83,7 @@ export const theme = createTheme({
 
 const NAMED = ['red', 'pink', 'grape', 'violet', 'indigo', 'blue', 'cyan', 'teal', 'green', 'lime', 'yellow', 'orange']
 
-/** Contrast of at least 4.5 to 1 for all text on every surface; the library's colours often stay below that. */
+/** Contrast of at least 4.5 to 1 for all text on every surface; the library's colors often stay below that. */
 export const cssVariablesResolver: CSSVariablesResolver = () => {
   const each = (make: (color: string) => [string, string][]) => Object.fromEntries(NAMED.flatMap(make))
   const ninth = (color: string, share: number) => `color-mix(in srgb, var(--mantine-color-${color}-9) ${share}%, black)`

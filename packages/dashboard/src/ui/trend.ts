@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 interface TrendSeries {
   name: string
   label: string
-  /** A colour of the theme ("ink.6"). */
+  /** A color of the theme ("ink.6"). */
   color: string
   /** For a series that the main line is compared with. */
   isDashed?: boolean

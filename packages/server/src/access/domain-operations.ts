@@ -88,7 +88,7 @@ export const DOMAIN_OPERATIONS = [
       verified: flag('Only verified domains, or only unverified ones.'),
     },
     output: { domains: Type.Array(Domain), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 20, verified }) {
+    async run({ tenant }, { page, limit, verified }) {
       const filters = verified === undefined ? {} : { verified }
       const { domains, total } = await listDomains(tenant, filters, { page, limit })
       return { domains, pagination: paginationOf({ page, limit }, total) }

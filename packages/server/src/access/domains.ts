@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { domainToUnicode } from 'node:url'
 import { parse } from 'tldts'
 import { cached } from '../platform/cache.ts'
+import { shown } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -76,7 +77,7 @@ export function normalizeDomain(text: string): string {
   const url = `http://${trimmed}`
   const host = /^[^\s/:@?#]+$/.test(trimmed) && URL.canParse(url) ? new URL(url).hostname : ''
   if (!/^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/.test(host)) {
-    const message = `'${trimmed.slice(0, 100)}' is not a domain. Use a host name like example.com, without scheme or path.`
+    const message = `'${shown(trimmed)}' is not a domain. Use a host name like example.com, without scheme or path.`
     throw new ServiceError(400, 'invalid_domain', message)
   }
   if (isPublicSuffix(host)) {

@@ -53,7 +53,7 @@ export const INVITATION_OPERATIONS = [
     summary: 'List the pending invitations, newest first',
     input: pageParameters(50, 100),
     output: { invitations: Type.Array(Invitation), pagination: Pagination },
-    async run({ tenant, now }, { page = 1, limit = 50 }) {
+    async run({ tenant, now }, { page, limit }) {
       const { invitations, total } = await listInvitations(tenant, { page, limit }, now)
       return { invitations, pagination: paginationOf({ page, limit }, total) }
     },

@@ -38,7 +38,7 @@ export const KEY_OPERATIONS = [
     summary: 'List the API keys, newest first, including revoked and expired ones',
     input: pageParameters(50, 100),
     output: { keys: Type.Array(Key), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 50 }) {
+    async run({ tenant }, { page, limit }) {
       const { keys, total } = await listApiKeys(tenant, { page, limit })
       return { keys, pagination: paginationOf({ page, limit }, total) }
     },

@@ -32,7 +32,7 @@ export const MEMBER_OPERATIONS = [
     summary: 'List the members of the tenant, in the order in which they joined',
     input: pageParameters(50, 100),
     output: { members: Type.Array(Member), pagination: Pagination },
-    async run({ tenant, stores }, { page = 1, limit = 50 }) {
+    async run({ tenant, stores }, { page, limit }) {
       const { members, total } = await listMembers(stores.database, tenant.id, { page, limit })
       return { members, pagination: paginationOf({ page, limit }, total) }
     },

@@ -1,4 +1,5 @@
 import { lockIdentity } from '../identities/identities.ts'
+import { shown } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
@@ -97,7 +98,7 @@ async function checkFilter(
   }
   const { segment_id: id, ...more } = filter as { segment_id: unknown }
   for (const name of Object.keys(more)) {
-    details.push({ path: `monitoring.filter.${name.slice(0, 128)}`, message: 'cannot be combined with segment_id' })
+    details.push({ path: `monitoring.filter.${shown(name)}`, message: 'cannot be combined with segment_id' })
   }
   const segment = typeof id === 'string' ? await findSegment(tenant, id) : undefined
   if (segment) return { segment_id: segment.segment_id }

@@ -57,7 +57,7 @@ export const AGENT_OPERATIONS = [
       limit: Type.Integer(),
       offset: Type.Integer(),
     },
-    async run({ tenant }, { limit = 20, offset = 0, enabled, playbook_template: playbookTemplate, include }) {
+    async run({ tenant }, { limit, offset, enabled, playbook_template: playbookTemplate, include }) {
       const filters = {
         ...(enabled === undefined ? {} : { enabled }),
         ...(playbookTemplate === undefined ? {} : { playbookTemplate }),

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { idInput } from '../platform/http/inputs.ts'
+import { withDefault } from '../platform/http/query-parameters.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { CAPABILITY_NAMES, type Capability } from './action-types.ts'
 import { type LlmConfig, MAX_CONTACTS, type Monitoring, type Playbook, PROVIDERS, type Provider } from './agent.ts'
@@ -126,8 +127,8 @@ export type AgentInput = Type.Static<typeof AgentInput>
 
 /** The `limit` and `offset` parameters of a list. */
 export const windowParameters = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Records per page.' })),
-  offset: Type.Optional(
+  limit: withDefault(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Records per page.' })),
+  offset: withDefault(
     Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'Number of records to skip.' }),
   ),
 }

@@ -1,5 +1,5 @@
 import type { EventRecord } from '../journal/event-record.ts'
-import type { Dimension, Dimensions } from './dimension.ts'
+import type { Dimension, Dimensions, Measure } from './dimension.ts'
 
 function text(column: keyof EventRecord, description: string): Dimension {
   return { sql: column, kind: 'text', description }
@@ -57,3 +57,18 @@ export const EVENT_DIMENSIONS = {
   },
   is_bot: { sql: 'is_bot', kind: 'boolean', description: 'Whether the sender identifies itself as a bot.' },
 } as const satisfies Dimensions
+
+/**
+ * The number under a top-level key of a JSON object; null for any other value, including a number in quotes. `{field}`
+ * is the key, `{field_in_json}` the key as this service serializes it: searching for those bytes first avoids parsing
+ * most events.
+ */
+export function numberIn(json: string): string {
+  const value = `JSONExtractRaw(${json}, {field: String})`
+  return `if(position(${json}, {field_in_json: String}) = 0, NULL, toFloat64OrNull(${value}))`
+}
+
+/** The placeholders of `numberIn`. */
+export function fieldParameters({ metric, field }: Measure): Record<string, string> {
+  return metric === 'count' ? {} : { field, field_in_json: JSON.stringify(field) }
+}

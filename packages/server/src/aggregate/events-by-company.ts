@@ -3,7 +3,7 @@ import { conditionsOf, type EventFilters } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Bucket, Measure, Metric } from './dimension.ts'
-import { fieldParameters } from './event-numbers.ts'
+import { fieldParameters } from './event-dimensions.ts'
 import type { EventSummary } from './events.ts'
 import { partColumns, partsOfContact } from './events-by-contact.ts'
 

@@ -2,7 +2,7 @@ import { conditionsOf, type EventFilters } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Measure, Metric } from './dimension.ts'
-import { fieldParameters, numberIn } from './event-numbers.ts'
+import { fieldParameters, numberIn } from './event-dimensions.ts'
 import type { EventSummary } from './events.ts'
 
 /** Partial aggregates of an owner's events, from which those of its contact are computed. */

@@ -2,7 +2,7 @@ import { conditionsOf, type EventFilters } from '../events/filters.ts'
 import { rollupConditions } from '../events/rollups.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type BucketKey, type Dimension, isTime, type Measure, type Metric } from './dimension.ts'
-import { fieldParameters, numberIn } from './event-numbers.ts'
+import { fieldParameters, numberIn } from './event-dimensions.ts'
 import type { Summary } from './records.ts'
 
 export interface EventSummary extends Summary {

@@ -23,7 +23,7 @@ export const AUDIT_OPERATIONS = [
       actor: filterId('Only entries of this actor: the id of a person, key or agent, or a kind of actor.'),
     },
     output: { entries: Type.Array(NamedAuditEntry), pagination: Pagination },
-    async run({ tenant, ...services }, { page = 1, limit = 50, ...filters }) {
+    async run({ tenant, ...services }, { page, limit, ...filters }) {
       const { entries, total } = await listAudit(tenant, filters, { page, limit })
       return {
         entries: await withSubjectNames(tenant, services, entries),

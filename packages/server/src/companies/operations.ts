@@ -34,11 +34,11 @@ export const COMPANY_OPERATIONS = [
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
-    async run({ tenant, now }, { page = 1, limit = 20, sort_by, sort_dir, count_only, ...query }) {
+    async run({ tenant, now }, { page, limit, sort_by, sort_dir, count_only, ...query }) {
       const filters = companyFiltersOf(query, now)
       const counting = countCompanies(tenant, filters)
       if (count_only) return { count: await counting }
-      const order = { sortBy: sort_by ?? 'createdate', direction: sort_dir ?? 'desc' } as const
+      const order = { sortBy: sort_by, direction: sort_dir } as const
       const [companies, total] = await Promise.all([listCompanies(tenant, filters, order, { page, limit }), counting])
       return { companies, pagination: paginationOf({ page, limit }, total) }
     },
@@ -87,7 +87,7 @@ export const COMPANY_OPERATIONS = [
     description: 'It returns contacts, so it needs the scope `contacts:read` as well.',
     input: { ...CompanyPath, ...pageParameters(20, 100) },
     output: { contacts: Type.Array(ProjectedContact), pagination: Pagination },
-    async run({ tenant }, { company_id, page = 1, limit = 20 }) {
+    async run({ tenant }, { company_id, page, limit }) {
       await readCompany(tenant, company_id)
       const filters = { company_id }
       const [contacts, total] = await Promise.all([
@@ -116,7 +116,7 @@ export const COMPANY_OPERATIONS = [
       ...eventFilterSchemas('event_type', 'date_before'),
     },
     output: { events: Type.Array(EnrichedEvent), pagination: Pagination },
-    async run({ tenant }, { company_id, page = 1, limit = 20, ...rest }) {
+    async run({ tenant }, { company_id, page, limit, ...rest }) {
       await readCompany(tenant, company_id)
       const filters = await withCompany(tenant, people, { ...rest, company_id })
       const newest = { sortBy: 'timestamp', direction: 'desc' } as const

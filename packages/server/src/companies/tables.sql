@@ -20,7 +20,7 @@ CREATE TABLE companies (
   PRIMARY KEY (tenant_id, company_id),
   UNIQUE (tenant_id, domain),
   UNIQUE (tenant_id, external_id),
-  -- contacts/size.ts checks the size and reports an error to the caller; this is the last line of defence.
+  -- contacts/size.ts checks the size and reports an error to the caller; this is the last line of defense.
   CONSTRAINT companies_size CHECK (octet_length(properties::text) <= 264 * 1024)
 );
 CREATE INDEX companies_newest ON companies (tenant_id, created_at, company_id);

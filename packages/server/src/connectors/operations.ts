@@ -115,7 +115,7 @@ export const CONNECTION_OPERATIONS = [
     summary: 'List the connected systems, newest first',
     input: pageParameters(50, 100),
     output: { connections: Type.Array(Connection), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 50 }) {
+    async run({ tenant }, { page, limit }) {
       const { connections, total } = await listConnections(tenant, { page, limit })
       return { connections, pagination: paginationOf({ page, limit }, total) }
     },
@@ -237,7 +237,7 @@ export const CONNECTION_OPERATIONS = [
     summary: 'List the last 50 runs of a connected system, latest first',
     input: { ...ConnectionPath, ...pageParameters(20, 50) },
     output: { runs: Type.Array(ConnectionRun), pagination: Pagination },
-    async run({ tenant }, { connection_id, page = 1, limit = 20 }) {
+    async run({ tenant }, { connection_id, page, limit }) {
       await connectorOf(tenant, connection_id)
       const { runs, total } = await listRuns(tenant, connection_id, { page, limit })
       return { runs, pagination: paginationOf({ page, limit }, total) }
@@ -252,7 +252,7 @@ export const CONNECTION_OPERATIONS = [
     summary: 'List the last 1,000 records of a connected system that could not be written, latest first',
     input: { ...ConnectionPath, ...pageParameters(50, 100) },
     output: { errors: Type.Array(ConnectionError), pagination: Pagination },
-    async run({ tenant }, { connection_id, page = 1, limit = 50 }) {
+    async run({ tenant }, { connection_id, page, limit }) {
       await connectorOf(tenant, connection_id)
       const { errors, total } = await listErrors(tenant, connection_id, { page, limit })
       return { errors, pagination: paginationOf({ page, limit }, total) }

@@ -9,7 +9,7 @@ import { CONTACT_FACETS } from './facets.ts'
 import type { ContactFilters, ListCondition } from './list.ts'
 import { ListContactsQuery } from './requests.ts'
 
-type Query = Type.Static<typeof ListContactsQuery>
+type Query = Omit<Type.Static<typeof ListContactsQuery>, 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'>
 
 const FACETS = Object.keys(CONTACT_FACETS) as (keyof typeof CONTACT_FACETS)[]
 

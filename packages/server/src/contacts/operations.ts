@@ -2,6 +2,7 @@ import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { CompactEvent, ContactEvent, PlainEvent } from '../events/event-object.ts'
 import { eventFilterSchemas } from '../events/filters.ts'
+import { includesSystem } from '../events/requests.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, wordList } from '../platform/http/query-parameters.ts'
@@ -65,14 +66,14 @@ export const CONTACT_OPERATIONS = [
     },
     errors: ['400 event_filter_too_broad', '400 unknown_import', '400 unknown_segment'],
     async run({ tenant, config, now, listFilters, requireScope }, query) {
-      const { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include } = query
+      const { page, limit, sort_by, sort_dir, count_only, fields, include } = query
       const contactsMax = config.eventFilterContactsMax
       const filters = await contactFiltersOf(tenant, query, { listFilters, now, contactsMax, requireScope })
       const counting = filters ? countContacts(tenant, filters) : Promise.resolve(0)
       if (count_only) return { count: await counting }
       const options = {
         page: { page, limit },
-        order: { sortBy: sort_by ?? 'createdate', direction: sort_dir ?? 'desc' },
+        order: { sortBy: sort_by, direction: sort_dir },
         projection: parseProjection(fields),
         withProvenance: include?.includes('provenance') ?? false,
       } as const
@@ -123,7 +124,7 @@ export const CONTACT_OPERATIONS = [
     },
     errors: ['404 contact_merged'],
     etag: ({ contact }) => etagOfContact(contact),
-    async run({ tenant, clock }, { contact_id, include_events = true, events_limit, include }) {
+    async run({ tenant, clock }, { contact_id, include_events, events_limit, include }) {
       const answer = await readContact(tenant, contact_id, {
         eventsLimit: parseEventsLimit(include_events, events_limit),
         withProvenance: include?.includes('provenance') ?? false,
@@ -158,8 +159,8 @@ export const CONTACT_OPERATIONS = [
       returned: Type.Integer({ description: 'The number of events in this response, at most 1,000.' }),
     },
     errors: ['404 contact_merged'],
-    async run({ tenant, warn }, { contact_id, sort_dir = 'desc', fields, include, ...rest }) {
-      const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
+    async run({ tenant, warn }, { contact_id, sort_dir, fields, include, ...rest }) {
+      const filters = { ...rest, includeSystem: includesSystem(include) }
       const { events, total } = await readContactEvents(tenant, contact_id, filters, sort_dir)
       if (events.length < Math.min(total, EVENTS_MAX)) {
         warn(

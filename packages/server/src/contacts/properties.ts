@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
+import { hasMoreCharacters, shown } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { Timestamp } from '../platform/http/responses.ts'
 import { LIFECYCLE_STAGES } from './property-catalogue.ts'
@@ -51,7 +51,7 @@ export function checkProperties(properties: Record<string, unknown>): ErrorDetai
   }
   return keys.flatMap((key) => {
     const message = problemOf(key, properties[key])
-    return message === null ? [] : [{ path: `properties.${firstCharacters(key, KEY_LENGTH_MAX)}`, message }]
+    return message === null ? [] : [{ path: `properties.${shown(key)}`, message }]
   })
 }
 

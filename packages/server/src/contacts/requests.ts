@@ -84,21 +84,28 @@ export const ListContactsQuery = Type.Object({
   include: wordList(['provenance'], 'What to add.'),
 })
 
+const EVENTS_LIMIT = { default: 20, max: 50 }
+
 /** Parameters of GET /v1/contacts/:contact_id. */
 export const READ_CONTACT_PARAMETERS = {
   include_events: flag('Whether to include the latest events.', true),
   // Validated by the operation, because it is ignored with include_events=false.
-  events_limit: Type.Optional(Type.String({ description: 'Number of events, 1 to 50. Default 20.', examples: ['5'] })),
+  events_limit: Type.Optional(
+    Type.String({
+      description: `Number of events, 1 to ${EVENTS_LIMIT.max}. Default ${EVENTS_LIMIT.default}.`,
+      examples: ['5'],
+    }),
+  ),
   include: wordList(['provenance', 'raw'], 'What to add.'),
 }
 
 /** The `events_limit` of a read; null for no events. @throws ServiceError 400. */
 export function parseEventsLimit(wanted: boolean, text: string | undefined): number | null {
   if (!wanted) return null
-  if (text === undefined) return 20
+  if (text === undefined) return EVENTS_LIMIT.default
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > 50) {
-    throw validationError([{ path: 'events_limit', message: 'must be a whole number from 1 to 50' }])
+  if (limit < 1 || limit > EVENTS_LIMIT.max) {
+    throw validationError([{ path: 'events_limit', message: `must be a whole number from 1 to ${EVENTS_LIMIT.max}` }])
   }
   return limit
 }

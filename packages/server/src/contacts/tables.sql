@@ -35,7 +35,7 @@ CREATE TABLE contacts (
   UNIQUE (tenant_id, email),
   UNIQUE (tenant_id, external_id),
   FOREIGN KEY (tenant_id, company_id) REFERENCES companies ON DELETE SET NULL (company_id),
-  -- contacts/size.ts checks the whole contact and reports an error to the caller; this is the last line of defence. A
+  -- contacts/size.ts checks the whole contact and reports an error to the caller; this is the last line of defense. A
   -- little more than it accepts: consent is stored even on a full contact.
   CONSTRAINT contacts_size CHECK (octet_length(properties::text) <= 264 * 1024)
 );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { firstCharacters } from '../platform/characters.ts'
 import { ADDRESS_LENGTH_MAX, parseEmail } from '../platform/email.ts'
 import type { IncomingMessage, MessageAttachment, Participant } from './message.ts'
-import { cleanHtml, textOfHtml } from './sanitise.ts'
+import { cleanHtml, textOfHtml } from './sanitize.ts'
 
 const TEXT_BYTES_MAX = 256 * 1024
 export const SUBJECT_LENGTH_MAX = 998
@@ -27,7 +27,7 @@ export interface ParticipantKey {
 
 export const EMAIL_DIRECTORY = 'email'
 
-/** A message that is safe to store: limited in size, without characters that the database rejects, with sanitised HTML. */
+/** A message that is safe to store: limited in size, without characters that the database rejects, with sanitized HTML. */
 export interface CleanMessage extends Omit<IncomingMessage, 'references' | 'inReplyTo' | 'isAutomatic'> {
   subjectKey: string
   /** The messages that it refers to, nearest last. */

@@ -3,7 +3,7 @@ import { createTestTenant, sharedService, type TestService, type TestTenant } fr
 import { boundedKey, subjectKey } from './clean.ts'
 import type { IncomingMessage } from './message.ts'
 import { recordMessages } from './record.ts'
-import { cleanHtml, textOfHtml } from './sanitise.ts'
+import { cleanHtml, textOfHtml } from './sanitize.ts'
 
 describe('HTML', () => {
   test.each([
@@ -151,7 +151,7 @@ describe('stored content', () => {
     expect(message.text).toMatch(/^€+\n\[truncated\]$/)
   })
 
-  test('has sanitised HTML, and a text even for mails with HTML only', async () => {
+  test('has sanitized HTML, and a text even for mails with HTML only', async () => {
     const { message } = await stored({ text: ' ', html: '<p>Hi<script>alert(1)</script></p><p>there</p>' })
     expect(message).toMatchObject({ text: 'Hi\nthere', html: '<p>Hi</p><p>there</p>' })
     const rows = await tenant.handle.db.selectFrom('conversation_messages').select('html').execute()

@@ -31,7 +31,7 @@ export const Message = Type.Object(
     text: Type.String(),
     html: Type.Optional(
       Type.String({
-        description: 'Sanitised: without anything that runs or loads. The URL of a remote image is in data-src.',
+        description: 'Sanitized: without anything that runs or loads. The URL of a remote image is in data-src.',
       }),
     ),
     attachments: Type.Array(Attachment, { description: 'Metadata only; the contents are not stored.' }),

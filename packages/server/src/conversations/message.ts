@@ -31,7 +31,7 @@ export interface IncomingMessage {
   /** `outbound`: written by the tenant. */
   direction: 'inbound' | 'outbound'
   text: string
-  /** Unsanitised. */
+  /** Unsanitized. */
   html: string | null
   attachments: readonly MessageAttachment[]
   /** The identity whose mailbox received or sent it. */

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { flag } from '../platform/http/query-parameters.ts'
+import { flag, withDefault } from '../platform/http/query-parameters.ts'
 import { keyOf } from '../platform/http/records.ts'
 import { Id, Nullable, RecordError } from '../platform/http/responses.ts'
 import { Conversation, EmailThread } from './conversation-object.ts'
@@ -13,7 +13,6 @@ import { conversationsOf, emailThreadsOf, readConversation } from './read.ts'
 const tag = 'Conversations'
 const ContactPath = { contact_id: idInPath('contact') }
 const LIMIT = 20
-const MESSAGES_PER_THREAD = 5
 
 const Result = Type.Object({
   index: Type.Integer({ description: 'Index of the record in the request.' }),
@@ -35,11 +34,11 @@ export const CONVERSATION_OPERATIONS = [
     input: {
       ...ContactPath,
       include_messages: flag('Include the messages of the threads.', false),
-      messages_per_thread: Type.Optional(
+      messages_per_thread: withDefault(
         Type.Integer({
           minimum: 1,
           maximum: 50,
-          default: MESSAGES_PER_THREAD,
+          default: 5,
           description: 'Number of messages per thread, newest first. Requires include_messages=true.',
         }),
       ),
@@ -52,14 +51,13 @@ export const CONVERSATION_OPERATIONS = [
       pagination: Pagination,
     },
     errors: ['404 contact_merged'],
-    async run({ tenant }, { contact_id, ...query }) {
-      const page = { page: query.page ?? 1, limit: query.limit ?? LIMIT }
+    async run({ tenant }, { contact_id, include_messages, messages_per_thread, page, limit }) {
       const { conversations, total } = await conversationsOf(tenant, contact_id, {
-        includeMessages: query.include_messages ?? false,
-        messagesPerThread: query.messages_per_thread ?? MESSAGES_PER_THREAD,
-        page,
+        includeMessages: include_messages,
+        messagesPerThread: messages_per_thread,
+        page: { page, limit },
       })
-      const pagination = paginationOf(page, total)
+      const pagination = paginationOf({ page, limit }, total)
       return { conversations, total_items: total, returned: conversations.length, pagination }
     },
   }),
@@ -74,7 +72,7 @@ export const CONVERSATION_OPERATIONS = [
     input: { ...ContactPath, thread_id: idInPath('conversation'), ...pageParameters(LIMIT, 50) },
     output: { conversation: Conversation, pagination: Pagination },
     errors: ['404 contact_merged'],
-    async run({ tenant }, { contact_id, thread_id, page = 1, limit = LIMIT }) {
+    async run({ tenant }, { contact_id, thread_id, page, limit }) {
       const conversation = await readConversation(tenant, contact_id, thread_id, { page, limit })
       return { conversation, pagination: paginationOf({ page, limit }, conversation.message_count) }
     },
@@ -89,7 +87,7 @@ export const CONVERSATION_OPERATIONS = [
     input: { ...ContactPath, ...pageParameters(1_000, 1_000) },
     output: { email_threads: Type.Array(EmailThread), total_items: Type.Integer(), pagination: Pagination },
     errors: ['404 contact_merged'],
-    async run({ tenant }, { contact_id, page = 1, limit = 1_000 }) {
+    async run({ tenant }, { contact_id, page, limit }) {
       const { emailThreads, total } = await emailThreadsOf(tenant, contact_id, { page, limit })
       return { email_threads: emailThreads, total_items: total, pagination: paginationOf({ page, limit }, total) }
     },

@@ -72,8 +72,8 @@ ${contentsHtml(source, listed)}
 <main id="main" tabindex="-1">
 <article>
 ${html}</article>
-<nav class="neighbours" aria-label="Previous and next page">
-${neighbour('previous', 'Previous', previous)}${neighbour('next', 'Next', next)}</nav>
+<nav class="neighbors" aria-label="Previous and next page">
+${neighbor('previous', 'Previous', previous)}${neighbor('next', 'Next', next)}</nav>
 </main>
 ${outlineHtml(parts)}
 </div>`
@@ -93,7 +93,7 @@ function contentsHtml(current: Source, listed: readonly Source[]): string {
   return `<nav id="contents" class="contents" aria-label="Documentation">\n${sections.join('\n')}\n</nav>`
 }
 
-function neighbour(rel: 'previous' | 'next', label: string, page: Source | undefined): string {
+function neighbor(rel: 'previous' | 'next', label: string, page: Source | undefined): string {
   if (!page) return '<span></span>\n'
   return `<a class="${rel}" href="${page.path}"><small>${label}</small> ${escapeHtml(page.title)}</a>\n`
 }

@@ -28,7 +28,7 @@ export const ERASURE_OPERATIONS = [
     summary: 'List the receipts of erasures, newest first',
     input: pageParameters(20, 100),
     output: { erasures: Type.Array(Receipt), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 20 }) {
+    async run({ tenant }, { page, limit }) {
       const { erasures, total } = await listReceipts(tenant, { page, limit })
       return { erasures, pagination: paginationOf({ page, limit }, total) }
     },

@@ -111,7 +111,12 @@ export const EVENT_FILTERS = {
     'is_true',
     'origin_mismatch',
   ),
-  identified_only: define(flag('Only events of a known contact.', false), 'is_identified', 'owner_id'),
+  identified_only: define(
+    // Not `withDefault`, because aggregations have this filter in a body.
+    Type.Optional(Type.Boolean({ description: 'Only events of a known contact.', default: false })),
+    'is_identified',
+    'owner_id',
+  ),
   date_after: define(timestampBound('lower', 'At or after this time.'), 'from', 'timestamp'),
   date_before: define(timestampBound('upper', 'At or before this time.'), 'until', 'timestamp'),
   created_after: define(

@@ -7,7 +7,7 @@ import { eventFilterSchemas, withCompany } from './filters.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
 import { joinContacts, type People } from './people.ts'
 import { listEventTypes, readEvent } from './read.ts'
-import { includeSystem, ListEventsQuery, VISIT_FILTERS } from './requests.ts'
+import { includeSystem, includesSystem, ListEventsQuery, VISIT_FILTERS } from './requests.ts'
 import { eventStatistics, STATISTICS } from './stats.ts'
 import { TimelineItem, Visit } from './visit-object.ts'
 import { readVisitor, Visitor } from './visitor.ts'
@@ -58,11 +58,11 @@ export const EVENT_OPERATIONS = [
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'With `count_only`, instead of the other fields.' })),
     },
-    async run({ tenant, people }, { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include, ...rest }) {
+    async run({ tenant, people }, { page, limit, sort_by, sort_dir, count_only, fields, include, ...rest }) {
       const filters = await withCompany(tenant, people, { ...rest, includeSystem: includesSystem(include) })
       const counting = countEvents(tenant, filters)
       if (count_only) return { count: await counting }
-      const order = { sortBy: sort_by ?? 'timestamp', direction: sort_dir ?? 'desc' } as const
+      const order = { sortBy: sort_by, direction: sort_dir } as const
       const window = { page, limit }
       const list = async () =>
         fields === 'summary'
@@ -81,7 +81,7 @@ export const EVENT_OPERATIONS = [
     summary: 'List the distinct event names',
     input: { ...pageParameters(1_000, 1_000), include: includeSystem },
     output: { types: Type.Array(Type.String()), total_items: Type.Integer(), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 1_000, include }) {
+    async run({ tenant }, { page, limit, include }) {
       const { types, total } = await listEventTypes(tenant, includesSystem(include), { page, limit })
       return { types, total_items: total, pagination: paginationOf({ page, limit }, total) }
     },
@@ -138,7 +138,7 @@ export const EVENT_OPERATIONS = [
     description: `A visit has the events of one session of a visitor. The dates are those of its first event. ${RANGE}`,
     input: { ...pageParameters(20, 100), ...VISIT_FILTERS },
     output: { visits: Type.Array(Visit), pagination: Pagination },
-    async run({ tenant, people, now }, { page = 1, limit = 20, ...rest }) {
+    async run({ tenant, people, now }, { page, limit, ...rest }) {
       const filters = await withCompany(tenant, people, rest)
       const { visits, total } = await listVisits(tenant, people, filters, { page, limit }, now)
       return { visits, pagination: paginationOf({ page, limit }, total) }
@@ -154,14 +154,10 @@ export const EVENT_OPERATIONS = [
     description: `The events outside visits are those without a session and, with \`include=system\`, system events. ${RANGE}`,
     input: { ...pageParameters(20, 100), ...VISIT_FILTERS, include: includeSystem },
     output: { items: Type.Array(TimelineItem), pagination: Pagination },
-    async run({ tenant, people, now }, { page = 1, limit = 20, include, ...rest }) {
+    async run({ tenant, people, now }, { page, limit, include, ...rest }) {
       const filters = await withCompany(tenant, people, { ...rest, includeSystem: includesSystem(include) })
       const { items, total } = await listTimeline(tenant, people, filters, { page, limit }, now)
       return { items, pagination: paginationOf({ page, limit }, total) }
     },
   }),
 ]
-
-function includesSystem(include: readonly string[] = []): boolean {
-  return include.includes('system')
-}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
-import { summariseEvents } from '../agents/reasoning/events-summary.ts'
+import { summarizeEvents } from '../agents/reasoning/events-summary.ts'
 import { EVENT_DIMENSIONS } from '../aggregate/event-dimensions.ts'
 import { aggregateEvents } from '../aggregate/events.ts'
 import { people } from '../companies/people.ts'
@@ -144,7 +144,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['everything', () => readContactEvents(tenant, contact_id, {}, 'asc')],
   ['the latest events', () => compactEventsOfContact(tenant, contact_id, 5)],
   ['activity', () => activityOfContacts(tenant, contacts, {}, 5)],
-  ["an agent's summary", () => summariseEvents(tenant, contacts)],
+  ["an agent's summary", () => summarizeEvents(tenant, contacts)],
   ['an export', () => Array.fromAsync(eventPages(tenant, { contact_id }))],
   ['a look-up of 500 ids', () => knownEventIds(tenant, SENT_IDS, { contactIds: contacts })],
 ])('%s of contacts is read from the projection by owner', async (_name, work) => {

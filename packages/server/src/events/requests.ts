@@ -5,6 +5,11 @@ import { eventFilterSchemas, eventFilterSchemasExcept } from './filters.ts'
 
 export const includeSystem = wordList(['system'], 'Adds system events, such as contact_created.')
 
+/** Whether the `include` of a request asks for system events. */
+export function includesSystem(include: readonly string[] = []): boolean {
+  return include.includes('system')
+}
+
 /** `include` in a body. */
 export const includeSystemInBody = Type.Optional(
   Type.Unsafe<'system'>({

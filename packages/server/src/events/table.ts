@@ -8,7 +8,7 @@ export const VISITORS_STATE = "uniqState(nullIf(visitor_id, ''))"
 
 /**
  * The aggregates of the rollups besides event counts, by day. A query must spell an expression exactly like its rollup,
- * or ClickHouse does not recognise it.
+ * or ClickHouse does not recognize it.
  */
 export const ROLLUPS = {
   by_day: { columns: ['event', 'domain'], figures: 'count()' },

@@ -68,7 +68,7 @@ export const HOOK_BODY_OPERATIONS = [
     description: `The last ${BODIES_KEPT} bodies of the last 30 days, up to 4 MiB in total. GET /v1/hooks/:hook_id/bodies/:body_id returns the content.`,
     input: { ...HookPath, ...pageParameters(50, BODIES_KEPT) },
     output: { bodies: Type.Array(HookBody), pagination: Pagination },
-    async run({ tenant }, { hook_id, page = 1, limit = 50 }) {
+    async run({ tenant }, { hook_id, page, limit }) {
       await requireHook(tenant, hook_id)
       const { bodies, total } = await listBodies(tenant, hook_id, { page, limit })
       return { bodies, pagination: paginationOf({ page, limit }, total) }

@@ -15,7 +15,7 @@ beforeAll(async () => {
 describe('numeric ids beyond 2^53', () => {
   const [first, second] = ['1184467440737095516', '1184467440737095517']
 
-  test('keep all their digits, so that neighbouring ones are two events', async () => {
+  test('keep all their digits, so that neighboring ones are two events', async () => {
     const hook = await createHook(tenant)
     const json = JSON.stringify(order('ID', 'exact@example.com'))
     for (const id of [first, second, second]) {

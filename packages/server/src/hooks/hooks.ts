@@ -10,7 +10,7 @@ import { requireName } from '../platform/names.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { createConnector, deleteConnector } from '../sources/connectors.ts'
-import { parseSourceName } from '../sources/requests.ts'
+import { parseSourceName, SOURCE_NAME_LENGTH_MAX } from '../sources/requests.ts'
 import { HOOK_COLUMNS, type Hook, type HookRow, toHooks } from './hook-object.ts'
 import { firstMapping, type HookKind, sourceKindOf } from './kinds.ts'
 import { type Mapping, requireMapping } from './mapping.ts'
@@ -257,12 +257,12 @@ function sourceOfName(name: string, hookId: string): string {
   const slug = plain
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
-    .slice(0, 64)
+    .slice(0, SOURCE_NAME_LENGTH_MAX)
   if (slug === '') return `hook-${hookId.slice(-12)}`
   try {
     return parseSourceName(slug)
   } catch {
-    return `hook-${slug}`.slice(0, 64)
+    return `hook-${slug}`.slice(0, SOURCE_NAME_LENGTH_MAX)
   }
 }
 

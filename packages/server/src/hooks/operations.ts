@@ -98,7 +98,7 @@ export const HOOK_OPERATIONS = [
     summary: 'List the incoming webhooks, newest first',
     input: pageParameters(50, HOOKS_MAX),
     output: { hooks: Type.Array(Hook), pagination: Pagination },
-    async run({ tenant, now }, { page = 1, limit = 50 }) {
+    async run({ tenant, now }, { page, limit }) {
       const { hooks, total } = await listHooks(tenant, { page, limit }, now)
       return { hooks, pagination: paginationOf({ page, limit }, total) }
     },

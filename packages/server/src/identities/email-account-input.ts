@@ -3,6 +3,7 @@ import { secret } from '../operations/declare.ts'
 import { validationError } from '../platform/errors.ts'
 import { emailInput } from '../platform/http/inputs.ts'
 import { Nullable } from '../platform/http/responses.ts'
+import { DAY_SECONDS } from '../platform/time.ts'
 import type { EmailAccount, MailLogin, MailSecurity, MailServer, TokenRenewal } from './email-account.ts'
 import { Security } from './email-account-object.ts'
 import { type EmailAccountSettings, SECRET_LENGTH_MAX, USER_LENGTH_MAX } from './email-settings.ts'
@@ -55,7 +56,7 @@ export const EmailAccountInput = {
     Type.Integer({ minimum: 1, maximum: 10_000, default: 100, description: 'Mails in any 24 hours. Default: 100.' }),
   ),
   spacing_seconds: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 86_400, default: 60, description: 'Between two mails. Default: 60.' }),
+    Type.Integer({ minimum: 0, maximum: DAY_SECONDS, default: 60, description: 'Between two mails. Default: 60.' }),
   ),
 }
 export type EmailAccountInput = Type.Static<Type.TObject<typeof EmailAccountInput>>

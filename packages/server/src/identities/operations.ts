@@ -24,7 +24,7 @@ export const IDENTITY_OPERATIONS = [
       ...pageParameters(100, 100),
     },
     output: { identities: Type.Array(Identity), total_items: Type.Integer(), pagination: Pagination },
-    async run({ tenant }, { search, page = 1, limit = 100 }) {
+    async run({ tenant }, { search, page, limit }) {
       const { identities, total } = await listIdentities(tenant, search, { page, limit })
       return { identities, total_items: total, pagination: paginationOf({ page, limit }, total) }
     },

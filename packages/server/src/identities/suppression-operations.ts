@@ -29,7 +29,7 @@ export const SUPPRESSION_OPERATIONS = [
     summary: 'List suppressed addresses with the reason, latest first',
     input: pageParameters(100, 1_000),
     output: { suppressions: Type.Array(SuppressionDescription), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 100 }) {
+    async run({ tenant }, { page, limit }) {
       const { suppressions, total } = await listSuppressions(tenant, { page, limit })
       return { suppressions, pagination: paginationOf({ page, limit }, total) }
     },

@@ -37,7 +37,7 @@ export const IMPORT_OPERATIONS = [
     summary: 'List the imports of uploaded files, newest first',
     input: { state: Type.Optional(oneOf(STATES, 'Only imports in this state.')), ...pageParameters(20, 100) },
     output: { imports: Type.Array(ListedImport), pagination: Pagination },
-    async run({ tenant, now }, { state, page = 1, limit = 20 }) {
+    async run({ tenant, now }, { state, page, limit }) {
       const { imports, total } = await listImports(tenant, { page, limit }, state, now)
       return { imports, pagination: paginationOf({ page, limit }, total) }
     },
@@ -163,7 +163,7 @@ export const IMPORT_OPERATIONS = [
     summary: 'List the contacts that undoing an import left as they are, because they were changed since',
     input: { ...input, ...pageParameters(20, 100) },
     output: { contacts: Type.Array(KeptContact), pagination: Pagination },
-    async run({ tenant }, { import_id, page = 1, limit = 20 }) {
+    async run({ tenant }, { import_id, page, limit }) {
       const { contacts, total } = await listKept(tenant, import_id, { page, limit })
       return { contacts, pagination: paginationOf({ page, limit }, total) }
     },

@@ -21,14 +21,14 @@ import {
   success,
 } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, HOUR_SECONDS } from '../platform/time.ts'
 import { createImport } from './create-import.ts'
 import { failedRowsFile } from './failed-rows.ts'
 import { FILE_BYTES_MAX, importDirectory } from './files.ts'
 import { Import } from './import-object.ts'
 
 /** Seconds for a whole upload. */
-const UPLOAD_SECONDS_MAX = 3_600
+const UPLOAD_SECONDS_MAX = HOUR_SECONDS
 
 interface Dependencies {
   clock: Clock

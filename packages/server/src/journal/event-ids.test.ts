@@ -37,7 +37,7 @@ test.each([1, 2, 3, 30])('a clock that is %i days behind does not delete ids rec
   expect(await record(id)).toBe(0)
 })
 
-test('a process whose clock is a day behind recognises ids that others have recorded', async () => {
+test('a process whose clock is a day behind recognizes ids that others have recorded', async () => {
   const id = newId()
   expect(await record(id)).toBe(1)
   aheadMs = -DAY_MS

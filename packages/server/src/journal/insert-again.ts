@@ -15,7 +15,7 @@ const SAME_ROW: Record<JournalTable, string> = {
 /**
  * Inserts rows that may have been inserted before. The token alone does not prove it: a table without replicas writes
  * tokens to a separate file, before or after the rows, depending on the version. If ClickHouse is killed in between, it
- * treats the repetition as a duplicate of lost rows, or does not recognise it. So the first row is looked up: an
+ * treats the repetition as a duplicate of lost rows, or does not recognize it. So the first row is looked up: an
  * insertion is stored whole or not at all.
  */
 export async function insertAgain(

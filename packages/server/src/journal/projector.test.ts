@@ -233,7 +233,7 @@ describe('no event is duplicated or lost when a process ends', () => {
     await commit(['one', 'two'])
     await commit(['three'])
     await withProjectors([ending(when, call)], (projector) => projector.drain())
-    // Rows committed meanwhile go into another batch; otherwise the repetition would not be recognised.
+    // Rows committed meanwhile go into another batch; otherwise the repetition would not be recognized.
     await commit(['four'])
     await withProjectors([service.stores.clickhouse], (projector) => projector.barrier(tenant.id))
     expect(await stored()).toEqual(['four', 'one', 'three', 'two'])

@@ -22,7 +22,7 @@ const PROMPTS: readonly Prompt[] = [
   {
     name: 'find_intent',
     title: 'Who shows buying intent?',
-    description: 'Contacts whose recent behaviour suggests that they want to buy, ranked, with the evidence.',
+    description: 'Contacts whose recent behavior suggests that they want to buy, ranked, with the evidence.',
     args: { 'days?': 'How many days to look back; 14 by default.' },
     text: ({ days = '14' }) =>
       `Find the contacts who showed buying intent in the last ${days} days. Read describe_schema to learn the event names and which pages exist (aggregate events by url_path), choose what counts as intent here, such as repeated visits to pricing or a demo form, and build one filter with event conditions for search_contacts or preview_segment. ` +

@@ -6,7 +6,7 @@ import { contactFiltersOf, filtersByEvents, type ListFilter } from '../contacts/
 import { ListContactsQuery } from '../contacts/requests.ts'
 import { withCompany } from '../events/filters.ts'
 import type { People } from '../events/people.ts'
-import { ListEventsQuery } from '../events/requests.ts'
+import { includesSystem, ListEventsQuery } from '../events/requests.ts'
 import { audit } from '../operations/audit.ts'
 import { EVERYWHERE } from '../operations/errors.ts'
 import { requireScopeOf } from '../operations/scopes.ts'
@@ -122,7 +122,7 @@ export function csvRoutes(
     },
     async (request, reply) => {
       const { columns: asked, include, ...rest } = withoutOrder(request.query)
-      const sent = { ...rest, includeSystem: include?.includes('system') ?? false }
+      const sent = { ...rest, includeSystem: includesSystem(include) }
       const filters = await withCompany(request.tenant, people, sent)
       return sendExport(request, reply, eventsFile(request.tenant, people, filters, asked))
     },

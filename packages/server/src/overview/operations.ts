@@ -3,7 +3,7 @@ import { PROPERTY_TYPES } from '../contacts/property-catalogue.ts'
 import { operation } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { rangeOf, rangeParameters } from '../platform/http/days.ts'
-import { oneOf } from '../platform/http/query-parameters.ts'
+import { oneOf, withDefault } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { Overview, readOverview } from './overview.ts'
 import { ENTITIES, listProperties, type Property } from './properties.ts'
@@ -61,7 +61,7 @@ export const OVERVIEW_OPERATIONS = [
     description: OWN_SCOPE,
     input: { entity: EntityParameter },
     output: { properties: Type.Array(PropertyObject) },
-    async run({ tenant, now, requireScope }, { entity = 'contacts' }) {
+    async run({ tenant, now, requireScope }, { entity }) {
       requireScope(`${entity}:read`)
       return { properties: await listProperties(tenant, entity, now) }
     },
@@ -80,7 +80,7 @@ export const OVERVIEW_OPERATIONS = [
     },
     output: { property: PropertyObject },
     errors: ['404 not_found'],
-    async run({ tenant, now, requireScope }, { property: name, entity = 'contacts' }) {
+    async run({ tenant, now, requireScope }, { property: name, entity }) {
       requireScope(`${entity}:read`)
       const property = (await listProperties(tenant, entity, now)).find((each) => each.name === name)
       if (!property) throw notFound('property')
@@ -102,11 +102,11 @@ export const OVERVIEW_OPERATIONS = [
         examples: ['country'],
       }),
       q: Type.Optional(Type.String({ maxLength: 200, description: 'Only values that contain this.' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+      limit: withDefault(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
     },
     output: { property: Type.String(), values: Type.Array(Suggestion) },
     example: { property: 'country' },
-    run: async ({ tenant, now }, { property, q = '', limit = 20 }) => ({
+    run: async ({ tenant, now }, { property, q = '', limit }) => ({
       property,
       values: await suggestValues(tenant, property, q, limit, now),
     }),

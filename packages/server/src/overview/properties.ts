@@ -76,7 +76,7 @@ async function foundProperties(
   return keys.map((key) => ({ name: `data.${key}`, type: 'text', records: null }))
 }
 
-/** A key as a label: `favourite_colour` is "Favourite colour". */
+/** A key as a label: `favorite_color` is "Favorite color". */
 function labelOf(name: string): string {
   const words = name
     .replace(/^data\./, '')

@@ -25,7 +25,7 @@ export const VIEW_OPERATIONS = [
     summary: 'List the saved views, by page and name',
     input: pageParameters(20, VIEWS_MAX),
     output: { views: Type.Array(SavedView), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 20 }) {
+    async run({ tenant }, { page, limit }) {
       const { views, total } = await listViews(tenant, { page, limit })
       return { views, pagination: paginationOf({ page, limit }, total) }
     },

@@ -16,6 +16,13 @@ export function firstCharacters(text: string, max: number): string {
   return text.length <= max ? text : text.slice(0, endOfCharacters(text, max))
 }
 
+const SHOWN_LENGTH_MAX = 128
+
+/** A text that was sent, short enough for a message or the path of a problem. */
+export function shown(text: string): string {
+  return firstCharacters(text, SHOWN_LENGTH_MAX)
+}
+
 /** The index at which the given number of characters ends. */
 function endOfCharacters(text: string, characters: number): number {
   let end = 0

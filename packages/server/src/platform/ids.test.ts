@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { isOwnId, newId, timeOfId } from './ids.ts'
 import { HOUR_MS } from './time.ts'
 
-test('the service recognises its own ids, and almost no others', () => {
+test('the service recognizes its own ids, and almost no others', () => {
   const own = Array.from({ length: 1_000 }, newId)
   expect(own.every(isOwnId)).toBe(true)
   const others = Array.from({ length: 5_000 }, () => [randomUUID(), v7()]).flat()

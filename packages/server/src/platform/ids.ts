@@ -18,7 +18,7 @@ export function newId(): string {
 /** Five hexadecimal digits: one in a million other ids looks like one of the service's. */
 const CHECK_DIGITS = 5
 
-/** The UUID with check digits at its end, by which the service recognises its own ids without storing them. */
+/** The UUID with check digits at its end, by which the service recognizes its own ids without storing them. */
 export function asOwnId(uuid: string): string {
   const rest = uuid.slice(0, -CHECK_DIGITS)
   return rest + checkOf(rest)

@@ -45,7 +45,7 @@ export const SEGMENT_OPERATIONS = [
     summary: 'List the segments, newest first',
     input: pageParameters(50, 100),
     output: { segments: Type.Array(Segment), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 50 }) {
+    async run({ tenant }, { page, limit }) {
       const [segments, total] = await Promise.all([listSegments(tenant, { page, limit }), countSegments(tenant)])
       return { segments, pagination: paginationOf({ page, limit }, total) }
     },
@@ -117,7 +117,7 @@ export const SEGMENT_OPERATIONS = [
       contacts: Type.Array(SegmentMember),
       pagination: Pagination,
     },
-    async run({ tenant, warn }, { segment_id, page = 1, limit = 20 }) {
+    async run({ tenant, warn }, { segment_id, page, limit }) {
       const { segment, found } = await readSegmentSoFar(tenant, segment_id)
       const contacts = await listMembers(tenant, segment_id, { page, limit })
       if (segment.counting) warn(COUNTING)

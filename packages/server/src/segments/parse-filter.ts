@@ -1,4 +1,4 @@
-import { hasMoreCharacters } from '../platform/characters.ts'
+import { hasMoreCharacters, shown } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { isObject } from '../platform/is-object.ts'
@@ -146,7 +146,7 @@ class FilterReader {
 
   #onlyKnown(sent: Record<string, unknown>, path: string, known: readonly string[]): void {
     for (const name of Object.keys(sent).filter((key) => !known.includes(key))) {
-      this.#wrong(`${path}.${name.slice(0, KEY_LENGTH_MAX)}`, 'is not a known field; remove it')
+      this.#wrong(`${path}.${shown(name)}`, 'is not a known field; remove it')
     }
   }
 

@@ -45,7 +45,7 @@ export const SOURCE_OPERATIONS = [
     summary: 'List the sources, newest first: what sends events with a write key, and the connectors that push records',
     input: pageParameters(50, 100),
     output: { sources: Type.Array(Source), pagination: Pagination },
-    async run({ tenant, now }, { page = 1, limit = 50 }) {
+    async run({ tenant, now }, { page, limit }) {
       const { sources, total } = await listSources(tenant, { page, limit }, now)
       return { sources, pagination: paginationOf({ page, limit }, total) }
     },

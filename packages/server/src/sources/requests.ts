@@ -12,7 +12,8 @@ import { CONNECTOR_KINDS } from './connectors.ts'
 
 /** Built-in sources, which pushes cannot use. */
 const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import', 'agent']
-const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
+export const SOURCE_NAME_LENGTH_MAX = 64
+const SOURCE_NAME = new RegExp(`^[a-z0-9][a-z0-9_-]{0,${SOURCE_NAME_LENGTH_MAX - 1}}$`)
 
 const PushedRecord = Type.Object(
   {
@@ -67,7 +68,7 @@ export function parseSourceName(source: string): string {
     throw validationError([{ path: 'source', message: `is a reserved source name (${RESERVED.join(', ')})` }])
   }
   if (!SOURCE_NAME.test(source)) {
-    const message = 'must be 1 to 64 characters of a to z, 0 to 9, _ and -, and begin with a letter or digit'
+    const message = `must be 1 to ${SOURCE_NAME_LENGTH_MAX} characters of a to z, 0 to 9, _ and -, and begin with a letter or digit`
     throw validationError([{ path: 'source', message }])
   }
   return source

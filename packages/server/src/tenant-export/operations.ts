@@ -22,7 +22,7 @@ export const EXPORT_OPERATIONS = [
     summary: "List the exports of the tenant's data, newest first",
     input: pageParameters(20, 100),
     output: { exports: Type.Array(Export), pagination: Pagination },
-    async run({ tenant, now }, { page = 1, limit = 20 }) {
+    async run({ tenant, now }, { page, limit }) {
       const { exports, total } = await listExports(tenant, { page, limit }, now)
       return { exports, pagination: paginationOf({ page, limit }, total) }
     },

@@ -115,7 +115,7 @@ export const WAREHOUSE_OPERATIONS = [
       pagination: Pagination,
       has_folders: Type.Boolean({ description: 'Whether destinations of the type `folder` are available.' }),
     },
-    async run({ tenant, config }, { page = 1, limit = 20 }) {
+    async run({ tenant, config }, { page, limit }) {
       const { destinations, total } = await listDestinations(tenant, { page, limit })
       const has_folders = config.warehouseDirectory !== null
       return { destinations, pagination: paginationOf({ page, limit }, total), has_folders }
@@ -266,7 +266,7 @@ export const WAREHOUSE_OPERATIONS = [
     summary: 'List the latest runs of an export destination, newest first',
     input: { ...DestinationPath, ...pageParameters(20, 100) },
     output: { runs: Type.Array(WarehouseRun), pagination: Pagination },
-    async run({ tenant }, { destination_id: id, page = 1, limit = 20 }) {
+    async run({ tenant }, { destination_id: id, page, limit }) {
       const { destination_id } = await requireDestination(tenant, id)
       const { runs, total } = await listRuns(tenant, destination_id, { page, limit })
       return { runs, pagination: paginationOf({ page, limit }, total) }

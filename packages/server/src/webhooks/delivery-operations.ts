@@ -23,7 +23,7 @@ export const DELIVERY_OPERATIONS = [
     summary: 'List the deliveries of a webhook subscription with every attempt, newest first',
     input: { ...SubscriptionPath, ...pageParameters(20, 100), status: Type.Optional(DeliveryStatus) },
     output: { deliveries: Type.Array(WebhookDelivery), pagination: Pagination },
-    async run({ tenant }, { subscription_id, status, page = 1, limit = 20 }) {
+    async run({ tenant }, { subscription_id, status, page, limit }) {
       const { deliveries, total } = await listDeliveries(tenant, subscription_id, status, { page, limit })
       return { deliveries, pagination: paginationOf({ page, limit }, total) }
     },

@@ -98,7 +98,7 @@ export const WEBHOOK_OPERATIONS = [
     summary: 'List the webhook subscriptions, newest first',
     input: Page,
     output: { webhooks: Type.Array(Webhook), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 50 }) {
+    async run({ tenant }, { page, limit }) {
       const { webhooks, total } = await listSubscriptions(tenant, { page, limit })
       return { webhooks, pagination: paginationOf({ page, limit }, total) }
     },
@@ -125,7 +125,7 @@ export const WEBHOOK_OPERATIONS = [
     summary: 'List the health of the webhook subscriptions, newest first',
     input: Page,
     output: { health: Type.Array(WebhookHealth), pagination: Pagination },
-    async run({ tenant, now }, { page = 1, limit = 50 }) {
+    async run({ tenant, now }, { page, limit }) {
       const { webhooks, total } = await listSubscriptions(tenant, { page, limit })
       const ids = webhooks.map(({ subscription_id }) => subscription_id)
       return { health: await subscriptionHealth(tenant, ids, now), pagination: paginationOf({ page, limit }, total) }

@@ -2,11 +2,12 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_SECONDS } from '../platform/time.ts'
 import { secretPlace } from './sealed-columns.ts'
 import { newSigningSecret } from './signature.ts'
 
-const OVERLAP_SECONDS = 24 * 3_600
-export const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600
+const OVERLAP_SECONDS = DAY_SECONDS
+export const OVERLAP_SECONDS_MAX = 30 * DAY_SECONDS
 
 export interface Rotation {
   /** How long both secrets sign `webhook-signature`; 0 revokes the old one at once. Default: a day. */

@@ -42,7 +42,7 @@ export const CONNECTED_APP_OPERATIONS = [
     summary: 'List the applications that act for people over MCP, newest first',
     input: pageParameters(50, 100),
     output: { connected_apps: Type.Array(ConnectedApp), pagination: Pagination },
-    async run({ tenant, stores }, { page = 1, limit = 50 }) {
+    async run({ tenant, stores }, { page, limit }) {
       const { apps, total } = await listApps(tenant, stores, { page, limit })
       return { connected_apps: apps, pagination: paginationOf({ page, limit }, total) }
     },

@@ -1,6 +1,8 @@
 import type { FastifyError, FastifyRequest } from 'fastify'
+import { shown } from '../../platform/characters.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
+import { DAY_SECONDS } from '../../platform/time.ts'
 import { registerClient } from './clients.ts'
 import { type ExchangeDependencies, exchange, revokeToken } from './exchange.ts'
 import {
@@ -80,7 +82,7 @@ function allowPreflight(app: App, path: string, method: 'GET' | 'POST'): void {
     reply.headers({
       'access-control-allow-methods': method,
       'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version',
-      'access-control-max-age': '86400',
+      'access-control-max-age': String(DAY_SECONDS),
     })
     return reply.code(204).send()
   })
@@ -91,7 +93,7 @@ function parametersOf(body: unknown): ReadonlyMap<string, string> {
   if (typeof body !== 'string') throw new OAuthError('invalid_request', `Send the parameters as ${FORM}.`)
   const parameters = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(body)) {
-    if (parameters.has(name)) throw new OAuthError('invalid_request', `${name.slice(0, 100)} is given twice.`)
+    if (parameters.has(name)) throw new OAuthError('invalid_request', `${shown(name)} is given twice.`)
     parameters.set(name, value)
   }
   return parameters

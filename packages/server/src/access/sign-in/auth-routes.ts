@@ -94,7 +94,7 @@ export function authRoutes(
       await limitSignIn(dependencies, request, reply)
       const body = { ...(request.body as object), ...fixed }
       if (path === CHANGE_PASSWORD) return changePassword(dependencies, request, reply, body)
-      return labelled(await forward(dependencies, request, reply, { method: 'POST', path, body }), request.signedIn)
+      return labeled(await forward(dependencies, request, reply, { method: 'POST', path, body }), request.signedIn)
     })
   }
 
@@ -153,7 +153,7 @@ export function authRoutes(
 }
 
 /** Replaces the label of a second factor: the library uses the address under which it stores the account. */
-function labelled(answer: Record<string, unknown>, signedIn: SignedIn | null): Record<string, unknown> {
+function labeled(answer: Record<string, unknown>, signedIn: SignedIn | null): Record<string, unknown> {
   const { totpURI } = answer
   if (typeof totpURI !== 'string' || signedIn === null) return answer
   return {

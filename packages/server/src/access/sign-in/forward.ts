@@ -18,6 +18,8 @@ export interface Endpoint {
   body?: object
 }
 
+const USER_AGENT_LENGTH_MAX = 500
+
 /**
  * Calls the sign-in library for a request that has passed our own checks, and returns its cookies, body or redirect to
  * the caller. From the request, the library receives only the cookies, the user agent and the address.
@@ -34,7 +36,7 @@ export async function forward(
   const { cookie, 'user-agent': userAgent } = request.headers
   const cookies = [...cookiesOf(cookie)].map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   if (cookies.length > 0) headers.set('cookie', cookies.join('; '))
-  if (userAgent !== undefined) headers.set('user-agent', userAgent.slice(0, 500))
+  if (userAgent !== undefined) headers.set('user-agent', userAgent.slice(0, USER_AGENT_LENGTH_MAX))
   if (body !== undefined) headers.set('content-type', 'application/json')
   const { handle } = await auth()
   const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }

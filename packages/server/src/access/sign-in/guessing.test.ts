@@ -123,9 +123,9 @@ test('wrong codes from unknown networks lock the second factor there, but not wh
   const owner = await signIn(email, home, PASSWORD)
   expect((await verify(owner.browser, home, codeOf(address, 1))).status).toBe(200)
   later(16)
-  const traveller = await signIn(email, '10.7.0.1', PASSWORD)
+  const traveler = await signIn(email, '10.7.0.1', PASSWORD)
   const recovery = { code: enabled.body.backupCodes[0] }
-  const there = await post(traveller.browser, '10.7.0.1', 'two-factor/verify-backup-code', recovery)
+  const there = await post(traveler.browser, '10.7.0.1', 'two-factor/verify-backup-code', recovery)
   expect(there.status).toBe(200)
 })
 

@@ -6,7 +6,7 @@ import type { TenantTables } from '../../platform/postgres/database.ts'
 import { isClaimed, leaseLeftMs, newClaim } from '../../platform/postgres/lease.ts'
 import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { laterOf } from '../../platform/time.ts'
+import { DAY_MS, laterOf } from '../../platform/time.ts'
 import type { ActionType } from '../action-types.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
 import type { GuardedAction, Guardrail } from './guardrail.ts'
@@ -17,7 +17,7 @@ import { finishAction } from './record.ts'
 
 /** An approval expires after this time, because a late message is no longer expected. */
 const APPROVAL_DAYS = 30
-const APPROVAL_MS = APPROVAL_DAYS * 86_400_000
+const APPROVAL_MS = APPROVAL_DAYS * DAY_MS
 
 /** The stored state of an execution, so that another process can continue it after a crash. */
 export interface Execution {

@@ -1,6 +1,7 @@
 import type { Properties } from '../../contacts/properties.ts'
 import { isYes } from '../../contacts/protected-properties.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
+import { firstCharacters } from '../../platform/characters.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionType } from '../action-types.ts'
 import type { Finding } from './guardrail.ts'
@@ -54,6 +55,8 @@ export function profileUrlOf(properties: Properties): string | null {
   return urls.find((url): url is string => typeof url === 'string' && url !== '') ?? null
 }
 
+const DETAILS_LENGTH_MAX = 200
+
 function detailsOf(text: string | null): string {
-  return text === null ? '' : `: ${text.slice(0, 200)}`
+  return text === null ? '' : `: ${firstCharacters(text, DETAILS_LENGTH_MAX)}`
 }

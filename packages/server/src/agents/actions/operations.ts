@@ -70,7 +70,7 @@ export const ACTION_OPERATIONS = [
       contact_id: filterId('Only actions for this contact.'),
     },
     output: { actions: Type.Array(Action), pagination: Pagination },
-    async run({ tenant }, { agent_id, page = 1, limit = 20, status, contact_id }) {
+    async run({ tenant }, { agent_id, page, limit, status, contact_id }) {
       const contactId = contact_id === undefined ? undefined : pathId(contact_id, 'contact')
       const { actions, total } = await listActions(tenant, agent_id, { status, contactId }, { page, limit })
       return { actions, pagination: paginationOf({ page, limit }, total) }
@@ -188,7 +188,7 @@ export const ACTION_OPERATIONS = [
     },
     output: { actions: Type.Array(ListedAction), pagination: Pagination },
     errors: ['404 not_found'],
-    async run({ tenant, now }, { page = 1, limit = 20, agent_id, contact_id }) {
+    async run({ tenant, now }, { page, limit, agent_id, contact_id }) {
       const filters = {
         ...(agent_id === undefined ? {} : { agentId: pathId(agent_id, 'agent') }),
         ...(contact_id === undefined ? {} : { contactId: pathId(contact_id, 'contact') }),

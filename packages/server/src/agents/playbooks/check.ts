@@ -1,4 +1,4 @@
-import { hasMoreCharacters } from '../../platform/characters.ts'
+import { hasMoreCharacters, shown } from '../../platform/characters.ts'
 import type { ErrorDetail } from '../../platform/errors.ts'
 import { ACTION_TYPES, checkActionParams, isActionType } from '../action-types.ts'
 import type { Playbook } from '../agent.ts'
@@ -17,7 +17,7 @@ export function checkPlaybook(playbook: Playbook, template: string | null): Erro
   const details = checkVariables(variables)
   if (playbook_md !== undefined) details.push(...checkText('playbook.playbook_md', playbook_md, own))
   for (const [type, params] of Object.entries(messages)) {
-    const path = `playbook.messages.${type.slice(0, 64)}`
+    const path = `playbook.messages.${shown(type)}`
     if (!isActionType(type)) {
       details.push({ path, message: `is not an action type; use ${ACTION_TYPES.join(', ')}` })
       continue
@@ -47,7 +47,7 @@ export function textsOf(value: unknown): string[] {
 function checkText(path: string, text: string, own: readonly string[]): ErrorDetail[] {
   return unknownVariables(text, own).map((name) => ({
     path,
-    message: `uses the unknown variable {{${name.slice(0, 128)}}}; use one of ${describeVariables(own)}`,
+    message: `uses the unknown variable {{${shown(name)}}}; use one of ${describeVariables(own)}`,
   }))
 }
 
@@ -56,7 +56,7 @@ function checkVariables(variables: Record<string, unknown>): ErrorDetail[] {
   const entries = Object.entries(variables)
   if (entries.length > VARIABLES_MAX) return [{ path, message: `has more than ${VARIABLES_MAX} variables` }]
   return entries.flatMap(([name, value]) => {
-    const at = `${path}.${name.slice(0, 64)}`
+    const at = `${path}.${shown(name)}`
     if (!VARIABLE_NAME.test(name)) {
       return [{ path: at, message: 'a name must have 1 to 64 characters of a-z, 0-9 and _, and begin with a letter' }]
     }

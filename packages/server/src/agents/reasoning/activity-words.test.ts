@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService } from '../../../test/service.ts'
 import { activityWords } from './activity-words.ts'
-import { type EventsSummary, NO_EVENTS, summariseEvents } from './events-summary.ts'
+import { type EventsSummary, NO_EVENTS, summarizeEvents } from './events-summary.ts'
 
 /** A Friday. */
 const NOW = new Date('2026-11-20T12:00:00Z')
@@ -92,7 +92,7 @@ describe('the facts about a contact', () => {
       visitor_id: 'ada',
       events: [view, { event: 'page_leave', url }, view, { event: 'form_submit', url }],
     })
-    const events = (await summariseEvents(tenant.handle, [contactId])).get(contactId) ?? NO_EVENTS
+    const events = (await summarizeEvents(tenant.handle, [contactId])).get(contactId) ?? NO_EVENTS
     expect(activityWords({ events, mail: NO_MAIL, topic: '/pricing' }, 'UTC', new Date())).toBe(
       'Viewed “Pricing” twice in the last 7 days, last today. Filled in a form today. No email exchanged yet.',
     )

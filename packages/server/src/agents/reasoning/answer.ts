@@ -11,6 +11,8 @@ import {
 
 export const ACTIONS_MAX = 5
 const REASONING_LENGTH_MAX = 10_000
+/** The number of problems that a model is told about its answer. */
+const PROBLEMS_MAX = 10
 
 /** The shape of a model's answer; the params of an action are checked by its type. */
 const AnswerSchema = Type.Object(
@@ -89,7 +91,7 @@ export function answerSchemaFor(allowed: readonly ActionType[]): object {
 
 function inWords(details: readonly { path: string; message: string }[]): string {
   return details
-    .slice(0, 10)
+    .slice(0, PROBLEMS_MAX)
     .map(({ path, message }) => `${path || 'the answer'}: ${message}`)
     .join('; ')
 }

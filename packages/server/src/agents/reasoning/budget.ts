@@ -8,6 +8,8 @@ const CONTEXT_TOKENS_MAX = 6_000
 const CHARACTERS_A_TOKEN = 3
 const TEXT_LENGTH_MAX = 500
 const PROPERTIES_MAX = 100
+/** Of a property that is a list. */
+const ITEMS_MAX = 10
 /** The properties that are cut last. */
 const IMPORTANT = [...SUMMARY_PROPERTIES, 'lead_status', 'country']
 
@@ -118,7 +120,7 @@ function shorten(properties: Record<string, unknown>): Record<string, unknown> {
 
 function shortenValue(value: unknown): unknown {
   if (typeof value === 'string') return cut(value)
-  return Array.isArray(value) ? value.slice(0, 10).map(shortenValue) : value
+  return Array.isArray(value) ? value.slice(0, ITEMS_MAX).map(shortenValue) : value
 }
 
 /** The beginning of a text that does not end in half a surrogate pair. */

@@ -7,7 +7,7 @@ import { findProfiles } from '../../contacts/read.ts'
 import { summaryOf } from '../../contacts/summary.ts'
 import { unifiedProfileOf } from '../../contacts/unified-profile.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { type EventsSummary, NO_EVENTS, summariseEvents } from './events-summary.ts'
+import { type EventsSummary, NO_EVENTS, summarizeEvents } from './events-summary.ts'
 
 const NOTES = 5
 const ACTIONS = 10
@@ -45,7 +45,7 @@ export async function readContexts(
   const [rows, actions, events] = await Promise.all([
     findProfiles(tenant, contactIds, { limit: NOTES, length: NOTE_LENGTH_MAX }),
     recentActions(tenant, contactIds),
-    summariseEvents(tenant, contactIds),
+    summarizeEvents(tenant, contactIds),
   ])
   const companyIds = rows.flatMap(({ company_id }) => company_id ?? [])
   const companies = new Map((await findCompanies(tenant, companyIds)).map((row) => [row.company_id, row]))

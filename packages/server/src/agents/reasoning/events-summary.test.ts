@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createTestTenant, sharedService } from '../../../test/service.ts'
-import { summariseEvents } from './events-summary.ts'
+import { summarizeEvents } from './events-summary.ts'
 
-test('events before and after identification are summarised, even for more visitors than one query can name', async () => {
+test('events before and after identification are summarized, even for more visitors than one query can name', async () => {
   const service = await sharedService()
   const tenant = await createTestTenant(service)
   const names = ['ada', 'bob']
@@ -13,7 +13,7 @@ test('events before and after identification are summarised, even for more visit
     SELECT ${tenant.id}::uuid, gen_random_uuid(), contact_id
     FROM unnest(${ids}::uuid[]) AS contact_id, generate_series(1, 11000)`.execute(service.stores.database)
   for (const name of names) await tenant.track({ visitor_id: name, events: [{ event: `by_${name}` }] })
-  const summaries = await summariseEvents(tenant.handle, ids)
+  const summaries = await summarizeEvents(tenant.handle, ids)
   expect(
     ids.map((id) =>
       summaries
@@ -27,7 +27,7 @@ test('events before and after identification are summarised, even for more visit
   ])
 })
 
-test("a merged contact's events are summarised with its survivor's, and on their own once it is unmerged", async () => {
+test("a merged contact's events are summarized with its survivor's, and on their own once it is unmerged", async () => {
   const service = await sharedService()
   const tenant = await createTestTenant(service)
   const ids: string[] = []
@@ -37,7 +37,7 @@ test("a merged contact's events are summarised with its survivor's, and on their
     await tenant.track({ visitor_id: name, events: [{ event: `${name}_after` }] })
   }
   const eventNames = async () => {
-    const summaries = await summariseEvents(tenant.handle, ids)
+    const summaries = await summarizeEvents(tenant.handle, ids)
     return ids.map((id) =>
       summaries
         .get(id)

@@ -37,10 +37,10 @@ interface Row {
 }
 
 /**
- * Summarises the events of several contacts, in three queries unless they have more owners than one query can name.
+ * Summarizes the events of several contacts, in three queries unless they have more owners than one query can name.
  * Contacts without events are left out.
  */
-export async function summariseEvents(
+export async function summarizeEvents(
   tenant: Tenant,
   contactIds: readonly string[],
 ): Promise<Map<string, EventsSummary>> {

@@ -25,8 +25,8 @@ export class ProviderTimeout extends Error {
 }
 
 /**
- * Describes a provider's failure. The SDK's errors contain the whole request, which is customer data, so neither they
- * nor the provider's texts are passed on.
+ * Describes a model provider's failure. The SDK's errors contain the whole request, which is customer data, so neither
+ * they nor the provider's texts are passed on.
  */
 export function explain(error: unknown, usage: Usage, failuresInARow: number): Error {
   const last = (error as { lastError?: unknown }).lastError ?? error

@@ -47,7 +47,7 @@ const note = (content: string) => ({ type: 'note', params: { content } })
 const says = (actions: unknown[]) => ({ content: { reasoning: 'Because.', actions } })
 
 async function run(provider: string, contacts = 1, more: object = {}, capabilities = ['notes', 'email']) {
-  const agent = { name: 'Modelled', capabilities, llm_config: { provider, ...more } }
+  const agent = { name: 'Modeled', capabilities, llm_config: { provider, ...more } }
   const { body } = await tenant.call('POST', '/v1/agents', agent)
   const contact_ids: string[] = []
   for (let index = 0; index < contacts; index++) contact_ids.push(await tenant.contact(`c${index}@example.com`))
@@ -73,7 +73,7 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
     const [asked] = model.asked
     expect(asked).toMatchObject({ path, headers: { [key[0]]: key[1] }, body: { model: name } })
     expect(asked?.messages.map(({ content }) => content)).toEqual([
-      expect.stringContaining('You are the agent "Modelled"'),
+      expect.stringContaining('You are the agent "Modeled"'),
       expect.stringContaining('c0@example.com'),
     ])
     expect(asked?.messages[0]?.content).not.toContain('c0@example.com')

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 async function agent(body: object = {}): Promise<string> {
   const answer = await tenant.call('POST', '/v1/agents', {
-    name: 'Modelled',
+    name: 'Modeled',
     capabilities: ['email', 'notes'],
     identity_id: identityId,
     llm_config: { provider: 'openai_compatible', base_url: model.url, model: 'scripted' },

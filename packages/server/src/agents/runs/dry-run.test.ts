@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 const dryRun = (body: object) => tenant.call('POST', '/v1/agents/dry-run', { name: 'Trial', ...body })
-const modelled = () => ({
+const modeled = () => ({
   capabilities: ['notes'],
   llm_config: { provider: 'openai_compatible', base_url: model.url, model: 'scripted' },
 })
@@ -106,7 +106,7 @@ test('without contacts it evaluates the first three of the audience', async () =
 
 test("a model's cost counts for the month, and the audit log has an entry", async () => {
   const contact_ids = [await tenant.contact('ada@example.com'), await tenant.contact('bob@example.com')]
-  const { dry_run } = (await dryRun({ ...modelled(), contact_ids })).body
+  const { dry_run } = (await dryRun({ ...modeled(), contact_ids })).body
   expect(dry_run).toMatchObject({
     provider: 'openai_compatible',
     model: 'scripted',
@@ -124,12 +124,12 @@ test("a model's cost counts for the month, and the audit log has an entry", asyn
 
 test('the caps of a run and of the month apply', async () => {
   const contact_ids = [await tenant.contact('ada@example.com'), await tenant.contact('bob@example.com')]
-  const small = { ...modelled(), contact_ids, playbook: { max_cost_usd_per_run: 0.001 } }
+  const small = { ...modeled(), contact_ids, playbook: { max_cost_usd_per_run: 0.001 } }
   const { dry_run } = (await dryRun(small)).body
   expect(dry_run.contacts.map(({ status }: { status: string }) => status)).toEqual(['skipped'])
   expect(dry_run.notices.join()).toContain("The run's cost cap of $0.001 is reached")
   expect((await tenant.call('PATCH', '/v1/agent-settings', { monthly_cost_cap_usd: 0.001 })).status).toBe(200)
-  const monthly = (await dryRun({ ...modelled(), contact_ids })).body.dry_run
+  const monthly = (await dryRun({ ...modeled(), contact_ids })).body.dry_run
   expect(monthly.notices.join()).toContain('The monthly cost cap of $0.001 is reached')
   expect(model.asked).toEqual([])
   expect(await costOfMonth(tenant.handle, new Date())).toBe(0)
@@ -138,10 +138,10 @@ test('the caps of a run and of the month apply', async () => {
 test('a contact without a usable answer has an error, and an invalid key fails the dry run', async () => {
   const contact_ids = [await tenant.contact('ada@example.com')]
   model.answer = () => ({ content: 'No JSON.' })
-  const [failed] = (await dryRun({ ...modelled(), contact_ids })).body.dry_run.contacts
+  const [failed] = (await dryRun({ ...modeled(), contact_ids })).body.dry_run.contacts
   expect(failed).toMatchObject({ status: 'failed', error: expect.stringContaining('invalid answer twice') })
   model.answer = () => ({ status: 401 })
-  const refused = await dryRun({ ...modelled(), contact_ids })
+  const refused = await dryRun({ ...modeled(), contact_ids })
   expect([refused.status, refused.body.error.code]).toEqual([409, 'run_failed'])
 })
 
@@ -164,14 +164,14 @@ test('at most three run at the same time', async () => {
   const contact_ids = [await tenant.contact('ada@example.com')]
   const answer = Promise.withResolvers<void>()
   model.answer = () => ({ content: { reasoning: 'Late.', actions: [] }, after: answer.promise })
-  const running = [1, 2, 3].map(() => dryRun({ ...modelled(), contact_ids }))
+  const running = [1, 2, 3].map(() => dryRun({ ...modeled(), contact_ids }))
   await expect.poll(() => model.asked.length).toBe(3)
-  const fourth = await dryRun({ ...modelled(), contact_ids })
+  const fourth = await dryRun({ ...modeled(), contact_ids })
   expect([fourth.status, fourth.body.error.code]).toEqual([409, 'too_many_runs'])
   answer.resolve()
   expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200])
   model.answer = () => ({ content: { reasoning: 'Done.', actions: [] } })
-  expect((await dryRun({ ...modelled(), contact_ids })).status).toBe(200)
+  expect((await dryRun({ ...modeled(), contact_ids })).status).toBe(200)
 })
 
 test('it needs the scopes that write and that run agents', async () => {

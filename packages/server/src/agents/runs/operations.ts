@@ -62,7 +62,7 @@ export const RUN_OPERATIONS = [
     summary: 'List the runs of an agent, newest first',
     input: { ...AgentPath, ...windowParameters, status: oneOf(RUN_STATUSES, 'Only runs in this status.') },
     output: { runs: Type.Array(Run), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() },
-    async run({ tenant }, { agent_id, limit = 20, offset = 0, status }) {
+    async run({ tenant }, { agent_id, limit, offset, status }) {
       return { ...(await listRuns(tenant, agent_id, status, { limit, offset })), limit, offset }
     },
   }),
@@ -78,7 +78,7 @@ export const RUN_OPERATIONS = [
       mode: oneOf(['summary', 'full'], 'Only status and counts, or also the results of at most 25 contacts.', 'full'),
     },
     output: { run: RunDetail },
-    run: async ({ tenant }, { run_id, mode = 'full' }) => ({ run: await readRun(tenant, run_id, mode) }),
+    run: async ({ tenant }, { run_id, mode }) => ({ run: await readRun(tenant, run_id, mode) }),
   }),
   runOperation({
     name: 'listRunContacts',
@@ -93,7 +93,7 @@ export const RUN_OPERATIONS = [
       done: Type.Integer({ description: 'How many contacts the run has evaluated or skipped so far.' }),
       pagination: Pagination,
     },
-    async run({ tenant }, { run_id, page = 1, limit = 10 }) {
+    async run({ tenant }, { run_id, page, limit }) {
       const window = { limit, offset: offsetOf({ page, limit }) }
       const { contacts, total, done } = await listRunContacts(tenant, run_id, window)
       return { contacts, done, pagination: paginationOf({ page, limit }, total) }

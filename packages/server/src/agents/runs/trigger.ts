@@ -1,5 +1,6 @@
 import { knownContacts } from '../../contacts/read.ts'
 import type { Actor } from '../../operations/audit.ts'
+import { shown } from '../../platform/characters.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
 import { isUuid, newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
@@ -89,7 +90,7 @@ export async function requireContacts(tx: Tenant, contactIds: readonly string[])
   const details = contactIds.flatMap((id, index) =>
     known.has(id.toLowerCase())
       ? []
-      : [{ path: `contact_ids[${index}]`, message: `${id.slice(0, 100)} is not the id of one of your contacts` }],
+      : [{ path: `contact_ids[${index}]`, message: `${shown(id)} is not the id of one of your contacts` }],
   )
   if (details.length > 0) throw validationError(details.slice(0, NAMED_MAX))
   return distinct

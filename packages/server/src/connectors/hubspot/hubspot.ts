@@ -48,7 +48,7 @@ export const hubspot: Connector = {
         maxLength: SETTING_LENGTH_MAX,
         pattern: '^[a-z][a-z0-9_]*( *, *[a-z][a-z0-9_]*)*$',
         description: "More contact properties to read: HubSpot's internal names, separated by commas.",
-        examples: ['favourite_colour, plan'],
+        examples: ['favorite_color, plan'],
       }),
     ),
   },

@@ -148,7 +148,7 @@ test('contacts and conversations are pulled over several pages, within the rate 
   expect(new Set(pages.map(({ body: { pagination } }) => pagination?.starting_after)).size).toBe(3)
 })
 
-test('a conversation has its messages without internal notes, with sanitised HTML, and belongs to its contact', async () => {
+test('a conversation has its messages without internal notes, with sanitized HTML, and belongs to its contact', async () => {
   intercom.contacts = [contact(1), contact(2, { email: null, role: 'lead' }), contact(3, { email: 'not an address' })]
   intercom.conversations = [
     conversation(1, [

@@ -29,7 +29,7 @@ export const NOTE_OPERATIONS = [
       pagination: Pagination,
     },
     errors: ['404 contact_merged'],
-    async run({ tenant, warn }, { contact_id, page = 1, limit = 100 }) {
+    async run({ tenant, warn }, { contact_id, page, limit }) {
       const { notes, onPage, total } = await listNotes(tenant, contact_id, { page, limit })
       const truncated = notes.length < onPage
       if (truncated) {

@@ -28,7 +28,7 @@ export const VISITOR_OPERATIONS = [
     input: { contact_id: idInPath('contact'), ...pageParameters(50, 100) },
     output: { visitors: Type.Array(ContactVisitor), pagination: Pagination },
     errors: ['404 contact_merged'],
-    async run({ tenant }, { contact_id, page = 1, limit = 50 }) {
+    async run({ tenant }, { contact_id, page, limit }) {
       const { visitors, total } = await visitorsOfContact(tenant, contact_id, { page, limit })
       return { visitors, pagination: paginationOf({ page, limit }, total) }
     },

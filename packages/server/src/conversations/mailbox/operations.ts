@@ -16,7 +16,7 @@ export const MAILBOX_OPERATIONS = [
     summary: 'List the mailboxes of the identities and their state',
     input: pageParameters(100, 100),
     output: { mailboxes: Type.Array(MailboxDescription), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 100 }) {
+    async run({ tenant }, { page, limit }) {
       const { mailboxes, total } = await listMailboxes(tenant, { page, limit })
       return { mailboxes, pagination: paginationOf({ page, limit }, total) }
     },

@@ -28,7 +28,7 @@ Scalar.createApiReference('#api', {
   authentication: { preferredSecurityScheme: 'apiKey' },
 })
 
-// The viewer applies a change of its configuration to everything but the colours.
+// The viewer applies a change of its configuration to everything but the colors.
 new MutationObserver(() => {
   document.body.classList.toggle('dark-mode', isDark())
   document.body.classList.toggle('light-mode', !isDark())

@@ -1,4 +1,4 @@
-/** What the pages do besides showing text: navigation on a phone, colours, copying, and code in tabs. */
+/** What the pages do besides showing text: navigation on a phone, colors, copying, and code in tabs. */
 export function setUpPage(): void {
   setUpMenu()
   setUpScheme()
@@ -35,7 +35,7 @@ function setUpScheme(): void {
   if (!button) return
   const root = document.documentElement
   const isDark = () => root.getAttribute('data-mantine-color-scheme') === 'dark'
-  const label = () => button.setAttribute('aria-label', isDark() ? 'Use light colours' : 'Use dark colours')
+  const label = () => button.setAttribute('aria-label', isDark() ? 'Use light colors' : 'Use dark colors')
   label()
   new MutationObserver(label).observe(root, { attributeFilter: ['data-mantine-color-scheme'] })
   button.hidden = false

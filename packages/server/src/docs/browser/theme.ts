@@ -1,4 +1,4 @@
-/** Applies the colours before the page is painted. The dashboard keeps the choice under the same name. */
+/** Applies the colors before the page is painted. The dashboard keeps the choice under the same name. */
 function chosenScheme(): 'light' | 'dark' {
   let chosen: string | null = null
   try {

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { ACTION_TYPES } from '../../agents/action-types.ts'
 import type { Values } from '../../operations/declare.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { idInput } from '../../platform/http/inputs.ts'
@@ -76,7 +77,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
     input: {
       agent_id: idInput({ description: 'An agent with this capability: describe_schema.' }),
       contact_id: contactId,
-      type: Type.Enum(['email_message', 'social_message', 'social_connect', 'note', 'crm_update']),
+      type: Type.Enum([...ACTION_TYPES]),
       params: Type.Object(
         {},
         {

@@ -15,7 +15,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     name: 'search_contacts',
     title: 'Search contacts',
     description:
-      'Find and count contacts by words, properties, behaviour or segment. All conditions must match. Returns the total and short rows. ' +
+      'Find and count contacts by words, properties, behavior or segment. All conditions must match. Returns the total and short rows. ' +
       'For questions such as "who looked at pricing twice this week", use filter with event conditions.',
     uses: ['listContacts'],
     input: {

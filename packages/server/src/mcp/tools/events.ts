@@ -13,7 +13,9 @@ import { companyId, pageInput, ROWS, since, until } from './inputs.ts'
 const eventType = Type.Optional(Type.String({ maxLength: 200, description: 'Exact event name, e.g. page_view.' }))
 const identifiedOnly = Type.Optional(Type.Boolean({ description: 'Only events of known contacts.' }))
 const includeSystem = Type.Optional(
-  Type.Boolean({ description: 'Also events that the service records itself, such as email_sent or contact_created.' }),
+  Type.Boolean({
+    description: 'Also events that the service records itself, such as contact_created or segment_entered.',
+  }),
 )
 
 function dimensions(known: object): string {

@@ -8,6 +8,9 @@ interface Sent {
   stream: AsyncIterable<Uint8Array>
 }
 
+/** The end of a cut-off file, which has the server's error. */
+const ERROR_BYTES = 2_000
+
 /**
  * Reads a Parquet file whole. A server reports an error after the first bytes as text in the file, which then lacks its
  * end.
@@ -24,7 +27,7 @@ export async function readParquet({ stream }: Sent, bytesMax: number): Promise<B
   const isWhole = file.subarray(0, 4).toString('latin1') === MAGIC && file.subarray(-4).toString('latin1') === MAGIC
   if (isWhole) return file
   const reason = file
-    .subarray(-2_000)
+    .subarray(-ERROR_BYTES)
     .toString('utf8')
     .replace(/[^\x20-\x7e]+/g, ' ')
   throw new Error(`ClickHouse did not finish a Parquet file: ${/Code: \d+.*/.exec(reason)?.[0] ?? 'it is cut off'}`)

@@ -47,7 +47,7 @@ test('a new first key seals, and texts sealed with the old one still open', () =
   expect(createSecretBox([fresh]).open(both.seal('secret', 'place'), 'place')).toBe('secret')
 })
 
-test('a digest depends on text, place and key, and is recognised while its key is configured', () => {
+test('a digest depends on text, place and key, and is recognized while its key is configured', () => {
   const [old, fresh] = [randomBytes(32), randomBytes(32)]
   const [before] = createSecretBox([old]).digests('text', 'place')
   const both = createSecretBox([fresh, old])

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
+import { shown } from '../characters.ts'
 import type { ErrorDetail } from '../errors.ts'
 import { compileNullRemoval } from './absent-fields.ts'
 
@@ -56,7 +57,7 @@ function detailsOf(schema: TSchema, error: SchemaError): ErrorDetail[] {
   }
   if (error.keyword === 'additionalProperties') {
     const message = unknownField(schema, error.instancePath)
-    return (params.additionalProperties ?? []).map((name) => ({ path: join(path, name.slice(0, 128)), message }))
+    return (params.additionalProperties ?? []).map((name) => ({ path: join(path, shown(name)), message }))
   }
   // One error per unknown field, before the one that names them all.
   if (error.keyword === 'boolean') {
@@ -119,7 +120,7 @@ function schemaAt(schema: TSchema, instancePath: string): JsonSchema | undefined
 
 function segments(instancePath: string): string[] {
   const parts = instancePath.split('/').slice(1)
-  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 128))
+  return parts.map((part) => shown(part.replaceAll('~1', '/').replaceAll('~0', '~')))
 }
 
 function toPath(instancePath: string): string {

@@ -9,6 +9,7 @@ import type {
 } from 'fastify'
 import type { TSchema } from 'typebox'
 import { boundLoading, toAnswer } from '../answer-size.ts'
+import { shown } from '../characters.ts'
 import { ServiceError, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { asUnavailable } from '../postgres/connect.ts'
@@ -88,7 +89,7 @@ export function applyConventions(app: FastifyInstance): void {
 function missingRoute(app: FastifyInstance, { method, url }: FastifyRequest): ServiceError {
   const allowed = methodsOf(app, url)
   if (allowed.length > 0 && !allowed.includes(method)) return methodNotAllowed(method, allowed)
-  const message = `There is no route ${method} ${url.split('?')[0]?.slice(0, 200)}. See /docs/api for all routes.`
+  const message = `There is no route ${method} ${shown(url.split('?')[0] ?? '')}. See /docs/api for all routes.`
   return new ServiceError(404, 'route_not_found', message)
 }
 

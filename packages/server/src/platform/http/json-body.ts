@@ -1,3 +1,4 @@
+import { shown } from '../characters.ts'
 import { ServiceError, validationError } from '../errors.ts'
 
 /** The size limit of a body, unless a route has another. */
@@ -18,7 +19,7 @@ export function parseJsonBody(text: string): unknown {
   return body
 }
 
-/** The same, with whole numbers beyond 2^53 as texts of all their digits: as numbers, neighbouring ids would become one. */
+/** The same, with whole numbers beyond 2^53 as texts of all their digits: as numbers, neighboring ids would become one. */
 export function parseExactJsonBody(text: string): unknown {
   // The text is parsed first. In valid JSON every string is closed, so the search for numbers reads each character once.
   // Without this, it would search the rest of the text for the end of a string again at every quote.
@@ -67,7 +68,7 @@ function checkTree(value: unknown, path: string, depth: number, withStrings: boo
   }
   if (value === null || typeof value !== 'object') return
   if (depth >= MAX_DEPTH) {
-    throw validationError([{ path: path.slice(0, 200), message: `is nested deeper than ${MAX_DEPTH} levels` }])
+    throw validationError([{ path: shown(path), message: `is nested deeper than ${MAX_DEPTH} levels` }])
   }
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) checkTree(value[i], `${path}[${i}]`, depth + 1, withStrings)

@@ -19,7 +19,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>, tags: readonly Ta
         title: 'Customer Data Service',
         version: '1',
         description:
-          'Contacts, companies, behavioural events and identity for many tenants. Every response has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Responses are at most 16 MiB; larger ones return 400 `answer_too_large`. Examples are real responses; their lists are cut to two entries.',
+          'Contacts, companies, behavioral events and identity for many tenants. Every response has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Responses are at most 16 MiB; larger ones return 400 `answer_too_large`. Examples are real responses; their lists are cut to two entries.',
       },
       servers: [{ url: config.publicUrl }],
       components: {

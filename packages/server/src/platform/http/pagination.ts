@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { withDefault } from './query-parameters.ts'
 
 /** The maximum page number, from a 32-bit integer. */
 const MAX_PAGE = 2_147_483_647
@@ -6,8 +7,8 @@ const MAX_PAGE = 2_147_483_647
 /** The `page` and `limit` parameters of a list. */
 export function pageParameters(defaultLimit: number, maxLimit: number) {
   return {
-    page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page, from 1.' })),
-    limit: Type.Optional(
+    page: withDefault(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page, from 1.' })),
+    limit: withDefault(
       Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: 'Records per page.' }),
     ),
   }

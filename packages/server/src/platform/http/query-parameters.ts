@@ -1,6 +1,6 @@
-import type { TSchema } from 'typebox'
+import type { TBoolean, TOptional, TSchema, TUnsafe } from 'typebox'
 import Type from 'typebox'
-import { hasFewerCharacters, hasMoreCharacters } from '../characters.ts'
+import { hasFewerCharacters, hasMoreCharacters, shown } from '../characters.ts'
 import { type ErrorDetail, validationError } from '../errors.ts'
 import { ID_LENGTH_MAX } from '../ids.ts'
 import { parseTimestamp } from '../time.ts'
@@ -36,21 +36,38 @@ export function wordList<const Word extends string>(allowed: readonly Word[], de
   )
 }
 
+/**
+ * A parameter that a caller may omit, although an operation always gets a value: `parseQuery` fills in the `default` of
+ * its schema. A field of a body gets no default.
+ */
+export function withDefault<Schema extends TSchema>(schema: Schema): Schema {
+  return Type.Optional(schema) as TSchema as Schema
+}
+
 /** One word from `allowed`. */
-export function oneOf<const Word extends string>(allowed: readonly Word[], description: string, fallback?: Word) {
-  return Type.Optional(
-    Type.Unsafe<Word>({
-      type: 'string',
-      enum: allowed,
-      description,
-      ...(fallback === undefined ? {} : { default: fallback }),
-    }),
-  )
+export function oneOf<const Word extends string>(
+  allowed: readonly Word[],
+  description: string,
+): TOptional<TUnsafe<Word>>
+export function oneOf<const Word extends string>(
+  allowed: readonly Word[],
+  description: string,
+  fallback: NoInfer<Word>,
+): TUnsafe<Word>
+export function oneOf(allowed: readonly string[], description: string, fallback?: string): TSchema {
+  const word = { type: 'string', enum: allowed, description }
+  return fallback === undefined
+    ? Type.Optional(Type.Unsafe<string>(word))
+    : withDefault(Type.Unsafe<string>({ ...word, default: fallback }))
 }
 
 /** true, false, 1 or 0. */
-export function flag(description: string, fallback?: boolean) {
-  return Type.Optional(Type.Boolean({ description, ...(fallback === undefined ? {} : { default: fallback }) }))
+export function flag(description: string): TOptional<TBoolean>
+export function flag(description: string, fallback: boolean): TBoolean
+export function flag(description: string, fallback?: boolean): TSchema {
+  return fallback === undefined
+    ? Type.Optional(Type.Boolean({ description }))
+    : withDefault(Type.Boolean({ description, default: fallback }))
 }
 
 /** A filter text: not empty, at most `maxLength` characters. */
@@ -134,21 +151,23 @@ export function parseQuery(schema: TSchema, raw: Record<string, unknown>): Parse
   }
   for (const [name, text] of Object.entries(raw)) {
     if (name in properties || typeof text === 'string') continue
-    details.push({ path: name.slice(0, 100), message: 'was given more than once; send it once' })
+    details.push({ path: shown(name), message: 'was given more than once; send it once' })
   }
   return details.length > 0 ? { details } : { value }
 }
+
+const WARNINGS_MAX = 20
 
 /** The unknown names in `raw`, each with the nearest known name if there is one. */
 export function unknownParameters(schema: TSchema | undefined, raw: Record<string, unknown>): string[] {
   const known = schema ? Object.keys(propertiesOf(schema)) : []
   return Object.keys(raw)
     .filter((name) => !known.includes(name))
-    .slice(0, 20)
-    .map((name) => {
-      const shown = name.slice(0, 100)
-      const near = nearest(shown, known)
-      return `unknown query parameter '${shown}' was ignored${near ? `; did you mean '${near}'?` : ''}`
+    .slice(0, WARNINGS_MAX)
+    .map((sent) => {
+      const name = shown(sent)
+      const near = nearest(name, known)
+      return `unknown query parameter '${name}' was ignored${near ? `; did you mean '${near}'?` : ''}`
     })
 }
 
@@ -190,7 +209,7 @@ function parseWords(allowed: readonly string[], text: string): Result {
   return wrong === undefined
     ? { value: words }
     : {
-        problem: `has the unknown value '${wrong.slice(0, 100)}'; must be a comma-separated list of ${allowed.join(', ')}`,
+        problem: `has the unknown value '${shown(wrong)}'; must be a comma-separated list of ${allowed.join(', ')}`,
       }
 }
 

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { finished, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
+import { shown } from '../characters.ts'
 import { ServiceError } from '../errors.ts'
 import { parseJson, parseJsonBody } from './json-body.ts'
 
@@ -131,7 +132,7 @@ function tooLarge(): ServiceError {
 }
 
 function unknownEncoding(encoding: string): ServiceError {
-  const message = `The Content-Encoding ${encoding.slice(0, 100)} is not supported. Use ${ENCODINGS}, or send the body uncompressed.`
+  const message = `The Content-Encoding ${shown(encoding)} is not supported. Use ${ENCODINGS}, or send the body uncompressed.`
   return new ServiceError(415, 'unsupported_content_encoding', message, {
     headers: { 'accept-encoding': 'gzip, br, deflate' },
   })

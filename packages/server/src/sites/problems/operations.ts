@@ -16,7 +16,7 @@ export const PROBLEM_OPERATIONS = [
       'Tracker requests and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have claimed but not verified, you see that it sent something, not what. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list.',
     input: pageParameters(50, 100),
     output: { problems: Type.Array(RequestProblem), pagination: Pagination },
-    async run({ tenant, now }, { page = 1, limit = 50 }) {
+    async run({ tenant, now }, { page, limit }) {
       const { problems, total } = await listProblems(tenant, { page, limit }, now)
       return { problems, pagination: paginationOf({ page, limit }, total) }
     },

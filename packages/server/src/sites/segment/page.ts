@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DAY_SECONDS } from '../../platform/time.ts'
 import { sendingHost } from '../track/location.ts'
 import { allowPage, domainNotAllowed, type FindTenantOfHost } from '../track/page.ts'
 
@@ -38,7 +39,7 @@ export async function answerSdkPreflight(_request: FastifyRequest, reply: Fastif
     .headers({
       'access-control-allow-methods': 'GET, POST',
       'access-control-allow-headers': HEADERS.join(', '),
-      'access-control-max-age': '86400',
+      'access-control-max-age': String(DAY_SECONDS),
     })
     .code(204)
     .send()

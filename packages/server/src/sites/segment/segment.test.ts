@@ -292,7 +292,7 @@ describe('a batch', () => {
   })
 
   test.each(['application/json', 'application/x-www-form-urlencoded', 'text/plain'])(
-    'may be compressed, labelled %s',
+    'may be compressed, labeled %s',
     async (type) => {
       const body = gzipSync(JSON.stringify({ batch: [good] }))
       const answer = await send('/v1/batch', body, { 'content-type': type, 'content-encoding': 'gzip' })

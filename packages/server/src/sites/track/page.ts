@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { shown } from '../../platform/characters.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { BODY_ERRORS, type NamedError, ROUTE_ERRORS } from '../../platform/http/responses.ts'
+import { DAY_SECONDS } from '../../platform/time.ts'
 import { sendingHost } from './location.ts'
 
 /** Finds the tenant that has verified a host's domain; null if none has. */
@@ -28,7 +30,7 @@ export function domainNotAllowed(host: string | null): ServiceError {
   const message =
     host === null
       ? 'The request has no page: it needs an Origin or a Referer header.'
-      : `${host.slice(0, 253)} is not one of your verified domains. Add and verify it in the settings.`
+      : `${shown(host)} is not one of your verified domains. Add and verify it in the settings.`
   return new ServiceError(403, 'domain_not_allowed', message)
 }
 
@@ -46,7 +48,7 @@ export async function answerPreflight(_request: FastifyRequest, reply: FastifyRe
     .headers({
       'access-control-allow-methods': 'POST',
       'access-control-allow-headers': 'content-type, x-request-id',
-      'access-control-max-age': '86400',
+      'access-control-max-age': String(DAY_SECONDS),
     })
     .code(204)
     .send()

@@ -1,9 +1,10 @@
 import { buildScript } from '@customer-data-service/tracker/build'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Compressed, compress, sendCompressed } from '../../platform/http/compressed.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../platform/time.ts'
 
 /** A new script reaches every visitor within an hour; a copy up to a day old is used while it is revalidated. */
-const CACHE_CONTROL = 'public, max-age=3600, stale-while-revalidate=86400'
+const CACHE_CONTROL = `public, max-age=${HOUR_SECONDS}, stale-while-revalidate=${DAY_SECONDS}`
 
 const scripts = new Map<string, Promise<Compressed>>()
 
