@@ -174,7 +174,13 @@ test('an address that became a member in another way cannot join again', async (
     .select(['invitation_id', 'email', 'role', 'token_hash', 'proves_address', 'created_at', 'expires_at'])
     .where('email', '=', email)
     .execute()
-  await createTenantUser(service.stores, tenant.id, { email, password: PASSWORD, role: 'member' }, now)
+  await createTenantUser(
+    service.stores,
+    tenant.id,
+    { email, password: PASSWORD, role: 'member' },
+    { kind: 'command_line' },
+    now,
+  )
   const accept = (by: Browser, body: object) => by.call('POST', `/api/invitations/${token}/accept`, body)
   const guest = new Browser(service)
   expect(outcome(await accept(guest, { name: 'X', password: PASSWORD }))).toEqual([404, 'not_found'])

@@ -83,7 +83,7 @@ test('the token works once: only one of several concurrent requests succeeds', a
 test('creating a user on the command line invalidates the printed link', async () => {
   const token = await setupTokenOf(service)
   const { id } = await createTestTenant(service)
-  await createTenantUser(service.stores, id, { ...OWNER, role: 'owner' }, new Date())
+  await createTenantUser(service.stores, id, { ...OWNER, role: 'owner' }, { kind: 'command_line' }, new Date())
   expect((await setUp(token, {}, '192.0.2.7')).body.error.code).toBe('setup_done')
   expect(await service.findSetupLink()).toBeNull()
   expect(
