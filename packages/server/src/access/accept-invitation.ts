@@ -10,7 +10,7 @@ import { addMember, createUser, createVerifiedUser } from './users.ts'
 import { verifyAddress } from './verify-address.ts'
 
 /**
- * Reads the invitation behind a link. @throws ServiceError 404 if it is unknown, used, withdrawn or expired.
+ * Reads the invitation behind a link. @throws ServiceError 404 if it is unknown, used, deleted or expired.
  */
 export async function readInvitationByToken({ database }: Stores, token: string, now: Date) {
   const row = await database
