@@ -188,7 +188,7 @@ export const LIMIT_OPERATIONS = [
     name: 'getLimits',
     tag,
     http: 'GET /v1/limits',
-    command: 'limit list',
+    command: 'limit get',
     scope: 'settings:read',
     summary: "Get the rate limits and the tenant's usage",
     input: {},
