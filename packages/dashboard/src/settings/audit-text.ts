@@ -86,7 +86,7 @@ export const text = {
     'contact.merged': 'Merged a contact into another',
     'contact.unmerged': 'Undid the merge of a contact',
     'contact.updated': 'Changed a contact',
-    'domain.claimed': 'Added a domain',
+    'domain.added': 'Added a domain',
     'domain.removed': 'Removed a domain',
     'domain.verified': 'Verified a domain',
     'export.created': 'Created an export of all data',

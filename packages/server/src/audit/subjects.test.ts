@@ -53,7 +53,7 @@ test('each entry has the name of its subject as it is now, and says when the sub
   expect(nameOf('webhook.created')).toEqual(['page_view → hooks.example.com', true])
   expect(nameOf('identity.created')).toEqual(['Ida Bell', true])
   expect(nameOf('api_key.created')).toEqual(['CRM', true])
-  expect(nameOf('domain.claimed')).toEqual(['named.example', true])
+  expect(nameOf('domain.added')).toEqual(['named.example', true])
   expect(nameOf('invitation.created')).toEqual(['new@example.com', true])
   expect(nameOf('import.uploaded')).toEqual(['leads.csv', true])
   expect(nameOf('view.created')).toEqual(['Mine', true])
