@@ -705,13 +705,13 @@ export interface MailboxSkipped {
 }
 
 export interface MailSends {
+  claimed_at: Timestamp;
   claimed_until: Timestamp;
   contact_id: string | null;
   identity_id: string | null;
   message_id: string;
   recipient: string;
   recorded_at: Timestamp | null;
-  reserved_at: Timestamp;
   response: string | null;
   sent_at: Timestamp | null;
   status: string;
