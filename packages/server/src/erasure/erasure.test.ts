@@ -139,7 +139,7 @@ test('a contact is erased from every table of both stores, with a receipt withou
     notes: 1,
     contact_sources: expect.any(Number),
     segment_memberships: 1,
-    identity_links: expect.any(Number),
+    visitor_links: expect.any(Number),
     fingerprints: 1,
     visitor_networks: 1,
     mentions_in_notes: 1,
