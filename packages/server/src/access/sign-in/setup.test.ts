@@ -68,6 +68,9 @@ test('the token works once: only one of several concurrent requests succeeds', a
     tenant: { name: 'Engines' },
     role: 'owner',
   })
+  expect((await winner?.call('GET', '/v1/audit-log'))?.body.entries).toMatchObject([
+    { action: 'tenant.created', actor: { kind: 'user', name: 'Ada' } },
+  ])
   const options = await new Browser(service).call('GET', '/api/sign-in-options')
   expect(options.body).toMatchObject({ setup_needed: false, oidc: null })
   const { database } = service.stores
