@@ -25,7 +25,7 @@ const UPDATE_CONTACT = `WITH written AS (
   WHERE tenant_id = $1 AND contact_id = $2 RETURNING tenant_id, contact_id)
   ${SAVE_SOURCE}`
 const LINK_VISITOR = `WITH linked AS (UPDATE visitors SET contact_id = $3 WHERE tenant_id = $1 AND visitor_id = $2)
-  INSERT INTO identity_links (tenant_id, link_id, visitor_id, contact_id, previous_contact_id, source, linked_at)
+  INSERT INTO visitor_links (tenant_id, link_id, visitor_id, contact_id, previous_contact_id, source, linked_at)
   VALUES ($1, $4, $2, $3, NULL, $5, $6)`
 const LINK_OWNER = 'INSERT INTO owner_links (tenant_id, owner_id, contact_id) VALUES ($1, $2, $3)'
 

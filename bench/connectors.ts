@@ -126,7 +126,9 @@ async function createBenchTenant(environment: Record<string, string>): Promise<s
   const session = await openSession(readConfig({ ...process.env, ...environment }))
   try {
     const now = new Date()
-    const tenant = session.tenant(await createTenant(session.stores.database, 'Connectors', now))
+    const tenant = session.tenant(
+      await createTenant(session.stores, { name: 'Connectors' }, { kind: 'command_line' }, now),
+    )
     await addVerifiedDomain(tenant, SITE, now)
     const { apiKey } = await createApiKey(tenant, { name: 'bench', scopes: ['all'] }, now)
     return apiKey

@@ -21,11 +21,10 @@ const LIGHT_SIZE = { contacts: 2_000, events: 20_000 }
 const [contacts = 0, events = 0] = process.argv.slice(2).map(Number)
 
 const { stores, close } = await openEngines({ config: readConfig(process.env), log: createLog('silent') })
-const { database } = stores
 
 async function addTenant(name: string, size: { contacts: number; events: number }): Promise<string> {
-  const tenantId = await createTenant(database, name, new Date())
-  await loadContacts(database, tenantId, size.contacts)
+  const tenantId = await createTenant(stores, { name }, { kind: 'command_line' }, new Date())
+  await loadContacts(stores.database, tenantId, size.contacts)
   await loadEvents(stores, tenantId, populationOf(size), size.events)
   const { apiKey } = await createApiKey(openTenant(stores, tenantId), { name: 'bench', scopes: ['all'] }, new Date())
   return apiKey

@@ -76,7 +76,9 @@ async function measureImport(target: Target): Promise<void> {
 async function createTenants(environment: Record<string, string>, names: string[]): Promise<string[]> {
   const session = await openSession(readConfig({ ...process.env, ...environment }))
   try {
-    return await Promise.all(names.map((name) => createTenant(session.stores.database, name, new Date())))
+    return await Promise.all(
+      names.map((name) => createTenant(session.stores, { name }, { kind: 'command_line' }, new Date())),
+    )
   } finally {
     await session.close()
   }

@@ -57,12 +57,12 @@ const SAMPLE = 2_000
 const { stores, close } = await openEngines({ config: readConfig(process.env), log: createLog('silent') })
 const { database, clickhouse } = stores
 const now = new Date()
-const tenantId = await createTenant(database, tenantName, now)
+const tenantId = await createTenant(stores, { name: tenantName }, { kind: 'command_line' }, now)
 const tenant = openTenant(stores, tenantId)
 const { apiKey } = await createApiKey(tenant, { name: 'bench', scopes: ['all'] }, now)
 await addVerifiedDomain(tenant, site, now)
 const person = { email: `owner@${site}`, password: newId() }
-await createTenantUser(stores, tenantId, { ...person, role: 'owner' }, now)
+await createTenantUser(stores, tenantId, { ...person, role: 'owner' }, { kind: 'command_line' }, now)
 
 const population = populationOf({ contacts, events })
 const loadSeconds = {

@@ -41,7 +41,7 @@ await session.tenant(tenantId).transaction(async (tx) => {
 await session.close()
 
 async function subscribe(): Promise<string> {
-  const made = await createTenant(database, 'Webhooks', now)
+  const made = await createTenant(session.stores, { name: 'Webhooks' }, { kind: 'command_line' }, now)
   await addVerifiedDomain(session.tenant(made), site, now)
   const secrets = await openSecretBox(config)
   for (let n = 0; n < Number(subscriptions); n++) {

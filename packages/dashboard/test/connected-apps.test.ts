@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addMember } from '../../server/src/access/users.ts'
+import { insertMember } from '../../server/src/access/users.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import {
   authorizationRequest,
@@ -35,7 +35,7 @@ describe.skipIf(!HAS_BROWSER)('connected apps', () => {
     const other = await createTestTenant(service)
     const email = 'ada@example.com'
     const userId = await createPerson(service.stores, tenant.id, { email, name: 'Ada Lovelace', role: 'admin' })
-    await addMember(service.stores.database, other.id, { userId, role: 'viewer' }, new Date())
+    await insertMember(service.stores.database, other.id, { userId, role: 'viewer' }, new Date())
     const app = new McpApp(service)
     await app.connect()
     const page = await browser.tab({ fresh: true })

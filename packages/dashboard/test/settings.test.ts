@@ -234,7 +234,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByLabel('Role of Grace Hopper').waitFor({ state: 'detached' })
   })
 
-  test("an invitation's link is shown once; a new one replaces it, until the invitation is revoked", async () => {
+  test("an invitation's link is shown once; a new one replaces it, until the invitation is deleted", async () => {
     await goTo(owner, 'Team')
     await owner.getByRole('button', { name: 'Invite someone' }).click()
     await owner.getByLabel('Email').fill('late@example.com')
@@ -251,8 +251,8 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await screenshot(owner, 'settings-invitation-renewed')
     expect(await accessibilityProblems(owner)).toEqual([])
     await fresh.getByRole('button', { name: 'Done' }).click()
-    await owner.getByRole('button', { name: 'Revoke the invitation of late@example.com' }).click()
-    await owner.getByRole('button', { name: 'Revoke invitation' }).click()
+    await owner.getByRole('button', { name: 'Delete the invitation of late@example.com' }).click()
+    await owner.getByRole('button', { name: 'Delete invitation' }).click()
     await owner.getByRole('heading', { name: 'No pending invitations' }).waitFor()
   })
 
@@ -370,8 +370,8 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await screenshot(phone, 'settings-audit-dates')
     expect(await log.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
     // The words of the action are not broken.
-    const withdrawn = log.getByText('Withdrew an invitation').first()
-    const lines = await withdrawn.evaluate((element) => {
+    const deleted = log.getByText('Deleted an invitation').first()
+    const lines = await deleted.evaluate((element) => {
       const range = document.createRange()
       range.selectNodeContents(element)
       return range.getClientRects().length

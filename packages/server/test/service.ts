@@ -6,13 +6,13 @@ import { type Dispatcher, request } from 'undici'
 import { inject } from 'vitest'
 import { createApiKey } from '../src/access/api-keys.ts'
 import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
-import { createTenant } from '../src/access/tenants.ts'
 import { ADDRESS_FILE } from '../src/assembly/engines.ts'
 import { type Service, type ServiceOptions, startService } from '../src/assembly/service.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { CONNECTORS } from '../src/connectors/all-connectors.ts'
 import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import type { App } from '../src/platform/http/app-types.ts'
+import { newId } from '../src/platform/ids.ts'
 import { createLog, type Logger } from '../src/platform/log.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
@@ -274,12 +274,13 @@ export async function createTestTenant(service: TestService): Promise<TestTenant
   return new TestTenant(service, id, key, site)
 }
 
-/** A tenant in the database of a service that runs elsewhere, or has not started. */
+/** A tenant in the database of a service that runs elsewhere, or has not started. Its audit log is empty. */
 export async function insertTenant(
   database: Service['stores']['database'],
 ): Promise<{ id: string; key: string; site: string }> {
   const now = new Date()
-  const id = await createTenant(database, 'Test', now)
+  const id = newId()
+  await database.insertInto('tenants').values({ tenant_id: id, name: 'Test', created_at: now }).execute()
   const tenant = openTenant({ database } as Service['stores'], id)
   const { apiKey } = await createApiKey(tenant, { name: 'all', scopes: ['all'] }, now)
   const site = `shop${++tenants}.example.com`

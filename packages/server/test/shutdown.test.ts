@@ -26,8 +26,9 @@ test('SIGTERM under load finishes requests and flushes the journal', async () =>
     CDS_LOG_LEVEL: 'warn',
   }
   try {
-    const tenantId = await createTenant(postgres.db, 'Stopping', new Date())
-    const tenant = openTenant({ database: postgres.db } as Stores, tenantId)
+    const stores = { database: postgres.db } as Stores
+    const tenantId = await createTenant(stores, { name: 'Stopping' }, { kind: 'command_line' }, new Date())
+    const tenant = openTenant(stores, tenantId)
     await addVerifiedDomain(tenant, 'stop.example', new Date())
     const { apiKey } = await createApiKey(tenant, { name: 'k', scopes: ['all'] }, new Date())
     const service = await startProcess(MAIN, [], environment, RUNNING)

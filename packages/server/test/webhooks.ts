@@ -64,8 +64,7 @@ export async function startWebhookBench(environment: Record<string, string> = {}
 
 /** Waits until the service has emptied its caches, which it does a moment after the commit of a change. */
 export async function changesAreKnown(service: TestService): Promise<void> {
-  const { database } = service.stores
-  const tenantId = await createTenant(database, 'Announced', new Date())
+  const tenantId = await createTenant(service.stores, { name: 'Announced' }, { kind: 'command_line' }, new Date())
   const host = `${newId()}.example`
   const requireStatus = async (expected: number) => {
     const headers = { origin: `https://${host}`, 'access-control-request-method': 'POST' }

@@ -744,7 +744,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Withdraw an invitation: its link stops working.
+   * Delete an invitation: its link stops working.
    *
    * Needs the scope `settings:write`.
    */
@@ -1689,7 +1689,7 @@ export class Operations extends Caller {
   /**
    * List requests of the tenant's pages and servers that were rejected or answered with warnings, newest first.
    *
-   * Tracker requests and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have claimed but not verified, you see that it sent something, not what. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list. Needs the scope `events:read`.
+   * Tracker requests and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have added but not verified, you see that it sent something, not what. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list. Needs the scope `events:read`.
    */
   listRequestProblems(input: ListRequestProblemsInput = {}, options?: RequestOptions): List<RequestProblemsPage, NonNullable<RequestProblemsPage['problems']>[number]> {
     return this.list('GET /v1/tracker/problems', input, options, 'problems', 'page')
@@ -2011,7 +2011,7 @@ export class Operations extends Caller {
   /**
    * Remove a member from the tenant.
    *
-   * Takes effect with their next request, and withdraws the invitations that they created. Only an owner can remove owners. Needs the scope `settings:write`.
+   * Takes effect with their next request, and deletes the invitations that they created. Only an owner can remove owners. Needs the scope `settings:write`.
    */
   removeMember(input: RemoveMemberInput, options?: RequestOptions): Promise<RemoveMemberResult> {
     return this.call('DELETE /v1/members/{user_id}', input, options)
@@ -2110,7 +2110,7 @@ export class Operations extends Caller {
   /**
    * Revoke an API key: it stops working at once.
    *
-   * Also withdraws the invitations that the key created. Needs the scope `keys:write`.
+   * Also deletes the invitations that the key created. Needs the scope `keys:write`.
    */
   revokeApiKey(input: RevokeApiKeyInput, options?: RequestOptions): Promise<RevokeApiKeyResult> {
     return this.call('DELETE /v1/api-keys/{key_id}', input, options)
@@ -2461,7 +2461,7 @@ export class Operations extends Caller {
   /**
    * Change the role of a member.
    *
-   * Takes effect with their next request, and withdraws the invitations that they could no longer create. Only an owner can add or change owners. An API key can only grant roles whose scopes it has in full, and never `owner`. Needs the scope `settings:write`.
+   * Takes effect with their next request, and deletes the invitations that they could no longer create. Only an owner can add or change owners. An API key can only grant roles whose scopes it has in full, and never `owner`. Needs the scope `settings:write`.
    */
   updateMember(input: UpdateMemberInput, options?: RequestOptions): Promise<MemberResult> {
     return this.call('PATCH /v1/members/{user_id}', input, options)

@@ -49,7 +49,7 @@ export function removeMember(userId: string) {
   return send('DELETE', `/v1/members/${encodeURIComponent(userId)}`)
 }
 
-export function withdrawInvitation(invitationId: string) {
+export function deleteInvitation(invitationId: string) {
   return send('DELETE', `/v1/invitations/${encodeURIComponent(invitationId)}`)
 }
 

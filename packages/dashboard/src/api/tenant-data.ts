@@ -27,7 +27,7 @@ export const erasuresQuery = (page: number, limit: number) =>
     refetchInterval: ({ state }) => (state.data?.erasures.some(({ status }) => status === 'running') ? 2_000 : false),
   })
 
-export function orderExport() {
+export function createExport() {
   return send<{ export_id: string }>('POST', '/v1/exports')
 }
 

@@ -23,7 +23,7 @@ export function AddDomain() {
     event.preventDefault()
     adding.mutate()
   }
-  const [claimed] = data?.domains ?? []
+  const [added] = data?.domains ?? []
   if (!isAdmin) return <Text size="sm">{text.viewer}</Text>
   return (
     <>
@@ -48,13 +48,13 @@ export function AddDomain() {
           <Problem error={adding.error} />
         </Alert>
       ) : null}
-      {claimed ? (
+      {added ? (
         <Text size="sm">
-          <Foreign max={253}>{text.claimed.before(claimed.domain)}</Foreign>
+          <Foreign max={253}>{text.added.before(added.domain)}</Foreign>
           <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
-            {text.claimed.link}
+            {text.added.link}
           </Anchor>
-          {text.claimed.after}
+          {text.added.after}
         </Text>
       ) : null}
     </>

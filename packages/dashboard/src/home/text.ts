@@ -18,7 +18,7 @@ export const text = {
       add: 'Add domain',
       verified: (domains: string[]) =>
         `Pages on ${domains.join(', ')} and ${domains.length === 1 ? 'its' : 'their'} subdomains can send events.`,
-      claimed: {
+      added: {
         before: (domain: string) => `${domain} is added. Next, `,
         link: 'prove that you own it',
         after: '.',

@@ -3,11 +3,11 @@ import { IconArchive, IconDownload, IconEraser } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import {
+  createExport,
   ERASURES_LENGTH,
   type Export,
   erasuresQuery,
   exportsQuery,
-  orderExport,
   type Receipt,
   refreshExports,
 } from '../api/tenant-data.ts'
@@ -42,16 +42,16 @@ function Exports() {
     ...exportsQuery,
     refetchInterval: ({ state }) => (state.data?.exports.some(isUnderWay) ? REFRESH_MS : false),
   })
-  const ordering = useMutation({ mutationFn: orderExport, onSuccess: () => refreshExports(queryClient) })
+  const creating = useMutation({ mutationFn: createExport, onSuccess: () => refreshExports(queryClient) })
   const isBusy = data?.some(isUnderWay) ?? false
-  const order = useIsAtLeast('admin') ? (
+  const createButton = useIsAtLeast('admin') ? (
     <Button
       leftSection={<IconArchive size={16} aria-hidden />}
-      loading={ordering.isPending}
+      loading={creating.isPending}
       disabled={isBusy}
-      onClick={() => ordering.mutate()}
+      onClick={() => creating.mutate()}
     >
-      {text.data.exports.order}
+      {text.data.exports.create}
     </Button>
   ) : null
   return (
@@ -65,11 +65,11 @@ function Exports() {
             {text.data.exports.explanation}
           </Text>
         </div>
-        {data && data.length > 0 ? order : null}
+        {data && data.length > 0 ? createButton : null}
       </Group>
-      {ordering.isError ? (
+      {creating.isError ? (
         <Alert color="red" role="alert" mb="sm">
-          {messageOf(ordering.error)}
+          {messageOf(creating.error)}
         </Alert>
       ) : null}
       <DataTable
@@ -80,7 +80,7 @@ function Exports() {
         error={error}
         onRetry={refetch}
         empty={
-          <EmptyState icon={IconArchive} title={text.data.exports.empty} action={order}>
+          <EmptyState icon={IconArchive} title={text.data.exports.empty} action={createButton}>
             {text.data.exports.emptyExplanation}
           </EmptyState>
         }

@@ -4,13 +4,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Role, signInOptionsQuery } from '../api/session.ts'
 import {
+  deleteInvitation,
   type Invitation,
   type InvitationMade,
   invitationsQuery,
   invite,
   refreshTeam,
   renewInvitation,
-  withdrawInvitation,
 } from '../api/team.ts'
 import { rolesToGive, useMe } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
@@ -95,16 +95,16 @@ function Actions({ invitation: { invitation_id: id, email, role } }: { invitatio
       </Modal>
       <ConfirmButton
         size="xs"
-        title={text.invitations.revoke.title}
-        explanation={text.invitations.revoke.explanation}
-        confirmLabel={text.invitations.revoke.confirm}
-        aria-label={text.invitations.revoke.label(email)}
+        title={text.invitations.deletion.title}
+        explanation={text.invitations.deletion.explanation}
+        confirmLabel={text.invitations.deletion.confirm}
+        aria-label={text.invitations.deletion.label(email)}
         onConfirm={async () => {
-          await withdrawInvitation(id)
+          await deleteInvitation(id)
           await refreshTeam(queryClient)
         }}
       >
-        {text.invitations.revoke.button}
+        {text.invitations.deletion.button}
       </ConfirmButton>
     </Group>
   )

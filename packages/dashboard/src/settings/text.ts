@@ -169,12 +169,12 @@ export const text = {
       done: 'New link',
     },
     renewExplanation: 'The previous link stops working. The new one is valid for a week.',
-    revoke: {
-      button: 'Revoke',
-      label: (email: string) => `Revoke the invitation of ${email}`,
-      title: 'Revoke the invitation?',
+    deletion: {
+      button: 'Delete',
+      label: (email: string) => `Delete the invitation of ${email}`,
+      title: 'Delete the invitation?',
       explanation: 'Its link stops working.',
-      confirm: 'Revoke invitation',
+      confirm: 'Delete invitation',
     },
     invite: { title: 'Invite someone', cancel: 'Cancel', submit: 'Invite' },
     done: 'Done',
@@ -218,7 +218,7 @@ export const text = {
       label: (name: string) => `Revoke ${name}`,
       title: 'Revoke the key?',
       explanation: (name: string) =>
-        `The API rejects requests with ${name}, and the invitations that it created are revoked. You cannot undo this.`,
+        `The API rejects requests with ${name}, and the invitations that it created are deleted. You cannot undo this.`,
       confirm: 'Revoke key',
     },
     create: {
@@ -342,7 +342,7 @@ export const text = {
     exports: {
       title: 'Exports',
       explanation: 'Everything in this workspace as one file. It is kept for a day, or until you erase a contact.',
-      order: 'Export all data',
+      create: 'Export all data',
       empty: 'No exports yet',
       emptyExplanation: 'Contacts, companies, events, notes, segments and settings, as lines of JSON in one archive.',
       requested: 'Requested',

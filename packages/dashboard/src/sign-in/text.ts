@@ -45,7 +45,7 @@ export const text = {
   invitation: {
     title: 'Your invitation',
     gone: {
-      before: 'This invitation was used or revoked, or has expired. Ask for a new one, or ',
+      before: 'This invitation was used or deleted, or has expired. Ask for a new one, or ',
       link: 'sign in',
       after: ' if you have an account.',
     },

@@ -1,9 +1,8 @@
-import { audit } from '../operations/audit.ts'
 import { isRole } from '../operations/roles.ts'
 import { tokenHash } from '../platform/crypto/tokens.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { openTenant, type Stores } from '../platform/tenant.ts'
+import type { Stores } from '../platform/tenant.ts'
 import { isMember, verifiedAccount } from './accounts.ts'
 import { isPersonName } from './names.ts'
 import { chooseTenant, type SignedIn } from './sessions.ts'
@@ -11,7 +10,7 @@ import { addMember, createUser, createVerifiedUser } from './users.ts'
 import { verifyAddress } from './verify-address.ts'
 
 /**
- * Reads the invitation behind a link. @throws ServiceError 404 if it is unknown, used, withdrawn or expired.
+ * Reads the invitation behind a link. @throws ServiceError 404 if it is unknown, used, deleted or expired.
  */
 export async function readInvitationByToken({ database }: Stores, token: string, now: Date) {
   const row = await database
@@ -62,13 +61,10 @@ export async function acceptInvitation(
     const joining = await joiningAccount(database, own, { email, proves, acceptance })
     const person = { email, proves, tenantId }
     const userId = joining?.user.id ?? (await createInvited({ ...stores, database }, person, acceptance, now))
-    await addMember(database, tenantId, { userId, role, isChosen: true }, now)
-    if (joining) await chooseTenant(database, joining, tenantId, now)
-    const tenant = openTenant({ ...stores, database }, tenantId)
     const name = (joining ? joining.user.name : acceptance.name) ?? email
     const actor = { kind: 'user', id: userId, name } as const
-    const subject = { subjectKind: 'user', subjectId: userId }
-    await audit(tenant, { actor, action: 'member.joined', ...subject, details: { email, role } }, now)
+    await addMember({ ...stores, database }, tenantId, { userId, email, role, isChosen: true }, actor, now)
+    if (joining) await chooseTenant(database, joining, tenantId, now)
     return { email, tenantId, isNew: joining === null }
   })
 }

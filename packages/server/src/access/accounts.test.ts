@@ -44,7 +44,7 @@ async function vouched(email: string, password: string, ip = `10.30.0.${++networ
 /** Creates a tenant and the verified account of this address. */
 async function verified(email: string, password: string) {
   const tenant = await createTestTenant(service)
-  await createTenantUser(service.stores, tenant.id, { email, password, role: 'member' }, now)
+  await createTenantUser(service.stores, tenant.id, { email, password, role: 'member' }, { kind: 'command_line' }, now)
   return tenant
 }
 

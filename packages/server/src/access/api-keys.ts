@@ -11,7 +11,7 @@ import { requireName } from '../platform/names.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { withdrawInvitationsOfKey } from './invitations.ts'
+import { deleteInvitationsOfKey } from './invitations.ts'
 
 const KEY_BYTES = 32
 /** Active keys per tenant: neither revoked nor expired. */
@@ -123,7 +123,7 @@ export async function createApiKey(
 }
 
 /**
- * Revokes a key and withdraws the invitations that it created. After the commit, no process accepts it.
+ * Revokes a key and deletes the invitations that it created. After the commit, no process accepts it.
  * @param tx a transaction's handle.
  * @throws ServiceError 404 if there is no such active key.
  */
@@ -136,7 +136,7 @@ export async function revokeApiKey(tx: Tenant, actor: Actor, keyId: string, now:
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw notFound('API key')
   await announceChange(tx.db)
-  await withdrawInvitationsOfKey(tx, actor, keyId, now)
+  await deleteInvitationsOfKey(tx, actor, keyId, now)
 }
 
 /** @throws ServiceError 409 `too_many_api_keys` */

@@ -115,7 +115,7 @@ export const DOMAIN_OPERATIONS = [
       if (verified) return { domain: await addVerifiedDomain(tenant, host, now) }
       return { domain: (await addDomain(tenant, host, config.publicUrl, now)).domain }
     },
-    audit: ({ domain }) => domainEntry(domain.verified_at === null ? 'domain.claimed' : 'domain.verified', domain),
+    audit: ({ domain }) => domainEntry(domain.verified_at === null ? 'domain.added' : 'domain.verified', domain),
   }),
   operation({
     name: 'getDomain',

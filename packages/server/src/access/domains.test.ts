@@ -46,7 +46,7 @@ afterAll(async () => {
   dns.close()
 })
 
-const claim = async (domain: string, who = admin) => (await who.call('POST', '/v1/domains', { domain })).body.domain
+const add = async (domain: string, who = admin) => (await who.call('POST', '/v1/domains', { domain })).body.domain
 const verify = (domainId: string, who = admin) => who.call('POST', `/v1/domains/${domainId}/verify`)
 /** What an answer says about each place. */
 const outcomes = ({ body }: { body: { check: { attempts: { method: string; outcome: string }[] } } }) =>
@@ -54,16 +54,16 @@ const outcomes = ({ body }: { body: { check: { attempts: { method: string; outco
 
 describe('a domain', () => {
   test('is verified by its TXT record, and events from its pages are accepted from then on', async () => {
-    const claimed = await admin.call('POST', '/v1/domains', { domain: 'Shop.Example.org' })
-    const { domain } = claimed.body
-    expect([claimed.status, domain.domain, domain.verified_at, domain.verified_by]).toEqual([201, DOMAIN, null, null])
+    const added = await admin.call('POST', '/v1/domains', { domain: 'Shop.Example.org' })
+    const { domain } = added.body
+    expect([added.status, domain.domain, domain.verified_at, domain.verified_by]).toEqual([201, DOMAIN, null, null])
     expect(domain).toMatchObject({
       txt_name: `_cds-verification.${DOMAIN}`,
       file_url: `https://${DOMAIN}${FILE}`,
       file_content: domain.txt_value,
       meta_tag: `<meta name="cds-verification" content="${domain.txt_value}">`,
     })
-    expect(await claim(DOMAIN)).toEqual(domain)
+    expect(await add(DOMAIN)).toEqual(domain)
     const none = await verify(domain.domain_id)
     expect(none.body.check).toMatchObject({ verified: false, method: null })
     expect(outcomes(none)).toEqual({ dns: 'nothing', file: 'unreachable', meta: 'unreachable' })
@@ -82,11 +82,11 @@ describe('a domain', () => {
   })
 
   test('is verified by one tenant only', async () => {
-    const domain = await claim(DOMAIN)
+    const domain = await add(DOMAIN)
     dns.texts.set(domain.txt_name, [domain.txt_value])
     expect((await verify(domain.domain_id)).body.check.verified).toBe(true)
     const stranger = await signedIn(service, (await createTestTenant(service)).id, 'admin')
-    const theirs = await claim(DOMAIN, stranger)
+    const theirs = await add(DOMAIN, stranger)
     expect(theirs.txt_value).not.toBe(domain.txt_value)
     dns.texts.set(domain.txt_name, [theirs.txt_value])
     const conflicting = await verify(theirs.domain_id, stranger)
@@ -100,7 +100,7 @@ describe('a domain', () => {
     ['file', FILE, (value: string) => `${value}\n`],
     ['meta', '/', (value: string) => `<html><head><META content='${value}' name=cds-verification /></head></html>`],
   ])('is verified by its %s, which redirects may lead to within the domain', async (method, path, content) => {
-    const domain = await claim(DOMAIN)
+    const domain = await add(DOMAIN)
     pages = { [`${DOMAIN}${path}`]: content('another'), [`${DOMAIN}/other`]: content(domain.txt_value) }
     expect(outcomes(await verify(domain.domain_id))[method]).toBe('other_value')
     pages[`${DOMAIN}${path}`] = `https://www.${DOMAIN}/there`
@@ -143,7 +143,7 @@ describe('a domain', () => {
     ],
     ['in a page that goes on', (value: string) => ({ [DOMAIN + FILE]: `${value} and more` })],
   ])('is not verified by a proof %s', async (_, pagesWith) => {
-    const domain = await claim(DOMAIN)
+    const domain = await add(DOMAIN)
     pages = pagesWith(domain.txt_value)
     const { body } = await verify(domain.domain_id)
     expect([body.check.verified, body.domain.verified_at]).toEqual([false, null])
@@ -168,7 +168,7 @@ describe('a domain that means this machine', () => {
   const LOCAL = ['localhost', 'shop.localhost', '127.0.0.1', '[::1]'] as const
 
   test.each(LOCAL)('%s is verified at once while the service runs there', async (name) => {
-    const domain = await claim(name === '[::1]' ? '::1' : name)
+    const domain = await add(name === '[::1]' ? '::1' : name)
     expect(domain).toMatchObject({ domain: name, verified_by: 'local', verified_at: expect.any(String) })
     const { body } = await verify(domain.domain_id)
     expect(body.check).toEqual({ verified: true, method: 'local', attempts: [] })
@@ -181,7 +181,7 @@ describe('a domain that means this machine', () => {
   })
 
   test('is refused by a service on a public URL, which no longer accepts events of one added before', async () => {
-    await claim('localhost')
+    await add('localhost')
     const { PORT: _, ...database } = { PORT: '0', DATABASE_URL: service.config.databaseUrl ?? '' }
     const elsewhere = await startTestService({ ...database, CDS_PUBLIC_URL: 'https://cdp.example.com' })
     const send = { method: 'POST', headers: { origin: 'http://localhost:3000' }, body: '{"events":[{"event":"e"}]}' }

@@ -9,8 +9,8 @@ import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Proof } from './domain-proofs.ts'
 
-/** Any number of tenants may claim a domain, and each problem of its pages is stored for each of them. */
-const CLAIMANTS_MAX = 10
+/** Any number of tenants may add a domain, and each problem of its pages is stored for each of them. */
+const TENANTS_MAX = 10
 
 /** The row of a new domain, with an unguessable value that proves ownership. */
 export function newDomainRow(domain: string, verifiedBy: Proof | null, now: Date) {
@@ -46,15 +46,15 @@ async function tenantOfHost(database: Database, host: string, isLocal: boolean):
   return row?.tenant_id ?? null
 }
 
-/** Finds at most `CLAIMANTS_MAX` tenants that claim a host's domain, or a parent domain, without having verified it. */
-export async function claimantsOfHost(database: Database, host: string): Promise<string[]> {
+/** Finds at most `TENANTS_MAX` tenants that added a host's domain, or a parent domain, without having verified it. */
+export async function tenantsThatAdded(database: Database, host: string): Promise<string[]> {
   const rows = await database
     .selectFrom('domains')
     .select('tenant_id')
     .distinct()
     .where('domain', 'in', domainsOf(host))
     .where('verified_at', 'is', null)
-    .limit(CLAIMANTS_MAX)
+    .limit(TENANTS_MAX)
     .execute()
   return rows.map((row) => row.tenant_id)
 }

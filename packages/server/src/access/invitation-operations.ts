@@ -6,13 +6,13 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { Id, Nullable } from '../platform/http/responses.ts'
 import { type InvitationMail, linkToShow, mailInvitation } from './invitation-mail.ts'
 import {
+  deleteInvitation,
   Invitation,
   invitationEntry,
   invite,
   listInvitations,
   readInvitation,
   renewInvitation,
-  withdrawInvitation,
 } from './invitations.ts'
 
 /** Services of the invitation operations. */
@@ -91,7 +91,7 @@ export const INVITATION_OPERATIONS = [
       return { invitation, link: linkToShow(context, token), mailed: false, token }
     },
     after: async (context, created) => ({ mailed: await mailInvitation(context, created, context.actor) }),
-    audit: ({ invitation }) => invitationEntry('member.invited', invitation),
+    audit: ({ invitation }) => invitationEntry('invitation.created', invitation),
   }),
   operation({
     name: 'renewInvitation',
@@ -117,13 +117,13 @@ export const INVITATION_OPERATIONS = [
     http: 'DELETE /v1/invitations/:invitation_id',
     command: 'invitation delete',
     scope: 'settings:write',
-    summary: 'Withdraw an invitation: its link stops working',
+    summary: 'Delete an invitation: its link stops working',
     input: InvitationPath,
     output: { deleted: Type.Literal(true), invitation_id: Id, email: Type.String(), role: RoleName },
     async run({ tenant, ...caller }, { invitation_id }) {
-      const withdrawn = await withdrawInvitation(tenant, caller, invitation_id)
-      return { deleted: true as const, ...withdrawn }
+      const deleted = await deleteInvitation(tenant, caller, invitation_id)
+      return { deleted: true as const, ...deleted }
     },
-    audit: (withdrawn) => invitationEntry('invitation.withdrawn', withdrawn),
+    audit: (deleted) => invitationEntry('invitation.deleted', deleted),
   }),
 ]

@@ -128,7 +128,7 @@ async function requireInvitationLimit(tx: Tenant, email: string, now: Date): Pro
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('email', '<>', email)
     .where('expires_at', '>', now)
-  const message = `${INVITATIONS_MAX} invitations are pending. Withdraw one, or wait until some expire; each lasts ${DAYS} days.`
+  const message = `${INVITATIONS_MAX} invitations are pending. Delete one, or wait until some expire; each lasts ${DAYS} days.`
   await requireFewer(tx, 'invitations', INVITATIONS_MAX, () => others.executeTakeFirstOrThrow(), message)
 }
 
@@ -184,11 +184,11 @@ function toInvitation({
 }
 
 /**
- * Withdraws an invitation: its link stops working.
+ * Deletes an invitation: its link stops working.
  * @param tx a transaction's handle.
  * @throws ServiceError 404 if there is none, 403 if the caller may not change the team.
  */
-export async function withdrawInvitation(
+export async function deleteInvitation(
   tx: Tenant,
   caller: Caller,
   invitationId: string,
@@ -205,11 +205,11 @@ export async function withdrawInvitation(
 }
 
 /**
- * Withdraws the invitations that a person created but could no longer create: an inviter may have seen the link, and
+ * Deletes the invitations that a person created but could no longer create: an inviter may have seen the link, and
  * could return through it with the role that it grants.
  * @param member with the new role; a null role for a member who is removed.
  */
-export async function withdrawInvitationsOfMember(
+export async function deleteInvitationsOfMember(
   tx: Tenant,
   actor: Actor,
   { userId, role }: { userId: string; role: Role | null },
@@ -222,17 +222,17 @@ export async function withdrawInvitationsOfMember(
     .$if(role === 'admin', (query) => query.where('role', '=', 'owner' satisfies Role))
     .returning(['invitation_id', 'email', 'role'])
     .execute()
-  await auditWithdrawn(tx, actor, rows, now)
+  await auditDeletion(tx, actor, rows, now)
 }
 
-/** Withdraws the invitations of an API key that is revoked, for the same reason. */
-export async function withdrawInvitationsOfKey(tx: Tenant, actor: Actor, keyId: string, now: Date): Promise<void> {
+/** Deletes the invitations of an API key that is revoked, for the same reason. */
+export async function deleteInvitationsOfKey(tx: Tenant, actor: Actor, keyId: string, now: Date): Promise<void> {
   const invitations = tx.db.deleteFrom('invitations').where('invited_by_key', '=', keyId)
-  await auditWithdrawn(tx, actor, await invitations.returning(['invitation_id', 'email', 'role']).execute(), now)
+  await auditDeletion(tx, actor, await invitations.returning(['invitation_id', 'email', 'role']).execute(), now)
 }
 
-async function auditWithdrawn(tx: Tenant, actor: Actor, rows: Named[], now: Date): Promise<void> {
-  for (const row of rows) await audit(tx, { actor, ...invitationEntry('invitation.withdrawn', row) }, now)
+async function auditDeletion(tx: Tenant, actor: Actor, rows: Named[], now: Date): Promise<void> {
+  for (const row of rows) await audit(tx, { actor, ...invitationEntry('invitation.deleted', row) }, now)
 }
 
 /** The fields of an invitation that the audit log records. */

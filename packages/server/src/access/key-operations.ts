@@ -110,7 +110,7 @@ export const KEY_OPERATIONS = [
     command: 'key revoke',
     scope: 'keys:write',
     summary: 'Revoke an API key: it stops working at once',
-    description: 'Also withdraws the invitations that the key created.',
+    description: 'Also deletes the invitations that the key created.',
     input: { key_id: idInPath('API key') },
     output: { revoked: Type.Literal(true), key_id: Id },
     async run({ tenant, actor, now }, { key_id }) {

@@ -56,7 +56,7 @@ export const MEMBER_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Change the role of a member',
     description:
-      'Takes effect with their next request, and withdraws the invitations that they could no longer create. Only an owner can add or change owners. An API key can only grant roles whose scopes it has in full, and never `owner`.',
+      'Takes effect with their next request, and deletes the invitations that they could no longer create. Only an owner can add or change owners. An API key can only grant roles whose scopes it has in full, and never `owner`.',
     input: { ...MemberPath, role: RoleName },
     output: { member: Member },
     example: { role: 'viewer' },
@@ -74,7 +74,7 @@ export const MEMBER_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Remove a member from the tenant',
     description:
-      'Takes effect with their next request, and withdraws the invitations that they created. Only an owner can remove owners.',
+      'Takes effect with their next request, and deletes the invitations that they created. Only an owner can remove owners.',
     input: MemberPath,
     output: { deleted: Type.Literal(true), user_id: Id },
     errors: ['409 last_owner'],

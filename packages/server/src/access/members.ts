@@ -6,7 +6,7 @@ import { Id, Timestamp } from '../platform/http/responses.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Stores, Tenant } from '../platform/tenant.ts'
 import { accountsWithin, stopVouching } from './accounts.ts'
-import { withdrawInvitationsOfMember } from './invitations.ts'
+import { deleteInvitationsOfMember } from './invitations.ts'
 import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 
 export const Member = Type.Object(
@@ -82,7 +82,7 @@ export async function changeRole(
   requireMayGrant(caller, callerRole, role)
   if (role !== before) {
     await tx.db.updateTable('tenant_users').set({ role }).where('user_id', '=', userId).execute()
-    await withdrawInvitationsOfMember(tx, caller.actor, { userId, role }, now)
+    await deleteInvitationsOfMember(tx, caller.actor, { userId, role }, now)
   }
   return { member: await readMember(accountsWithin(tx), tx.id, userId), before }
 }
@@ -96,7 +96,7 @@ export async function changeRole(
 export async function removeMember(tx: Tenant, caller: Caller, userId: string, now: Date): Promise<Role> {
   const { before } = await lockTeam(tx, caller, { userId, role: null })
   await tx.db.deleteFrom('tenant_users').where('user_id', '=', userId).execute()
-  await withdrawInvitationsOfMember(tx, caller.actor, { userId, role: null }, now)
+  await deleteInvitationsOfMember(tx, caller.actor, { userId, role: null }, now)
   await stopVouching(accountsWithin(tx), tx.id, userId)
   return before
 }

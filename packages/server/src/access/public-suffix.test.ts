@@ -16,10 +16,10 @@ beforeEach(async () => {
   admin = await signedIn(service, tenant.id, 'admin')
 })
 
-const claim = (domain: string) => admin.call('POST', '/v1/domains', { domain })
+const add = (domain: string) => admin.call('POST', '/v1/domains', { domain })
 
 /** `cdsctl domain add`. */
-const add = (domain: string, verified: boolean) => {
+const addByCommand = (domain: string, verified: boolean) => {
   const session = commandSession(service)
   return DATABASE_COMMANDS['domain add']?.run(session, { tenant: tenant.id, domain, verified }, new Date())
 }
@@ -35,11 +35,11 @@ describe('a public suffix cannot be added as a domain', () => {
     ['рф', 'example.xn--p1ai'],
     ['公司.cn', 'example.xn--55qx5d.cn'],
   ])('%s', async (domain, below) => {
-    const answer = await claim(domain)
+    const answer = await add(domain)
     expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_domain'])
     expect(answer.body.error.message).toContain(`like ${below}`)
     for (const verified of [true, false]) {
-      await expect(add(domain, verified)).rejects.toMatchObject({ status: 400, code: 'invalid_domain' })
+      await expect(addByCommand(domain, verified)).rejects.toMatchObject({ status: 400, code: 'invalid_domain' })
     }
     expect((await admin.call('GET', '/v1/domains?verified=false')).body.pagination.total_items).toBe(0)
     const page = { origin: `https://${below}` }
@@ -57,6 +57,6 @@ describe('a public suffix cannot be added as a domain', () => {
     'wiki.internal',
     '127.0.0.1',
   ])('%s can', async (domain) => {
-    expect((await claim(domain)).status).toBe(201)
+    expect((await add(domain)).status).toBe(201)
   })
 })

@@ -107,7 +107,7 @@ export const TENANT_OPERATIONS = [
     name: 'rotateIdentitySecret',
     tag,
     http: 'POST /v1/tenant/identity-secret',
-    command: 'tenant rotate',
+    command: 'tenant identity-secret',
     scope: 'settings:write',
     summary: 'Create or rotate the identity secret',
     description:
@@ -188,7 +188,7 @@ export const LIMIT_OPERATIONS = [
     name: 'getLimits',
     tag,
     http: 'GET /v1/limits',
-    command: 'limit list',
+    command: 'limit get',
     scope: 'settings:read',
     summary: "Get the rate limits and the tenant's usage",
     input: {},

@@ -1,13 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { audit } from '../operations/audit.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'
-import { openTenant, type Stores } from '../platform/tenant.ts'
+import type { Stores } from '../platform/tenant.ts'
 import { deleteServiceSecret, ensureServiceSecret, readServiceSecret } from './service-secrets.ts'
 import { createTenant } from './tenants.ts'
-import { addMember, createUser } from './users.ts'
+import { createUser } from './users.ts'
 
 const TOKEN = 'setup'
 
@@ -53,14 +52,10 @@ export async function setUp(
       throw new ServiceError(403, 'setup_token_invalid', message)
     }
     await deleteServiceSecret(transaction, TOKEN)
-    const tenantId = await createTenant(transaction, tenant_name, now)
     // The person who sets up the service operates it, so their address counts as verified.
     const userId = await createUser(transaction, person, null, now)
-    await addMember(transaction, tenantId, { userId, role: 'owner' }, now)
-    const tenant = openTenant({ ...stores, database: transaction }, tenantId)
     const actor = { kind: 'user', id: userId, name: person.name } as const
-    await audit(tenant, { actor, action: 'tenant.created', subjectKind: 'tenant', subjectId: tenantId }, now)
-    return tenantId
+    return createTenant({ ...stores, database: transaction }, { name: tenant_name, ownerId: userId }, actor, now)
   })
 }
 

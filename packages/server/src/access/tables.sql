@@ -237,7 +237,7 @@ CREATE TABLE domains (
 );
 -- Any tenant may add a domain; only one can have it verified.
 CREATE UNIQUE INDEX domains_verified ON domains (domain) WHERE verified_at IS NOT NULL;
-CREATE INDEX domains_claimed ON domains (domain) WHERE verified_at IS NULL;
+CREATE INDEX domains_added ON domains (domain) WHERE verified_at IS NULL;
 
 -- A tenant's settings for signed identification. A tenant without a row has no secret and does not require signatures.
 CREATE TABLE identification_settings (

@@ -37,7 +37,7 @@ async function entries() {
   return rows.map((row) => ({ ...row, actor: (row.actor as { kind: string }).kind }))
 }
 
-test('a key invites, renews and withdraws, and the audit log says so', async () => {
+test('a key invites, renews and deletes, and the audit log says so', async () => {
   const email = address()
   const created = await invite(tenant.key, 'member', email)
   expect(created).toMatchObject({ status: 201, body: { mailed: false, invitation: { email, role: 'member' } } })
@@ -55,9 +55,9 @@ test('a key invites, renews and withdraws, and the audit log says so', async () 
   expect(await opens(renewed)).toBe(404)
   const entry = { actor: 'api_key', subject_id: id, details: { email, role: 'member' } }
   expect(await entries()).toEqual([
-    { action: 'member.invited', ...entry },
+    { action: 'invitation.created', ...entry },
     { action: 'invitation.renewed', ...entry },
-    { action: 'invitation.withdrawn', ...entry },
+    { action: 'invitation.deleted', ...entry },
   ])
 })
 
@@ -131,7 +131,7 @@ test('a revoked key leaves no way back in', async () => {
   expect([await opens(own), await opens(kept)]).toEqual([404, 200])
   const { email, invitation_id } = own.body.invitation
   expect((await entries()).at(-1)).toEqual({
-    action: 'invitation.withdrawn',
+    action: 'invitation.deleted',
     actor: 'api_key',
     subject_id: invitation_id,
     details: { email, role: 'admin' },

@@ -174,7 +174,13 @@ test('an address that became a member in another way cannot join again', async (
     .select(['invitation_id', 'email', 'role', 'token_hash', 'proves_address', 'created_at', 'expires_at'])
     .where('email', '=', email)
     .execute()
-  await createTenantUser(service.stores, tenant.id, { email, password: PASSWORD, role: 'member' }, now)
+  await createTenantUser(
+    service.stores,
+    tenant.id,
+    { email, password: PASSWORD, role: 'member' },
+    { kind: 'command_line' },
+    now,
+  )
   const accept = (by: Browser, body: object) => by.call('POST', `/api/invitations/${token}/accept`, body)
   const guest = new Browser(service)
   expect(outcome(await accept(guest, { name: 'X', password: PASSWORD }))).toEqual([404, 'not_found'])
@@ -185,9 +191,9 @@ test('an address that became a member in another way cannot join again', async (
   expect(members.filter((member: { email: string }) => member.email === email)).toHaveLength(1)
 })
 
-test('an invitation ends after a week, when withdrawn, and when the address is invited again', async () => {
+test('an invitation ends after a week, when deleted, and when the address is invited again', async () => {
   const { owner, admin } = await team()
-  const [old, withdrawn, email] = [await invite(owner, address()), await invite(owner, address()), address()]
+  const [old, deleted, email] = [await invite(owner, address()), await invite(owner, address()), address()]
   const first = await invite(owner, email)
   const second = await invite(owner, email, 'viewer')
   const { body } = await owner.call('GET', '/v1/invitations')
@@ -198,7 +204,7 @@ test('an invitation ends after a week, when withdrawn, and when the address is i
   expect(outcome(await stranger.call('DELETE', `/v1/invitations/${invitation_id}`))).toEqual([404, 'not_found'])
   expect((await admin.call('DELETE', `/v1/invitations/${invitation_id}`)).status).toBe(200)
   const read = async (token: string) => (await owner.call('GET', `/api/invitations/${token}`)).status
-  expect([await read(withdrawn), await read(first), await read(second), await read(old)]).toEqual([404, 404, 200, 200])
+  expect([await read(deleted), await read(first), await read(second), await read(old)]).toEqual([404, 404, 200, 200])
   const invitedAt = now.getTime()
   now = new Date(invitedAt + 7 * DAY_MS - MINUTE_MS)
   expect(await read(old)).toBe(200)
@@ -264,7 +270,7 @@ test('only owners add, change and remove owners, and only admins and owners chan
   expect(outcome(await change(member, member, 'admin'))).toEqual([403, 'insufficient_role'])
   expect((await change(admin, member, 'viewer')).status).toBe(200)
   expect((await change(owner, admin, 'owner')).status).toBe(200)
-  // An admin can neither replace nor withdraw an owner's invitation to an owner.
+  // An admin can neither replace nor delete an owner's invitation to an owner.
   const other = await signedIn(service, tenant.id, 'admin')
   const email = address()
   await invite(owner, email, 'owner')
@@ -348,7 +354,7 @@ test('a person who may no longer invite cannot return through their own invitati
   const rows = await tenant.handle.db
     .selectFrom('audit_log')
     .select('details')
-    .where('action', '=', 'invitation.withdrawn')
+    .where('action', '=', 'invitation.deleted')
     .orderBy('entry_id')
     .execute()
   expect(rows.map(({ details }) => (details as { role: string }).role)).toEqual(['owner', 'admin', 'admin'])
@@ -360,11 +366,11 @@ test('the audit log records every change of the team, with its actor', async () 
   await owner.call('PATCH', `/v1/members/${member.userId}`, { role: 'viewer' })
   await owner.call('DELETE', `/v1/members/${member.userId}`)
   const rows = await tenant.handle.db.selectFrom('audit_log').select(['action', 'actor']).orderBy('entry_id').execute()
-  expect(rows.map(({ action }) => action)).toEqual(['member.invited', 'member.role_changed', 'member.removed'])
+  expect(rows.map(({ action }) => action)).toEqual(['invitation.created', 'member.role_changed', 'member.removed'])
   expect(rows.map(({ actor }) => (actor as { id: string }).id)).toEqual([owner.userId, owner.userId, owner.userId])
 })
 
-test('a hundred invitations can be pending, also when sent concurrently; withdrawn and expired ones do not count', async () => {
+test('a hundred invitations can be pending, also when sent concurrently; deleted and expired ones do not count', async () => {
   const { owner } = await team()
   const rows = Array.from({ length: 96 }, () => ({
     invitation_id: newId(),

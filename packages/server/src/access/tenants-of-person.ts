@@ -1,9 +1,6 @@
-import { type Actor, audit } from '../operations/audit.ts'
 import { isRole, type Role } from '../operations/roles.ts'
 import { notFound } from '../platform/errors.ts'
-import { openTenant, type Stores } from '../platform/tenant.ts'
-import { createTenant } from './tenants.ts'
-import { addMember } from './users.ts'
+import type { Stores } from '../platform/tenant.ts'
 
 /** The tenants of a person, sorted by name, and whether the person has a password. */
 export async function profileOf(
@@ -38,21 +35,4 @@ export async function roleOf(database: Stores['database'], tenantId: string, use
     .executeTakeFirst()
   if (row === undefined || !isRole(row.role)) throw notFound('tenant')
   return row.role
-}
-
-/** Creates a tenant owned by the person who requests it. @returns its id. */
-export async function createTenantOf(
-  stores: Stores,
-  userId: string,
-  name: string,
-  actor: Actor,
-  now: Date,
-): Promise<string> {
-  return stores.database.transaction().execute(async (transaction) => {
-    const tenantId = await createTenant(transaction, name, now)
-    await addMember(transaction, tenantId, { userId, role: 'owner' }, now)
-    const tenant = openTenant({ ...stores, database: transaction }, tenantId)
-    await audit(tenant, { actor, action: 'tenant.created', subjectKind: 'tenant', subjectId: tenantId }, now)
-    return tenantId
-  })
 }

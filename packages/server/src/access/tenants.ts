@@ -1,19 +1,36 @@
 import { sql } from 'kysely'
 import { plainName } from '../contacts/property-names.ts'
+import { type Actor, audit } from '../operations/audit.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { requireTenantName } from './names.ts'
+import { insertMember } from './users.ts'
 
-/** Creates a tenant. @returns its id. @throws ServiceError 400 for a name that is empty, too long or contains a link. */
-export async function createTenant(database: Database, name: string, now: Date): Promise<string> {
+/**
+ * Creates a tenant, with an audit entry, in one transaction, the caller's if there is one.
+ * @param ownerId the person who owns it; without one, it has no members yet.
+ * @returns its id. @throws ServiceError 400 for a name that is empty, too long or contains a link.
+ */
+export async function createTenant(
+  stores: Stores,
+  { name, ownerId }: { name: string; ownerId?: string },
+  actor: Actor,
+  now: Date,
+): Promise<string> {
   const tenantId = newId()
-  await database
-    .insertInto('tenants')
-    .values({ tenant_id: tenantId, name: requireTenantName(name), created_at: now })
-    .execute()
+  await openTenant(stores, tenantId).transaction(async (tx) => {
+    await tx.unrestricted
+      .insertInto('tenants')
+      .values({ tenant_id: tenantId, name: requireTenantName(name), created_at: now })
+      .execute()
+    if (ownerId !== undefined) {
+      await insertMember(tx.unrestricted, tenantId, { userId: ownerId, role: 'owner' }, now)
+    }
+    await audit(tx, { actor, action: 'tenant.created', subjectKind: 'tenant', subjectId: tenantId }, now)
+  })
   return tenantId
 }
 

@@ -1,9 +1,10 @@
+import { type Actor, audit } from '../operations/audit.ts'
 import type { Role } from '../operations/roles.ts'
 import { parseEmail } from '../platform/email.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import type { Stores } from '../platform/tenant.ts'
+import { openTenant, type Stores } from '../platform/tenant.ts'
 import { lockAddress, saltFor } from './accounts.ts'
 import { requirePersonName } from './names.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
@@ -101,11 +102,35 @@ export async function renameUser(database: Database, userId: string, text: strin
   return name
 }
 
-/** Adds a person to a tenant. @returns false if they are already a member; their role is not changed. */
+/**
+ * Adds a person to a tenant, with an audit entry. @param stores the transaction's database.
+ * @returns false if they are already a member; their role is not changed.
+ */
 export async function addMember(
+  stores: Stores,
+  tenantId: string,
+  { email, ...member }: NewMember & { email: string },
+  actor: Actor,
+  now: Date,
+): Promise<boolean> {
+  const isNew = await insertMember(stores.database, tenantId, member, now)
+  const subject = { subjectKind: 'user', subjectId: member.userId, details: { email, role: member.role } }
+  await audit(openTenant(stores, tenantId), { actor, action: 'member.joined', ...subject }, now)
+  return isNew
+}
+
+interface NewMember {
+  userId: string
+  role: Role
+  /** Whether the tenant is the one that the person's next session shows. */
+  isChosen?: boolean
+}
+
+/** As `addMember`, without an audit entry: for the owner of a new tenant, whose entry says enough. */
+export async function insertMember(
   database: Database,
   tenantId: string,
-  { userId, role, isChosen = false }: { userId: string; role: Role; isChosen?: boolean },
+  { userId, role, isChosen = false }: NewMember,
   now: Date,
 ): Promise<boolean> {
   const row = await database
@@ -118,23 +143,26 @@ export async function addMember(
 }
 
 /**
- * Creates a person and their membership in one transaction, the caller's if there is one. The operator vouches for the
- * address, so it counts as verified.
+ * Creates a person and their membership, with an audit entry, in one transaction, the caller's if there is one. The
+ * operator vouches for the address, so it counts as verified.
  * @throws ServiceError as `createUser`.
  */
 export async function createTenantUser(
   stores: Stores,
   tenantId: string,
   { role, ...person }: NewUser & { role: Role },
+  actor: Actor,
   now: Date,
 ): Promise<string> {
   const create = async (database: Database) => {
-    const userId = await createVerifiedUser({ ...stores, database }, person, now)
-    const isNew = await addMember(database, tenantId, { userId, role }, now)
+    const within = { ...stores, database }
+    const email = requireEmail(person.email)
+    const userId = await createVerifiedUser(within, person, now)
+    const isNew = await addMember(within, tenantId, { userId, email, role }, actor, now)
     if (!isNew) await setRole(database, tenantId, userId, role)
     // No longer needed, and anyone who has seen the link could still try it.
     const invitations = database.deleteFrom('invitations').where('tenant_id', '=', tenantId)
-    await invitations.where('email', '=', requireEmail(person.email)).execute()
+    await invitations.where('email', '=', email).execute()
     return userId
   }
   const { database } = stores

@@ -262,7 +262,7 @@ describe('with neither', () => {
     const [a, b] = [await createTestTenant(service), await createTestTenant(service)]
     const hijacked = await hijackAddress(a)
     const person = { email: hijacked.email, password: OWN, name: 'The real CEO', role: 'owner' } as const
-    await createTenantUser(service.stores, b.id, person, new Date())
+    await createTenantUser(service.stores, b.id, person, { kind: 'command_line' }, new Date())
     const ceo = await new Browser(current).signIn(hijacked.email, OWN)
     expect(await me(ceo)).toMatchObject({ user: { name: 'The real CEO', email_verified: true } })
     await expectShutOut(hijacked)

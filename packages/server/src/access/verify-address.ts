@@ -70,7 +70,7 @@ export async function verifyAddress(stores: Stores, email: string, now: Date): P
     await audit(tenant, { actor, ...entry }, now)
   }
   for (const { tenant_id, invitation_id, ...details } of invitations) {
-    const entry = { action: 'invitation.withdrawn', subjectKind: 'invitation', subjectId: invitation_id, details }
+    const entry = { action: 'invitation.deleted', subjectKind: 'invitation', subjectId: invitation_id, details }
     await audit(openTenant(stores, tenant_id), { actor, ...entry }, now)
   }
   return userId

@@ -1,4 +1,4 @@
-import { claimantsOfHost } from '../access/domains.ts'
+import { tenantsThatAdded } from '../access/domains.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
@@ -45,8 +45,12 @@ export async function startRecording({
   const cleanup: Cleanup = []
   const stop = () => undoAll(cleanup)
   try {
-    const findClaimants = (host: string) => claimantsOfHost(stores.database, host)
-    const problems = startProblemRecorder({ database: stores.database, findClaimants, clock, log })
+    const problems = startProblemRecorder({
+      database: stores.database,
+      tenantsThatAdded: (host) => tenantsThatAdded(stores.database, host),
+      clock,
+      log,
+    })
     cleanup.push(problems.stop)
     const sourceUsage = startSourceUsage({ database: stores.database, clock, log })
     cleanup.push(sourceUsage.stop)

@@ -129,9 +129,9 @@ test('a password is the first line of standard input or of a file, which must no
   await socialOf(tenant, identityId).until(JSON.parse(stdout).login_result.session_id, 'completed')
 })
 
-test('limits get returns the limits of the configuration, and says that only the service counts requests', async () => {
+test('limit get returns the limits of the configuration, and says that only the service counts requests', async () => {
   const { body: shown } = await tenant.call('GET', '/v1/limits')
-  const { exit, stderr, body } = await cds('limit list', {}, { CDS_RATE_LIMITS: 'off' })
+  const { exit, stderr, body } = await cds('limit get', {}, { CDS_RATE_LIMITS: 'off' })
   expect(exit).toBe(0)
   expect(body).toMatchObject({ enabled: shown.enabled, limits: shown.limits })
   expect(body.requests).toEqual({
@@ -140,7 +140,7 @@ test('limits get returns the limits of the configuration, and says that only the
     keys: shown.requests.keys.map((key: object) => ({ ...key, requests: null })),
   })
   expect(stderr).toContain('only the running service counts them')
-  const limited = await cds('limit list', {}, { CDS_RATE_LIMITS: 'on', CDS_RATE_LIMIT_API_PER_MINUTE: '42' })
+  const limited = await cds('limit get', {}, { CDS_RATE_LIMITS: 'on', CDS_RATE_LIMIT_API_PER_MINUTE: '42' })
   expect(limited.body.limits).toContainEqual(expect.objectContaining({ name: 'apiPerMinute', per_minute: 42 }))
 })
 

@@ -54,7 +54,7 @@ test('the operator manages members and invitations, including owners', async () 
   })
   expect(await run('invitation list')).toMatchObject({ invitations: [] })
   expect(await actions()).toEqual(
-    ['member.role_changed', 'member.removed', 'member.invited', 'invitation.renewed', 'invitation.withdrawn'].map(
+    ['member.role_changed', 'member.removed', 'invitation.created', 'invitation.renewed', 'invitation.deleted'].map(
       (action) => [action, 'command_line'],
     ),
   )

@@ -1,7 +1,5 @@
 import { createTenant, listTenants } from '../access/tenants.ts'
-import { audit } from '../operations/audit.ts'
 import { paginationOf } from '../platform/http/pagination.ts'
-import { openTenant } from '../platform/tenant.ts'
 import { type CommandOnce, numberOf, optional, required } from './command.ts'
 
 /** `cdsctl tenant …` */
@@ -19,13 +17,7 @@ export const TENANT_COMMANDS: Record<string, CommandOnce> = {
     summary: 'Create a tenant',
     options: { name: required('NAME') },
     run: async ({ stores }, { name }, now) => {
-      const tenantId = await stores.database.transaction().execute(async (database) => {
-        const id = await createTenant(database, String(name), now)
-        const subject = { subjectKind: 'tenant', subjectId: id }
-        const entry = { actor: { kind: 'command_line' }, action: 'tenant.created', ...subject } as const
-        await audit(openTenant({ ...stores, database }, id), entry, now)
-        return id
-      })
+      const tenantId = await createTenant(stores, { name: String(name) }, { kind: 'command_line' }, now)
       return { tenant_id: tenantId }
     },
   },

@@ -1,10 +1,8 @@
 import { allowNewPassword } from '../access/password-reset.ts'
 import { passwordLink } from '../access/sign-in/links.ts'
 import { createTenantUser } from '../access/users.ts'
-import { audit } from '../operations/audit.ts'
 import { isRole, ROLES, type Role } from '../operations/roles.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { openTenant } from '../platform/tenant.ts'
 import { type CommandOnce, existingTenant, optional, required, tenant, type Values } from './command.ts'
 import { passwordProblem, readPassword } from './password-input.ts'
 
@@ -30,16 +28,7 @@ export const USER_COMMANDS: Record<string, CommandOnce> = {
         role: roleOf(values.role),
         ...(values.name === undefined ? {} : { name: String(values.name) }),
       }
-      const { database, ...others } = session.stores
-      const userId = await database.transaction().execute(async (transaction) => {
-        const stores = { ...others, database: transaction }
-        const id = await createTenantUser(stores, tenantId, person, now)
-        const details = { email: person.email, role: person.role }
-        const subject = { subjectKind: 'user', subjectId: id }
-        const entry = { actor: { kind: 'command_line' }, action: 'member.joined', ...subject, details } as const
-        await audit(openTenant(stores, tenantId), entry, now)
-        return id
-      })
+      const userId = await createTenantUser(session.stores, tenantId, person, { kind: 'command_line' }, now)
       return { user_id: userId }
     },
   },

@@ -101,7 +101,7 @@ export async function connect(
     const message = `Another connection already uses the source ${source}. Choose another source, or delete that connection.`
     throw conflict('source_name_taken', message)
   }
-  await claimSource(tx, source, connector, account.id)
+  await bindSource(tx, source, connector, account.id)
   return connectionId
 }
 
@@ -126,7 +126,7 @@ export async function reconnect(
   now: Date,
 ): Promise<void> {
   const before = await lockConnection(tx, connectionId)
-  await claimSource(tx, before.source, connector, account.id)
+  await bindSource(tx, before.source, connector, account.id)
   const isSame = isDeepStrictEqual(before.settings, settings)
   const state = before.state === 'paused' ? 'paused' : 'waiting'
   const changes = {
@@ -139,11 +139,11 @@ export async function reconnect(
 }
 
 /**
- * Remembers which account writes under a source's name, even after the connection is deleted, because the records that it
+ * Binds a source to the account that writes under its name, even after the connection is deleted, because the records that it
  * wrote keep the account's ids. Under the same name, person 1 of another account would be taken for person 1 of this one.
  * @throws ServiceError 409 `source_of_another_account`
  */
-async function claimSource(
+async function bindSource(
   tx: Tenant,
   source: string,
   { name: connector }: Connector,

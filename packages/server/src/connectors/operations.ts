@@ -204,7 +204,7 @@ export const CONNECTION_OPERATIONS = [
       await pullNow(tenant, connection_id, now)
       return { connection: await readConnection(tenant, connection_id) }
     },
-    audit: ({ connection }) => connectionEntry('connection.pull_ordered', connection),
+    audit: ({ connection }) => connectionEntry('connection.pulled', connection),
   }),
   operation({
     name: 'rereadConnection',
@@ -226,7 +226,7 @@ export const CONNECTION_OPERATIONS = [
       return { connection: await readConnection(tenant, connection_id) }
     },
     audit: ({ connection }, { since }) =>
-      connectionEntry('connection.reread_ordered', connection, { since: since?.toISOString() ?? null }),
+      connectionEntry('connection.reread', connection, { since: since?.toISOString() ?? null }),
   }),
   operation({
     name: 'listConnectionRuns',

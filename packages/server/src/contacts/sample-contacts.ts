@@ -75,7 +75,7 @@ export async function loadVisitors(
   const linked = rows.filter(({ contact_id }) => contact_id !== null)
   if (linked.length === 0) return
   await tenant.db
-    .insertInto('identity_links')
+    .insertInto('visitor_links')
     .values(linked.map((row) => ({ ...row, link_id: newId(), source, linked_at: now })))
     .execute()
 }

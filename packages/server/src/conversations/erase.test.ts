@@ -82,7 +82,7 @@ test('conversations with others, sent mails and social messages contain nothing 
   await record(first, reply, mail('alone@x', {}), mail('elsewhere@x', { ...reply, messageId: 'elsewhere@x', to: [US] }))
   await record(mail('', { ...chat, from: { address: null, name: 'Grace Hopper', externalId: EXTERNAL_ID } }))
   const key = 'key@ours.example'
-  const sent = { identity_id: null, status: 'sent', reserved_at: now, claimed_until: now, response: `250 for ${EMAIL}` }
+  const sent = { identity_id: null, status: 'sent', claimed_at: now, claimed_until: now, response: `250 for ${EMAIL}` }
   await db
     .insertInto('mail_sends')
     .values([

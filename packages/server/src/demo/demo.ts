@@ -138,7 +138,7 @@ async function storedDemo({ stores }: Service, file: string): Promise<Demo | nul
 async function createDemo(service: Service, file: string): Promise<Demo> {
   const { stores, projector } = service
   const now = systemClock()
-  const tenantId = await createTenant(stores.database, 'Demo', now)
+  const tenantId = await createTenant(stores, { name: 'Demo' }, { kind: 'command_line' }, now)
   await writeFile(file, JSON.stringify({ tenantId }), { mode: 0o600 })
   const tenant = openTenant(stores, tenantId)
   for (const domain of DOMAINS) await addVerifiedDomain(tenant, domain, now)
@@ -154,7 +154,7 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   })
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(tenant, segment, now)
-  await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
+  await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, { kind: 'command_line' }, now)
   const identityId = await createDemoAgents(tenant, service, now)
   const { apiKey } = await createApiKey(tenant, { name: 'Demo', scopes: ['all'] }, now)
   await writeFile(file, JSON.stringify({ tenantId, apiKey, identityId }), { mode: 0o600 })

@@ -53,12 +53,10 @@ export const ERASURE_OPERATIONS = [
       return { receipt: await readReceipt(tenant, erasureId), isNew }
     },
     after: async ({ tenant }, { receipt }) => ({ receipt: await finalReceipt(tenant, receipt.erasure_id) }),
-    audit: ({ receipt: { erasure_id, contact_id }, isNew }) => ({
-      action: isNew ? 'contact.erasure_ordered' : 'contact.erasure_ordered_again',
-      subjectKind: 'contact',
-      subjectId: contact_id,
-      details: { erasure_id },
-    }),
+    audit: ({ receipt: { erasure_id, contact_id }, isNew }) =>
+      isNew
+        ? { action: 'contact.erased', subjectKind: 'contact', subjectId: contact_id, details: { erasure_id } }
+        : null,
   }),
   operation({
     name: 'getErasure',

@@ -122,12 +122,12 @@ describe('POST /v1/identify', () => {
     const ada = await identify({ visitor_id: 'v', email: 'ada@example.com' })
     await tenant.contact('bob@example.com', {}, { visitor_id: 'v' })
     await tenant.call('DELETE', `/v1/contacts/${ada.contact_id}`)
-    const log = await tenant.handle.db.selectFrom('identity_links').selectAll().orderBy('link_id').execute()
+    const log = await tenant.handle.db.selectFrom('visitor_links').selectAll().orderBy('link_id').execute()
     expect(log).toMatchObject([
       { visitor_id: 'v', contact_id: ada.contact_id, previous_contact_id: null, source: 'identify' },
       { visitor_id: 'v', previous_contact_id: ada.contact_id, source: 'manual' },
     ])
-    const forge = tenant.handle.db.updateTable('identity_links').set({ source: 'form' }).execute()
+    const forge = tenant.handle.db.updateTable('visitor_links').set({ source: 'form' }).execute()
     await expect(forge).rejects.toThrow('append-only')
   })
 

@@ -5,7 +5,7 @@ import { removeEmail, removeExternalId, setExternalId } from '../contacts/keys.t
 import { type KeyedContact, lockByKey } from '../contacts/lock-by-key.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceWrite } from '../contacts/source-write.ts'
-import { linkClaimants, lockExternalId } from '../contacts/visitors/external-id.ts'
+import { linkVisitorsOf, lockExternalId } from '../contacts/visitors/external-id.ts'
 import { linkVisitors } from '../contacts/visitors/link.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
@@ -112,7 +112,7 @@ async function writeResolution(
     )
     if (!inserted) throw new Collision()
     row = inserted
-    if (getsUserId) row = await linkClaimants(tx, log, userId, { from: loser?.contact_id ?? null, to: row }, now)
+    if (getsUserId) row = await linkVisitorsOf(tx, log, userId, { from: loser?.contact_id ?? null, to: row }, now)
   }
   if (email === null || !isEmailUnproven) return row
   return changeContact(tx, log, row, { ...sourceOf('unverified'), properties: {}, email }, now)
@@ -137,7 +137,7 @@ async function setUserId(
   if (contact.external_id !== null && contact.external_id !== userId) await removeUserId(tx, contact)
   const row = await setExternalId(tx, contact.contact_id, userId, isProvisional)
   if (contact.external_id === userId) return row
-  return linkClaimants(tx, log, userId, { from: resolution.loser?.contact_id ?? null, to: row }, now)
+  return linkVisitorsOf(tx, log, userId, { from: resolution.loser?.contact_id ?? null, to: row }, now)
 }
 
 function removeUserId(tx: Tenant, contact: KeyedContact): Promise<void> {

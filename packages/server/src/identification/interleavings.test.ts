@@ -171,7 +171,7 @@ async function name(
   }
   await tenant.track({ visitor_id: visitor, identify: { traits: { email } }, events: [{ event }] })
   const links = await tenant.handle.db
-    .selectFrom('identity_links')
+    .selectFrom('visitor_links')
     .select('contact_id')
     .where('visitor_id', '=', visitor)
     .where('contact_id', 'is not', null)

@@ -51,7 +51,7 @@ CREATE TABLE mail_sends (
   contact_id uuid,
   recipient text NOT NULL,
   status text NOT NULL CHECK (status IN ('sending', 'sent', 'unknown')),
-  reserved_at timestamptz NOT NULL,
+  claimed_at timestamptz NOT NULL,
   claimed_until timestamptz NOT NULL,
   sent_at timestamptz,
   response text,
@@ -62,7 +62,7 @@ CREATE TABLE mail_sends (
   FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE SET NULL (identity_id),
   FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE SET NULL (contact_id)
 );
-CREATE INDEX mail_sends_of_identity ON mail_sends (tenant_id, identity_id, reserved_at DESC);
+CREATE INDEX mail_sends_of_identity ON mail_sends (tenant_id, identity_id, claimed_at DESC);
 CREATE INDEX mail_sends_of_contact ON mail_sends (tenant_id, contact_id);
 
 -- `connected` is the network's latest answer, from `checked_at`.

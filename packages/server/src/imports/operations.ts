@@ -25,7 +25,7 @@ const INVALID_STATE = '409 invalid_import_state'
 const FILE_DELETED = '409 import_file_deleted'
 const withServices = operationsWith<ImportServices>()
 
-const entryOf = entryAbout('import')
+export const entryOf = entryAbout('import')
 
 export const IMPORT_OPERATIONS = [
   operation({

@@ -26,6 +26,7 @@ import { createImport } from './create-import.ts'
 import { failedRowsFile } from './failed-rows.ts'
 import { FILE_BYTES_MAX, importDirectory } from './files.ts'
 import { Import } from './import-object.ts'
+import { entryOf } from './operations.ts'
 
 /** Seconds for a whole upload. */
 const UPLOAD_SECONDS_MAX = HOUR_SECONDS
@@ -131,7 +132,7 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
     async ({ tenant, actor, params }, reply) => {
       const importId = pathId(params.import_id, 'import')
       const file = await failedRowsFile(tenant, importId, directory)
-      const entry = { actor, action: 'import.failed_rows_downloaded', subjectKind: 'import', subjectId: importId }
+      const entry = { actor, ...entryOf('import.failed_rows_downloaded', importId) }
       const beforeSending = () => audit(tenant, entry, dependencies.clock())
       return sendCsv(tenant, reply, { ...file, beforeSending })
     },

@@ -122,7 +122,7 @@ describe('the command line', () => {
     await run('user reset-password', { email: `${tenant.id}@example.com` })
     await run('agent-settings update', { 'outreach-interval-days': '3', 'quiet-hours': '20:00-08:00' })
     await run('tenant update', { 'require-signed-identification': 'true' })
-    const identity = await run('tenant rotate', {})
+    const identity = await run('tenant identity-secret', {})
     const entries = (await all()).reverse()
     expect(entries.map(({ action, subject_id }) => [action, subject_id])).toEqual([
       ['member.joined', user.user_id],

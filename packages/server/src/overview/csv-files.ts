@@ -127,7 +127,7 @@ export function exportEntry(
   const sent = new URLSearchParams(url.replace(/^[^?#]*[?#]/, ''))
   const filters = Object.keys(query).filter((key) => sent.has(key) && !NO_FILTERS.includes(key))
   const details = { name, columns, filters }
-  return { action: 'export.downloaded', subjectKind: 'export', subjectId: null, details }
+  return { action: 'list.exported', subjectKind: 'export', subjectId: null, details }
 }
 
 /** A file has every record, in a fixed order. */

@@ -132,11 +132,11 @@ test('the audit log records every CSV download with its columns and the names of
   expect(entries).toEqual([
     [
       'api_key',
-      'export.downloaded',
+      'list.exported',
       { name: 'events', columns: expect.arrayContaining(['contact_email']), filters: ['event_type'] },
     ],
-    ['api_key', 'export.downloaded', { name: 'companies', columns: expect.arrayContaining(['domain']), filters: [] }],
-    ['user', 'export.downloaded', { name: 'contacts', columns: ['email', 'city'], filters: ['country', 'search'] }],
+    ['api_key', 'list.exported', { name: 'companies', columns: expect.arrayContaining(['domain']), filters: [] }],
+    ['user', 'list.exported', { name: 'contacts', columns: ['email', 'city'], filters: ['country', 'search'] }],
   ])
   expect(JSON.stringify(body)).not.toContain('secret')
 })

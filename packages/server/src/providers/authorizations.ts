@@ -111,7 +111,7 @@ export async function completeAuthorization(
   if ((code === undefined) === (redirected.error === undefined)) {
     throw validationError([{ path: 'code', message: 'is required, unless the provider sent an error instead' }])
   }
-  const { verifier, clientId, settings, purpose, provider } = await claimState(services, context, state)
+  const { verifier, clientId, settings, purpose, provider } = await redeemState(services, context, state)
   if (iss !== undefined && !provider.isIssuer(iss)) {
     throw failed(provider, 'the response is from another provider, so it was not used')
   }
@@ -138,7 +138,7 @@ function handlerOf({ purposes }: AuthorizationServices, { kind }: Purpose): Purp
 }
 
 /** Marks a state as used. @throws ServiceError if the caller is not allowed to use it. */
-async function claimState(
+async function redeemState(
   services: AuthorizationServices,
   { tenant, actor, requireScope, now }: Context,
   state: string,

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
@@ -11,6 +12,8 @@ export interface ExportServices {
 }
 
 const tag = 'Exports'
+
+export const entryOf = entryAbout('export')
 
 export const EXPORT_OPERATIONS = [
   operation({
@@ -37,10 +40,12 @@ export const EXPORT_OPERATIONS = [
     input: {},
     output: { export_id: Id },
     status: 202,
-    run: async ({ tenant, actor, now, jobs }) => ({
-      export_id: (await requestExport(tenant, jobs, actor, now)).exportId,
-    }),
-    audit: ({ export_id }) => ({ action: 'export.ordered', subjectKind: 'export', subjectId: export_id }),
+    forAudit: { isNew: Type.Boolean() },
+    async run({ tenant, actor, now, jobs }) {
+      const { exportId, isNew } = await requestExport(tenant, jobs, actor, now)
+      return { export_id: exportId, isNew }
+    },
+    audit: ({ export_id, isNew }) => (isNew ? entryOf('export.created', export_id) : null),
   }),
   operation({
     name: 'getExport',

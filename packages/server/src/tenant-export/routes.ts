@@ -8,6 +8,7 @@ import type { App } from '../platform/http/app-types.ts'
 import { errorResponses, fileResponse, pathId } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { exportDirectory, fileOfExport } from './exports.ts'
+import { entryOf } from './operations.ts'
 
 /** Downloads an export's file. Not an operation, because it is streamed. */
 export function exportFileRoute(
@@ -48,7 +49,7 @@ export function exportFileRoute(
       const now = clock()
       const exportId = pathId(params.export_id, 'export')
       const { path, sizeBytes } = await fileOfExport(tenant, directory, exportId, now)
-      await audit(tenant, { actor, action: 'export.fetched', subjectKind: 'export', subjectId: exportId }, now)
+      await audit(tenant, { actor, ...entryOf('export.downloaded', exportId) }, now)
       return reply
         .type('application/x-tar')
         .headers({

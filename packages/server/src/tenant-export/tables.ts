@@ -30,7 +30,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   contact_aliases: { key: ['kind', 'source', 'key'] },
   notes: { key: ['note_id'] },
   visitors: { key: ['visitor_id'], isLarge: true },
-  identity_links: { key: ['link_id'] },
+  visitor_links: { key: ['link_id'] },
   owner_links: { key: ['owner_id'], without: ['version'] },
   fingerprints: { key: ['fingerprint'] },
   sources: { key: ['source_id'] },

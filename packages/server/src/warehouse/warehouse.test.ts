@@ -89,7 +89,7 @@ test('files contain what the API returns: events with their contacts, contacts, 
   }
   const view = events.find((row) => row.visitor_id === 'later')
   expect(view).toMatchObject({ contact_id: contactId, is_anonymous: true, title: 'Preise "ü"', path: '/pricing' })
-  const links = await reader.rows('identity_links', manifest)
+  const links = await reader.rows('owner_links', manifest)
   expect(links).toEqual([{ owner_id: view?.owner_id, contact_id: contactId, version: 1 }])
 
   const contacts = await reader.rows('contacts', manifest)
@@ -140,7 +140,7 @@ test('a second run contains only what arrived since, including events that happe
   // A link says that the earlier event now belongs to the contact.
   const owner = before.find(({ event }) => event === 'first')?.owner_id
   expect(before.find(({ event }) => event === 'first')?.contact_id).toBeNull()
-  expect(await reader.rows('identity_links', second)).toContainEqual({
+  expect(await reader.rows('owner_links', second)).toContainEqual({
     owner_id: owner,
     contact_id: contactId,
     version: 1,
@@ -152,7 +152,7 @@ test('a second run contains only what arrived since, including events that happe
 
   await runExport(tenant, id, { full: true })
   const full = await reader.manifest()
-  expect(full.tables).toMatchObject({ events: { mode: 'replace' }, identity_links: { mode: 'replace' } })
+  expect(full.tables).toMatchObject({ events: { mode: 'replace' }, owner_links: { mode: 'replace' } })
   expect(idsOf(await reader.rows('events', full))).toEqual(idsOf(await eventsOf(tenant)))
 })
 

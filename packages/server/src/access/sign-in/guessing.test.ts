@@ -39,7 +39,13 @@ const WRONG = ['000001', '000002', '000003', '000004', '000005']
 let people = 0
 async function person(): Promise<string> {
   const email = `victim${++people}@example.com`
-  await createTenantUser(limited.stores, tenant.id, { email, password: PASSWORD, role: 'owner' }, now)
+  await createTenantUser(
+    limited.stores,
+    tenant.id,
+    { email, password: PASSWORD, role: 'owner' },
+    { kind: 'command_line' },
+    now,
+  )
   return email
 }
 

@@ -8,7 +8,7 @@ import type { Mailer } from '../../platform/mail.ts'
 import { personOf } from '../authentication.ts'
 import { chooseTenant } from '../sessions.ts'
 import { isSetupNeeded, setUp } from '../setup.ts'
-import { createTenantOf } from '../tenants-of-person.ts'
+import { createTenant } from '../tenants.ts'
 import { renameUser } from '../users.ts'
 import { forward } from './forward.ts'
 import { isRenewalDue, meOf } from './me.ts'
@@ -108,7 +108,8 @@ export function sessionRoutes(
     },
     async (request, reply) => {
       const person = personOf(request)
-      const tenantId = await createTenantOf(stores, person.user.id, request.body.name, request.actor, clock())
+      const named = { name: request.body.name, ownerId: person.user.id }
+      const tenantId = await createTenant(stores, named, request.actor, clock())
       return reply.code(201).send({ status: 'success', tenant_id: tenantId })
     },
   )

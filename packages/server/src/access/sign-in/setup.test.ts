@@ -68,6 +68,9 @@ test('the token works once: only one of several concurrent requests succeeds', a
     tenant: { name: 'Engines' },
     role: 'owner',
   })
+  expect((await winner?.call('GET', '/v1/audit-log'))?.body.entries).toMatchObject([
+    { action: 'tenant.created', actor: { kind: 'user', name: 'Ada' } },
+  ])
   const options = await new Browser(service).call('GET', '/api/sign-in-options')
   expect(options.body).toMatchObject({ setup_needed: false, oidc: null })
   const { database } = service.stores
@@ -83,7 +86,7 @@ test('the token works once: only one of several concurrent requests succeeds', a
 test('creating a user on the command line invalidates the printed link', async () => {
   const token = await setupTokenOf(service)
   const { id } = await createTestTenant(service)
-  await createTenantUser(service.stores, id, { ...OWNER, role: 'owner' }, new Date())
+  await createTenantUser(service.stores, id, { ...OWNER, role: 'owner' }, { kind: 'command_line' }, new Date())
   expect((await setUp(token, {}, '192.0.2.7')).body.error.code).toBe('setup_done')
   expect(await service.findSetupLink()).toBeNull()
   expect(

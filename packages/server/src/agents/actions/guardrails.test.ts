@@ -272,7 +272,7 @@ describe('a problem that a person can still fix', () => {
     const at = new Date()
     await tenant.handle.db
       .insertInto('mail_sends')
-      .values({ ...values, recipient: EMAIL, status: 'sent', reserved_at: at, claimed_until: at })
+      .values({ ...values, recipient: EMAIL, status: 'sent', claimed_at: at, claimed_until: at })
       .execute()
     const { guardrails } = await proposeMail()
     expect(guardrails.find(({ rule }) => rule === 'mailbox_limit')).toMatchObject({

@@ -4,7 +4,7 @@ import { createTestTenant, sharedService, type TestService, type TestTenant } fr
 import { keepCompany } from '../../companies/write.ts'
 import { recordMessages } from '../../conversations/record.ts'
 import { refuseWhileErasing } from '../../erasure/erasures.ts'
-import { moveMails } from '../../identities/mail/reservation.ts'
+import { moveMails } from '../../identities/mail/sends.ts'
 import { anyVersion } from '../../operations/etag.ts'
 import { newId } from '../../platform/ids.ts'
 import { mergeContacts } from './merge.ts'

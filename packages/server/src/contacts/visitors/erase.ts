@@ -15,12 +15,12 @@ export async function visitorsOf(tx: Tenant, contactId: string): Promise<string[
  */
 export async function eraseFromVisitors(tx: Tenant, { contactId, email, visitorIds }: ErasureSubject) {
   const links = await tx.db
-    .deleteFrom('identity_links')
+    .deleteFrom('visitor_links')
     .where((eb) =>
       eb.or([
         eb('contact_id', '=', contactId),
         eb('previous_contact_id', '=', contactId),
-        sql<boolean>`identity_links.visitor_id = ANY(${visitorIds}::text[])`,
+        sql<boolean>`visitor_links.visitor_id = ANY(${visitorIds}::text[])`,
       ]),
     )
     .executeTakeFirst()
@@ -31,7 +31,7 @@ export async function eraseFromVisitors(tx: Tenant, { contactId, email, visitorI
     .where('external_contact_id', 'is not', null)
     .executeTakeFirst()
   return {
-    identity_links: Number(links.numDeletedRows),
+    visitor_links: Number(links.numDeletedRows),
     visitors: Number(visitors.numUpdatedRows),
     mentions_in_first_pages: email === null ? 0 : await eraseFirstPages(tx, email),
   }

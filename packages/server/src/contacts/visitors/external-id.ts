@@ -9,37 +9,37 @@ import { linkVisitorsThatFit, registerVisitors } from './link.ts'
 
 const SOURCE = 'tracker'
 const CACHED_MAX = 100_000
-/** Anyone can claim an id that no contact has yet, so only as many visitors are read as a contact can have. */
-const CLAIMS_MAX = 1_000
-/** Another process may have seen a newer claim, so the cache is trusted only briefly. */
+/** Anyone can send an id that no contact has yet, so only as many visitors are read as a contact can have. */
+const VISITORS_MAX = 1_000
+/** Another process may have seen a newer id, so the cache is trusted only briefly. */
 const TRUSTED_MS = 5_000
 
 /** Handles the external contact id that a page sends with its events. */
 export interface ExternalContactIds {
   /**
    * Links the visitor to the contact with that external user id, else with that contact_id. If there is none yet, the
-   * claim is stored and resolved when one appears. An unchanged claim takes effect only once: it comes with every
-   * event, and must not undo a later form.
+   * id is stored, and the visitor is linked when one appears. An unchanged id takes effect only once: it comes with
+   * every event, and must not undo a later form.
    */
-  claim(tenant: Tenant, visitorId: string, externalContactId: string): Promise<void>
+  link(tenant: Tenant, visitorId: string, externalContactId: string): Promise<void>
 }
 
 export function createExternalContactIds(dependencies: WriteDependencies): ExternalContactIds {
   const handled = new Map<string, { externalContactId: string; at: number }>()
   return {
-    claim: async (tenant, visitorId, externalContactId) => {
+    link: async (tenant, visitorId, externalContactId) => {
       const key = `${tenant.id}/${visitorId}`
       const now = dependencies.clock().getTime()
       const known = handled.get(key)
       if (known?.externalContactId === externalContactId && now - known.at < TRUSTED_MS) return
-      await claimVisitor(tenant, dependencies, visitorId, externalContactId)
+      await linkVisitor(tenant, dependencies, visitorId, externalContactId)
       if (handled.size >= CACHED_MAX) handled.clear()
       handled.set(key, { externalContactId, at: now })
     },
   }
 }
 
-async function claimVisitor(
+async function linkVisitor(
   tenant: Tenant,
   dependencies: WriteDependencies,
   visitorId: string,
@@ -86,11 +86,11 @@ async function lockNamed(tx: Tenant, externalContactId: string): Promise<Contact
 }
 
 /**
- * Links the visitors that claim an external id to the contact that got it: those that claimed it before any contact had
- * it, and those of the contact that lost it, with their events from now on. The caller must have locked the id.
+ * Links the visitors with an external id to the contact that got it: those that sent it before any contact had it, and
+ * those of the contact that lost it, with their events from now on. The caller must have locked the id.
  * @returns the contact with the first touch of these visitors.
  */
-export async function linkClaimants(
+export async function linkVisitorsOf(
   tx: Tenant,
   log: ChangeLog,
   externalId: string,
@@ -104,14 +104,14 @@ export async function linkClaimants(
     .where(({ or, eb }) => or([eb('contact_id', 'is', null), ...(from === null ? [] : [eb('contact_id', '=', from)])]))
     .orderBy('created_at')
     .orderBy('visitor_id')
-    .limit(CLAIMS_MAX)
+    .limit(VISITORS_MAX)
     .execute()
   const ids = visitors.map(({ visitor_id }) => visitor_id)
   return (await linkVisitorsThatFit(tx, log, ids, to, SOURCE, now)).row
 }
 
 /**
- * Serializes transactions on an external id. Otherwise a visitor that claims it and a contact that gets it concurrently
+ * Serializes transactions on an external id. Otherwise a visitor that sends it and a contact that gets it concurrently
  * would not see each other.
  */
 export async function lockExternalId(tx: Tenant, externalId: string): Promise<void> {

@@ -13,7 +13,7 @@ export async function contactsOfVisitors(tenant: Tenant, visitorIds: readonly st
   return new Map(rows.flatMap(({ visitor_id, contact_id }) => (contact_id === null ? [] : [[visitor_id, contact_id]])))
 }
 
-/** Whether a visitor belongs to a contact, or will once the contact that it claims exists. */
+/** Whether a visitor belongs to a contact, or will once the contact that its page names exists. */
 export async function belongsToContact(tx: Tenant, visitorId: string): Promise<boolean> {
   const visitor = await tx.db
     .selectFrom('visitors')

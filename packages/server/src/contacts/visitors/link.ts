@@ -194,7 +194,7 @@ export async function unlinkVisitors(tx: Tenant, contactId: string, source: stri
   if (visitors.length === 0) return
   const links = visitors.map(({ visitor_id }) => ({ visitor_id, contact_id: contactId }))
   await tx.db
-    .insertInto('identity_links')
+    .insertInto('visitor_links')
     .values(toLog(links, null, source, now))
     .execute()
 }
@@ -235,7 +235,7 @@ async function assignVisitors(
         .set({ contact_id: contactId })
         .where('visitor_id', '=', sql<string>`any(${ids}::text[])`),
     )
-    .insertInto('identity_links')
+    .insertInto('visitor_links')
     .values(toLog(visitors, contactId, source, now))
     .execute()
 }

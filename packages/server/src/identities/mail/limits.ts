@@ -16,16 +16,16 @@ export async function nextSend(
 ): Promise<ReachedLimit | null> {
   const latest = await tenant.db
     .selectFrom('mail_sends')
-    .select('reserved_at')
+    .select('claimed_at')
     .where('identity_id', '=', identityId)
-    .where('reserved_at', '>', new Date(now.getTime() - DAY_MS))
-    .orderBy('reserved_at', 'desc')
+    .where('claimed_at', '>', new Date(now.getTime() - DAY_MS))
+    .orderBy('claimed_at', 'desc')
     .limit(dailyLimit)
     .execute()
   const [newest] = latest
   const oldest = latest[dailyLimit - 1]
-  if (oldest) return { code: 'mail_daily_limit', at: new Date(oldest.reserved_at.getTime() + DAY_MS) }
+  if (oldest) return { code: 'mail_daily_limit', at: new Date(oldest.claimed_at.getTime() + DAY_MS) }
   if (!newest) return null
-  const allowedAt = new Date(newest.reserved_at.getTime() + spacingSeconds * 1000)
+  const allowedAt = new Date(newest.claimed_at.getTime() + spacingSeconds * 1000)
   return allowedAt > now ? { code: 'mail_spacing', at: allowedAt } : null
 }

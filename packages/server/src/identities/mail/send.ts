@@ -8,15 +8,7 @@ import { type Delivery, deliver } from './deliver.ts'
 import type { MailDependencies } from './dependencies.ts'
 import { beingSent, identityWithoutEmail, mailRefused, mailUnavailable, outcomeUnknown } from './errors.ts'
 import { checkOutgoing, type OutgoingMail } from './outgoing.ts'
-import {
-  type MailSend,
-  markRecorded,
-  markSent,
-  markUnknown,
-  type Reservation,
-  releaseSend,
-  reserveSend,
-} from './reservation.ts'
+import { claimSend, type MailSend, markRecorded, markSent, markUnknown, releaseSend, type SendClaim } from './sends.ts'
 import { findSentMessage, type SentFolderEntry, saveToSentFolder } from './sent-folder.ts'
 
 /** A mail that the identity's mail server accepted. */
@@ -51,17 +43,17 @@ export async function sendMail(
   const unsubscribe = mail.isOutreach ? newUnsubscribeToken(tenant.id) : null
   const url = unsubscribe ? `${dependencies.publicUrl}/unsubscribe/${unsubscribe.token}` : null
   const composed = await composeMail(account, mail, url, now)
-  const reservation = await reserveSend(tenant, account, mail, unsubscribe?.hash ?? null, now)
-  const send = reservation.isNew
+  const claim = await claimSend(tenant, account, mail, unsubscribe?.hash ?? null, now)
+  const send = claim.isNew
     ? await transmit(tenant, dependencies, account, mail, composed)
-    : await resolveEarlier(tenant, dependencies, account, reservation)
+    : await resolveEarlier(tenant, dependencies, account, claim)
   const sentAt = send.sent_at ?? now
   if (send.recorded_at === null) {
     const { text, html } = composed
     await dependencies.recordSent(tenant, { account, mail, text, html, sentAt })
     await markRecorded(tenant, mail.messageId, dependencies.clock())
   }
-  if (reservation.isNew) await saveCopy(dependencies, account, { messageId: mail.messageId, sentAt }, composed)
+  if (claim.isNew) await saveCopy(dependencies, account, { messageId: mail.messageId, sentAt }, composed)
   return { messageId: mail.messageId, sentAt, accepted: [mail.to], response: send.response ?? '' }
 }
 
@@ -93,7 +85,7 @@ async function saveCopy(
   )
 }
 
-/** Releases or marks the reservation of a mail that was not, or may not have been, sent. @throws ServiceError */
+/** Releases the claim of a mail that was not sent, or marks one that may have been sent as unknown. @throws ServiceError */
 async function handleFailure(
   tenant: Tenant,
   dependencies: MailDependencies,
@@ -138,7 +130,7 @@ async function resolveEarlier(
   tenant: Tenant,
   dependencies: MailDependencies,
   account: EmailAccount,
-  { send, leaseLeftMs }: Extract<Reservation, { isNew: false }>,
+  { send, leaseLeftMs }: Extract<SendClaim, { isNew: false }>,
 ): Promise<MailSend> {
   if (send.status === 'sent') return send
   if (send.status === 'sending' && leaseLeftMs !== null) throw beingSent(leaseLeftMs, dependencies.clock())

@@ -20,7 +20,7 @@ export async function findUnsubscribeLink(tenant: Tenant, hash: string, now: Dat
     .selectFrom('mail_sends')
     .select(['recipient', 'contact_id'])
     .where('unsubscribe_hash', '=', hash)
-    .where('reserved_at', '>', new Date(now.getTime() - VALID_MS))
+    .where('claimed_at', '>', new Date(now.getTime() - VALID_MS))
     .executeTakeFirst()
   return row ? { address: row.recipient, contactId: row.contact_id } : null
 }

@@ -13,7 +13,7 @@ export const PROBLEM_OPERATIONS = [
     summary:
       "List requests of the tenant's pages and servers that were rejected or answered with warnings, newest first",
     description:
-      'Tracker requests and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have claimed but not verified, you see that it sent something, not what. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list.',
+      'Tracker requests and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have added but not verified, you see that it sent something, not what. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list.',
     input: pageParameters(50, 100),
     output: { problems: Type.Array(RequestProblem), pagination: Pagination },
     async run({ tenant, now }, { page, limit }) {

@@ -82,15 +82,15 @@ test('rejected form submissions, broken JSON and NUL characters are listed', asy
   expect((await problemsOf(tenant, '?limit=1&page=2')).problems).toEqual([problems[1]])
 })
 
-test('a tenant that claims a domain sees that its pages send, but not what; one that verified it sees everything; others see nothing', async () => {
-  const claimant = await createTestTenant(service)
-  const host = `claimed-${tenant.site}`
-  await claimant.call('POST', '/v1/domains', { domain: host })
+test('a tenant that added a domain sees that its pages send, but not what; one that verified it sees everything; others see nothing', async () => {
+  const adding = await createTestTenant(service)
+  const host = `added-${tenant.site}`
+  await adding.call('POST', '/v1/domains', { domain: host })
   expect((await send('/track', { visitor_id: 'secret', events: [{ event: 'page_view' }] }, `www.${host}`)).status).toBe(
     403,
   )
-  await until(async () => expect((await problemsOf(claimant)).problems).toHaveLength(1))
-  const [problem] = (await problemsOf(claimant)).problems
+  await until(async () => expect((await problemsOf(adding)).problems).toHaveLength(1))
+  const [problem] = (await problemsOf(adding)).problems
   expect(problem).toMatchObject({
     code: 'domain_not_allowed',
     status: 403,
@@ -100,7 +100,7 @@ test('a tenant that claims a domain sees that its pages send, but not what; one 
   })
   await send('/track', { events: 'none' })
   await until(async () => expect((await problemsOf(tenant)).problems).toHaveLength(1))
-  expect((await problemsOf(claimant)).problems).toEqual([problem])
+  expect((await problemsOf(adding)).problems).toEqual([problem])
 })
 
 test("a form's tenant sees that an unknown page submitted to it, and an unknown tenant in the path harms nothing", async () => {

@@ -19,7 +19,7 @@ const SENDERS_COUNTED_MAX = 1_000
 
 /** A problem of a request that was just answered. */
 export interface Noted extends Omit<RequestProblem, 'problem_id' | 'at' | 'skipped'> {
-  /** null if nobody has verified the page's domain. Tenants that claim it then see the problem. */
+  /** null if nobody has verified the page's domain. Tenants that added it then see the problem. */
   tenantId: string | null
 }
 
@@ -33,8 +33,8 @@ export interface ProblemRecorder {
 
 interface Dependencies {
   database: Database
-  /** The tenants that claim a host's domain without having verified it. */
-  findClaimants(host: string): Promise<string[]>
+  /** The tenants that added a host's domain without having verified it. */
+  tenantsThatAdded(host: string): Promise<string[]>
   clock: Clock
   log: Logger
 }
@@ -45,7 +45,7 @@ type Row = Omit<RequestProblem, 'at'> & { tenant_id: string; at: Date }
  * Collects problems in memory and writes them once a second in one statement, so that even a flood of rejected requests costs
  * the database next to nothing.
  */
-export function startProblemRecorder({ database, findClaimants, clock, log }: Dependencies): ProblemRecorder {
+export function startProblemRecorder({ database, tenantsThatAdded, clock, log }: Dependencies): ProblemRecorder {
   let kept: (Noted & { at: Date })[] = []
   let counts = new Map<string, number>()
   let deletedAt = clock().getTime()
@@ -58,7 +58,7 @@ export function startProblemRecorder({ database, findClaimants, clock, log }: De
     counts = new Map()
     const rows: Row[] = []
     for (const { tenantId, ...problem } of problems) {
-      const tenantIds = tenantId ? [tenantId] : problem.page_host ? await findClaimants(problem.page_host) : []
+      const tenantIds = tenantId ? [tenantId] : problem.page_host ? await tenantsThatAdded(problem.page_host) : []
       const sent = counted.get(senderOf(tenantId, problem.page_host)) ?? 0
       const skipped = Math.max(0, sent - PER_SENDER_MAX)
       for (const tenant_id of tenantIds) rows.push({ ...problem, problem_id: newId(), tenant_id, skipped })

@@ -60,7 +60,7 @@ export async function identifyVisitor(
   const warnings = parsed ? [ignored(parsed.problem)] : []
   if (externalContactId === undefined) return warnings
   if (keys.requiresSignature) return [...warnings, `external_contact_id was ignored: ${NOT_SIGNED}`]
-  await dependencies.externalContactIds.claim(tenant, visitorId, externalContactId)
+  await dependencies.externalContactIds.link(tenant, visitorId, externalContactId)
   return warnings
 }
 

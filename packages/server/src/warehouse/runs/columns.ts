@@ -4,7 +4,7 @@ import { CONTACT_OF_OWNER, NOBODY } from '../../platform/clickhouse/owner-links.
 /** The tables of an export. `append`: a run adds rows. `snapshot`: its files contain all rows and replace earlier files. */
 export const TABLES = {
   events: 'append',
-  identity_links: 'append',
+  owner_links: 'append',
   contacts: 'snapshot',
   companies: 'snapshot',
 } as const
@@ -79,7 +79,7 @@ const COMPANIES: Record<string, Column> = {
 
 const COLUMNS: Record<TableName, Record<string, Column>> = {
   events: EVENTS,
-  identity_links: LINKS,
+  owner_links: LINKS,
   contacts: CONTACTS,
   companies: COMPANIES,
 }

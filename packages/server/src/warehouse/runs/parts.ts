@@ -42,24 +42,23 @@ export async function* partsOf(
   const names = Object.keys(TABLES) as TableName[]
   for (const table of names.slice(last ? names.indexOf(last.table) : 0)) {
     const cursor = last?.table === table ? last.cursor : null
-    if (table === 'events' || table === 'identity_links') yield* appended(tenant, table, range, cursor)
+    if (table === 'events' || table === 'owner_links') yield* appended(tenant, table, range, cursor)
     else yield* snapshot(tenant, table, cursor)
   }
 }
 
 async function* appended(
   tenant: Tenant,
-  table: 'events' | 'identity_links',
+  table: 'events' | 'owner_links',
   range: Range,
   cursor: Cursor | null,
 ): AsyncGenerator<Part> {
-  const from = table === 'events' ? 'events' : 'owner_links'
   const make = async (part: Exclude<Cursor, { last_id: string }>): Promise<Part> => {
     const { after, up_to: upTo, index, of } = part
     const wanted = {
       name: `warehouse.${table}`,
       columns: selectOf(table),
-      from,
+      from: table,
       after,
       upTo,
       share: { index, of },
@@ -72,7 +71,7 @@ async function* appended(
     for (let index = cursor.index + 1; index < cursor.of; index++) yield make({ ...cursor, index })
     after = cursor.up_to
   }
-  for await (const { upTo, rows, bytes } of groups(tenant, from, { after, upTo: range.upTo })) {
+  for await (const { upTo, rows, bytes } of groups(tenant, table, { after, upTo: range.upTo })) {
     const of = Math.max(1, Math.ceil(rows / ROWS_MAX), Math.ceil(bytes / BYTES_MAX))
     for (let index = 0; index < of; index++) yield make({ after, up_to: upTo, index, of })
     after = upTo

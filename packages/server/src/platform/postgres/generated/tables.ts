@@ -564,16 +564,6 @@ export interface Identities {
   updated_at: Timestamp;
 }
 
-export interface IdentityLinks {
-  contact_id: string | null;
-  link_id: string;
-  linked_at: Timestamp;
-  previous_contact_id: string | null;
-  source: string;
-  tenant_id: string;
-  visitor_id: string;
-}
-
 export interface ImportChanges {
   contact_id: string;
   import_id: string;
@@ -705,13 +695,13 @@ export interface MailboxSkipped {
 }
 
 export interface MailSends {
+  claimed_at: Timestamp;
   claimed_until: Timestamp;
   contact_id: string | null;
   identity_id: string | null;
   message_id: string;
   recipient: string;
   recorded_at: Timestamp | null;
-  reserved_at: Timestamp;
   response: string | null;
   sent_at: Timestamp | null;
   status: string;
@@ -1053,6 +1043,16 @@ export interface UserVerifications {
   value: string;
 }
 
+export interface VisitorLinks {
+  contact_id: string | null;
+  link_id: string;
+  linked_at: Timestamp;
+  previous_contact_id: string | null;
+  source: string;
+  tenant_id: string;
+  visitor_id: string;
+}
+
 export interface VisitorNetworks {
   network: Buffer;
   seen_at: Timestamp;
@@ -1241,7 +1241,6 @@ export interface DB {
   idempotency_keys: IdempotencyKeys;
   identification_settings: IdentificationSettings;
   identities: Identities;
-  identity_links: IdentityLinks;
   import_changes: ImportChanges;
   import_chunks: ImportChunks;
   import_companies: ImportCompanies;
@@ -1288,6 +1287,7 @@ export interface DB {
   user_used_codes: UserUsedCodes;
   user_verifications: UserVerifications;
   users: Users;
+  visitor_links: VisitorLinks;
   visitor_networks: VisitorNetworks;
   visitors: Visitors;
   warehouse_destinations: WarehouseDestinations;

@@ -16,21 +16,21 @@ const RETENTION_MS = 400 * DAY_MS
 
 export type MailSend = Selectable<TenantTables['mail_sends']>
 
-/** A new reservation, or the record of an earlier one. */
-export type Reservation = { isNew: true } | { isNew: false; send: MailSend; leaseLeftMs: number | null }
+/** A new claim, or the record of an earlier one. */
+export type SendClaim = { isNew: true } | { isNew: false; send: MailSend; leaseLeftMs: number | null }
 
 /**
- * Reserves one of the mails that an identity may send. Reservations of an identity are serialized across processes, so
- * that its limits hold and only one process sends a mail.
+ * Claims the sending of a mail, which then counts towards the identity's limits. The claims of an identity are
+ * serialized across processes, so that its limits hold and only one process sends a mail.
  * @throws ServiceError `identity_without_email`, `recipient_suppressed`, `mail_daily_limit`, `mail_spacing`, `message_id_taken`.
  */
-export async function reserveSend(
+export async function claimSend(
   tenant: Tenant,
   account: EmailAccount,
   mail: OutgoingMail,
   unsubscribeHash: string | null,
   now: Date,
-): Promise<Reservation> {
+): Promise<SendClaim> {
   return tenant.transaction(async (tx) => {
     const locked = await tx.db
       .selectFrom('email_accounts')
@@ -59,7 +59,7 @@ export async function reserveSend(
         contact_id: contactId,
         recipient: mail.to,
         status: 'sending',
-        reserved_at: now,
+        claimed_at: now,
         claimed_until: leaseEnd('mail_send'),
         unsubscribe_hash: unsubscribeHash,
       })
@@ -68,7 +68,7 @@ export async function reserveSend(
   })
 }
 
-/** Releases a reservation: the mail was definitely not sent. */
+/** Releases a claim: the mail was definitely not sent. */
 export async function releaseSend(tenant: Tenant, messageId: string): Promise<void> {
   await tenant.db.deleteFrom('mail_sends').where('message_id', '=', messageId).where('status', '=', 'sending').execute()
 }
@@ -113,7 +113,7 @@ async function deleteOldSends(tx: Tenant, identityId: string, now: Date): Promis
   await tx.db
     .deleteFrom('mail_sends')
     .where('identity_id', '=', identityId)
-    .where('reserved_at', '<', new Date(now.getTime() - RETENTION_MS))
+    .where('claimed_at', '<', new Date(now.getTime() - RETENTION_MS))
     .execute()
 }
 
