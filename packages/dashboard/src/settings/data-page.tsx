@@ -4,11 +4,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import {
   ERASURES_LENGTH,
+  type ErasureReceipt,
   type Export,
   erasuresQuery,
   exportsQuery,
   orderExport,
-  type Receipt,
   refreshExports,
 } from '../api/tenant-data.ts'
 import { useIsAtLeast } from '../app/may.ts'
@@ -202,7 +202,7 @@ function Erasures() {
 
 const ERASURE_COLORS = { running: 'yellow', erased: 'green', verified: 'green' } as const
 
-const ERASURE_COLUMNS: Column<Receipt>[] = [
+const ERASURE_COLUMNS: Column<ErasureReceipt>[] = [
   {
     id: 'contact',
     header: text.data.erasures.contact,
@@ -241,7 +241,7 @@ const ERASURE_COLUMNS: Column<Receipt>[] = [
   },
 ]
 
-function removedWords(removed: Receipt['removed']): string {
+function removedWords(removed: ErasureReceipt['removed']): string {
   const words = Object.entries(removed).flatMap(([what, count]) =>
     count > 0 ? [text.data.erasures.removedCount(what, count)] : [],
   )
