@@ -31,7 +31,7 @@ export class ApiError extends Error {
 }
 
 /** Query parameters; those without a value are omitted. */
-type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>
+type Query = Record<string, string | number | boolean | null | undefined>
 
 /**
  * Calls an operation. Its declaration gives the types of the input and of the answer.
@@ -139,7 +139,7 @@ export function queryString(query: Query): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null || value === '') continue
-    parameters.set(name, Array.isArray(value) ? value.join(',') : String(value))
+    parameters.set(name, String(value))
   }
   const joined = parameters.toString()
   return joined === '' ? '' : `?${joined}`

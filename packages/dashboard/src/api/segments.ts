@@ -9,6 +9,9 @@ import type {
 import { call } from './client.ts'
 
 export type { CreateSegmentInput, GetSegmentGrowthResult, Segment, SegmentFilter }
+export type SegmentCondition = SegmentFilter['conditions'][number]
+export type EventMatch = Extract<SegmentCondition, { event: object }>['event']
+export type PropertyOperator = Extract<SegmentCondition, { property: string }>['operator']
 
 const COUNTING_MS = 1_000
 
