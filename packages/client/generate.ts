@@ -81,8 +81,18 @@ function typesOnly({ info, components }: Document, methods: Method[]): object {
   // Callers catch one class of errors; a type `Error` would hide the language's own. Inputs have the fields of requests.
   const known = Object.entries(components.schemas).filter(([name]) => name !== 'Error' && !name.endsWith('Request'))
   const inputs = methods.flatMap(({ name, input }) => (input ? [[inputName(name), input]] : []))
-  const schemas = { ...Object.fromEntries(known), ...Object.fromEntries(inputs) }
+  const schemas = withNestedFilters({ ...Object.fromEntries(known), ...Object.fromEntries(inputs) })
   return { openapi: '3.1.0', info, paths: {}, components: { schemas } }
+}
+
+/** The service checks nested filters itself, so their schema allows any conditions; a caller's are those of a filter. */
+function withNestedFilters(schemas: Record<string, Schema>): Record<string, Schema> {
+  const filter = schemas.SegmentFilter
+  const conditions = filter?.properties?.conditions
+  const others = conditions?.items?.anyOf?.filter(({ properties }) => !properties?.match)
+  const items = { anyOf: [...(others ?? []), { $ref: '#/components/schemas/SegmentFilter' }] }
+  const nested = { ...filter, properties: { ...filter?.properties, conditions: { ...conditions, items } } }
+  return { ...schemas, SegmentFilter: nested }
 }
 
 function methodsOf({ paths, components }: Document): Method[] {
@@ -182,11 +192,20 @@ ${[...new Set(types)]
   .join('\n')}
 } from './types.gen.ts'
 
+/** The input and the answer of each operation, by its method and path. */
+export interface Routes {
+${methods.map(renderRoute).join('\n')}
+}
+
 /** A method for each operation of the API, under its name in the API reference. */
 export class Operations extends Caller {
 ${methods.map(renderMethod).join('\n\n')}
 }
 `
+}
+
+function renderRoute({ name, http, input, answer }: Method): string {
+  return `  '${http}': { input: ${input ? inputName(name) : 'Record<string, never>'}; answer: ${answer ?? 'Response'} }`
 }
 
 function renderMethod({ name, http, comment, input, isInputRequired, answer, list, isText }: Method): string {

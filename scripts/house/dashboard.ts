@@ -8,8 +8,8 @@ const TEXT_IN_CODE =
 const SHOWN_CODE = `${DASHBOARD}connect/snippets.ts`
 
 /**
- * Only api/ calls the service, no server code is imported, React creates all markup, and texts are in catalogues in the
- * parts of the dashboard that biome.json names.
+ * Only api/ calls the service, no code of the server or the client is imported, React creates all markup, and texts are
+ * in catalogues in the parts of the dashboard that biome.json names.
  */
 export function dashboardRules(sources: Sources): string[] {
   const hasCatalogue = partsOfBiomeOverride(sources.get('biome.json') ?? '{"overrides":[]}')
@@ -29,8 +29,9 @@ function checkPage(file: string, text: string, hasCatalogue: (file: string) => b
       if (TEXT_IN_CODE.test(line)) problems.push(`${file}:${index + 1}: put the text into text.ts: ${line.trim()}`)
     }
   }
-  for (const [statement] of text.matchAll(/\b(?:import|export)\b[^']*'[^']*\/server\/[^']*'/g)) {
-    if (!/^import type\b/.test(statement)) problems.push(`${file}: may import only types from the server: ${statement}`)
+  for (const [statement] of text.matchAll(/\b(?:import|export)\b[^']*'[^']*\/(?:server|client)\/[^']*'/g)) {
+    if (!/^import type\b/.test(statement))
+      problems.push(`${file}: may import only types from the server and the client: ${statement}`)
   }
   return problems
 }

@@ -243,6 +243,7 @@ test.each([
   ['list.tsx', "await fetch('/v1/goods')", 'only api/ calls'],
   ['list.tsx', 'return <p dangerouslySetInnerHTML={html} />', 'writes markup'],
   ['list.tsx', "import { shop } from '../../server/src/shops/shop.ts'", 'only types from the server'],
+  ['list.tsx', "import { CustomerData } from '../../client/src/index.ts'", 'only types from the server'],
   ['goods/list.tsx', 'return <Input label="Name of the good" />', 'put the text into text.ts'],
 ])('the dashboard must not, in %s: %s', (file, code, rule) => {
   const biome = JSON.stringify({

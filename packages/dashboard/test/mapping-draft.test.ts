@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Mapping } from '../src/api/hooks.ts'
+import type { HookMapping } from '../src/api/hooks.ts'
 import { type Draft, draftOf, toMapping } from '../src/hooks/mapping-draft.ts'
 import { pathsOfText, textOfValues, valuesOfText } from '../src/hooks/mapping-text.ts'
 
 /** A mapping of which every value is easily taken for another. */
-const MAPPING: Mapping = {
+const MAPPING: HookMapping = {
   only_when: [
     { path: 'status', equals: ['Paid, shipped', 'a "quoted" one', '"all"', ' padded ', '', 'two\nlines'] },
     { path: 'count', equals: ['5', 5, 'true', true, -0.5, 1e21, '1e+21', '007', 'NaN', '1184467440737095517'] },

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { queryString } from '../src/api/client.ts'
+import { queryString, urlOf } from '../src/api/client.ts'
 import {
   day,
   flag,
@@ -49,8 +49,16 @@ test('a rendered query string is parsed back unchanged', () => {
 })
 
 test('a query omits parameters without a value', () => {
-  expect(queryString({ a: 1, b: undefined, c: null, d: '', e: false, f: ['x', 'y'] })).toBe('?a=1&e=false&f=x%2Cy')
+  expect(queryString({ a: 1, b: undefined, c: null, d: '', e: false })).toBe('?a=1&e=false')
   expect(queryString({})).toBe('')
+})
+
+test('the ids of an operation are encoded in its path, and its other parameters are the query', () => {
+  const deliveries = { subscription_id: 'one', page: 2, status: 'failed' } as const
+  expect(urlOf('GET /v1/webhooks/{subscription_id}/deliveries', deliveries)).toBe(
+    '/v1/webhooks/one/deliveries?page=2&status=failed',
+  )
+  expect(urlOf('GET /v1/visitors/{visitor_id}', { visitor_id: 'a/b?' })).toBe('/v1/visitors/a%2Fb%3F')
 })
 
 test('a range is a number of days including today, or the chosen days in order', () => {

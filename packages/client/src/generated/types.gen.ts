@@ -3319,10 +3319,7 @@ export type SegmentFilter = {
             min_count?: number;
         };
         operator: 'did' | 'did_not';
-    } | {
-        match: 'all' | 'any';
-        conditions: Array<unknown>;
-    }>;
+    } | SegmentFilter>;
 };
 
 export type SegmentMember = {

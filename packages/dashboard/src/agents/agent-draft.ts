@@ -1,7 +1,8 @@
-import type { Agent, AgentInput, Playbooks } from '../api/agents.ts'
+import type { AgentModel, AgentPlaybook } from '../../../client/src/generated/types.gen.ts'
+import type { Agent, CreateAgentInput, Playbooks } from '../api/agents.ts'
 import type { SegmentFilter } from '../api/segments.ts'
 
-export type Provider = NonNullable<Agent['llm_config']['provider']>
+export type Provider = NonNullable<AgentModel['provider']>
 
 /** The state of the agent form: every value as its field has it. */
 export interface AgentDraft {
@@ -64,7 +65,10 @@ export function templateFields(template: Playbooks['templates'][number] | undefi
 
 /** The form's state for a stored agent. */
 export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
-  const { playbook, monitoring, llm_config: llm } = agent
+  const { monitoring } = agent
+  // They are stored as they were sent.
+  const playbook = agent.playbook as AgentPlaybook
+  const llm = agent.llm_config as AgentModel
   const template = playbooks.templates.find(({ name }) => name === agent.playbook_template)
   const variables = { ...template?.variables, ...playbook.variables }
   const filter = monitoring.filter
@@ -73,7 +77,7 @@ export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
     description: agent.description ?? '',
     template: agent.playbook_template,
     instructions: playbook.playbook_md ?? template?.prompt ?? '',
-    variables: Object.entries(variables).map(([name, value]) => newVariable(name, value)),
+    variables: Object.entries(variables).map(([name, value]) => newVariable(name, String(value))),
     capabilities: agent.capabilities,
     identityId: agent.identity_id ?? '',
     audience: filter === undefined ? 'nobody' : 'segment_id' in filter ? 'segment' : 'filter',
@@ -92,7 +96,7 @@ export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
 }
 
 /** The request body for a draft; an empty field removes its setting. */
-export function inputOf(draft: AgentDraft, filter: SegmentFilter, playbooks: Playbooks): AgentInput & { name: string } {
+export function inputOf(draft: AgentDraft, filter: SegmentFilter, playbooks: Playbooks): CreateAgentInput {
   const template = playbooks.templates.find(({ name }) => name === draft.template)
   // Unchanged template text is not sent, so that the agent follows later improvements of the template.
   const isOwnText = draft.instructions.trim() !== '' && draft.instructions !== template?.prompt
@@ -108,7 +112,7 @@ export function inputOf(draft: AgentDraft, filter: SegmentFilter, playbooks: Pla
       max_cost_usd_per_run: numberOf(draft.maxCost),
       variables: own.length === 0 ? null : variables,
     },
-    capabilities: draft.capabilities as NonNullable<AgentInput['capabilities']>,
+    capabilities: draft.capabilities as NonNullable<CreateAgentInput['capabilities']>,
     identity_id: draft.identityId || null,
     monitoring: {
       filter: audienceOf(draft, filter),

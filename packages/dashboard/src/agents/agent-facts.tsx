@@ -2,7 +2,7 @@ import { Anchor, Badge, Card, Code, Group, ScrollArea, Stack, Text, Title } from
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type AgentInput, playbooksQuery } from '../api/agents.ts'
+import { type Agent, type CreateAgentInput, playbooksQuery } from '../api/agents.ts'
 import { identityName, identityQuery } from '../api/identities.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { segmentQuery } from '../api/segments.ts'
@@ -13,7 +13,7 @@ import { ScheduleWords } from './schedule-words.tsx'
 import { text } from './text.ts'
 
 /** The settings of an agent: a stored one, or one that is about to be created. */
-type Facts = Pick<AgentInput, 'playbook_template' | 'playbook' | 'identity_id' | 'monitoring' | 'llm_config'> & {
+type Facts = Pick<CreateAgentInput, 'playbook_template' | 'playbook' | 'identity_id' | 'monitoring' | 'llm_config'> & {
   capabilities?: readonly string[]
 }
 
@@ -55,7 +55,7 @@ export function AgentFacts({ agent }: { agent: Facts }) {
           <IdentityLink identityId={agent.identity_id ?? null} />
         </Fact>
         <Fact name={text.facts.audience}>
-          <Audience filter={filter} />
+          <Audience filter={filter as Agent['monitoring']['filter']} />
         </Fact>
         <Fact name={text.facts.runs}>
           {cron ? <ScheduleWords cron={cron} timeZone={monitoring.time_zone ?? undefined} /> : text.facts.manually}
@@ -114,7 +114,7 @@ function NamedIdentity({ identityId }: { identityId: string }) {
   )
 }
 
-function Audience({ filter }: { filter: NonNullable<Facts['monitoring']>['filter'] }) {
+function Audience({ filter }: { filter: Agent['monitoring']['filter'] }) {
   const { data } = useQuery(propertiesQuery('contacts'))
   if (!filter) return <>{text.facts.nobody}</>
   if ('segment_id' in filter) return <SegmentLink segmentId={filter.segment_id} />

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type Agent, type AgentInput, type Playbooks, refreshAgents } from '../api/agents.ts'
+import { type Agent, type CreateAgentInput, type Playbooks, refreshAgents } from '../api/agents.ts'
 import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import type { AgentDraft } from './agent-draft.ts'
@@ -20,7 +20,7 @@ interface AgentFormProps {
   initial: AgentDraft
   agent: Agent
   playbooks: Playbooks
-  save: (input: AgentInput & { name: string }) => Promise<{ agent: Agent }>
+  save: (input: CreateAgentInput) => Promise<{ agent: Agent }>
 }
 
 /** The form for an existing agent, on one page. */

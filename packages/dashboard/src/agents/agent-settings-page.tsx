@@ -15,7 +15,7 @@ import {
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type AgentSettings, agentSettingsQuery, saveAgentSettings } from '../api/agents.ts'
+import { type AgentSettings, agentSettingsQuery, updateAgentSettings } from '../api/agents.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { Form } from '../ui/form.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -65,7 +65,7 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
   }
   const saving = useMutation({
     mutationFn: () =>
-      saveAgentSettings({
+      updateAgentSettings({
         outreach_interval_days: Number(draft.interval),
         reply_pause_days: Number(draft.pause),
         daily_limit_per_identity: Number(draft.daily),

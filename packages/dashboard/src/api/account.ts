@@ -11,11 +11,11 @@ export function changePassword(currentPassword: string, newPassword: string) {
 }
 
 /** Starts the setup of the second factor, which takes effect once a code has been verified. */
-export function beginTwoFactor(password: string) {
+export function enableTwoFactor(password: string) {
   return send<{ totpURI: string; backupCodes: string[] }>('POST', '/api/auth/two-factor/enable', { password })
 }
 
-export function endTwoFactor(password: string) {
+export function disableTwoFactor(password: string) {
   return send('POST', '/api/auth/two-factor/disable', { password })
 }
 

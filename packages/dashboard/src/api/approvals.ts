@@ -1,37 +1,27 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { ActionObject } from '../../../server/src/agents/actions/action-object.ts'
-import type { Decision } from '../../../server/src/agents/actions/operations.ts'
-import type { ListedActionObject } from '../../../server/src/agents/actions/waiting.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, send } from './client.ts'
+import type { Action, ActionPlace, ApprovalsPage, ListApprovalsInput } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type { Decision }
-/** An action that an agent proposed. */
-export type Action = ActionObject
+export type { Action, ActionPlace }
 /** A pending action, with the context that a person needs to decide. */
-export type WaitingAction = ListedActionObject
-export type ActionPlace = Pick<Action, 'run_id' | 'contact_id' | 'action_index'>
+export type WaitingAction = ApprovalsPage['actions'][number]
 
-interface WaitingPage {
-  actions: WaitingAction[]
-  pagination: Type.Static<typeof Pagination>
-}
+const ACTION = '/v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}'
 
 /** Rows per page. */
 export const APPROVALS_LENGTH = 20
 
-export const approvalsQuery = (filters: { page: number; limit: number; agent_id?: string | undefined }) =>
+export const approvalsQuery = (filters: ListApprovalsInput) =>
   queryOptions({
     queryKey: ['approvals', 'list', filters],
-    queryFn: ({ signal }) => get<WaitingPage>('/v1/approvals', filters, signal),
+    queryFn: ({ signal }) => call('GET /v1/approvals', filters, signal),
     placeholderData: keepPreviousData,
   })
 
 /** The number of pending actions, polled because agents work in the background. */
 export const waitingCountQuery = queryOptions({
   queryKey: ['approvals', 'count'],
-  queryFn: ({ signal }) => get<WaitingPage>('/v1/approvals', { limit: 1 }, signal),
+  queryFn: ({ signal }) => call('GET /v1/approvals', { limit: 1 }, signal),
   select: ({ pagination }) => pagination.total_items,
   refetchInterval: 30_000,
 })
@@ -40,7 +30,7 @@ export const waitingCountQuery = queryOptions({
 export const executionQuery = (place: ActionPlace) =>
   queryOptions({
     queryKey: ['approvals', 'action', actionKey(place)],
-    queryFn: ({ signal }) => get<{ action: Action }>(path(place), {}, signal),
+    queryFn: ({ signal }) => call(`GET ${ACTION}`, pathOf(place), signal),
     select: ({ action }) => action,
     refetchInterval: ({ state }) => {
       if (!state.data) return 1_000
@@ -51,18 +41,18 @@ export const executionQuery = (place: ActionPlace) =>
   })
 
 export function approveAction(place: ActionPlace, params?: Record<string, unknown>) {
-  return send<{ action: Action }>('POST', `${path(place)}/approve`, params === undefined ? {} : { params })
+  return call(`POST ${ACTION}/approve`, { ...pathOf(place), ...(params === undefined ? {} : { params }) })
 }
 
 export function rejectAction(place: ActionPlace, reason: string) {
-  return send<{ action: Action }>('POST', `${path(place)}/reject`, reason === '' ? {} : { reason })
+  return call(`POST ${ACTION}/reject`, { ...pathOf(place), ...(reason === '' ? {} : { reason }) })
 }
 
 /** Decides several actions in one request; each succeeds or fails alone. */
 export async function decideAll(verb: 'approve' | 'reject', places: ActionPlace[], reason: string) {
   const actions = places.map(({ run_id, contact_id, action_index }) => ({ run_id, contact_id, action_index }))
   const body = verb === 'reject' && reason !== '' ? { actions, reason } : { actions }
-  const { decisions } = await send<{ decisions: Decision[] }>('POST', `/v1/approvals/${verb}`, body)
+  const { decisions } = await call(`POST /v1/approvals/${verb}`, body)
   return decisions
 }
 
@@ -78,6 +68,6 @@ export function refreshApprovals(queryClient: QueryClient): Promise<unknown> {
   ])
 }
 
-function path({ run_id, contact_id, action_index }: ActionPlace): string {
-  return `/v1/agents/runs/${run_id}/contacts/${contact_id}/actions/${action_index}`
+function pathOf({ run_id, contact_id, action_index }: ActionPlace) {
+  return { run_id, contact_id, action_index: String(action_index) }
 }

@@ -1,16 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { NamedAuditEntry } from '../../../server/src/audit/subjects.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, type Query } from './client.ts'
+import type { AuditLogEntry, ListAuditLogInput } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type AuditLogEntry = NamedAuditEntry
+export type { AuditLogEntry, ListAuditLogInput }
 
 /** One page of the audit log, newest first. */
-export const auditQuery = (query: Query) =>
+export const auditQuery = (query: ListAuditLogInput) =>
   queryOptions({
     queryKey: ['audit', query],
-    queryFn: ({ signal }) =>
-      get<{ entries: AuditLogEntry[]; pagination: Type.Static<typeof Pagination> }>('/v1/audit-log', query, signal),
+    queryFn: ({ signal }) => call('GET /v1/audit-log', query, signal),
     placeholderData: keepPreviousData,
   })

@@ -1,13 +1,12 @@
-import type { BulkAnswer } from '../../../server/src/bulk/change-each.ts'
+import type { ChangeContactsResult, UnchangedRecord } from '../../../client/src/generated/types.gen.ts'
 import type { PropertyChanges } from '../../../server/src/contacts/properties.ts'
-import { send } from './client.ts'
+import { call } from './client.ts'
 import type { SegmentFilter } from './segments.ts'
 
 export type Entity = 'contacts' | 'companies'
-export type BulkFailure = BulkAnswer['failed'][number]
 
 /** Which records to change: by id, at most a hundred, or all that match. */
-export type BulkTarget = { ids: readonly string[] } | { matching: BulkMatching }
+export type BulkTarget = { ids: string[] } | { matching: BulkMatching }
 
 export interface BulkMatching {
   search?: string
@@ -21,7 +20,7 @@ export type BulkChange = { set: { properties?: PropertyChanges; company_id?: str
 /** The result so far of a change of many records. */
 export interface BulkProgress {
   done: number
-  failed: BulkFailure[]
+  failed: UnchangedRecord[]
 }
 
 /**
@@ -34,15 +33,12 @@ export async function changeMany(
   change: BulkChange,
   onProgress: (progress: BulkProgress) => boolean,
 ): Promise<void> {
-  const ids = entity === 'contacts' ? 'contact_ids' : 'company_ids'
-  const which = 'ids' in target ? { [ids]: target.ids } : { matching: target.matching }
+  const which =
+    'matching' in target ? target : entity === 'contacts' ? { contact_ids: target.ids } : { company_ids: target.ids }
   let progress: BulkProgress = { done: 0, failed: [] }
   for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
-    const answer: BulkAnswer = await send<BulkAnswer>('POST', `/v1/${entity}/bulk`, {
-      ...which,
-      ...change,
-      ...(after === null ? {} : { after }),
-    })
+    const next = after === null ? {} : { after }
+    const answer: ChangeContactsResult = await call(`POST /v1/${entity}/bulk`, { ...which, ...change, ...next })
     progress = { done: progress.done + answer.done, failed: [...progress.failed, ...answer.failed] }
     after = answer.next
     if (!onProgress(progress)) return

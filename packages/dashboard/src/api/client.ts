@@ -1,3 +1,4 @@
+import type { Routes } from '../../../client/src/generated/operations.ts'
 import { text } from '../ui/text.ts'
 
 /** An invalid value in a request. */
@@ -30,28 +31,58 @@ export class ApiError extends Error {
 }
 
 /** Query parameters; those without a value are omitted. */
-export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>
+type Query = Record<string, string | number | boolean | null | undefined>
 
-/** Reads from the service. @throws ApiError */
+/**
+ * Calls an operation. Its declaration gives the types of the input and of the answer.
+ * @param http its method and path, as in openapi.json
+ * @param input the path's parameters, and those of the query or the fields of the body
+ * @param version of `readWithVersion`: if the record was changed since, the error is 412.
+ * @throws ApiError
+ */
+export function call<Http extends keyof Routes>(
+  http: Http,
+  input: Routes[Http]['input'],
+  signal?: AbortSignal,
+  version?: string | null,
+): Promise<Routes[Http]['answer']> {
+  const { method, url, body } = requestOf(http, input)
+  return method === 'GET' ? get(url, {}, signal) : send(method, url, body, signal, version)
+}
+
+/** Reads a record with its version, to change only that one. @throws ApiError */
+export async function readWithVersion<Http extends keyof Routes>(http: Http, input: Routes[Http]['input']) {
+  const response = await answerOf(urlOf(http, input), { credentials: 'same-origin' })
+  const answer: Routes[Http]['answer'] = await bodyOf(response)
+  return { answer, version: response.headers.get('etag') }
+}
+
+/** The URL of an operation that reads, such as a file to download. */
+export function urlOf<Http extends keyof Routes>(http: Http, input: Routes[Http]['input']): string {
+  return requestOf(http, input).url
+}
+
+function requestOf(http: string, input: object): { method: string; url: string; body?: object } {
+  const [method = '', template = ''] = http.split(' ')
+  const rest = new Map(Object.entries(input))
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = encodeURIComponent(rest.get(name))
+    rest.delete(name)
+    return value
+  })
+  const fields = Object.fromEntries(rest)
+  const isInQuery = method === 'GET' || method === 'DELETE'
+  return isInQuery ? { method, url: path + queryString(fields) } : { method, url: path, body: fields }
+}
+
+/** Reads what is not an operation, such as who is signed in. @throws ApiError */
 export function get<Answer>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Answer> {
   return request<Answer>(path + queryString(query), signal ? { signal } : {})
 }
 
-/** Reads a record with its version, to change only that one. @throws ApiError */
-export async function getWithVersion<Answer>(path: string, query: Query = {}) {
-  const response = await answerOf(path + queryString(query), { credentials: 'same-origin' })
-  const answer: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw errorOf({ status: response.status, requestId: response.headers.get('x-request-id') }, answer)
-  return { answer: answer as Answer, version: response.headers.get('etag') }
-}
-
-/**
- * Writes to the service.
- * @param version of `getWithVersion`: if the record was changed since, the error is 412.
- * @throws ApiError
- */
+/** Writes what is not an operation. @throws ApiError */
 export function send<Answer>(
-  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  method: string,
   path: string,
   body?: unknown,
   signal?: AbortSignal,
@@ -108,7 +139,7 @@ export function queryString(query: Query): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null || value === '') continue
-    parameters.set(name, Array.isArray(value) ? value.join(',') : String(value))
+    parameters.set(name, String(value))
   }
   const joined = parameters.toString()
   return joined === '' ? '' : `?${joined}`
@@ -120,7 +151,10 @@ export async function requireAnswer(): Promise<void> {
 }
 
 async function request<Answer>(path: string, init: RequestInit): Promise<Answer> {
-  const response = await answerOf(path, { credentials: 'same-origin', ...init })
+  return bodyOf<Answer>(await answerOf(path, { credentials: 'same-origin', ...init }))
+}
+
+async function bodyOf<Answer>(response: Response): Promise<Answer> {
   const answer: unknown = await response.json().catch(() => null)
   if (!response.ok) throw errorOf({ status: response.status, requestId: response.headers.get('x-request-id') }, answer)
   return answer as Answer

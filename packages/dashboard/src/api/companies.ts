@@ -1,15 +1,20 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { Company as CompanySchema } from '../../../server/src/companies/company-object.ts'
+import type {
+  Company,
+  CreateCompanyInput,
+  ListCompaniesInput,
+  ListContactsInput,
+  Pagination,
+} from '../../../client/src/generated/types.gen.ts'
 import type { PropertyChanges } from '../../../server/src/contacts/properties.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, getWithVersion, type Query, queryString, send } from './client.ts'
+import { call, readWithVersion, urlOf } from './client.ts'
 
-export type Company = Type.Static<typeof CompanySchema>
+export type { Company, ListCompaniesInput }
 
+/** The answer unless only a count is asked for. */
 interface CompanyPage {
   companies: Company[]
-  pagination: Type.Static<typeof Pagination>
+  pagination: Pagination
 }
 
 export interface CompanyChanges {
@@ -19,45 +24,41 @@ export interface CompanyChanges {
 }
 
 /** One page of the companies that match; the filters are those of GET /v1/companies. */
-export const companiesQuery = (filters: Query) =>
+export const companiesQuery = (filters: ListCompaniesInput) =>
   queryOptions({
     queryKey: ['companies', 'list', filters],
-    queryFn: ({ signal }) => get<CompanyPage>('/v1/companies', filters, signal),
+    queryFn: ({ signal }) => call('GET /v1/companies', filters, signal) as Promise<CompanyPage>,
     placeholderData: keepPreviousData,
   })
 
-export const companyQuery = (companyId: string) =>
+export const companyQuery = (company_id: string) =>
   queryOptions({
-    queryKey: ['companies', 'one', companyId],
+    queryKey: ['companies', 'one', company_id],
     queryFn: ({ signal }) =>
-      get<{ company: Company }>(`/v1/companies/${encodeURIComponent(companyId)}`, {}, signal).then(
-        ({ company }) => company,
-      ),
+      call('GET /v1/companies/{company_id}', { company_id }, signal).then(({ company }) => company),
   })
 
-export function createCompany(company: { name?: string; domain?: string }) {
-  return send<{ company: Company }>('POST', '/v1/companies', company)
+export function createCompany(company: CreateCompanyInput) {
+  return call('POST /v1/companies', company)
 }
 
-const pathOf = (companyId: string) => `/v1/companies/${encodeURIComponent(companyId)}`
-
 /** @param version if given, the change fails with 412 if the company was changed since. */
-export function updateCompany(companyId: string, changes: CompanyChanges, version?: string | null) {
-  return send<{ company: Company }>('PUT', pathOf(companyId), changes, undefined, version)
+export function updateCompany(company_id: string, changes: CompanyChanges, version?: string | null) {
+  return call('PUT /v1/companies/{company_id}', { company_id, ...changes }, undefined, version)
 }
 
 /** A company with its version. */
-export function readCompany(companyId: string) {
-  return getWithVersion<{ company: Company }>(pathOf(companyId))
+export function readCompany(company_id: string) {
+  return readWithVersion('GET /v1/companies/{company_id}', { company_id })
 }
 
-export function deleteCompany(companyId: string) {
-  return send('DELETE', `/v1/companies/${encodeURIComponent(companyId)}`)
+export function deleteCompany(company_id: string) {
+  return call('DELETE /v1/companies/{company_id}', { company_id })
 }
 
-export function companiesCsv(filters: Query, columns: readonly string[]): string {
+export function companiesCsv(filters: ListCompaniesInput, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
-  return `/v1/companies/export.csv${queryString({ ...rest, columns })}`
+  return urlOf('GET /v1/companies/export.csv', { ...rest, columns: columns.join(',') })
 }
 
 /** Shows a change before the service has responded. @returns a function that undoes it. */
@@ -102,6 +103,6 @@ export function forgetCompany(queryClient: QueryClient, companyId: string): Prom
 export const PEOPLE_A_PAGE = 20
 
 /** One page of the contacts of a company. */
-export function peopleOf(companyId: string, page = 1): Query {
+export function peopleOf(companyId: string, page = 1): ListContactsInput {
   return { company_id: companyId, page, limit: PEOPLE_A_PAGE, sort_by: 'lastname', sort_dir: 'asc' }
 }

@@ -1,9 +1,7 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { ConnectedApp } from '../../../server/src/access/oauth/connected-app-operations.ts'
+import type { ConnectedApp } from '../../../client/src/generated/types.gen.ts'
 import type { ConsentAnswer } from '../../../server/src/access/oauth/consent.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, send } from './client.ts'
+import { call, get, send } from './client.ts'
 
 export type { ConnectedApp }
 export type Refused = NonNullable<ConsentAnswer['refusal']>
@@ -15,17 +13,12 @@ export const APPS_LENGTH = 50
 export const connectedAppsQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['connected-apps', page, limit],
-    queryFn: ({ signal }) =>
-      get<{ connected_apps: ConnectedApp[]; pagination: Type.Static<typeof Pagination> }>(
-        '/v1/connected-apps',
-        { page, limit },
-        signal,
-      ),
+    queryFn: ({ signal }) => call('GET /v1/connected-apps', { page, limit }, signal),
     placeholderData: keepPreviousData,
   })
 
-export function revokeConnectedApp(grantId: string) {
-  return send('DELETE', `/v1/connected-apps/${encodeURIComponent(grantId)}`)
+export function revokeConnectedApp(grant_id: string) {
+  return call('DELETE /v1/connected-apps/{grant_id}', { grant_id })
 }
 
 export function refreshConnectedApps(queryClient: QueryClient): Promise<unknown> {

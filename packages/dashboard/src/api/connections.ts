@@ -1,15 +1,16 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type * as objects from '../../../server/src/connectors/connection-object.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, send } from './client.ts'
+import type {
+  Connection,
+  ConnectionError,
+  ConnectionRun,
+  Connector,
+  CreateConnectionInput,
+  SetConnectionWriteBackInput,
+  WriteBackProperty,
+} from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type Connector = Type.Static<typeof objects.ConnectorDescription>
-export type Connection = Type.Static<typeof objects.Connection>
-export type ConnectionRun = Type.Static<typeof objects.ConnectionRun>
-export type WriteBackProperty = Type.Static<typeof objects.WriteBackProperty>
-export type ConnectionError = Type.Static<typeof objects.ConnectionError>
-type Paged = { pagination: Type.Static<typeof Pagination> }
+export type { Connection, ConnectionError, ConnectionRun, Connector, WriteBackProperty }
 
 /** The credentials that people enter, and the connector's other fields. */
 export interface ConnectionInput {
@@ -35,7 +36,7 @@ const interval = (connections: readonly Connection[] | undefined) =>
 
 export const connectorsQuery = queryOptions({
   queryKey: ['connectors'],
-  queryFn: ({ signal }) => get<{ connectors: Connector[] }>('/v1/connectors', {}, signal),
+  queryFn: ({ signal }) => call('GET /v1/connectors', {}, signal),
   select: ({ connectors }) => connectors,
   staleTime: 5 * 60_000,
 })
@@ -44,76 +45,78 @@ export const connectorsQuery = queryOptions({
 export const connectionsQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['connections', 'list', page, limit],
-    queryFn: ({ signal }) => get<{ connections: Connection[] } & Paged>('/v1/connections', { page, limit }, signal),
+    queryFn: ({ signal }) => call('GET /v1/connections', { page, limit }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => interval(state.data?.connections),
   })
 
-export const connectionQuery = (id: string) =>
+export const connectionQuery = (connection_id: string) =>
   queryOptions({
-    queryKey: ['connections', 'one', id],
-    queryFn: ({ signal }) => get<{ connection: Connection }>(pathOf(id), {}, signal),
+    queryKey: ['connections', 'one', connection_id],
+    queryFn: ({ signal }) => call('GET /v1/connections/{connection_id}', { connection_id }, signal),
     select: ({ connection }) => connection,
     refetchInterval: ({ state }) => interval(state.data && [state.data.connection]),
   })
 
 /** One page of the runs of a connection, latest first. */
-export const connectionRunsQuery = (id: string, page: number) =>
+export const connectionRunsQuery = (connection_id: string, page: number) =>
   queryOptions({
-    queryKey: ['connections', 'runs', id, page],
+    queryKey: ['connections', 'runs', connection_id, page],
     queryFn: ({ signal }) =>
-      get<{ runs: ConnectionRun[] } & Paged>(`${pathOf(id)}/runs`, { page, limit: RUNS_LENGTH }, signal),
+      call('GET /v1/connections/{connection_id}/runs', { connection_id, page, limit: RUNS_LENGTH }, signal),
     placeholderData: keepPreviousData,
   })
 
 /** One page of the records that could not be written, latest first. */
-export const connectionErrorsQuery = (id: string, page: number) =>
+export const connectionErrorsQuery = (connection_id: string, page: number) =>
   queryOptions({
-    queryKey: ['connections', 'errors', id, page],
+    queryKey: ['connections', 'errors', connection_id, page],
     queryFn: ({ signal }) =>
-      get<{ errors: ConnectionError[] } & Paged>(`${pathOf(id)}/errors`, { page, limit: ERRORS_LENGTH }, signal),
+      call('GET /v1/connections/{connection_id}/errors', { connection_id, page, limit: ERRORS_LENGTH }, signal),
     placeholderData: keepPreviousData,
   })
 
-export function createConnection(input: ConnectionInput & { connector: string; source: string; read_since?: string }) {
-  return send<{ connection: Connection }>('POST', '/v1/connections', input)
+export function createConnection(input: CreateConnectionInput) {
+  return call('POST /v1/connections', input)
 }
 
 /** @param input without credentials, the connection keeps its sign-in. */
-export function updateConnection(id: string, input: Partial<ConnectionInput>) {
-  return send<{ connection: Connection }>('PATCH', pathOf(id), input)
+export function updateConnection(connection_id: string, input: Partial<ConnectionInput>) {
+  return call('PATCH /v1/connections/{connection_id}', { connection_id, ...input })
 }
 
-export function pauseConnection(id: string) {
-  return send('POST', `${pathOf(id)}/pause`)
+export function pauseConnection(connection_id: string) {
+  return call('POST /v1/connections/{connection_id}/pause', { connection_id })
 }
 
-export function resumeConnection(id: string) {
-  return send('POST', `${pathOf(id)}/resume`)
+export function resumeConnection(connection_id: string) {
+  return call('POST /v1/connections/{connection_id}/resume', { connection_id })
 }
 
-export function pullConnection(id: string) {
-  return send('POST', `${pathOf(id)}/pull`)
+export function pullConnection(connection_id: string) {
+  return call('POST /v1/connections/{connection_id}/pull', { connection_id })
 }
 
 /** @param since a day, or undefined for everything. */
-export function rereadConnection(id: string, since: string | undefined) {
-  return send('POST', `${pathOf(id)}/reread`, since === undefined ? {} : { since })
+export function rereadConnection(connection_id: string, since: string | undefined) {
+  return call('POST /v1/connections/{connection_id}/reread', {
+    connection_id,
+    ...(since === undefined ? {} : { since }),
+  })
 }
 
 /** Sets what is written back. An empty list turns write-back off. */
-export function setWriteBack(id: string, input: { properties: WriteBackProperty[]; create_missing: boolean }) {
-  return send('PUT', `${pathOf(id)}/write-back`, input)
+export function setConnectionWriteBack(
+  connection_id: string,
+  input: Omit<SetConnectionWriteBackInput, 'connection_id'>,
+) {
+  return call('PUT /v1/connections/{connection_id}/write-back', { connection_id, ...input })
 }
 
-export function deleteConnection(id: string) {
-  return send('DELETE', pathOf(id))
+export function deleteConnection(connection_id: string) {
+  return call('DELETE /v1/connections/{connection_id}', { connection_id })
 }
 
 export function refreshConnections(queryClient: QueryClient): Promise<unknown> {
   return queryClient.invalidateQueries({ queryKey: ['connections'] })
-}
-
-function pathOf(id: string): string {
-  return `/v1/connections/${encodeURIComponent(id)}`
 }

@@ -1,25 +1,22 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { Contact as ContactSchema } from '../../../server/src/contacts/contact-object.ts'
+import type {
+  Contact,
+  CreateContactInput,
+  ErasureReceipt,
+  ListContactsInput,
+  Pagination,
+  UnifiedProfile,
+} from '../../../client/src/generated/types.gen.ts'
 import type { PropertyChanges } from '../../../server/src/contacts/properties.ts'
-import type { UnifiedProfile as ProfileSchema } from '../../../server/src/contacts/unified-profile.ts'
-import type { Receipt } from '../../../server/src/erasure/erasures.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, getWithVersion, type Query, queryString, send } from './client.ts'
+import { call, readWithVersion, urlOf } from './client.ts'
 
-export type Contact = Type.Static<typeof ContactSchema>
-export type UnifiedProfile = Type.Static<typeof ProfileSchema>
-export type { PropertyChanges, Receipt }
+export type { Contact, ListContactsInput, PropertyChanges, UnifiedProfile }
+export type Receipt = ErasureReceipt
 
-/** A contact with the values from its sources. */
-export interface ContactDetails {
-  contact: Contact & { _summary: string }
-  unified_profile: UnifiedProfile
-}
-
+/** The answer unless some fields or only a count are asked for. */
 interface ContactPage {
   contacts: Contact[]
-  pagination: Type.Static<typeof Pagination>
+  pagination: Pagination
 }
 
 /** The changes of a contact. */
@@ -29,75 +26,68 @@ export interface ContactChanges {
 }
 
 /** One page of the contacts that match; the filters are those of GET /v1/contacts. */
-export const contactsQuery = (filters: Query) =>
+export const contactsQuery = (filters: ListContactsInput) =>
   queryOptions({
     queryKey: ['contacts', 'list', filters],
-    queryFn: ({ signal }) => get<ContactPage>('/v1/contacts', filters, signal),
+    queryFn: ({ signal }) => call('GET /v1/contacts', filters, signal) as Promise<ContactPage>,
     // The previous page stays visible while the next one loads.
     placeholderData: keepPreviousData,
   })
 
-export const contactQuery = (contactId: string) =>
+/** A contact with the values from its sources. */
+export const contactQuery = (contact_id: string) =>
   queryOptions({
-    queryKey: ['contacts', 'one', contactId],
+    queryKey: ['contacts', 'one', contact_id],
     queryFn: ({ signal }) =>
-      get<ContactDetails>(
-        `/v1/contacts/${encodeURIComponent(contactId)}`,
-        { include_events: false, include: 'provenance' },
-        signal,
-      ),
+      call('GET /v1/contacts/{contact_id}', { contact_id, include_events: false, include: 'provenance' }, signal),
   })
 
-export function createContact(contact: { email: string; properties: Record<string, string> }) {
-  return send<{ contact: Contact }>('POST', '/v1/contacts', contact)
+export function createContact(contact: CreateContactInput) {
+  return call('POST /v1/contacts', contact)
 }
 
-const pathOf = (contactId: string) => `/v1/contacts/${encodeURIComponent(contactId)}`
-
 /** @param version if given, the change fails with 412 if the contact was changed since. */
-export function updateContact(contactId: string, changes: ContactChanges, version?: string | null) {
-  return send<{ contact: Contact }>('PUT', pathOf(contactId), changes, undefined, version)
+export function updateContact(contact_id: string, changes: ContactChanges, version?: string | null) {
+  return call('PUT /v1/contacts/{contact_id}', { contact_id, ...changes }, undefined, version)
 }
 
 /** A contact with its version. */
-export function readContact(contactId: string) {
-  return getWithVersion<{ contact: Contact }>(pathOf(contactId), { include_events: false })
+export function readContact(contact_id: string) {
+  return readWithVersion('GET /v1/contacts/{contact_id}', { contact_id, include_events: false })
 }
 
 /** Merges a contact into another, which survives. */
-export function mergeContact(contactId: string, into: string) {
-  return send<{ contact: Contact }>('POST', `${pathOf(contactId)}/merge`, { into })
+export function mergeContact(contact_id: string, into: string) {
+  return call('POST /v1/contacts/{contact_id}/merge', { contact_id, into })
 }
 
 /** Undoes a merge. */
-export function unmergeContact(contactId: string) {
-  return send<{ contact: Contact }>('POST', `${pathOf(contactId)}/unmerge`)
+export function unmergeContact(contact_id: string) {
+  return call('POST /v1/contacts/{contact_id}/unmerge', { contact_id })
 }
 
-export function deleteContact(contactId: string) {
-  return send('DELETE', `/v1/contacts/${encodeURIComponent(contactId)}`)
+export function deleteContact(contact_id: string) {
+  return call('DELETE /v1/contacts/{contact_id}', { contact_id })
 }
 
 /** Removes all data about a contact. This cannot be undone. The service continues long work in the background. */
-export function eraseContact(contactId: string) {
-  return send<{ receipt: Receipt }>('POST', '/v1/erasures', { contact_id: contactId })
+export function eraseContact(contact_id: string) {
+  return call('POST /v1/erasures', { contact_id })
 }
 
 /** The receipt of an erasure, polled until everything is removed. */
-export const erasureQuery = (erasureId: string) =>
+export const erasureQuery = (erasure_id: string) =>
   queryOptions({
-    queryKey: ['erasures', erasureId],
+    queryKey: ['erasures', erasure_id],
     queryFn: ({ signal }) =>
-      get<{ receipt: Receipt }>(`/v1/erasures/${encodeURIComponent(erasureId)}`, {}, signal).then(
-        ({ receipt }) => receipt,
-      ),
+      call('GET /v1/erasures/{erasure_id}', { erasure_id }, signal).then(({ receipt }) => receipt),
     refetchInterval: ({ state }) => (state.data && state.data.status !== 'running' ? false : 1_000),
   })
 
 /** The URL of the matching contacts as CSV. */
-export function contactsCsv(filters: Query, columns: readonly string[]): string {
+export function contactsCsv(filters: ListContactsInput, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
-  return `/v1/contacts/export.csv${queryString({ ...rest, columns })}`
+  return urlOf('GET /v1/contacts/export.csv', { ...rest, columns: columns.join(',') })
 }
 
 /** Shows a change before the service has responded. @returns a function that undoes it. */

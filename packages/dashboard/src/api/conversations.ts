@@ -1,22 +1,20 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { ConversationObject, MessageObject } from '../../../server/src/conversations/conversation-object.ts'
-import { get } from './client.ts'
+import type { Conversation, Message, Participant } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type Conversation = ConversationObject
-export type Message = MessageObject
-export type Participant = Message['from']
+export type { Conversation, Message, Participant }
 
 const THREADS = 50
 const MESSAGES = 20
 
 /** The threads with a contact, newest first, each with its latest messages. */
-export const conversationsQuery = (contactId: string) =>
+export const conversationsQuery = (contact_id: string) =>
   queryOptions({
-    queryKey: ['conversations', contactId],
+    queryKey: ['conversations', contact_id],
     queryFn: ({ signal }) =>
-      get<{ conversations: Conversation[]; total_items: number; returned: number }>(
-        `/v1/contacts/${encodeURIComponent(contactId)}/conversations`,
-        { include_messages: true, messages_per_thread: MESSAGES, limit: THREADS },
+      call(
+        'GET /v1/contacts/{contact_id}/conversations',
+        { contact_id, include_messages: true, messages_per_thread: MESSAGES, limit: THREADS },
         signal,
       ),
   })

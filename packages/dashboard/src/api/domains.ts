@@ -1,36 +1,34 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { Check, Domain } from '../../../server/src/access/domain-operations.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, send } from './client.ts'
+import type { Domain, ListDomainsInput, VerifyDomainResult } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type { Check, Domain }
+export type { Domain }
+export type Check = VerifyDomainResult['check']
 
 /** Rows per page. */
 export const DOMAINS_LENGTH = 20
 
 /** @param query `verified`: only those that may send events. */
-export const domainsQuery = (query: { page?: number; limit: number; verified?: boolean }) =>
+export const domainsQuery = (query: ListDomainsInput) =>
   queryOptions({
     queryKey: ['domains', 'list', query],
-    queryFn: ({ signal }) =>
-      get<{ domains: Domain[]; pagination: Type.Static<typeof Pagination> }>('/v1/domains', query, signal),
+    queryFn: ({ signal }) => call('GET /v1/domains', query, signal),
     placeholderData: keepPreviousData,
   })
 
 /** @param text a domain, with or without scheme, port and path, as copied from a browser. */
 export function addDomain(text: string) {
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`)
-  return send<{ domain: Domain }>('POST', '/v1/domains', { domain: url?.hostname || text })
+  return call('POST /v1/domains', { domain: url?.hostname || text })
 }
 
 /** Looks for a proof in DNS and on the site. */
-export function verifyDomain(domainId: string) {
-  return send<{ domain: Domain; check: Check }>('POST', `/v1/domains/${encodeURIComponent(domainId)}/verify`)
+export function verifyDomain(domain_id: string) {
+  return call('POST /v1/domains/{domain_id}/verify', { domain_id })
 }
 
-export function removeDomain(domainId: string) {
-  return send('DELETE', `/v1/domains/${encodeURIComponent(domainId)}`)
+export function removeDomain(domain_id: string) {
+  return call('DELETE /v1/domains/{domain_id}', { domain_id })
 }
 
 export function refreshDomains(queryClient: QueryClient): Promise<unknown> {

@@ -1,53 +1,39 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { EventWithContact, JoinedCompany, JoinedContact } from '../../../server/src/events/event-object.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, type Query, queryString, send } from './client.ts'
+import type { AggregateResult, AggregationOfEvents, ListEventsInput } from '../../../client/src/generated/types.gen.ts'
+import { call, urlOf } from './client.ts'
+import { readEvents } from './events.ts'
 
-export type Event = EventWithContact
-
-interface EventPage {
-  events: Event[]
-  pagination: Type.Static<typeof Pagination>
-}
+export type { ListEventsInput }
+/** Of other records, the answer has no number of groups. */
+export type EventGroups = AggregateResult & { distinct_groups: number }
 
 /** One page of the events that match; the filters are those of GET /v1/events. */
-export const eventsQuery = (filters: Query) =>
+export const eventsQuery = (filters: ListEventsInput) =>
   queryOptions({
     queryKey: ['events', 'list', filters],
-    queryFn: ({ signal }) => get<EventPage>('/v1/events', filters, signal),
+    queryFn: ({ signal }) => readEvents(filters, signal),
     placeholderData: keepPreviousData,
   })
 
 /** The URL of the whole list as CSV, with the visible columns. */
-export function eventsCsv(filters: Query, columns: readonly string[]): string {
+export function eventsCsv(filters: ListEventsInput, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
-  return `/v1/events/export.csv${queryString({ ...rest, columns })}`
+  return urlOf('GET /v1/events/export.csv', { ...rest, columns: columns.join(',') })
 }
 
-export const eventQuery = (eventId: string) =>
+export const eventQuery = (event_id: string) =>
   queryOptions({
-    queryKey: ['events', eventId],
-    queryFn: ({ signal }) => get<{ event: Event }>(`/v1/events/${encodeURIComponent(eventId)}`, {}, signal),
+    queryKey: ['events', event_id],
+    queryFn: ({ signal }) => call('GET /v1/events/{event_id}', { event_id }, signal),
     select: ({ event }) => event,
   })
 
-export interface EventGroups {
-  buckets: {
-    key: string | boolean | null
-    value: number | null
-    contact?: JoinedContact | null
-    company?: JoinedCompany | null
-  }[]
-  total: number
-  distinct_groups: number
-}
-
-/** Events counted or measured by a dimension: the events entity of POST /v1/aggregate. */
-export const eventGroupsQuery = (request: { group_by: string; limit: number; filters: Record<string, unknown> }) =>
+/** Events counted or measured by a dimension. */
+export const eventGroupsQuery = (request: Omit<AggregationOfEvents, 'entity'>) =>
   queryOptions({
     queryKey: ['events', 'groups', request],
     // A POST that only reads, so the query client may retry it.
-    queryFn: ({ signal }) => send<EventGroups>('POST', '/v1/aggregate', { entity: 'events', ...request }, signal),
+    queryFn: ({ signal }) =>
+      call('POST /v1/aggregate', { entity: 'events', ...request }, signal) as Promise<EventGroups>,
     placeholderData: keepPreviousData,
   })

@@ -1,20 +1,25 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { EventWithContact } from '../../../server/src/events/event-object.ts'
 import type {
-  TimelineItem as TimelineItemSchema,
-  Visit as VisitSchema,
-} from '../../../server/src/events/visit-object.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, type Query } from './client.ts'
+  Event,
+  GetTimelineResult,
+  ListEventsInput,
+  ListVisitsInput,
+  Pagination,
+  Visit,
+} from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type CustomerEvent = EventWithContact
-export type Visit = Type.Static<typeof VisitSchema>
-export type TimelineItem = Type.Static<typeof TimelineItemSchema>
+export type { Event, ListVisitsInput, Visit }
+export type TimelineItem = GetTimelineResult['items'][number]
 
+/** The answer unless a summary or only a count is asked for. */
 interface EventPage {
-  events: CustomerEvent[]
-  pagination: Type.Static<typeof Pagination>
+  events: Event[]
+  pagination: Pagination
+}
+
+export function readEvents(query: ListEventsInput, signal: AbortSignal) {
+  return call('GET /v1/events', query, signal) as Promise<EventPage>
 }
 
 const TIMELINE_PAGE = 40
@@ -23,7 +28,7 @@ const TIMELINE_PAGE = 40
 export const latestEventsQuery = (limit: number) =>
   queryOptions({
     queryKey: ['events', 'latest', limit],
-    queryFn: ({ signal }) => get<EventPage>('/v1/events', { limit }, signal),
+    queryFn: ({ signal }) => readEvents({ limit }, signal),
   })
 
 /** What a contact did last; null if nothing was recorded. */
@@ -31,13 +36,13 @@ export const lastEventQuery = (contactId: string) =>
   queryOptions({
     queryKey: ['events', 'timeline', 'last', contactId],
     queryFn: ({ signal }) =>
-      get<EventPage>('/v1/events', { contact_id: contactId, limit: 1 }, signal).then(({ events }) => events[0] ?? null),
+      readEvents({ contact_id: contactId, limit: 1 }, signal).then(({ events }) => events[0] ?? null),
   })
 
 /** The names of the events that the tenant has recorded. */
 export const eventTypesQuery = queryOptions({
   queryKey: ['events', 'types'],
-  queryFn: ({ signal }) => get<{ types: string[] }>('/v1/events/types', {}, signal),
+  queryFn: ({ signal }) => call('GET /v1/events/types', {}, signal),
 })
 
 /** Whose events a timeline shows. */
@@ -51,14 +56,14 @@ interface From {
 
 const FIRST: From = { page: 1, until: undefined }
 
-const whoseEvents = (subject: TimelineSubject): Query =>
+const whoseEvents = (subject: TimelineSubject) =>
   'companyId' in subject
     ? { company_id: subject.companyId }
     : 'visitorId' in subject
       ? { visitor_id: subject.visitorId }
       : { contact_id: subject.contactId, include: 'system' }
 
-function pageAfter({ page, total_pages }: EventPage['pagination'], until: string | undefined): From | undefined {
+function pageAfter({ page, total_pages }: Pagination, until: string | undefined): From | undefined {
   return page < total_pages ? { page: page + 1, until } : undefined
 }
 
@@ -68,7 +73,7 @@ export const timelineQuery = (subject: TimelineSubject) =>
     queryKey: ['events', 'timeline', subject],
     queryFn: async ({ pageParam: { page, until }, signal }) => {
       const query = { ...whoseEvents(subject), limit: TIMELINE_PAGE, page, date_before: until }
-      const answer = await get<{ items: TimelineItem[] } & Pick<EventPage, 'pagination'>>('/v1/timeline', query, signal)
+      const answer = await call('GET /v1/timeline', query, signal)
       return { ...answer, until }
     },
     initialPageParam: FIRST,
@@ -82,17 +87,17 @@ export const timelineEventsQuery = (subject: TimelineSubject, eventType?: string
     queryKey: ['events', 'timeline', subject, 'events', eventType ?? null],
     queryFn: async ({ pageParam: { page, until }, signal }) => {
       const query = { ...whoseEvents(subject), limit: TIMELINE_PAGE, page, date_before: until, event_type: eventType }
-      return { ...(await get<EventPage>('/v1/events', query, signal)), until }
+      return { ...(await readEvents(query, signal)), until }
     },
     initialPageParam: FIRST,
     getNextPageParam: ({ pagination, until, events: [first] }) => pageAfter(pagination, until ?? first?.timestamp),
   })
 
 /** One page of the visits that match. */
-export const visitsQuery = (filters: Query) =>
+export const visitsQuery = (filters: ListVisitsInput) =>
   queryOptions({
     queryKey: ['events', 'visits', filters],
-    queryFn: ({ signal }) => get<{ visits: Visit[] } & Pick<EventPage, 'pagination'>>('/v1/visits', filters, signal),
+    queryFn: ({ signal }) => call('GET /v1/visits', filters, signal),
     placeholderData: keepPreviousData,
   })
 
@@ -101,9 +106,9 @@ export const visitEventsQuery = ({ visitor_id, session_id, started_at, ended_at,
   infiniteQueryOptions({
     queryKey: ['events', 'visit', visitor_id, session_id, ended_at, internal_contact_id],
     queryFn: ({ pageParam: page, signal }) => {
-      const dates = { date_after: started_at, date_before: ended_at, sort_dir: 'asc' }
+      const dates = { date_after: started_at, date_before: ended_at, sort_dir: 'asc' as const }
       const query = { session_id, ...(visitor_id === null ? {} : { visitor_id }), ...dates, limit: 100, page }
-      return get<EventPage>('/v1/events', query, signal)
+      return readEvents(query, signal)
     },
     initialPageParam: 1,
     getNextPageParam: ({ pagination: { page, total_pages } }) => (page < total_pages ? page + 1 : undefined),
@@ -119,11 +124,7 @@ export const contactActionsQuery = (contactId: string) =>
     queryFn: async ({ signal }) => {
       const answers = await Promise.all(
         ACTION_EVENTS.map((event_type) =>
-          get<{ events: CustomerEvent[] }>(
-            '/v1/events',
-            { contact_id: contactId, event_type, limit: ACTION_EVENTS_MAX },
-            signal,
-          ),
+          readEvents({ contact_id: contactId, event_type, limit: ACTION_EVENTS_MAX }, signal),
         ),
       )
       return answers.flatMap(({ events }) => events).sort((a, b) => b.timestamp.localeCompare(a.timestamp))

@@ -1,92 +1,89 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { IdentityConnections } from '../../../server/src/identities/connections.ts'
-import type { EmailAccountInput } from '../../../server/src/identities/email-account-input.ts'
-import type { IdentityObject } from '../../../server/src/identities/identity-object.ts'
-import type { Check, LoginStatus } from '../../../server/src/identities/social/requests.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, send } from './client.ts'
+import type {
+  CreateIdentityInput,
+  EmailAccount,
+  Identity,
+  IdentityConnections,
+  ListIdentitiesInput,
+  SetEmailAccountInput,
+  SocialLoginInput,
+  UpdateIdentityInput,
+} from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type { EmailAccountInput, IdentityConnections }
-export type Identity = IdentityObject
-type Page = { pagination: Type.Static<typeof Pagination> }
-export type EmailAccount = NonNullable<IdentityConnections['email_account']>
+export type { EmailAccount, Identity, IdentityConnections }
 
-export interface SocialLogin {
-  username?: string
-  password?: string
-  country?: string
-  max_verification_wait_time?: number
-}
+type Of<Input> = Omit<Input, 'identity_id'>
+export type EmailAccountInput = Of<SetEmailAccountInput>
 
 /** Rows per page. */
 export const IDENTITIES_LENGTH = 50
 
-export const identitiesQuery = (query: { page?: number; limit: number; search?: string | undefined }) =>
+export const identitiesQuery = (query: ListIdentitiesInput) =>
   queryOptions({
     queryKey: ['identities', 'list', query],
-    queryFn: ({ signal }) => get<{ identities: Identity[] } & Page>('/v1/identities', query, signal),
+    queryFn: ({ signal }) => call('GET /v1/identities', query, signal),
     placeholderData: keepPreviousData,
   })
 
-export const identityQuery = (identityId: string) =>
+export const identityQuery = (identity_id: string) =>
   queryOptions({
-    queryKey: ['identities', 'one', identityId],
-    queryFn: ({ signal }) => get<{ identity: Identity }>(path(identityId), {}, signal),
+    queryKey: ['identities', 'one', identity_id],
+    queryFn: ({ signal }) => call('GET /v1/identities/{identity_id}', { identity_id }, signal),
     select: ({ identity }) => identity,
   })
 
-export const connectionsQuery = (identityId: string) =>
+export const connectionsQuery = (identity_id: string) =>
   queryOptions({
-    queryKey: ['identities', 'connections', identityId],
-    queryFn: ({ signal }) => get<{ connections: IdentityConnections }>(`${path(identityId)}/connections`, {}, signal),
+    queryKey: ['identities', 'connections', identity_id],
+    queryFn: ({ signal }) => call('GET /v1/identities/{identity_id}/connections', { identity_id }, signal),
     select: ({ connections }) => connections,
   })
 
 /** The status of a login, polled every 2.5 seconds until it ends. */
-export const socialStatusQuery = (identityId: string, sessionId: string) =>
+export const socialStatusQuery = (identity_id: string, session_id: string) =>
   queryOptions({
-    queryKey: ['identities', 'social-status', identityId, sessionId],
+    queryKey: ['identities', 'social-status', identity_id, session_id],
     queryFn: ({ signal }) =>
-      get<LoginStatus>(`${path(identityId)}/social/status/${encodeURIComponent(sessionId)}`, {}, signal),
+      call('GET /v1/identities/{identity_id}/social/status/{session_id}', { identity_id, session_id }, signal),
     refetchInterval: ({ state }) => (state.data && isEnded(state.data.status) ? false : 2_500),
   })
 
-export function createIdentity(identity: { firstName: string; lastName: string; role: string }) {
-  return send<{ identity: Identity }>('POST', '/v1/identities', identity)
+export function createIdentity(identity: CreateIdentityInput) {
+  return call('POST /v1/identities', identity)
 }
 
-export function updateIdentity(identityId: string, changes: Record<string, string>) {
-  return send<{ identity: Identity }>('PUT', path(identityId), changes)
+export function updateIdentity(identity_id: string, changes: Of<UpdateIdentityInput>) {
+  return call('PUT /v1/identities/{identity_id}', { identity_id, ...changes })
 }
 
-export function deleteIdentity(identityId: string) {
-  return send('DELETE', path(identityId))
+export function deleteIdentity(identity_id: string) {
+  return call('DELETE /v1/identities/{identity_id}', { identity_id })
 }
 
 /** Stores the mailbox after the service has logged in to both servers. */
-export function setEmailAccount(identityId: string, account: EmailAccountInput) {
-  return send<{ email_account: EmailAccount }>('PUT', `${path(identityId)}/email-account`, account)
+export function setEmailAccount(identity_id: string, account: EmailAccountInput) {
+  return call('PUT /v1/identities/{identity_id}/email-account', { identity_id, ...account })
 }
 
-export function checkEmailAccount(identityId: string) {
-  return send<{ email_account: EmailAccount }>('POST', `${path(identityId)}/email-account/check`)
+export function checkEmailAccount(identity_id: string) {
+  return call('POST /v1/identities/{identity_id}/email-account/check', { identity_id })
 }
 
-export function removeEmailAccount(identityId: string) {
-  return send('DELETE', `${path(identityId)}/email-account`)
+export function removeEmailAccount(identity_id: string) {
+  return call('DELETE /v1/identities/{identity_id}/email-account', { identity_id })
 }
 
-export function startSocialLogin(identityId: string, login: SocialLogin) {
-  return send<Pick<LoginStatus, 'login_result'>>('POST', `${path(identityId)}/social/login`, login)
+export function socialLogin(identity_id: string, login: Of<SocialLoginInput>) {
+  return call('POST /v1/identities/{identity_id}/social/login', { identity_id, ...login })
 }
 
-export function sendSocialCode(identityId: string, sessionId: string, code: string) {
-  return send('POST', `${path(identityId)}/social/code/${encodeURIComponent(sessionId)}`, { code })
+export function socialLoginCode(identity_id: string, session_id: string, code: string) {
+  return call('POST /v1/identities/{identity_id}/social/code/{session_id}', { identity_id, session_id, code })
 }
 
-export function checkSocial(identityId: string) {
-  return get<Check>(`${path(identityId)}/social/check`)
+export function socialCheck(identity_id: string) {
+  return call('GET /v1/identities/{identity_id}/social/check', { identity_id })
 }
 
 export function isEnded(status: string): boolean {
@@ -99,8 +96,4 @@ export function identityName({ firstName, lastName }: Pick<Identity, 'firstName'
 
 export function refreshIdentities(queryClient: QueryClient): Promise<unknown> {
   return queryClient.invalidateQueries({ queryKey: ['identities'] })
-}
-
-function path(identityId: string): string {
-  return `/v1/identities/${encodeURIComponent(identityId)}`
 }

@@ -1,8 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Limits } from '../../../server/src/access/settings-operations.ts'
-import { get } from './client.ts'
+import { call } from './client.ts'
 
 export const limitsQuery = queryOptions({
   queryKey: ['limits'],
-  queryFn: ({ signal }) => get<Limits>('/v1/limits', {}, signal),
+  queryFn: ({ signal }) => call('GET /v1/limits', {}, signal),
 })

@@ -1,4 +1,4 @@
-import type { CustomerEvent } from './events.ts'
+import type { Event } from './events.ts'
 
 /** An event as it arrives. */
 export interface LiveEvent {
@@ -44,7 +44,7 @@ export function watchEvents(onEvent: (event: LiveEvent) => void, onConnected: (i
 }
 
 /** An event that was read, as the live feed would have reported it. */
-export function toLiveEvent(event: CustomerEvent): LiveEvent {
+export function toLiveEvent(event: Event): LiveEvent {
   const { contact, data } = event
   const name = contact ? [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email : null
   const textOf = (value: unknown) => (typeof value === 'string' ? value : null)

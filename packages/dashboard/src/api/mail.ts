@@ -1,12 +1,11 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { MailPreview } from '../../../server/src/identities/mail/operations.ts'
-import { send } from './client.ts'
+import { call } from './client.ts'
 
 /** An email exactly as it would be sent. */
 export const mailPreviewQuery = (mail: { subject: string; message: string }) =>
   queryOptions({
     queryKey: ['mail-preview', mail],
-    queryFn: ({ signal }) => send<{ preview: MailPreview }>('POST', '/v1/mail-previews', mail, signal),
+    queryFn: ({ signal }) => call('POST /v1/mail-previews', mail, signal),
     select: ({ preview }) => preview,
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,

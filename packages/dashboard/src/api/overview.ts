@@ -1,8 +1,8 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { Overview } from '../../../server/src/overview/overview.ts'
-import { get } from './client.ts'
+import type { GetOverviewResult } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type { Overview }
+export type Overview = GetOverviewResult
 
 /** Events that are counted in no time. */
 const FEW = 1_000
@@ -11,7 +11,7 @@ const FEW = 1_000
 export const overviewQuery = (range: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['overview', range],
-    queryFn: ({ signal }) => get<Overview>('/v1/overview', range, signal),
+    queryFn: ({ signal }) => call('GET /v1/overview', range, signal),
     placeholderData: keepPreviousData,
     // Keeps the figures in step with the live feed beside them. Few events are counted at once, and missed at once.
     refetchInterval: ({ state }) => (state.data && state.data.events < FEW ? 5_000 : 60_000),

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { RequestProblem } from '../../../server/src/sites/problems/list.ts'
-import { get } from './client.ts'
+import type { RequestProblem } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
 export type { RequestProblem }
 
@@ -10,7 +10,7 @@ const AGAIN_MS = 3_000
 /** The last hour's requests that were rejected or answered with warnings, newest first. */
 export const problemsQuery = queryOptions({
   queryKey: ['tracker', 'problems'],
-  queryFn: ({ signal }) => get<{ problems: RequestProblem[] }>('/v1/tracker/problems', { limit: PROBLEMS_MAX }, signal),
+  queryFn: ({ signal }) => call('GET /v1/tracker/problems', { limit: PROBLEMS_MAX }, signal),
   select: ({ problems }) => problems,
   refetchInterval: AGAIN_MS,
 })

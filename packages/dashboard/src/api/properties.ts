@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Property } from '../../../server/src/overview/properties.ts'
-import { get } from './client.ts'
+import type { Property } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
 /** A property of a kind of record, shown as a column or a filter. */
 export type { Property }
@@ -13,7 +13,7 @@ export function usualNames(properties: readonly Property[] = []): string[] {
 export const propertiesQuery = (entity: 'contacts' | 'companies' | 'events') =>
   queryOptions({
     queryKey: ['properties', entity],
-    queryFn: ({ signal }) => get<{ properties: Property[] }>('/v1/properties', { entity }, signal),
+    queryFn: ({ signal }) => call('GET /v1/properties', { entity }, signal),
     // Any event or contact can bring a new one, which people look for as soon as they have sent it.
     staleTime: 15_000,
   })

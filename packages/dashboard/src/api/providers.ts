@@ -1,22 +1,26 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { OAuthClient } from '../../../server/src/providers/clients.ts'
-import type { Purpose } from '../../../server/src/providers/purpose.ts'
-import { get, send } from './client.ts'
+import type {
+  CompleteAuthorizationInput,
+  OAuthClient,
+  StartAuthorizationInput,
+} from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type { OAuthClient, Purpose }
+export type { OAuthClient }
+export type Purpose = StartAuthorizationInput['purpose']
 
 export const oauthClientsQuery = queryOptions({
   queryKey: ['oauth-clients'],
-  queryFn: ({ signal }) => get<{ oauth_clients: OAuthClient[] }>('/v1/oauth-clients', {}, signal),
+  queryFn: ({ signal }) => call('GET /v1/oauth-clients', {}, signal),
   select: ({ oauth_clients }) => oauth_clients,
 })
 
 export function setOAuthClient(provider: string, client: { client_id: string; client_secret: string }) {
-  return send<{ oauth_client: OAuthClient }>('PUT', path(provider), client)
+  return call('PUT /v1/oauth-clients/{provider}', { provider, ...client })
 }
 
 export function deleteOAuthClient(provider: string) {
-  return send('DELETE', path(provider))
+  return call('DELETE /v1/oauth-clients/{provider}', { provider })
 }
 
 export function refreshOAuthClients(queryClient: QueryClient): Promise<unknown> {
@@ -25,8 +29,7 @@ export function refreshOAuthClients(queryClient: QueryClient): Promise<unknown> 
 
 /** @returns the URL where the person signs in. */
 export async function startAuthorization(provider: string, purpose: Purpose): Promise<string> {
-  const body = { provider, purpose }
-  const { authorization_url } = await send<{ authorization_url: string }>('POST', '/v1/authorizations', body)
+  const { authorization_url } = await call('POST /v1/authorizations', { provider, purpose })
   return authorization_url
 }
 
@@ -39,13 +42,9 @@ export const completionQuery = (query: string) =>
     queryKey: ['authorization', query],
     queryFn: () => {
       const sent = [...new URLSearchParams(query)].filter(([name]) => REDIRECTED.includes(name))
-      return send<{ provider: string; path: string }>('POST', '/v1/authorizations/complete', Object.fromEntries(sent))
+      return call('POST /v1/authorizations/complete', Object.fromEntries(sent) as CompleteAuthorizationInput)
     },
     enabled: query !== '',
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })
-
-function path(provider: string): string {
-  return `/v1/oauth-clients/${encodeURIComponent(provider)}`
-}

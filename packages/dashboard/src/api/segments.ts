@@ -1,16 +1,17 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { SegmentMember as SegmentMemberSchema } from '../../../server/src/contacts/contact-object.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import type { SegmentFilter } from '../../../server/src/segments/filter.ts'
-import type { SegmentDay } from '../../../server/src/segments/growth.ts'
-import type { Segment as SegmentSchema } from '../../../server/src/segments/segment-object.ts'
-import { get, send } from './client.ts'
+import type {
+  CreateSegmentInput,
+  GetSegmentGrowthResult,
+  Segment,
+  SegmentFilter,
+  UpdateSegmentInput,
+} from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type { SegmentFilter }
-export type Segment = Type.Static<typeof SegmentSchema>
-export type SegmentMember = Type.Static<typeof SegmentMemberSchema>
-type Page = { pagination: Type.Static<typeof Pagination> }
+export type { CreateSegmentInput, GetSegmentGrowthResult, Segment, SegmentFilter }
+export type SegmentCondition = SegmentFilter['conditions'][number]
+export type EventMatch = Extract<SegmentCondition, { event: object }>['event']
+export type PropertyOperator = Extract<SegmentCondition, { property: string }>['operator']
 
 const COUNTING_MS = 1_000
 
@@ -18,7 +19,7 @@ const COUNTING_MS = 1_000
 const whileCounting = (isCounting: boolean | undefined) => (isCounting ? COUNTING_MS : false)
 
 const readSegments = (page: number, limit: number, signal: AbortSignal) =>
-  get<{ segments: Segment[] } & Page>('/v1/segments', { page, limit }, signal)
+  call('GET /v1/segments', { page, limit }, signal)
 
 /** Rows per page. */
 export const SEGMENTS_LENGTH = 50
@@ -47,10 +48,10 @@ export const allSegmentsQuery = queryOptions({
   },
 })
 
-export const segmentQuery = (segmentId: string) =>
+export const segmentQuery = (segment_id: string) =>
   queryOptions({
-    queryKey: ['segments', 'one', segmentId],
-    queryFn: ({ signal }) => get<{ segment: Segment }>(`/v1/segments/${encodeURIComponent(segmentId)}`, {}, signal),
+    queryKey: ['segments', 'one', segment_id],
+    queryFn: ({ signal }) => call('GET /v1/segments/{segment_id}', { segment_id }, signal),
     refetchInterval: ({ state }) => whileCounting(state.data?.segment.counting),
     select: ({ segment }) => segment,
   })
@@ -58,29 +59,17 @@ export const segmentQuery = (segmentId: string) =>
 /** Rows per page. */
 export const SEGMENT_MEMBERS_LENGTH = 20
 
-export const segmentMembersQuery = (segmentId: string, page: number, limit: number) =>
+export const segmentMembersQuery = (segment_id: string, page: number, limit: number) =>
   queryOptions({
-    queryKey: ['segments', 'members', segmentId, page, limit],
-    queryFn: ({ signal }) =>
-      get<{ contacts: SegmentMember[]; counting: boolean } & Page>(
-        `/v1/segments/${encodeURIComponent(segmentId)}/contacts`,
-        { page, limit },
-        signal,
-      ),
+    queryKey: ['segments', 'members', segment_id, page, limit],
+    queryFn: ({ signal }) => call('GET /v1/segments/{segment_id}/contacts', { segment_id, page, limit }, signal),
     placeholderData: keepPreviousData,
   })
 
-export interface SegmentGrowth {
-  counting: boolean
-  /** When the segment was created. */
-  since: string
-  by_day: SegmentDay[]
-}
-
-export const segmentGrowthQuery = (segmentId: string, range: { from: string; to: string }) =>
+export const segmentGrowthQuery = (segment_id: string, range: { from: string; to: string }) =>
   queryOptions({
-    queryKey: ['segments', 'growth', segmentId, range],
-    queryFn: ({ signal }) => get<SegmentGrowth>(`/v1/segments/${encodeURIComponent(segmentId)}/growth`, range, signal),
+    queryKey: ['segments', 'growth', segment_id, range],
+    queryFn: ({ signal }) => call('GET /v1/segments/{segment_id}/growth', { segment_id, ...range }, signal),
     refetchInterval: ({ state }) => whileCounting(state.data?.counting),
     placeholderData: keepPreviousData,
   })
@@ -89,13 +78,7 @@ export const segmentGrowthQuery = (segmentId: string, range: { from: string; to:
 export const segmentPreviewQuery = (filter: SegmentFilter) =>
   queryOptions({
     queryKey: ['segments', 'preview', filter],
-    queryFn: ({ signal }) =>
-      send<{ count: number; sample: SegmentMember[]; took_ms: number }>(
-        'POST',
-        '/v1/segments/preview',
-        { filter },
-        signal,
-      ),
+    queryFn: ({ signal }) => call('POST /v1/segments/preview', { filter }, signal),
     placeholderData: keepPreviousData,
     retry: false,
   })
@@ -104,33 +87,22 @@ export const segmentPreviewQuery = (filter: SegmentFilter) =>
 export const suggestionsQuery = (property: string, typed: string) =>
   queryOptions({
     queryKey: ['segments', 'suggestions', property, typed],
-    queryFn: ({ signal }) =>
-      get<{ values: { value: string | number | boolean; label: string | null; count: number }[] }>(
-        '/v1/segments/suggestions',
-        { property, q: typed },
-        signal,
-      ),
+    queryFn: ({ signal }) => call('GET /v1/segments/suggestions', { property, q: typed }, signal),
     select: ({ values }) => values,
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   })
 
-export interface SegmentDefinition {
-  name: string
-  description: string | null
-  filter: SegmentFilter
+export function createSegment(definition: CreateSegmentInput) {
+  return call('POST /v1/segments', definition)
 }
 
-export function createSegment(definition: SegmentDefinition) {
-  return send<{ segment: Segment }>('POST', '/v1/segments', definition)
+export function updateSegment(segment_id: string, changes: Omit<UpdateSegmentInput, 'segment_id'>) {
+  return call('PATCH /v1/segments/{segment_id}', { segment_id, ...changes })
 }
 
-export function updateSegment(segmentId: string, changes: Partial<SegmentDefinition>) {
-  return send<{ segment: Segment }>('PATCH', `/v1/segments/${encodeURIComponent(segmentId)}`, changes)
-}
-
-export function deleteSegment(segmentId: string) {
-  return send('DELETE', `/v1/segments/${encodeURIComponent(segmentId)}`)
+export function deleteSegment(segment_id: string) {
+  return call('DELETE /v1/segments/{segment_id}', { segment_id })
 }
 
 export function refreshSegments(queryClient: QueryClient): Promise<unknown> {

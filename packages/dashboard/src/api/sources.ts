@@ -1,21 +1,8 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import type { Source as SourceSchema } from '../../../server/src/sources/operations.ts'
-import { get, send } from './client.ts'
+import type { CreateSourceInput, Source } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type Source = Type.Static<typeof SourceSchema>
-
-export interface NewSource {
-  name: string
-  type: 'browser' | 'server'
-}
-
-/** A source with its new write key, which the service never shows again. */
-interface Keyed {
-  source: Source
-  write_key: string
-}
+export type { CreateSourceInput, Source }
 
 /** Rows per page. */
 export const SOURCES_LENGTH = 50
@@ -23,31 +10,28 @@ export const SOURCES_LENGTH = 50
 export const sourcesQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['sources', 'list', page, limit],
-    queryFn: ({ signal }) =>
-      get<{ sources: Source[]; pagination: Type.Static<typeof Pagination> }>('/v1/sources', { page, limit }, signal),
+    queryFn: ({ signal }) => call('GET /v1/sources', { page, limit }, signal),
     placeholderData: keepPreviousData,
   })
 
-export function createSource(source: NewSource) {
-  return send<Keyed>('POST', '/v1/sources', source)
+/** @returns the source with its write key, which the service never shows again. */
+export function createSource(source: CreateSourceInput) {
+  return call('POST /v1/sources', source)
 }
 
-export function renameSource(sourceId: string, name: string) {
-  return send('PATCH', pathOf(sourceId), { name })
+export function updateSource(source_id: string, name: string) {
+  return call('PATCH /v1/sources/{source_id}', { source_id, name })
 }
 
-export function rotateWriteKey(sourceId: string, revokesOld: boolean) {
-  return send<Keyed>('POST', `${pathOf(sourceId)}/rotate`, { revoke_old_key: revokesOld })
+/** @returns the source with its new write key, which the service never shows again. */
+export function rotateWriteKey(source_id: string, revokesOld: boolean) {
+  return call('POST /v1/sources/{source_id}/rotate', { source_id, revoke_old_key: revokesOld })
 }
 
-export function deleteSource(sourceId: string) {
-  return send('DELETE', pathOf(sourceId))
+export function deleteSource(source_id: string) {
+  return call('DELETE /v1/sources/{source_id}', { source_id })
 }
 
 export function refreshSources(queryClient: QueryClient): Promise<unknown> {
   return queryClient.invalidateQueries({ queryKey: ['sources'] })
-}
-
-function pathOf(sourceId: string): string {
-  return `/v1/sources/${encodeURIComponent(sourceId)}`
 }

@@ -1,16 +1,13 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { Receipt } from '../../../server/src/erasure/erasures.ts'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import type { Export } from '../../../server/src/tenant-export/exports.ts'
-import { get, send } from './client.ts'
+import type { ErasureReceipt, Export } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type { Export, Receipt }
+export type { ErasureReceipt, Export }
 
 /** The latest exports of all data. */
 export const exportsQuery = queryOptions({
   queryKey: ['exports'],
-  queryFn: ({ signal }) => get<{ exports: Export[] }>('/v1/exports', {}, signal),
+  queryFn: ({ signal }) => call('GET /v1/exports', {}, signal),
   select: ({ exports }) => exports,
 })
 
@@ -21,14 +18,13 @@ export const ERASURES_LENGTH = 20
 export const erasuresQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['erasures', page, limit],
-    queryFn: ({ signal }) =>
-      get<{ erasures: Receipt[]; pagination: Type.Static<typeof Pagination> }>('/v1/erasures', { page, limit }, signal),
+    queryFn: ({ signal }) => call('GET /v1/erasures', { page, limit }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.erasures.some(({ status }) => status === 'running') ? 2_000 : false),
   })
 
 export function createExport() {
-  return send<{ export_id: string }>('POST', '/v1/exports')
+  return call('POST /v1/exports', {})
 }
 
 export function refreshExports(queryClient: QueryClient): Promise<unknown> {

@@ -1,12 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Tracker } from '../../../server/src/access/settings-operations.ts'
-import { get } from './client.ts'
+import type { GetTrackerResult, SeenEvent } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type { Tracker }
-export type SeenEvent = NonNullable<Tracker['first_event']>
+export type { SeenEvent }
+export type Tracker = GetTrackerResult
 
 /** The snippet for a site's pages, and the first and last event that were received. */
 export const trackerQuery = queryOptions({
   queryKey: ['tracker'],
-  queryFn: ({ signal }) => get<Tracker>('/v1/tracker', {}, signal),
+  queryFn: ({ signal }) => call('GET /v1/tracker', {}, signal),
 })

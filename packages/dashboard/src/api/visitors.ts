@@ -1,12 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Visitor } from '../../../server/src/events/visitor.ts'
-import { get } from './client.ts'
+import type { Visitor } from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
 export type { Visitor }
 
-export const visitorQuery = (visitorId: string) =>
+export const visitorQuery = (visitor_id: string) =>
   queryOptions({
-    queryKey: ['visitors', visitorId],
-    queryFn: ({ signal }) => get<{ visitor: Visitor }>(`/v1/visitors/${encodeURIComponent(visitorId)}`, {}, signal),
+    queryKey: ['visitors', visitor_id],
+    queryFn: ({ signal }) => call('GET /v1/visitors/{visitor_id}', { visitor_id }, signal),
     select: ({ visitor }) => visitor,
   })

@@ -1,69 +1,64 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type Type from 'typebox'
-import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import type { Webhook, WebhookDelivery, WebhookEventType, WebhookHealth } from '../../../server/src/webhooks/schema.ts'
-import { get, send } from './client.ts'
+import type {
+  CreateWebhookInput,
+  ListWebhookDeliveriesInput,
+  RotateWebhookSecretInput,
+  UpdateWebhookInput,
+  UrlFilter,
+  Webhook,
+  WebhookDelivery,
+  WebhookHealth,
+} from '../../../client/src/generated/types.gen.ts'
+import { call } from './client.ts'
 
-export type { Webhook, WebhookDelivery, WebhookHealth }
-export type UrlFilter = NonNullable<Webhook['url_filter']>
+export type { UrlFilter, Webhook, WebhookDelivery, WebhookHealth }
 
-export interface WebhookSettings {
-  event: string
-  url: string
-  url_filter: UrlFilter | null
-  headers: { name: string; value: string }[]
-  format: Webhook['format']
-  /** null: the default text. */
-  template: string | null
-}
+type Of<Input> = Omit<Input, 'subscription_id'>
 
 /** A tenant's limit. */
 const ALL = { limit: 200 }
 
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks', 'list'],
-  queryFn: ({ signal }) => get<{ webhooks: Webhook[] }>('/v1/webhooks', ALL, signal),
+  queryFn: ({ signal }) => call('GET /v1/webhooks', ALL, signal),
   select: ({ webhooks }) => webhooks,
 })
 
 export const webhookHealthQuery = queryOptions({
   queryKey: ['webhooks', 'health'],
-  queryFn: ({ signal }) => get<{ health: WebhookHealth[] }>('/v1/webhooks/health', ALL, signal),
+  queryFn: ({ signal }) => call('GET /v1/webhooks/health', ALL, signal),
   select: ({ health }) => new Map(health.map((each) => [each.subscription_id, each])),
 })
 
-export const webhookQuery = (id: string) =>
+export const webhookQuery = (subscription_id: string) =>
   queryOptions({
-    queryKey: ['webhooks', 'one', id],
-    queryFn: ({ signal }) => get<{ webhook: Webhook }>(path(id), {}, signal),
+    queryKey: ['webhooks', 'one', subscription_id],
+    queryFn: ({ signal }) => call('GET /v1/webhooks/{subscription_id}', { subscription_id }, signal),
     select: ({ webhook }) => webhook,
   })
 
 /** Rows per page. */
 export const DELIVERIES_LENGTH = 20
 
-export const deliveriesQuery = (id: string, query: { page: number; limit: number; status: string | undefined }) =>
+export const deliveriesQuery = (subscription_id: string, query: Of<ListWebhookDeliveriesInput>) =>
   queryOptions({
-    queryKey: ['webhooks', 'deliveries', id, query],
+    queryKey: ['webhooks', 'deliveries', subscription_id, query],
     queryFn: ({ signal }) =>
-      get<{ deliveries: WebhookDelivery[]; pagination: Type.Static<typeof Pagination> }>(
-        `${path(id)}/deliveries`,
-        query,
-        signal,
-      ),
+      call('GET /v1/webhooks/{subscription_id}/deliveries', { subscription_id, ...query }, signal),
     placeholderData: keepPreviousData,
   })
 
-export const deliveryQuery = (id: string, deliveryId: string) =>
+export const deliveryQuery = (subscription_id: string, delivery_id: string) =>
   queryOptions({
-    queryKey: ['webhooks', 'delivery', id, deliveryId],
-    queryFn: ({ signal }) => get<{ delivery: WebhookDelivery }>(deliveryPath(id, deliveryId), {}, signal),
+    queryKey: ['webhooks', 'delivery', subscription_id, delivery_id],
+    queryFn: ({ signal }) =>
+      call('GET /v1/webhooks/{subscription_id}/deliveries/{delivery_id}', { subscription_id, delivery_id }, signal),
     select: ({ delivery }) => delivery,
   })
 
 export const webhookEventTypesQuery = queryOptions({
   queryKey: ['webhooks', 'event-types'],
-  queryFn: ({ signal }) => get<{ event_types: WebhookEventType[] }>('/v1/webhooks/event-types', {}, signal),
+  queryFn: ({ signal }) => call('GET /v1/webhooks/event-types', {}, signal),
   select: ({ event_types }) => event_types,
   staleTime: 5 * 60_000,
 })
@@ -73,65 +68,50 @@ export const webhookPreviewQuery = (event: string, template: string | null) =>
   queryOptions({
     queryKey: ['webhooks', 'preview', event, template],
     queryFn: ({ signal }) =>
-      get<{ template: string; text: string }>(
-        '/v1/webhooks/preview',
-        { event, ...(template === null ? {} : { template }) },
-        signal,
-      ),
+      call('GET /v1/webhooks/preview', { event, ...(template === null ? {} : { template }) }, signal),
     enabled: event !== '',
     retry: false,
     placeholderData: keepPreviousData,
   })
 
-export function createWebhook(settings: WebhookSettings) {
-  return send<{ webhook: Webhook; signing_secret: string }>('POST', '/v1/webhooks', settings)
+export function createWebhook(settings: CreateWebhookInput) {
+  return call('POST /v1/webhooks', settings)
 }
 
-export function changeWebhook(id: string, changes: Partial<Omit<WebhookSettings, 'event' | 'format'>>) {
-  return send<{ webhook: Webhook }>('PATCH', path(id), changes)
+export function updateWebhook(subscription_id: string, changes: Of<UpdateWebhookInput>) {
+  return call('PATCH /v1/webhooks/{subscription_id}', { subscription_id, ...changes })
 }
 
-export function deleteWebhook(id: string) {
-  return send('DELETE', path(id))
+export function deleteWebhook(subscription_id: string) {
+  return call('DELETE /v1/webhooks/{subscription_id}', { subscription_id })
 }
 
-export function pauseWebhook(id: string) {
-  return send('POST', `${path(id)}/pause`)
+export function pauseWebhook(subscription_id: string) {
+  return call('POST /v1/webhooks/{subscription_id}/pause', { subscription_id })
 }
 
-export function resumeWebhook(id: string) {
-  return send('POST', `${path(id)}/resume`)
+export function resumeWebhook(subscription_id: string) {
+  return call('POST /v1/webhooks/{subscription_id}/resume', { subscription_id })
 }
 
-export function sendTestDelivery(id: string) {
-  return send<{ delivery_id: string }>('POST', `${path(id)}/test`)
+export function testWebhook(subscription_id: string) {
+  return call('POST /v1/webhooks/{subscription_id}/test', { subscription_id })
 }
 
-export function rotateWebhookSecret(id: string, rotation: { overlap_seconds: number; switch_at?: string }) {
-  return send<{ signing_secret: string; previous_secret_until: string; switch_at: string }>(
-    'POST',
-    `${path(id)}/rotate`,
-    rotation,
-  )
+export function rotateWebhookSecret(subscription_id: string, rotation: Of<RotateWebhookSecretInput>) {
+  return call('POST /v1/webhooks/{subscription_id}/rotate', { subscription_id, ...rotation })
 }
 
-export function resendDelivery({ subscription_id: id, delivery_id: deliveryId }: WebhookDelivery) {
-  return send('POST', `${deliveryPath(id, deliveryId)}/resend`)
+export function resendWebhookDelivery({ subscription_id, delivery_id }: WebhookDelivery) {
+  const http = 'POST /v1/webhooks/{subscription_id}/deliveries/{delivery_id}/resend'
+  return call(http, { subscription_id, delivery_id })
 }
 
 /** Sends all failed deliveries in a range of days again. */
-export function resendFailed(id: string, range: { from: string; to: string }) {
-  return send<{ resent: number }>('POST', `${path(id)}/deliveries/resend`, range)
+export function resendWebhookDeliveries(subscription_id: string, range: { from: string; to: string }) {
+  return call('POST /v1/webhooks/{subscription_id}/deliveries/resend', { subscription_id, ...range })
 }
 
 export function refreshWebhooks(queryClient: QueryClient): Promise<unknown> {
   return queryClient.invalidateQueries({ queryKey: ['webhooks'] })
-}
-
-function path(id: string): string {
-  return `/v1/webhooks/${encodeURIComponent(id)}`
-}
-
-function deliveryPath(id: string, deliveryId: string): string {
-  return `${path(id)}/deliveries/${encodeURIComponent(deliveryId)}`
 }

@@ -1,4 +1,4 @@
-import type { Query } from '../api/client.ts'
+import type { ListCompaniesInput } from '../api/companies.ts'
 import { given, oneOf, pageNumber, searchParams, text, words } from '../app/search-params.ts'
 import { filterParam } from '../records/filter-param.ts'
 
@@ -16,6 +16,6 @@ export const companySearch = searchParams({
 export type CompanySearch = ReturnType<typeof companySearch>
 
 /** The query to the service for a URL. */
-export function toCompanyQuery({ columns: _shown, ...search }: CompanySearch): Query {
-  return { ...given(search), page: search.page ?? 1, limit: search.limit ?? '20' }
+export function toCompanyQuery({ columns: _shown, ...search }: CompanySearch): ListCompaniesInput {
+  return { ...given(search), page: search.page ?? 1, limit: Number(search.limit ?? 20) }
 }

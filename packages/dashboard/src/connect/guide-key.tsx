@@ -1,7 +1,7 @@
 import { Alert, Button, Text } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { createKey, refreshKeys } from '../api/keys.ts'
+import { createApiKey, refreshKeys } from '../api/keys.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
@@ -18,7 +18,7 @@ export function GuideKey({ name, scopes, isCreated, onCreated }: GuideKeyProps) 
   const queryClient = useQueryClient()
   const mayCreate = useIsAtLeast('admin')
   const creating = useMutation({
-    mutationFn: () => createKey({ name, scopes }),
+    mutationFn: () => createApiKey({ name, scopes }),
     onSuccess: ({ api_key: apiKey }) => {
       onCreated(apiKey)
       return refreshKeys(queryClient)

@@ -2,7 +2,12 @@ import { Group, Modal, NativeSelect, Switch, Text, TextInput } from '@mantine/co
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { type Connection, refreshConnections, setWriteBack, type WriteBackProperty } from '../api/connections.ts'
+import {
+  type Connection,
+  refreshConnections,
+  setConnectionWriteBack,
+  type WriteBackProperty,
+} from '../api/connections.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { FieldRows } from '../ui/field-rows.tsx'
 import { Form, FormButtons, FormError } from '../ui/form.tsx'
@@ -39,7 +44,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
   const [createsMissing, setCreatesMissing] = useState(before?.create_missing ?? false)
   const saving = useMutation({
     mutationFn: (properties: WriteBackProperty[]) =>
-      setWriteBack(connection.connection_id, { properties, create_missing: createsMissing }),
+      setConnectionWriteBack(connection.connection_id, { properties, create_missing: createsMissing }),
     onSuccess: async () => {
       await refreshConnections(queryClient)
       onClose()

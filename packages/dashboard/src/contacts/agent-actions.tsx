@@ -2,7 +2,7 @@ import { Anchor, Badge, Card, Group, Stack, Text } from '@mantine/core'
 import { IconRobot } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { CustomerEvent } from '../api/events.ts'
+import type { Event } from '../api/events.ts'
 import { contactActionsQuery } from '../api/events.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
@@ -37,7 +37,7 @@ export function AgentActions({ contactId }: { contactId: string }) {
   )
 }
 
-function ActionCard({ event: { event, timestamp, data } }: { event: CustomerEvent }) {
+function ActionCard({ event: { event, timestamp, data } }: { event: Event }) {
   const state = STATES[event]
   const type = typeof data.type === 'string' ? data.type : text.actions.action
   const reason = typeof data.error === 'string' ? data.error : ''

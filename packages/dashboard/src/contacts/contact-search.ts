@@ -1,4 +1,4 @@
-import type { Query } from '../api/client.ts'
+import type { ListContactsInput } from '../api/contacts.ts'
 import { flag, given, oneOf, pageNumber, searchParams, text, words } from '../app/search-params.ts'
 import { filterParam } from '../records/filter-param.ts'
 
@@ -20,6 +20,6 @@ export const contactSearch = searchParams({
 export type ContactSearch = ReturnType<typeof contactSearch>
 
 /** The query to the service for a URL. */
-export function toContactQuery({ columns: _shown, dialog: _open, ...search }: ContactSearch): Query {
-  return { ...given(search), page: search.page ?? 1, limit: search.limit ?? '20' }
+export function toContactQuery({ columns: _shown, dialog: _open, ...search }: ContactSearch): ListContactsInput {
+  return { ...given(search), page: search.page ?? 1, limit: Number(search.limit ?? 20) }
 }

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { Event } from '../api/event-explorer.ts'
+import type { Event } from '../api/events.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { eventLine, isKnown } from '../ui/event-words.ts'
 import { ExternalLink, Foreign, Moment, None } from '../ui/text.tsx'

@@ -1,4 +1,5 @@
-import type { Query } from '../api/client.ts'
+import type { ListEventsInput } from '../api/event-explorer.ts'
+import type { ListVisitsInput } from '../api/events.ts'
 import {
   day,
   flag,
@@ -100,8 +101,8 @@ export const eventListSearch = searchParams({
 export type EventListSearch = ReturnType<typeof eventListSearch>
 
 /** The query to the service for an address of the list. */
-export function toEventQuery({ columns: _shown, ...search }: EventListSearch): Query {
-  return { ...search, page: search.page ?? 1, limit: search.limit ?? '20' }
+export function toEventQuery({ columns: _shown, ...search }: EventListSearch): ListEventsInput {
+  return { ...search, page: search.page ?? 1, limit: Number(search.limit ?? 20) }
 }
 
 export const eventGroupSearch = searchParams({
@@ -121,7 +122,13 @@ export const visitSearch = searchParams({
 export const VISITS_LENGTH = 50
 
 /** The query to the service for an address of the visits. */
-export function toVisitQuery({ range, from, to, page = 1, ...filters }: ReturnType<typeof visitSearch>): Query {
+export function toVisitQuery({
+  range,
+  from,
+  to,
+  page = 1,
+  ...filters
+}: ReturnType<typeof visitSearch>): ListVisitsInput {
   const days = resolveRange({ ...(range ? { range } : {}), ...(from ? { from } : {}), ...(to ? { to } : {}) })
   return { ...filters, page, limit: VISITS_LENGTH, date_after: days.from, date_before: days.to }
 }

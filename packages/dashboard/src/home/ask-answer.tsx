@@ -1,6 +1,6 @@
 import { Anchor, Code, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { AskAnswer, AskCall } from '../api/ask.ts'
+import type { AskResult, ToolCall } from '../api/ask.ts'
 import { Markdown } from '../ui/markdown.tsx'
 import { linkOf } from './ask-links.ts'
 import { text as texts } from './text.ts'
@@ -8,7 +8,7 @@ import { text as texts } from './text.ts'
 const text = texts.ask
 
 /** An answer, a link to the page that shows the same, and how the model looked it up. */
-export function AnswerShown({ answer: { answer, calls } }: { answer: AskAnswer }) {
+export function AnswerShown({ answer: { answer, calls } }: { answer: AskResult }) {
   const link = linkOf(calls)
   return (
     <Stack gap="xs">
@@ -33,7 +33,7 @@ export function AnswerShown({ answer: { answer, calls } }: { answer: AskAnswer }
   )
 }
 
-function CallShown({ call: { title, arguments: given, error } }: { call: AskCall }) {
+function CallShown({ call: { title, arguments: given, error } }: { call: ToolCall }) {
   return (
     <div>
       <Text size="sm" fw={500}>

@@ -1,4 +1,4 @@
-import type { AskCall } from '../api/ask.ts'
+import type { ToolCall } from '../api/ask.ts'
 import { type ContactSearch, contactSearch } from '../contacts/contact-search.ts'
 import { type EventGroupSearch, eventGroupSearch } from '../events/event-search.ts'
 
@@ -6,12 +6,12 @@ import { type EventGroupSearch, eventGroupSearch } from '../events/event-search.
 export type AskLink = { to: '/contacts'; search: ContactSearch } | { to: '/events/groups'; search: EventGroupSearch }
 
 /** The page for the last call that has one; null if none has. */
-export function linkOf(calls: readonly AskCall[]): AskLink | null {
+export function linkOf(calls: readonly ToolCall[]): AskLink | null {
   const links = calls.filter(({ error }) => error === null).map(linkOfCall)
   return links.findLast((link) => link !== null) ?? null
 }
 
-function linkOfCall({ tool, arguments: given }: AskCall): AskLink | null {
+function linkOfCall({ tool, arguments: given }: ToolCall): AskLink | null {
   const { filter, query, segment_id: segmentId } = given
   if (tool === 'preview_segment' || tool === 'search_contacts') {
     const search = contactSearch({

@@ -4,7 +4,7 @@ import { IconDots, IconPlayerPause, IconPlayerPlay, IconRoute } from '@tabler/ic
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { changeHook, deleteHook, type Hook, refreshHooks } from '../api/hooks.ts'
+import { deleteHook, type Hook, refreshHooks, updateHook } from '../api/hooks.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import { messageOf } from '../ui/states.tsx'
@@ -23,7 +23,7 @@ export function HookActions({ hook }: { hook: Hook }) {
   const [dialog, setDialog] = useState<'rename' | 'secret' | 'rotate' | 'delete' | null>(null)
   const mayWrite = useMay('settings:write')
   const toggle = useMutation({
-    mutationFn: () => changeHook(hookId, { enabled: !enabled }),
+    mutationFn: () => updateHook(hookId, { enabled: !enabled }),
     onSuccess: () => refreshHooks(queryClient),
     onError: (error) => notifications.show({ color: 'red', message: messageOf(error) }),
   })

@@ -1,7 +1,7 @@
 import { Button, Checkbox, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { changeHook, type Hook, type HookChanges, refreshHooks, rotateHookToken } from '../api/hooks.ts'
+import { type Hook, type HookChanges, refreshHooks, rotateHookToken, updateHook } from '../api/hooks.ts'
 import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { needsSecret } from './hooks-page.tsx'
@@ -17,7 +17,7 @@ function useChange({ hook, onClose }: DialogProps) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: async (changes: HookChanges) => {
-      await changeHook(hook.hook_id, changes)
+      await updateHook(hook.hook_id, changes)
       await refreshHooks(queryClient)
     },
     onSuccess: onClose,

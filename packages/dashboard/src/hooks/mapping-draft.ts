@@ -1,4 +1,4 @@
-import type { Field, Mapping } from '../api/hooks.ts'
+import type { HookField, HookMapping } from '../api/hooks.ts'
 import { pathsOfText, textOfPaths, textOfValues, valuesOfText } from './mapping-text.ts'
 import { text } from './text.ts'
 
@@ -16,7 +16,7 @@ export interface Row {
   /** The paths, see mapping-text.ts, or the fixed value. */
   text: string
   /** The field before it was edited. An unchanged row leaves it as it is; the editor does not show its prefix. */
-  kept: Field
+  kept: HookField
 }
 
 export interface ConditionRow {
@@ -39,11 +39,11 @@ const NAMES: Record<Part, readonly string[]> = {
 let rows = 0
 
 /** Every field that a mapping has or may have. */
-export function draftOf(mapping: Mapping): Draft {
+export function draftOf(mapping: HookMapping): Draft {
   const parts = Object.keys(NAMES) as Part[]
   return {
     rows: parts.flatMap((part) => {
-      const mapped = (mapping[part] ?? {}) as Record<string, Field | undefined>
+      const mapped = (mapping[part] ?? {}) as Record<string, HookField | undefined>
       const named = NAMES[part].map((name) => rowOf(part, name, '', mapped[name]))
       return [...named, ...Object.entries(groupOf(mapping, part)).map(([key, field]) => rowOf(part, null, key, field))]
     }),
@@ -64,11 +64,11 @@ export function newCondition(): ConditionRow {
   return { id: newRowId(), path: '', values: '' }
 }
 
-function rowOf(part: Part, name: string | null, key: string, field: Field | undefined): Row {
+function rowOf(part: Part, name: string | null, key: string, field: HookField | undefined): Row {
   return { id: newRowId(), part, name, key, ...shownOf(field ?? {}), kept: field ?? {} }
 }
 
-function shownOf({ path, value }: Field): Pick<Row, 'from' | 'text'> {
+function shownOf({ path, value }: HookField): Pick<Row, 'from' | 'text'> {
   return value === undefined
     ? { from: 'path', text: textOfPaths([path ?? []].flat()) }
     : { from: 'value', text: String(value) }
@@ -83,12 +83,12 @@ function newRowId(): string {
   return `row-${++rows}`
 }
 
-function groupOf({ event, contact, company }: Mapping, part: Part): Record<string, Field> {
+function groupOf({ event, contact, company }: HookMapping, part: Part): Record<string, HookField> {
   return { event: event?.data, contact: contact?.properties, company: company?.properties }[part] ?? {}
 }
 
 /** The mapping to send. Fields without a path or a value are left out. */
-export function toMapping({ rows: all, conditions }: Draft): Mapping {
+export function toMapping({ rows: all, conditions }: Draft): HookMapping {
   const only_when = conditions.flatMap(({ path, values }) => {
     const equals = valuesOfText(values)
     return path.trim() === '' && equals.length === 0 ? [] : [{ path: path.trim(), equals }]
@@ -104,10 +104,10 @@ export function toMapping({ rows: all, conditions }: Draft): Mapping {
       grouped.length === 0 ? {} : { [part === 'event' ? 'data' : 'properties']: Object.fromEntries(grouped) }
     return [[part, { ...Object.fromEntries(named), ...group }] as const]
   })
-  return { ...(only_when.length === 0 ? {} : { only_when }), ...Object.fromEntries(parts) } as Mapping
+  return { ...(only_when.length === 0 ? {} : { only_when }), ...Object.fromEntries(parts) } as HookMapping
 }
 
-function fieldOf(row: Row): Field {
+function fieldOf(row: Row): HookField {
   const { from, text: shown, kept } = row
   if (isUnchanged(row)) return kept
   if (from === 'value') return { value: shown }

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { changeHook, type Hook, type HookBody, hookBodiesQuery, hookQuery, refreshHooks } from '../api/hooks.ts'
+import { type Hook, type HookBody, hookBodiesQuery, hookQuery, refreshHooks, updateHook } from '../api/hooks.ts'
 import { useMay } from '../app/may.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
@@ -55,7 +55,7 @@ function Editor({ hook, bodies }: { hook: Hook; bodies: readonly HookBody[] }) {
   const [sample, setSample] = useState<unknown>(undefined)
   const mapping = useMemo(() => toMapping(draft), [draft])
   const saving = useMutation({
-    mutationFn: () => changeHook(hookId, { mapping }),
+    mutationFn: () => updateHook(hookId, { mapping }),
     onSuccess: async () => {
       await refreshHooks(queryClient)
       notifications.show({ color: 'green', message: text.mapping.saved })

@@ -1,7 +1,7 @@
 import { Alert, Card, Code, Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { type HookPreview, hookPreviewQuery, type Mapping } from '../api/hooks.ts'
+import { type HookMapping, hookPreviewQuery, type PreviewHookResult } from '../api/hooks.ts'
 import { Facts } from '../ui/facts.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
@@ -12,7 +12,7 @@ const words = text.preview
 const PAUSE_MS = 300
 
 /** The records that the edited mapping would create from the sample. */
-export function MappingPreview({ hookId, mapping, sample }: { hookId: string; mapping: Mapping; sample: unknown }) {
+export function MappingPreview({ hookId, mapping, sample }: { hookId: string; mapping: HookMapping; sample: unknown }) {
   const [debounced] = useDebouncedValue(mapping, PAUSE_MS)
   const { data, error, isFetching } = useQuery({
     ...hookPreviewQuery(hookId, debounced, sample),
@@ -43,7 +43,7 @@ export function MappingPreview({ hookId, mapping, sample }: { hookId: string; ma
 
 const COLORS = { recorded: 'green', skipped: 'gray', failed: 'red' } as const
 
-function Result({ preview: { state, error, event, contact, company } }: { preview: HookPreview }) {
+function Result({ preview: { state, error, event, contact, company } }: { preview: PreviewHookResult }) {
   return (
     <Stack gap="sm">
       <Alert color={COLORS[state]} title={words.states[state]}>
@@ -56,7 +56,7 @@ function Result({ preview: { state, error, event, contact, company } }: { previe
   )
 }
 
-function Problems({ error: { message, details } }: { error: NonNullable<HookPreview['error']> }) {
+function Problems({ error: { message, details } }: { error: NonNullable<PreviewHookResult['error']> }) {
   if (details.length === 0) return <Foreign>{message}</Foreign>
   return (
     <Stack component="ul" gap={4} m={0} pl="md">

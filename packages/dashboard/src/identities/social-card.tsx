@@ -2,12 +2,12 @@ import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
-  checkSocial,
   type Identity,
   type IdentityConnections,
   isEnded,
   refreshIdentities,
-  startSocialLogin,
+  socialCheck,
+  socialLogin,
 } from '../api/identities.ts'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
@@ -33,12 +33,12 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
   const isUnderWay = session !== null && !isEnded(session.status)
   const refresh = () => refreshIdentities(queryClient)
   const renewing = useMutation({
-    mutationFn: () => startSocialLogin(identityId, {}),
+    mutationFn: () => socialLogin(identityId, {}),
     onSuccess: ({ login_result: { session_id } }) => setBegun(session_id),
     // A login that the network rejects at once is a session too.
     onSettled: refresh,
   })
-  const checking = useMutation({ mutationFn: () => checkSocial(identityId), onSuccess: refresh })
+  const checking = useMutation({ mutationFn: () => socialCheck(identityId), onSuccess: refresh })
   return (
     <Card component="section" aria-labelledby="social">
       <Group justify="space-between" mb="sm">

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { refreshIdentities, startSocialLogin } from '../api/identities.ts'
+import { refreshIdentities, socialLogin } from '../api/identities.ts'
 import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
@@ -19,7 +19,7 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
   const [password, setPassword] = useState('')
   const [country, setCountry] = useState('US')
   const beginning = useMutation({
-    mutationFn: () => startSocialLogin(identityId, { username: username.trim(), password, country: country.trim() }),
+    mutationFn: () => socialLogin(identityId, { username: username.trim(), password, country: country.trim() }),
     onSuccess: ({ login_result: { session_id } }) => onBegun(session_id),
     onError: () => refreshIdentities(queryClient),
   })

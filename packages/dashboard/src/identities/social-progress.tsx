@@ -1,7 +1,7 @@
 import { Alert, Button, Card, Group, Loader, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
-import { isEnded, sendSocialCode, socialStatusQuery } from '../api/identities.ts'
+import { isEnded, socialLoginCode, socialStatusQuery } from '../api/identities.ts'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
 
@@ -86,7 +86,7 @@ function CodeForm({ identityId, sessionId, problem }: CodeFormProps) {
   const queryClient = useQueryClient()
   const [code, setCode] = useState('')
   const sending = useMutation({
-    mutationFn: () => sendSocialCode(identityId, sessionId, code.trim()),
+    mutationFn: () => socialLoginCode(identityId, sessionId, code.trim()),
     onSettled: () => {
       setCode('')
       return queryClient.invalidateQueries({ queryKey: socialStatusQuery(identityId, sessionId).queryKey })

@@ -1,11 +1,11 @@
 import { Card, SimpleGrid, Text } from '@mantine/core'
-import type { Counts } from '../api/imports.ts'
+import type { ImportCounts } from '../api/imports.ts'
 import { formatNumber } from '../ui/format.ts'
 
 const NAMES = ['created', 'updated', 'unchanged', 'failed'] as const
 
 /** The four counts of an import or its preview. */
-export function CountCards({ counts, labels }: { counts: Counts; labels: Record<keyof Counts, string> }) {
+export function CountCards({ counts, labels }: { counts: ImportCounts; labels: Record<keyof ImportCounts, string> }) {
   return (
     <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
       {NAMES.map((name) => (

@@ -26,8 +26,8 @@ export function NewImportPage() {
       return uploadImport(file, setShare, controller.current.signal)
     },
     onSuccess: async (uploaded) => {
-      await showImport(queryClient, { import: uploaded })
-      const params = { importId: uploaded.import_id }
+      await showImport(queryClient, uploaded)
+      const params = { importId: uploaded.import.import_id }
       await navigate({ to: '/imports/$importId', params, search: { step: 'mapping' } })
     },
   })

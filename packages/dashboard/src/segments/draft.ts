@@ -1,10 +1,4 @@
-import type {
-  EventMatch,
-  PropertyOperator,
-  Scalar,
-  SegmentCondition,
-  SegmentFilter,
-} from '../../../server/src/segments/filter.ts'
+import type { EventMatch, PropertyOperator, SegmentCondition, SegmentFilter } from '../api/segments.ts'
 
 /**
  * The state of the filter form: every condition has an id, so that its fields keep their place, and every value is text
@@ -138,7 +132,7 @@ export function takesList(operator: PropertyOperator): boolean {
 const OF_NUMBERS: readonly PropertyOperator[] = ['gt', 'gte', 'lt', 'lte', 'within_days']
 
 /** Converts text to the type of the property: the text "5" is not the number 5. */
-function scalarOf(text: string, operator: PropertyOperator, type: string): Scalar {
+function scalarOf(text: string, operator: PropertyOperator, type: string): string | number | boolean {
   const isNumber = OF_NUMBERS.includes(operator) || (type === 'number' && operator !== 'contains')
   if (isNumber && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'

@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core'
-import type { PropertyOperator } from '../../../server/src/segments/filter.ts'
 import type { Property } from '../api/properties.ts'
+import type { PropertyOperator } from '../api/segments.ts'
 import { needsNoValue, type PropertyDraft, takesList } from './draft.ts'
 import { text } from './text.ts'
 import { ValueList, ValueText } from './value-field.tsx'

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { propertiesQuery } from '../api/properties.ts'
-import { refreshSegments, type Segment, type SegmentDefinition } from '../api/segments.ts'
+import { type CreateSegmentInput, refreshSegments, type Segment } from '../api/segments.ts'
 import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
@@ -26,7 +26,7 @@ interface SegmentFormProps {
   /** The segment to edit; absent for a new one. */
   segment?: Segment
   submitLabel: string
-  save: (definition: SegmentDefinition) => Promise<{ segment: Segment }>
+  save: (definition: CreateSegmentInput) => Promise<{ segment: Segment }>
 }
 
 /** Name, description and filter, with the number of matching contacts beside them. */

@@ -5,10 +5,10 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { propertiesQuery } from '../api/properties.ts'
 import {
   deleteSegment,
+  type GetSegmentGrowthResult,
   refreshSegments,
   SEGMENT_MEMBERS_LENGTH,
   type Segment,
-  type SegmentGrowth,
   segmentGrowthQuery,
   segmentMembersQuery,
   segmentQuery,
@@ -156,7 +156,7 @@ function Growth({ segmentId }: { segmentId: string }) {
   )
 }
 
-function GrowthChart({ growth: { by_day: days, since }, from }: { growth: SegmentGrowth; from: string }) {
+function GrowthChart({ growth: { by_day: days, since }, from }: { growth: GetSegmentGrowthResult; from: string }) {
   const redefined = days.reduce((sum, day) => sum + day.redefined, 0)
   if (days.length === 0) {
     return (

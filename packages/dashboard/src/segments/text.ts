@@ -1,4 +1,4 @@
-import type { PropertyOperator } from '../../../server/src/segments/filter.ts'
+import type { PropertyOperator } from '../api/segments.ts'
 import { formatDay, formatMoment, formatNumber } from '../ui/format.ts'
 
 const contacts = (count: number) => (count === 1 ? 'contact' : 'contacts')

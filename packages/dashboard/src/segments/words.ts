@@ -1,4 +1,4 @@
-import type { EventMatch, SegmentCondition, SegmentFilter } from '../../../server/src/segments/filter.ts'
+import type { EventMatch, SegmentCondition, SegmentFilter } from '../api/segments.ts'
 import { eventLabel, isKnown } from '../ui/event-words.ts'
 import { text } from './text.ts'
 

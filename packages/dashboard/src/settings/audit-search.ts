@@ -1,4 +1,4 @@
-import type { Query } from '../api/client.ts'
+import type { ListAuditLogInput } from '../api/audit.ts'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
 import { text as catalogue } from './audit-text.ts'
@@ -37,6 +37,9 @@ export const auditSearch = searchParams({
 export type AuditSearch = ReturnType<typeof auditSearch>
 
 /** The query to the service for an address of the log. */
-export function toAuditQuery({ entry: _open, ...search }: AuditSearch): Query & { page: number; limit: number } {
+export function toAuditQuery({
+  entry: _open,
+  ...search
+}: AuditSearch): ListAuditLogInput & { page: number; limit: number } {
   return { ...search, page: search.page ?? 1, limit: AUDIT_LENGTH }
 }

@@ -5,10 +5,10 @@ import { getRouteApi } from '@tanstack/react-router'
 import {
   createExport,
   ERASURES_LENGTH,
+  type ErasureReceipt,
   type Export,
   erasuresQuery,
   exportsQuery,
-  type Receipt,
   refreshExports,
 } from '../api/tenant-data.ts'
 import { useIsAtLeast } from '../app/may.ts'
@@ -202,7 +202,7 @@ function Erasures() {
 
 const ERASURE_COLORS = { running: 'yellow', erased: 'green', verified: 'green' } as const
 
-const ERASURE_COLUMNS: Column<Receipt>[] = [
+const ERASURE_COLUMNS: Column<ErasureReceipt>[] = [
   {
     id: 'contact',
     header: text.data.erasures.contact,
@@ -241,7 +241,7 @@ const ERASURE_COLUMNS: Column<Receipt>[] = [
   },
 ]
 
-function removedWords(removed: Receipt['removed']): string {
+function removedWords(removed: ErasureReceipt['removed']): string {
   const words = Object.entries(removed).flatMap(([what, count]) =>
     count > 0 ? [text.data.erasures.removedCount(what, count)] : [],
   )

@@ -2,8 +2,14 @@ import { Alert, Button, Code, Group, Stack, Switch, Tabs, Text } from '@mantine/
 import { IconKey } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { TenantObject } from '../../../server/src/access/tenant-object.ts'
-import { refreshTenant, requireSignedIdentification, rotateIdentitySecret, tenantQuery } from '../api/tenant.ts'
+
+import {
+  refreshTenant,
+  requireSignedIdentification,
+  rotateIdentitySecret,
+  type Tenant,
+  tenantQuery,
+} from '../api/tenant.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -64,7 +70,7 @@ const IDENTIFY = `<script>
   service.push(['identify', 'user-42', { email: 'ada@example.com' }, { userHash: 'USER_HASH' }])
 </script>`
 
-function Secret({ secret }: { secret: TenantObject['identity_secret'] }) {
+function Secret({ secret }: { secret: Tenant['identity_secret'] }) {
   const queryClient = useQueryClient()
   const mayWrite = useMay('settings:write')
   const [shown, setShown] = useState<string | null>(null)
@@ -103,7 +109,7 @@ function Secret({ secret }: { secret: TenantObject['identity_secret'] }) {
   )
 }
 
-function stateOf(secret: TenantObject['identity_secret']): string {
+function stateOf(secret: Tenant['identity_secret']): string {
   if (secret === null) return text.identification.secret.none
   const { created_at: at, previous_valid_until: until } = secret
   const previous = until === null ? '' : text.identification.secret.previous(formatMoment(until))
@@ -126,7 +132,7 @@ function SecretShown({ secret, onDone }: { secret: string; onDone: () => void })
   )
 }
 
-function Requirement({ tenant }: { tenant: TenantObject }) {
+function Requirement({ tenant }: { tenant: Tenant }) {
   const queryClient = useQueryClient()
   const mayWrite = useMay('settings:write')
   const saving = useMutation({

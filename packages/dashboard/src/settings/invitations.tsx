@@ -4,11 +4,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Role, signInOptionsQuery } from '../api/session.ts'
 import {
+  type CreateInvitationResult,
+  createInvitation,
   deleteInvitation,
   type Invitation,
-  type InvitationMade,
   invitationsQuery,
-  invite,
   refreshTeam,
   renewInvitation,
 } from '../api/team.ts'
@@ -70,7 +70,7 @@ const COLUMNS: Column<Invitation>[] = [
 function Actions({ invitation: { invitation_id: id, email, role } }: { invitation: Invitation }) {
   const queryClient = useQueryClient()
   const { role: mine } = useMe()
-  const [made, setMade] = useState<InvitationMade | null>(null)
+  const [made, setMade] = useState<CreateInvitationResult | null>(null)
   const canMail = useQuery(signInOptionsQuery).data?.password_reset === 'mail'
   const renewal = canMail ? text.invitations.resend : text.invitations.renew
   // People who cannot invite to that role cannot replace the invitation either.
@@ -136,7 +136,7 @@ function InviteForm({ onDone }: { onDone: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('member')
   const inviting = useMutation({
-    mutationFn: () => invite({ email: email.trim(), role }),
+    mutationFn: () => createInvitation({ email: email.trim(), role }),
     onSuccess: () => refreshTeam(queryClient),
   })
   if (inviting.data) return <LinkMade made={inviting.data} onDone={onDone} />
@@ -169,7 +169,13 @@ function InviteForm({ onDone }: { onDone: () => void }) {
 }
 
 /** The result of an invitation: mailed, or a link that is shown once. */
-function LinkMade({ made: { invitation, link, mailed }, onDone }: { made: InvitationMade; onDone: () => void }) {
+function LinkMade({
+  made: { invitation, link, mailed },
+  onDone,
+}: {
+  made: CreateInvitationResult
+  onDone: () => void
+}) {
   const email = isolated(invitation.email)
   return (
     <Stack gap="md">

@@ -2,7 +2,7 @@ import { Badge, Button, Text } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { KEYS_LENGTH, type Key, keysQuery, refreshKeys, revokeKey } from '../api/keys.ts'
+import { type ApiKey, KEYS_LENGTH, keysQuery, refreshKeys, revokeApiKey } from '../api/keys.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -31,7 +31,7 @@ export function KeysPage() {
     </Button>
   ) : null
   const revoke = async (keyId: string) => {
-    await revokeKey(keyId)
+    await revokeApiKey(keyId)
     await refreshKeys(queryClient)
   }
   return (
@@ -62,7 +62,7 @@ export function KeysPage() {
   )
 }
 
-function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<Key>[] {
+function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<ApiKey>[] {
   return [
     {
       id: 'name',
@@ -127,12 +127,12 @@ function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<Key>[]
 
 const COLORS = { live: 'green', expired: 'gray', revoked: 'red' } as const
 
-function stateOf({ revoked_at: revoked, expires_at: expires }: Key): keyof typeof COLORS {
+function stateOf({ revoked_at: revoked, expires_at: expires }: ApiKey): keyof typeof COLORS {
   if (revoked !== null) return 'revoked'
   return expires !== null && new Date(expires).getTime() <= Date.now() ? 'expired' : 'live'
 }
 
-function KeyState({ apiKey }: { apiKey: Key }) {
+function KeyState({ apiKey }: { apiKey: ApiKey }) {
   const state = stateOf(apiKey)
   return <Badge color={COLORS[state]}>{text.keys.states[state]}</Badge>
 }

@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, Modal, NativeSelect, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { createKey, refreshKeys, scopesQuery } from '../api/keys.ts'
+import { createApiKey, refreshKeys, scopesQuery } from '../api/keys.ts'
 import { Form, FormError } from '../ui/form.tsx'
 import { DAY_MS } from '../ui/range.ts'
 import { upTo } from '../ui/up-to.ts'
@@ -42,7 +42,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
   const [redacts, setRedacts] = useState(true)
   const making = useMutation({
     mutationFn: () =>
-      createKey({ name: name.trim(), scopes, ...expiryOf(life, lastDay), redact_personal_data: redacts }),
+      createApiKey({ name: name.trim(), scopes, ...expiryOf(life, lastDay), redact_personal_data: redacts }),
     onSuccess: ({ api_key: apiKey }) => {
       onMade(apiKey)
       return refreshKeys(queryClient)

@@ -1,7 +1,7 @@
 import { Modal, Radio, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { createSource, type NewSource, refreshSources } from '../api/sources.ts'
+import { type CreateSourceInput, createSource, refreshSources } from '../api/sources.ts'
 import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { SecretShown } from './secret-shown.tsx'
@@ -36,7 +36,7 @@ export function NewSourceDialog({ isOpen, onClose }: { isOpen: boolean; onClose:
 function SourceForm({ onMade, onCancel }: { onMade: (writeKey: string) => void; onCancel: () => void }) {
   const queryClient = useQueryClient()
   const [name, setName] = useState('')
-  const [type, setType] = useState<NewSource['type']>('server')
+  const [type, setType] = useState<CreateSourceInput['type']>('server')
   const making = useMutation({
     mutationFn: () => createSource({ name: name.trim(), type }),
     onSuccess: ({ write_key: writeKey }) => {
@@ -55,7 +55,7 @@ function SourceForm({ onMade, onCancel }: { onMade: (writeKey: string) => void; 
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <Radio.Group label={words.type} value={type} onChange={(value) => setType(value as NewSource['type'])}>
+      <Radio.Group label={words.type} value={type} onChange={(value) => setType(value as CreateSourceInput['type'])}>
         <Stack gap="xs" mt="xs">
           {TYPES.map((each) => (
             <Radio

@@ -2,7 +2,7 @@ import { ActionIcon, Checkbox, Menu, Modal, Text, TextInput } from '@mantine/cor
 import { IconDots, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { deleteSource, refreshSources, renameSource, rotateWriteKey, type Source } from '../api/sources.ts'
+import { deleteSource, refreshSources, rotateWriteKey, type Source, updateSource } from '../api/sources.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { isolated } from '../ui/text.tsx'
@@ -82,7 +82,7 @@ function RenameDialog({ source, onClose }: DialogProps) {
   const [name, setName] = useState(source.name)
   const renaming = useMutation({
     mutationFn: async () => {
-      await renameSource(source.source_id, name.trim())
+      await updateSource(source.source_id, name.trim())
       await refreshSources(queryClient)
     },
     onSuccess: onClose,

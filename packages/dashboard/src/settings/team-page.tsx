@@ -4,7 +4,7 @@ import { IconUsers } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Role } from '../api/session.ts'
-import { changeMemberRole, MEMBERS_LENGTH, type Member, membersQuery, refreshTeam, removeMember } from '../api/team.ts'
+import { MEMBERS_LENGTH, type Member, membersQuery, refreshTeam, removeMember, updateMember } from '../api/team.ts'
 import { rolesToGive, useIsAtLeast, useMe } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -117,7 +117,7 @@ function isMine(member: Member, myRole: Role): boolean {
 function RoleOf({ member, myRole, isMe }: { member: Member; myRole: Role; isMe: boolean }) {
   const queryClient = useQueryClient()
   const changing = useMutation({
-    mutationFn: (role: Role) => changeMemberRole(member.user_id, role),
+    mutationFn: (role: Role) => updateMember(member.user_id, role),
     onError: (error) => notifications.show({ color: 'red', message: messageOf(error) }),
     onSettled: () => refreshTeam(queryClient),
   })

@@ -13,7 +13,7 @@ import {
 } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { beginTwoFactor, endTwoFactor, newBackupCodes, refreshMe } from '../api/account.ts'
+import { disableTwoFactor, enableTwoFactor, newBackupCodes, refreshMe } from '../api/account.ts'
 import { verifyCode } from '../api/session.ts'
 import { codeMessage } from '../sign-in/code-form.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -71,7 +71,7 @@ export function TwoFactor({ isOn }: { isOn: boolean }) {
           <PasswordStep
             confirmLabel={text.twoFactor.continue}
             onPassword={async (password) => {
-              const { totpURI, backupCodes } = await beginTwoFactor(password)
+              const { totpURI, backupCodes } = await enableTwoFactor(password)
               setStep({ kind: 'scan', url: totpURI, codes: backupCodes })
             }}
           />
@@ -102,7 +102,7 @@ export function TwoFactor({ isOn }: { isOn: boolean }) {
             confirmLabel={text.twoFactor.turnOff}
             isDangerous
             onPassword={async (password) => {
-              await endTwoFactor(password)
+              await disableTwoFactor(password)
               await refresh()
               close()
             }}

@@ -5,12 +5,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import {
-  deleteDestination,
+  deleteWarehouseDestination,
   refreshWarehouse,
+  runWarehouseExport,
   setPaused,
-  startRun,
-  testDestination,
-  updateDestination,
+  testWarehouseDestination,
+  updateWarehouseDestination,
   type WarehouseDestination,
 } from '../api/warehouse.ts'
 import { useMay } from '../app/may.ts'
@@ -37,7 +37,7 @@ export function DestinationActions({ destination }: { destination: WarehouseDest
   const onError = (error: Error) => notifications.show({ color: 'red', message: messageOf(error) })
   const refresh = () => refreshWarehouse(queryClient)
   const run = useMutation({
-    mutationFn: () => startRun(id),
+    mutationFn: () => runWarehouseExport(id),
     onSuccess: async ({ is_new: isNew }) => {
       notifications.show({ message: isNew ? words.started : words.underWay })
       await refresh()
@@ -45,7 +45,7 @@ export function DestinationActions({ destination }: { destination: WarehouseDest
     onError,
   })
   const test = useMutation({
-    mutationFn: () => testDestination(id),
+    mutationFn: () => testWarehouseDestination(id),
     onSuccess: () => notifications.show({ message: words.tested }),
     onError,
   })
@@ -88,7 +88,7 @@ export function DestinationActions({ destination }: { destination: WarehouseDest
         explanation={<Text size="sm">{words.fullExplanation}</Text>}
         confirmLabel={words.fullConfirm}
         onConfirm={async () => {
-          await startRun(id, true)
+          await runWarehouseExport(id, true)
           await refresh()
         }}
       />
@@ -99,7 +99,7 @@ export function DestinationActions({ destination }: { destination: WarehouseDest
         explanation={<Text size="sm">{words.removeExplanation}</Text>}
         confirmLabel={words.removeConfirm}
         onConfirm={async () => {
-          await deleteDestination(id)
+          await deleteWarehouseDestination(id)
           await navigate({ to: '/settings/warehouse' })
           await refresh()
         }}
@@ -120,7 +120,7 @@ function EditForm({ destination, onSaved }: { destination: WarehouseDestination;
   const saving = useMutation({
     mutationFn: async () => {
       const changes = { name: name.trim(), ...schedule, ...(replacesKeys ? keys : {}) }
-      await updateDestination(destination.destination_id, changes)
+      await updateWarehouseDestination(destination.destination_id, changes)
       await refreshWarehouse(queryClient)
     },
     onSuccess: onSaved,

@@ -2,7 +2,7 @@ import { Group, Modal, PasswordInput, Radio, Stack, TextInput } from '@mantine/c
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { createDestination, refreshWarehouse, type WarehouseDestination } from '../api/warehouse.ts'
+import { createWarehouseDestination, refreshWarehouse, type WarehouseDestination } from '../api/warehouse.ts'
 import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { ScheduleFields } from './warehouse-schedule.tsx'
@@ -70,7 +70,7 @@ function DestinationForm({ hasFolders, onCancel }: { hasFolders: boolean; onCanc
     mutationFn: () => {
       const { prefix, endpoint, region, bucket } = place
       const storage = { endpoint: endpoint.trim(), bucket: bucket.trim(), ...keys }
-      return createDestination({
+      return createWarehouseDestination({
         name: name.trim(),
         type,
         prefix: prefix.trim(),

@@ -1,6 +1,6 @@
 import { Anchor, Text, Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { CustomerEvent } from '../api/events.ts'
+import type { Event } from '../api/events.ts'
 import { eventIcon, eventLine } from './event-words.ts'
 import { formatMoment } from './format.ts'
 import type { TimedEvent } from './page-times.ts'
@@ -9,7 +9,7 @@ import { Foreign, placeOf } from './text.tsx'
 import classes from './timeline.module.css'
 
 interface EventRowProps {
-  event: TimedEvent<CustomerEvent>
+  event: TimedEvent<Event>
   /** Whether the line starts with the contact. */
   withName?: boolean
   /** Whether it has the browser and the device, which a visit has once for all its events. */
@@ -64,7 +64,7 @@ export function Time({ at }: { at: string }) {
 const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
 /** Who an event or a visit belongs to, before its line. */
-export function ContactOf({ item: { contact, is_bot } }: { item: Pick<CustomerEvent, 'contact' | 'is_bot'> }) {
+export function ContactOf({ item: { contact, is_bot } }: { item: Pick<Event, 'contact' | 'is_bot'> }) {
   if (!contact) return <>{`${is_bot ? text.timeline.bot : text.timeline.anonymous} · `}</>
   const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email || text.timeline.unnamed
   return (

@@ -4,13 +4,12 @@ import { IconBookmark, IconCheck, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
+  type CreateViewInput,
   createView,
   deleteView,
   refreshViews,
   replaceView,
   type SavedView,
-  type ViewBody,
-  type ViewPage,
   viewsQuery,
 } from '../api/views.ts'
 import { useMay } from '../app/may.ts'
@@ -22,9 +21,9 @@ import { upTo } from './up-to.ts'
 import { useMenuButton } from './use-menu-button.ts'
 
 interface SavedViewsProps {
-  page: ViewPage
+  page: CreateViewInput['page']
   /** The current filters and sort order, without the page. */
-  query: ViewBody['query']
+  query: CreateViewInput['query']
   columns: readonly string[]
   onOpen: (view: SavedView) => void
 }
@@ -78,7 +77,7 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
 }
 
 interface SaveFormProps {
-  body: Omit<ViewBody, 'name'>
+  body: Omit<CreateViewInput, 'name'>
   views: SavedView[]
   onDone: () => void
 }

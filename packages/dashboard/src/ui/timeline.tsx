@@ -4,7 +4,7 @@ import { IconActivity } from '@tabler/icons-react'
 import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import {
-  type CustomerEvent,
+  type Event,
   eventTypesQuery,
   type TimelineItem,
   type TimelineSubject,
@@ -102,7 +102,7 @@ function EventLines({ subject, eventType, chooser, withName }: LinesProps & { ev
   const query = useInfiniteQuery(timelineEventsQuery(subject, eventType))
   const events = query.data?.pages.flatMap((page) => page.events) ?? []
   const total = query.data?.pages[0]?.pagination.total_items ?? 0
-  const shown = unique(events, ({ event_id }: CustomerEvent) => event_id)
+  const shown = unique(events, ({ event_id }: Event) => event_id)
   return (
     <Days
       query={query}

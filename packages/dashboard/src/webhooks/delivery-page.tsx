@@ -2,7 +2,7 @@ import { Anchor, Badge, Button, Card, Code, Group, ScrollArea, SimpleGrid, Stack
 import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { deliveryQuery, refreshWebhooks, resendDelivery, type WebhookDelivery } from '../api/webhooks.ts'
+import { deliveryQuery, refreshWebhooks, resendWebhookDelivery, type WebhookDelivery } from '../api/webhooks.ts'
 import { useMay } from '../app/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -134,7 +134,7 @@ function Attempts({ delivery: { attempts } }: { delivery: WebhookDelivery }) {
 function Resend({ delivery }: { delivery: WebhookDelivery }) {
   const queryClient = useQueryClient()
   const sending = useMutation({
-    mutationFn: () => resendDelivery(delivery),
+    mutationFn: () => resendWebhookDelivery(delivery),
     onSuccess: () => refreshWebhooks(queryClient),
   })
   if (!useMay('webhooks:write')) return null

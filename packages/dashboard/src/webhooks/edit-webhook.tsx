@@ -1,7 +1,7 @@
 import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { changeWebhook, Webhook } from '../api/webhooks.ts'
+import type { updateWebhook, Webhook } from '../api/webhooks.ts'
 import { Form, FormError } from '../ui/form.tsx'
 import { HeaderFields } from './header-fields.tsx'
 import { MessageFields } from './message-fields.tsx'
@@ -10,7 +10,7 @@ import { UrlFilterFields } from './url-filter-fields.tsx'
 
 interface EditWebhookProps {
   webhook: Webhook
-  onSave: (changes: Parameters<typeof changeWebhook>[1]) => Promise<void>
+  onSave: (changes: Parameters<typeof updateWebhook>[1]) => Promise<void>
 }
 
 /** URL, text, filter and headers. A message's URL is a secret that is not shown. Header values are never shown again, so the headers are kept or replaced as a whole. */

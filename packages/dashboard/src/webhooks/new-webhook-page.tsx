@@ -49,7 +49,7 @@ export function NewWebhookPage() {
     saving.mutate({
       event: event.trim(),
       url: url.trim(),
-      url_filter: urlFilter,
+      ...(urlFilter === null ? {} : { url_filter: urlFilter }),
       headers,
       format,
       template: format === 'slack' ? template : null,

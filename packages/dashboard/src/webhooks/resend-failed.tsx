@@ -4,7 +4,7 @@ import { notifications } from '@mantine/notifications'
 import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { refreshWebhooks, resendFailed } from '../api/webhooks.ts'
+import { refreshWebhooks, resendWebhookDeliveries } from '../api/webhooks.ts'
 import { Form, FormError } from '../ui/form.tsx'
 import { resolveRange } from '../ui/range.ts'
 import { text } from './text.ts'
@@ -15,7 +15,7 @@ export function ResendFailed({ webhookId }: { webhookId: string }) {
   const [isOpen, { open, close }] = useDisclosure()
   const [range, setRange] = useState(() => resolveRange({ range: '7d' }))
   const sending = useMutation({
-    mutationFn: () => resendFailed(webhookId, range),
+    mutationFn: () => resendWebhookDeliveries(webhookId, range),
     onSuccess: async ({ resent }) => {
       close()
       notifications.show({ message: text.resendFailed.done(resent) })

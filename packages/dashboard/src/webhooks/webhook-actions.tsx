@@ -5,12 +5,12 @@ import { IconDots, IconPlayerPause, IconPlayerPlay, IconTestPipe } from '@tabler
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import {
-  changeWebhook,
   deleteWebhook,
   pauseWebhook,
   refreshWebhooks,
   resumeWebhook,
-  sendTestDelivery,
+  testWebhook,
+  updateWebhook,
   type Webhook,
 } from '../api/webhooks.ts'
 import { useMay } from '../app/may.ts'
@@ -29,7 +29,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const refresh = () => refreshWebhooks(queryClient)
   const onError = (error: Error) => notifications.show({ color: 'red', message: messageOf(error) })
   const test = useMutation({
-    mutationFn: () => sendTestDelivery(id),
+    mutationFn: () => testWebhook(id),
     onSuccess: async ({ delivery_id: deliveryId }) => {
       await refresh()
       await navigate({ to: '/webhooks/$webhookId/deliveries/$deliveryId', params: { webhookId: id, deliveryId } })
@@ -83,7 +83,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         <EditWebhook
           webhook={webhook}
           onSave={async (changes) => {
-            await changeWebhook(id, changes)
+            await updateWebhook(id, changes)
             await refresh()
             close()
           }}
