@@ -20,7 +20,7 @@ export interface RequestOptions {
   headers?: Record<string, string>
   timeoutMs?: number
   retriesMax?: number
-  /** Repetitions of a POST with the same key within 24 hours change nothing and return the first answer. */
+  /** Retries of a POST with the same key within 24 hours change nothing and return the first answer. */
   idempotencyKey?: string
   /** Called with the answer, for its headers, such as `ETag`. */
   onResponse?: (response: Response) => void

@@ -2,7 +2,6 @@ import { Alert, Button, Code, Group, Stack, Switch, Tabs, Text } from '@mantine/
 import { IconKey } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-
 import {
   refreshTenant,
   requireSignedIdentification,

@@ -52,7 +52,6 @@ const Domain = Type.Object(
   },
   { title: 'Domain' },
 )
-export type Domain = Type.Static<typeof Domain>
 
 const Check = Type.Object({
   verified: Type.Boolean({ description: 'Whether a proof was found now.' }),
@@ -69,7 +68,7 @@ const Check = Type.Object({
     { description: 'What each place has; empty for a local domain.' },
   ),
 })
-export type Check = Type.Static<typeof Check>
+type Check = Type.Static<typeof Check>
 
 function domainEntry(action: string, { domain_id, domain }: Pick<TenantDomain, 'domain_id' | 'domain'>) {
   return { action, subjectKind: 'domain', subjectId: domain_id, details: { domain } }

@@ -23,7 +23,7 @@ const tag = 'Invitations'
 const InvitationPath = { invitation_id: idInPath('invitation') }
 
 /** An invitation whose link was just created. */
-export const CreatedInvitation = {
+const CreatedInvitation = {
   invitation: Invitation,
   link: Nullable(
     Type.String({

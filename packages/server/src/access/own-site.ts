@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { shown } from '../platform/characters.ts'
+import { HOST_LENGTH_MAX, shown } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { isLoopback } from './loopback.ts'
 
@@ -29,7 +29,7 @@ export function requireOwnSite(
  */
 function requireOwnHost(host: string | undefined, publicUrl: string): void {
   if (host !== undefined && isOwnHost(host, publicUrl)) return
-  const called = host === undefined ? 'A request without a Host header' : `The host ${shown(host)}`
+  const called = host === undefined ? 'A request without a Host header' : `The host ${shown(host, HOST_LENGTH_MAX)}`
   const message = `${called} is not this service's public host, ${new URL(publicUrl).host}. Use that host, or set CDS_PUBLIC_URL to the URL that people use; a proxy must pass on the Host header.`
   throw new ServiceError(403, 'host_not_allowed', message)
 }

@@ -159,7 +159,6 @@ const Limits = {
     },
   ),
 }
-export type Limits = Type.Static<Type.TObject<typeof Limits>>
 
 const SeenEvent = Type.Object(
   {
@@ -181,7 +180,6 @@ const Tracker = {
   first_event: Nullable(SeenEvent, 'Of a visitor who is not a bot.'),
   last_event: Nullable(SeenEvent),
 }
-export type Tracker = Type.Static<Type.TObject<typeof Tracker>>
 
 export const LIMIT_OPERATIONS = [
   ofLimits({

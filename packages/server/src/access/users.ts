@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { type Actor, audit } from '../operations/audit.ts'
 import type { Role } from '../operations/roles.ts'
 import { parseEmail } from '../platform/email.ts'
@@ -103,8 +104,8 @@ export async function renameUser(database: Database, userId: string, text: strin
 }
 
 /**
- * Adds a person to a tenant, with an audit entry. @param stores the transaction's database.
- * @returns false if they are already a member; their role is not changed.
+ * Adds a person to a tenant, with an audit entry; one who is already a member keeps their role.
+ * @param stores with the transaction's database.
  */
 export async function addMember(
   stores: Stores,
@@ -112,11 +113,10 @@ export async function addMember(
   { email, ...member }: NewMember & { email: string },
   actor: Actor,
   now: Date,
-): Promise<boolean> {
-  const isNew = await insertMember(stores.database, tenantId, member, now)
+): Promise<void> {
+  if (!(await insertMember(stores.database, tenantId, member, now))) return
   const subject = { subjectKind: 'user', subjectId: member.userId, details: { email, role: member.role } }
   await audit(openTenant(stores, tenantId), { actor, action: 'member.joined', ...subject }, now)
-  return isNew
 }
 
 interface NewMember {
@@ -126,7 +126,10 @@ interface NewMember {
   isChosen?: boolean
 }
 
-/** As `addMember`, without an audit entry: for the owner of a new tenant, whose entry says enough. */
+/**
+ * As `addMember`, without an audit entry: for the owner of a new tenant, whose entry says enough.
+ * @returns false if they are already a member.
+ */
 export async function insertMember(
   database: Database,
   tenantId: string,
@@ -158,8 +161,8 @@ export async function createTenantUser(
     const within = { ...stores, database }
     const email = requireEmail(person.email)
     const userId = await createVerifiedUser(within, person, now)
-    const isNew = await addMember(within, tenantId, { userId, email, role }, actor, now)
-    if (!isNew) await setRole(database, tenantId, userId, role)
+    await addMember(within, tenantId, { userId, email, role }, actor, now)
+    await setRole(within, tenantId, userId, role, actor, now)
     // No longer needed, and anyone who has seen the link could still try it.
     const invitations = database.deleteFrom('invitations').where('tenant_id', '=', tenantId)
     await invitations.where('email', '=', email).execute()
@@ -169,12 +172,24 @@ export async function createTenantUser(
   return database.isTransaction ? create(database) : database.transaction().execute(create)
 }
 
-async function setRole(database: Database, tenantId: string, userId: string, role: Role): Promise<void> {
-  const membership = database
-    .updateTable('tenant_users')
-    .where('tenant_id', '=', tenantId)
-    .where('user_id', '=', userId)
-  await membership.set({ role }).execute()
+/** Gives a member a role, with an audit entry if it is another one. */
+async function setRole(
+  stores: Stores,
+  tenantId: string,
+  userId: string,
+  role: Role,
+  actor: Actor,
+  now: Date,
+): Promise<void> {
+  const { rows } = await sql<{ before: string }>`
+    UPDATE tenant_users AS changed SET role = ${role} FROM tenant_users AS earlier
+    WHERE changed.tenant_id = ${tenantId} AND changed.user_id = ${userId} AND changed.role <> ${role}
+      AND earlier.tenant_id = changed.tenant_id AND earlier.user_id = changed.user_id
+    RETURNING earlier.role AS before`.execute(stores.database)
+  const [changed] = rows
+  if (!changed) return
+  const subject = { subjectKind: 'user', subjectId: userId, details: { from: changed.before, to: role } }
+  await audit(openTenant(stores, tenantId), { actor, action: 'member.role_changed', ...subject }, now)
 }
 
 /** The addresses that the sign-in library accepts; a person with any other could never sign in. */

@@ -31,7 +31,6 @@ const ListedAgent = Type.Intersect([
     last_run: Type.Optional(Nullable(Run, 'Only with `include=last_run`; null if the agent has never run.')),
   }),
 ])
-export type ListedAgent = Type.Static<typeof ListedAgent>
 
 const agentOperation = operationsWith<AgentServices>()
 

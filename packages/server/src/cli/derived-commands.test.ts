@@ -139,7 +139,7 @@ test('limit get returns the limits of the configuration, and says that only the 
     forms: null,
     keys: shown.requests.keys.map((key: object) => ({ ...key, requests: null })),
   })
-  expect(stderr).toContain('only the running service counts them')
+  expect(stderr).toContain('only the running service has them')
   const limited = await cds('limit get', {}, { CDS_RATE_LIMITS: 'on', CDS_RATE_LIMIT_API_PER_MINUTE: '42' })
   expect(limited.body.limits).toContainEqual(expect.objectContaining({ name: 'apiPerMinute', per_minute: 42 }))
 })

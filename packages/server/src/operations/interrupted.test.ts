@@ -145,7 +145,7 @@ test('a bulk deletion of what matches deletes no other records', async () => {
   expect(await count('/v1/contacts?city=Vaduz')).toBe(30)
 })
 
-test('an invitation, a connected domain and an erasure are ordered once', async () => {
+test('an invitation, a connected domain and an erasure are requested once', async () => {
   const email = `${newId()}@example.com`
   const invited = await interrupted('/v1/invitations', { email, role: 'viewer' })
   expect(invited.body).toMatchObject({ invitation: { email }, link: expect.any(String) })

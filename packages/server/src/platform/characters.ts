@@ -18,9 +18,12 @@ export function firstCharacters(text: string, max: number): string {
 
 const SHOWN_LENGTH_MAX = 128
 
+/** The longest host name (RFC 1035). */
+export const HOST_LENGTH_MAX = 253
+
 /** A text that was sent, short enough for a message or the path of a problem. */
-export function shown(text: string): string {
-  return firstCharacters(text, SHOWN_LENGTH_MAX)
+export function shown(text: string, lengthMax = SHOWN_LENGTH_MAX): string {
+  return firstCharacters(text, lengthMax)
 }
 
 /** The index at which the given number of characters ends. */

@@ -5,6 +5,7 @@ import { idInput } from '../../platform/http/inputs.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { filterId, oneOf } from '../../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId, RecordError } from '../../platform/http/responses.ts'
+import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { ACTION_STATUSES, Action } from './action-object.ts'
 import { subjectOf } from './audit.ts'
@@ -32,8 +33,8 @@ const Reason = Type.Optional(
 const Places = Type.Array(
   Type.Object(
     {
-      run_id: idInput(),
-      contact_id: idInput(),
+      run_id: Type.String({ maxLength: ID_LENGTH_MAX }),
+      contact_id: Type.String({ maxLength: ID_LENGTH_MAX }),
       action_index: Type.Integer({ minimum: 0, maximum: INDEX_MAX }),
     },
     { title: 'ActionPlace', additionalProperties: false },

@@ -1,7 +1,6 @@
 import Type from 'typebox'
 import { operation, operationsWith } from '../../operations/declare.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
-import { idInput } from '../../platform/http/inputs.ts'
 import { Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { ACTION_TYPES, CAPABILITIES, type Capability } from '../action-types.ts'
@@ -98,7 +97,7 @@ export const PLAYBOOK_OPERATIONS = [
         Type.String({ maxLength: 200, description: 'A template whose variables are known too.' }),
       ),
       variables: Type.Optional(
-        Type.Array(idInput(), {
+        Type.Array(Type.String({ maxLength: 200 }), {
           maxItems: 100,
           description: "The names of the playbook's own variables.",
         }),

@@ -15,7 +15,6 @@ const MailPreview = Type.Object(
   },
   { title: 'MailPreview' },
 )
-export type MailPreview = Type.Static<typeof MailPreview>
 
 const mailOperation = operationsWith<PreviewServices>()
 

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { EVENT_DIMENSIONS } from '../../aggregate/event-dimensions.ts'
 import { COMPANY_DIMENSIONS } from '../../companies/dimensions.ts'
 import { CONTACT_DIMENSIONS } from '../../contacts/dimensions.ts'
+import { EVENT_NAME_LENGTH_MAX } from '../../journal/event-record.ts'
 import type { Values } from '../../operations/declare.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
@@ -10,7 +11,9 @@ import { requireVisible } from './comparisons.ts'
 import { idOf, totalOf } from './contacts.ts'
 import { companyId, pageInput, ROWS, since, until } from './inputs.ts'
 
-const eventType = Type.Optional(Type.String({ maxLength: 200, description: 'Exact event name, e.g. page_view.' }))
+const eventType = Type.Optional(
+  Type.String({ maxLength: EVENT_NAME_LENGTH_MAX, description: 'Exact event name, e.g. page_view.' }),
+)
 const identifiedOnly = Type.Optional(Type.Boolean({ description: 'Only events of known contacts.' }))
 const includeSystem = Type.Optional(
   Type.Boolean({

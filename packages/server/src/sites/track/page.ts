@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { shown } from '../../platform/characters.ts'
+import { HOST_LENGTH_MAX, shown } from '../../platform/characters.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { BODY_ERRORS, type NamedError, ROUTE_ERRORS } from '../../platform/http/responses.ts'
 import { DAY_SECONDS } from '../../platform/time.ts'
@@ -30,7 +30,7 @@ export function domainNotAllowed(host: string | null): ServiceError {
   const message =
     host === null
       ? 'The request has no page: it needs an Origin or a Referer header.'
-      : `${shown(host)} is not one of your verified domains. Add and verify it in the settings.`
+      : `${shown(host, HOST_LENGTH_MAX)} is not one of your verified domains. Add and verify it in the settings.`
   return new ServiceError(403, 'domain_not_allowed', message)
 }
 

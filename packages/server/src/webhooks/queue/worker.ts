@@ -6,7 +6,8 @@
  * add.ts inserts a row of webhook_deliveries for each, and a row of webhook_queue for up to 64 of them. It notifies the
  * workers.
  *
- * Claimed (`wake`, `poll`): a worker polls the queue when it is notified, and every second because nothing announces due retries. claim.ts moves due deliveries to queue rows whose due_at is the end of the worker's lease, and creates their
+ * Claimed (`wake`, `poll`): a worker polls the queue when it is notified, and every second because nothing announces due
+ * retries. claim.ts moves due deliveries to queue rows whose due_at is the end of the worker's lease, and creates their
  * payloads. capacity.ts says how many; pace.ts says how many requests a receiver gets at once. Deliveries of a paused
  * subscription stay queued.
  *
