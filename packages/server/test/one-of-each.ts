@@ -21,7 +21,7 @@ import { addDelivery, until } from './webhooks.ts'
 const CONTACT = { email: 'owner@example.com', visitor_id: 'v' }
 
 /** A property that no other tenant has. */
-const PROPERTY = 'favourite_engine'
+const PROPERTY = 'favorite_engine'
 
 /** A bucket that does not exist. */
 const BUCKET = {

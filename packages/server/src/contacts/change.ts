@@ -17,7 +17,7 @@ import type { SourceWrite } from './source-write.ts'
 export interface ContactKeys {
   email: string | null
   externalId: string | null
-  /** Only a page has claimed the external id for this contact. */
+  /** Only a page has sent the external id of this contact. */
   isProvisional?: boolean
 }
 

@@ -82,7 +82,7 @@ function requireRecord(record: SourceRecord | null): SourceRecord {
 }
 
 async function takenKeys(tx: Tenant, externalIds: readonly string[], emails: readonly string[]) {
-  const [byId, byEmail, claims] = [
+  const [byId, byEmail, ofVisitors] = [
     await tx.db
       .selectFrom('contacts')
       .select('external_id as key')
@@ -106,7 +106,7 @@ async function takenKeys(tx: Tenant, externalIds: readonly string[], emails: rea
     emails: await survivorsOf(tx, EMAIL, emails),
   }
   return {
-    externalIds: new Set([...keys(byId), ...keys(claims), ...aliases.externalIds.keys()]),
+    externalIds: new Set([...keys(byId), ...keys(ofVisitors), ...aliases.externalIds.keys()]),
     emails: new Set([...keys(byEmail), ...aliases.emails.keys()]),
   }
 }

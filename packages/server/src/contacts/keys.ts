@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 
-/** Sets a contact's external id. @param isProvisional whether only a page has claimed it. */
+/** Sets a contact's external id. @param isProvisional whether only a page has sent it. */
 export async function setExternalId(
   tx: Tenant,
   contactId: string,

@@ -4,7 +4,7 @@ import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 
 /** A contact found by one of its keys. */
 export interface KeyedContact extends ContactRow {
-  /** Only a page has claimed the external id for this contact. */
+  /** Only a page has sent the external id of this contact. */
   external_id_provisional: boolean
   /** The keys in its row, if it was found by a key of a contact that was merged into it. */
   stored?: ContactRow

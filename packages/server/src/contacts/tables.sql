@@ -25,7 +25,7 @@ CREATE TABLE contacts (
   sort_firstname text GENERATED ALWAYS AS (left(lower(properties ->> 'firstname'), 200)) STORED,
   sort_lastname text GENERATED ALWAYS AS (left(lower(properties ->> 'lastname'), 200)) STORED,
   sort_company text GENERATED ALWAYS AS (left(lower(properties ->> 'company'), 200)) STORED,
-  -- Only a page claimed the external id for this contact: a verified identification may move it.
+  -- Only a page has sent the external id of this contact: a verified identification may move it.
   external_id_provisional boolean NOT NULL DEFAULT false,
   search_text text GENERATED ALWAYS AS (fold_text(
     coalesce(email, '') || E'\n' || coalesce(properties ->> 'firstname', '') || E'\n'

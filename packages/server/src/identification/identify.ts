@@ -10,20 +10,20 @@ import { linkVisitors } from '../contacts/visitors/link.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type Claim, type Known, type Resolution, resolveContact, type Trust } from './resolve-contact.ts'
+import { type Known, type Resolution, resolveContact, type SentKeys, type Trust } from './resolve-contact.ts'
 
 /** A request to identify visitors; at least one of userId and email is set. */
-export interface Identification extends Claim {
+export interface Identification extends SentKeys {
   visitorIds: readonly string[]
   properties: PropertyChanges
-  /** Whether the tenant requires signed identification: then an unverified claim fails. */
+  /** Whether the tenant requires signed identification: then an unverified one fails. */
   isProofRequired?: boolean
 }
 
 export interface Identified {
   contactId: string
   created: boolean
-  /** The trust that applied; lower than claimed if the hash does not cover the claim. */
+  /** The trust that applied; lower than sent if the hash does not cover the keys. */
   trust: Trust
   /** Ignored parts of the request that a page may not change: property keys, and `email`. */
   ignored: string[]
@@ -33,7 +33,7 @@ export interface Identified {
  * Finds or creates the identified contact, links the visitors to it and writes the properties. Call registerVisitors
  * first.
  * @throws ServiceError 400 `identification_not_signed` if a signature is required and the hash does not cover the
- * claim.
+ * keys.
  */
 export async function identify(
   tenant: Tenant,
@@ -77,14 +77,14 @@ async function findResolution(tx: Tenant, identification: Identification): Promi
 async function writeResolution(
   tx: Tenant,
   log: ChangeLog,
-  { userId, email: claimed, properties }: Identification,
+  { userId, email: sentEmail, properties }: Identification,
   resolution: Resolution,
   now: Date,
 ): Promise<ContactRow> {
   const { contact, loser, emailLoser, isEmailUnproven } = resolution
   // A source that identifies a contact by its email becomes a source of that email.
-  const isItsEmail = (contact?.stored ?? contact)?.email === claimed
-  const email = resolution.email ?? (isItsEmail ? claimed : null)
+  const isItsEmail = (contact?.stored ?? contact)?.email === sentEmail
+  const email = resolution.email ?? (isItsEmail ? sentEmail : null)
   const getsUserId = userId !== null && resolution.userId !== 'unchanged'
   const isItsUserId = userId !== null && (contact?.external_id === userId ? !isAliasOf(contact, userId) : getsUserId)
   const write: SourceWrite = {
@@ -119,7 +119,7 @@ async function writeResolution(
 }
 
 /**
- * Sets the contact's user id, which replaces one that only a page has claimed. @returns the contact as stored
+ * Sets the contact's user id, which replaces one that only a page has sent. @returns the contact as stored
  * afterwards.
  */
 async function setUserId(

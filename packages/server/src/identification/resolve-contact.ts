@@ -8,13 +8,14 @@ import { isUnverified } from '../contacts/source-trust.ts'
  */
 export type Trust = 'verified' | 'signed' | 'unverified'
 
-export interface Claim {
+/** The keys of an identification, and how far they are trusted. */
+export interface SentKeys {
   email: string | null
   userId: string | null
   trust: Trust
 }
 
-/** The contacts with the claim's email and with its user id; they may be the same. */
+/** The contacts with the sent email and user id; they may be the same. */
 export interface Known {
   byEmail: KeyedContact | undefined
   byUserId: KeyedContact | undefined
@@ -24,11 +25,11 @@ export interface Known {
 export interface Resolution {
   /** null: a new contact. */
   contact: KeyedContact | null
-  /** Whether the contact gets or keeps the user id permanently (`firm`) or until a verified claim (`provisional`). */
+  /** Whether the contact gets or keeps the user id permanently (`firm`) or until a verified identification (`provisional`). */
   userId: 'unchanged' | 'provisional' | 'firm'
-  /** The contact that loses the user id, which only a page had claimed for it. */
+  /** The contact that loses the user id, which only a page had sent. */
   loser: KeyedContact | null
-  /** The contact that loses the claim's email, which only a page had set. */
+  /** The contact that loses the sent email, which only a page had set. */
   emailLoser: KeyedContact | null
   /** The email to set on a contact without one, or to confirm. */
   email: string | null
@@ -51,16 +52,16 @@ const NOTHING = {
 
 /**
  * Finds the identified contact. Email is the strongest key, then the user id. A contact's email and user id never
- * change, except that a verified claim overrides one from a page.
+ * change, except that a verified identification overrides a page.
  */
-export function resolveContact(claim: Claim, known: Known): Resolution {
-  if (claim.trust === 'unverified') return resolveUnverified(claim, known)
-  return claim.trust === 'signed' && claim.userId !== null && claim.email !== null
-    ? resolveSigned({ ...claim, userId: claim.userId, email: claim.email }, known)
-    : resolveVerified(claim, known)
+export function resolveContact(keys: SentKeys, known: Known): Resolution {
+  if (keys.trust === 'unverified') return resolveUnverified(keys, known)
+  return keys.trust === 'signed' && keys.userId !== null && keys.email !== null
+    ? resolveSigned({ ...keys, userId: keys.userId, email: keys.email }, known)
+    : resolveVerified(keys, known)
 }
 
-function resolveUnverified({ email, userId }: Claim, { byEmail, byUserId }: Known): Resolution {
+function resolveUnverified({ email, userId }: SentKeys, { byEmail, byUserId }: Known): Resolution {
   const base = { ...NOTHING, trust: 'unverified' } as const
   const freeUserId = userId !== null && !byUserId ? 'provisional' : 'unchanged'
   if (byEmail) return { ...base, contact: byEmail, userId: byEmail.external_id === null ? freeUserId : 'unchanged' }
@@ -69,10 +70,10 @@ function resolveUnverified({ email, userId }: Claim, { byEmail, byUserId }: Know
   return { ...base, contact: null, userId: freeUserId, email }
 }
 
-function resolveVerified(claim: Claim, { byEmail, byUserId }: Known): Resolution {
-  const { email, userId, trust } = claim
+function resolveVerified(keys: SentKeys, { byEmail, byUserId }: Known): Resolution {
+  const { email, userId, trust } = keys
   if (byEmail && isEmailProvisional(byEmail) && byEmail.external_id !== userId) {
-    return { ...resolveVerified(claim, { byEmail: undefined, byUserId }), emailLoser: byEmail }
+    return { ...resolveVerified(keys, { byEmail: undefined, byUserId }), emailLoser: byEmail }
   }
   const proven = { ...NOTHING, trust }
   const loser = byUserId && byUserId !== byEmail && isUnconfirmed(byUserId) ? byUserId : null
@@ -93,10 +94,10 @@ function resolveVerified(claim: Claim, { byEmail, byUserId }: Known): Resolution
 
 /**
  * The hash covers only the user id, so a signed-in user can send any email with it. The email never selects a
- * contact that the user id does not; otherwise the claim counts as unverified.
+ * contact that the user id does not; otherwise the identification counts as unverified.
  */
-function resolveSigned(claim: Claim & { userId: string; email: string }, known: Known): Resolution {
-  const { email } = claim
+function resolveSigned(keys: SentKeys & { userId: string; email: string }, known: Known): Resolution {
+  const { email } = keys
   const { byEmail, byUserId } = known
   const proven = { ...NOTHING, trust: 'signed', userId: 'firm', isEmailUnproven: true } as const
   if (byUserId && !byUserId.external_id_provisional) {
@@ -104,7 +105,7 @@ function resolveSigned(claim: Claim & { userId: string; email: string }, known: 
     const isEmailLeftOut = !isBlank && byUserId.email !== email
     return { ...proven, contact: byUserId, email: isBlank ? email : null, isEmailLeftOut }
   }
-  if (byEmail && !(byEmail === byUserId && isEmailFromPage(byEmail))) return resolveUnverified(claim, known)
+  if (byEmail && !(byEmail === byUserId && isEmailFromPage(byEmail))) return resolveUnverified(keys, known)
   if (byEmail) return { ...proven, contact: byEmail }
   if (byUserId?.email === null) return { ...proven, contact: byUserId, email }
   return { ...proven, contact: null, loser: byUserId ?? null, email }

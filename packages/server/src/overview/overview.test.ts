@@ -88,7 +88,7 @@ test('properties are listed with their types', async () => {
     vip: true,
     since: '2026-01-01',
     tags: ['a', 'b'],
-    favourite_colour: 'red',
+    favorite_color: 'red',
     do_not_contact: true,
   })
   const { body } = await viewer.call('GET', '/v1/properties')
@@ -108,11 +108,11 @@ test('properties are listed with their types', async () => {
     vip: 'boolean',
     since: 'date',
     tags: 'list',
-    favourite_colour: 'text',
+    favorite_color: 'text',
   })
   expect(body.properties).toContainEqual({
-    name: 'favourite_colour',
-    label: 'Favourite colour',
+    name: 'favorite_color',
+    label: 'Favorite color',
     type: 'text',
     is_editable: true,
     is_usual: false,
@@ -139,13 +139,13 @@ test('properties are listed with their types', async () => {
 })
 
 test('one property is read by its name, as it is listed', async () => {
-  await tenant.contact('named@example.com', { favourite_engine: 'steam' })
-  const { body } = await viewer.call('GET', '/v1/properties/favourite_engine')
-  expect(body.property).toMatchObject({ name: 'favourite_engine', type: 'text', is_editable: true })
+  await tenant.contact('named@example.com', { favorite_engine: 'steam' })
+  const { body } = await viewer.call('GET', '/v1/properties/favorite_engine')
+  expect(body.property).toMatchObject({ name: 'favorite_engine', type: 'text', is_editable: true })
   const { body: listed } = await viewer.call('GET', '/v1/properties?entity=companies')
   const domain = await viewer.call('GET', '/v1/properties/domain?entity=companies')
   expect(listed.properties).toContainEqual(domain.body.property)
-  const unknown = await viewer.call('GET', '/v1/properties/favourite_engine?entity=companies')
+  const unknown = await viewer.call('GET', '/v1/properties/favorite_engine?entity=companies')
   expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
   expect((await viewer.call('GET', '/v1/properties/domain?entity=secrets')).status).toBe(400)
 })
