@@ -4,17 +4,17 @@ import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { allowApplication, type Consent, consentQuery, type Refused } from '../api/connected-apps.ts'
 import { meQuery } from '../api/session.ts'
+import { keptQuery } from '../app/kept-query.ts'
 import { EntryFrame } from '../sign-in/entry-frame.tsx'
 import { Form } from '../ui/form.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { isolated } from '../ui/text.tsx'
-import { keptQuery } from './routes.ts'
 import { ScopeChoice } from './scope-choice.tsx'
 import { text } from './text.ts'
 
 /** Asks a person whether an application may act for them, and with which scopes. */
 export function ConsentPage() {
-  const [query] = useState(keptQuery)
+  const [query] = useState(() => keptQuery('/oauth/authorize'))
   const { data, error } = useQuery(consentQuery(query))
   // A person who is not signed in is on the way to the sign-in page.
   const isSignedOut = error instanceof ApiError && error.status === 401

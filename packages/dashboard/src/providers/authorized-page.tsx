@@ -4,20 +4,21 @@ import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { completionQuery } from '../api/providers.ts'
+import { forgetQuery, keptQuery } from '../app/kept-query.ts'
 import { EntryFrame } from '../sign-in/entry-frame.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { LoadingState } from '../ui/states.tsx'
-import { forgetQuery, keptQuery, startPage } from './routes.ts'
+import { startPage } from './start-page.ts'
 import { text } from './text.ts'
 
 /** The redirect page: completes the sign-in, then opens the connected mailbox or system. */
 export function AuthorizedPage() {
   const { history } = useRouter()
-  const [query] = useState(keptQuery)
+  const [query] = useState(() => keptQuery('/authorized'))
   const { data, error } = useQuery(completionQuery(query))
   useEffect(() => {
     if (!data) return
-    forgetQuery()
+    forgetQuery('/authorized')
     history.replace(data.path)
   }, [data, history])
   // A person who is not signed in is being redirected to the sign-in page.

@@ -6,7 +6,7 @@ import { oauthClientsQuery, type Purpose, startAuthorization } from '../api/prov
 import { useMay } from '../app/may.ts'
 import { messageOf } from '../ui/states.tsx'
 import { ClientDialog } from './client-dialog.tsx'
-import { rememberPage } from './routes.ts'
+import { rememberPage } from './start-page.ts'
 import { text } from './text.ts'
 
 interface SignInButtonProps {
