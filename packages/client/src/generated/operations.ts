@@ -707,7 +707,7 @@ export class Operations extends Caller {
   /**
    * Ask a question about the data.
    *
-   * The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. If a request is interrupted, a retry asks the model again, at a cost. Needs the scope `agents:trigger`.
+   * The configured model answers with the read-only tools of the MCP server, within the caller’s scopes. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. If a request is interrupted, a retry asks the model again, at a cost. Needs the scope `agents:trigger`.
    */
   ask(input: AskInput, options?: RequestOptions): Promise<AskResult> {
     return this.call('POST /v1/ask', input, options)
@@ -1065,7 +1065,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Download the rows of an import that failed, as a CSV file.
+   * Download the failed rows of an import as a CSV file.
    *
    * Correct the rows and import the file again. The audit log records each download. Needs the scope `contacts:write`.
    */
@@ -1076,7 +1076,7 @@ export class Operations extends Caller {
   /**
    * Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals.
    *
-   * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`.
+   * Takes the fields of a new agent, and also needs the scope agents:trigger. The contacts are evaluated as in a run, and the response has its proposals, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`.
    */
   dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunResult> {
     return this.call('POST /v1/agents/dry-run', input, options)
@@ -1094,7 +1094,7 @@ export class Operations extends Caller {
   /**
    * Download companies as a CSV file.
    *
-   * Every matching record, with the filters of the list. What orders or shortens a list has no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. Needs the scope `companies:read`.
+   * Every matching record, with the filters of the list. Sorting, paging and `fields` have no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. Needs the scope `companies:read`.
    */
   exportCompanies(input: ExportCompaniesInput = {}, options?: RequestOptions): Promise<Response> {
     return this.call('GET /v1/companies/export.csv', input, options, 'file')
@@ -1103,7 +1103,7 @@ export class Operations extends Caller {
   /**
    * Download contacts as a CSV file.
    *
-   * Every matching record, with the filters of the list. What orders or shortens a list has no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. `has_event_*` filters, and a `filter` with event conditions, also need the scope `events:read`. Needs the scope `contacts:read`.
+   * Every matching record, with the filters of the list. Sorting, paging and `fields` have no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. `has_event_*` filters, and a `filter` with event conditions, also need the scope `events:read`. Needs the scope `contacts:read`.
    */
   exportContacts(input: ExportContactsInput = {}, options?: RequestOptions): Promise<Response> {
     return this.call('GET /v1/contacts/export.csv', input, options, 'file')
@@ -1112,7 +1112,7 @@ export class Operations extends Caller {
   /**
    * Download events as a CSV file.
    *
-   * Every matching record, with the filters of the list. What orders or shortens a list has no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. Needs the scope `events:read`.
+   * Every matching record, with the filters of the list. Sorting, paging and `fields` have no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. Needs the scope `events:read`.
    */
   exportEvents(input: ExportEventsInput = {}, options?: RequestOptions): Promise<Response> {
     return this.call('GET /v1/events/export.csv', input, options, 'file')
@@ -1229,7 +1229,7 @@ export class Operations extends Caller {
   /**
    * Get a conversation of a contact with its messages, newest first.
    *
-   * `page` and `limit` choose the messages. Needs the scope `contacts:read`.
+   * `page` and `limit` apply to messages. Needs the scope `contacts:read`.
    */
   getConversation(input: GetConversationInput, options?: RequestOptions): Promise<GetConversationResult> {
     return this.call('GET /v1/contacts/{contact_id}/conversations/{thread_id}', input, options)
@@ -1418,7 +1418,7 @@ export class Operations extends Caller {
   /**
    * Get a property of contacts, companies or events.
    *
-   * Only what `GET /v1/properties` lists is known. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
+   * Knows only what `GET /v1/properties` lists. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
    */
   getProperty(input: GetPropertyInput, options?: RequestOptions): Promise<PropertyResult> {
     return this.call('GET /v1/properties/{property}', input, options)
@@ -1738,7 +1738,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * List the visitors of a contact, newest first: the browsers and devices that were identified as it.
+   * List the visitors of a contact, newest first: its browsers and devices.
    *
    * `GET /v1/visitors/{visitor_id}` summarizes the events of one. Needs the scope `contacts:read`.
    */
@@ -2303,7 +2303,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Send all failed deliveries again whose events were recorded in a time range.
+   * Resend all failed deliveries whose events were recorded in a time range.
    *
    * Needs the scope `webhooks:write`.
    */
@@ -2483,7 +2483,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Record up to 500 events of your servers.
+   * Record up to 500 events from your servers.
    *
    * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once. Needs the scope `events:write`.
    */

@@ -2783,11 +2783,11 @@ export type Property = {
     label: string;
     type: 'text' | 'number' | 'boolean' | 'date' | 'list';
     /**
-     * Whether people set it: not if the service derives it, or if it records a consent.
+     * Whether people can set it: not if the service derives it or it records a consent.
      */
     is_editable: boolean;
     /**
-     * Whether records are shown and exported with it, unless other properties are chosen.
+     * Whether lists and exports include it by default.
      */
     is_usual: boolean;
     /**
@@ -3173,7 +3173,7 @@ export type RunSummary = {
     actions_auto_approved: number;
     actions_pending_approval: number;
     /**
-     * Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.
+     * Not proposed, because an action of the same type for the contact already waits for approval.
      */
     actions_skipped: number;
     errors: number;
@@ -7347,7 +7347,7 @@ export type SuggestSegmentValuesInput = {
      */
     property: string;
     /**
-     * Only values that begin with this.
+     * Only values that contain this.
      */
     q?: string;
     limit?: number;
