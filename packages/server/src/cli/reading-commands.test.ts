@@ -29,7 +29,6 @@ const ONLY_LISTED: Record<string, string> = {
   visit: 'has no id; event list shows its events',
   problem: 'has no id',
   scope: 'a name',
-  limit: 'a number',
   'connection-run': 'only counts, which the list shows',
   'connection-error': 'one line, which the list shows',
 }
