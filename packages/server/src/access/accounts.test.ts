@@ -164,3 +164,15 @@ test('the remaining attempts do not reveal to a tenant that an address has accou
   }
   expect(left[1]).toBe(left[0])
 })
+
+test('a person whom the operator creates again in their tenant gets the role, and the log says which one they had', async () => {
+  const email = address()
+  const { tenant, owner } = await vouched(email, PASSWORD)
+  const person = { email, password: OTHER, role: 'viewer' } as const
+  const userId = await createTenantUser(service.stores, tenant.id, person, { kind: 'command_line' }, now)
+  const log = (await owner.call('GET', `/v1/audit-log?subject_id=${userId}`)).body.entries
+  expect(log.map(({ action, details }: { action: string; details: object }) => [action, details])).toEqual([
+    ['member.role_changed', { from: 'admin', to: 'viewer' }],
+    ['member.address_verified', { email }],
+  ])
+})
