@@ -1,5 +1,6 @@
 import { companiesOfContacts } from '../contacts/of-companies.ts'
-import { conditionsOf, type EventFilters } from '../events/filters.ts'
+import { conditionsOf } from '../events/conditions.ts'
+import type { EventFilters } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Bucket, Measure, Metric } from './dimension.ts'

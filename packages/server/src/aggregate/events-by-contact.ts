@@ -1,4 +1,5 @@
-import { conditionsOf, type EventFilters } from '../events/filters.ts'
+import { conditionsOf } from '../events/conditions.ts'
+import type { EventFilters } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Measure, Metric } from './dimension.ts'

@@ -1,4 +1,5 @@
-import { conditionsOf, type EventFilters } from '../events/filters.ts'
+import { conditionsOf } from '../events/conditions.ts'
+import type { EventFilters } from '../events/filters.ts'
 import { rollupConditions } from '../events/rollups.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type BucketKey, type Dimension, isTime, type Measure, type Metric } from './dimension.ts'

@@ -1,5 +1,6 @@
 import type Type from 'typebox'
-import { conditionsOf, type EventFilters } from '../events/filters.ts'
+import { conditionsOf } from '../events/conditions.ts'
+import type { EventFilters } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { idsIn } from '../platform/http/query-parameters.ts'

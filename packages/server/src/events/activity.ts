@@ -1,8 +1,9 @@
 import type Type from 'typebox'
 import { contactsOf, type Owned, queryableGroups } from '../owners/owners.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { conditionsOf } from './conditions.ts'
 import { type ActivityEvent, isoOf, textOrNull } from './event-object.ts'
-import { conditionsOf, type EventFilters } from './filters.ts'
+import type { EventFilters } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
 interface Activity {

@@ -1,6 +1,6 @@
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
-import { eventConditions } from './filters.ts'
+import { eventConditions } from './conditions.ts'
 
 const EVENTS_READ = 2_000
 const KEYS_MAX = 200

@@ -1,7 +1,7 @@
 import type Type from 'typebox'
 import type { Tenant } from '../platform/tenant.ts'
+import { conditionsOf } from './conditions.ts'
 import { type CompactEvent, isoOf, textOrNull } from './event-object.ts'
-import { conditionsOf } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
 interface Row {

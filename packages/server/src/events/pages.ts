@@ -2,8 +2,9 @@ import { LOADED_BYTES_MAX, pagesOf } from '../platform/answer-size.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { conditionsOf } from './conditions.ts'
 import { EVENT_SELECT, type EventObject, type EventRow, toEventObjects } from './event-object.ts'
-import { conditionsOf, type EventFilters } from './filters.ts'
+import type { EventFilters } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
 const ROWS_PER_PAGE = 10_000

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../platform/time.ts'
-import { EVENT_FILTERS, type EventConditions, type EventFilters, eventConditions, storableTime } from './filters.ts'
+import { type EventConditions, eventConditions, storableTime } from './conditions.ts'
+import { EVENT_FILTERS, type EventFilters } from './filters.ts'
 import { ROLLUPS } from './table.ts'
 
 const DAY = 'toDate(timestamp)'

@@ -1,5 +1,6 @@
 import type { Tenant } from '../platform/tenant.ts'
-import { conditionsOf, type EventFilters } from './filters.ts'
+import { conditionsOf } from './conditions.ts'
+import type { EventFilters } from './filters.ts'
 import { rollupConditions } from './rollups.ts'
 
 /** The columns that statistics can be grouped by. */

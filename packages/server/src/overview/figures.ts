@@ -1,4 +1,4 @@
-import { type EventConditions, eventConditions, storableTime, timestampParameter } from '../events/filters.ts'
+import { type EventConditions, eventConditions, storableTime, timestampParameter } from '../events/conditions.ts'
 import { dayConditions } from '../events/rollups.ts'
 import { VISITORS_STATE } from '../events/table.ts'
 import { NOBODY } from '../journal/event-record.ts'

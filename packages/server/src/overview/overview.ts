@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { countWaitingActions } from '../agents/actions/waiting.ts'
 import { type ContactFilters, countContacts } from '../contacts/list.ts'
-import { eventConditions } from '../events/filters.ts'
+import { eventConditions } from '../events/conditions.ts'
 import { type Range, rangeBefore } from '../platform/http/days.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'

@@ -1,6 +1,6 @@
 import { searchCompanies } from '../companies/list.ts'
 import { frequentValues, VALUE_LENGTH_MAX } from '../contacts/property-values.ts'
-import { eventConditions } from '../events/filters.ts'
+import { eventConditions } from '../events/conditions.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'

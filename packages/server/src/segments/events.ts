@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isContact } from '../contacts/columns.ts'
 import { type ContactRange, type ContactSet, isLast } from '../contacts/ranges.ts'
-import { conditionsOf, type EventConditions, eventConditions } from '../events/filters.ts'
+import { conditionsOf, type EventConditions, eventConditions } from '../events/conditions.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { queryableGroups } from '../owners/owners.ts'
 import { IS_IDENTIFIED } from '../platform/clickhouse/owner-links.ts'

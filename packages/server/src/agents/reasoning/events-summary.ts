@@ -1,5 +1,5 @@
 import { activityOfContacts } from '../../events/activity.ts'
-import { conditionsOf } from '../../events/filters.ts'
+import { conditionsOf } from '../../events/conditions.ts'
 import { EVENT_ID_ORDER } from '../../events/table.ts'
 import { queryableGroups } from '../../owners/owners.ts'
 import type { Tenant } from '../../platform/tenant.ts'
