@@ -37,7 +37,7 @@ type Query = Record<string, string | number | boolean | null | undefined>
  * Calls an operation. Its declaration gives the types of the input and of the answer.
  * @param http its method and path, as in openapi.json
  * @param input the path's parameters, and those of the query or the fields of the body
- * @param version of `readWithVersion`: if the record was changed since, the error is 412.
+ * @param version of `readWithVersion`: if the record has changed since, the error is 412.
  * @throws ApiError
  */
 export function call<Http extends keyof Routes>(

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 
 /*
- * Locks on contacts, also for other features. All are acquired in id order, so that two transactions
- * cannot deadlock.
+ * Locks on contacts, also for other features. All are acquired in id order, so that two
+ * transactions cannot deadlock.
  */
 
 /** Keeps contacts from being merged and deleted until the transaction ends. @returns those that exist. */

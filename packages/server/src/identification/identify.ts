@@ -23,7 +23,7 @@ export interface Identification extends SentKeys {
 export interface Identified {
   contactId: string
   created: boolean
-  /** The trust that applied; lower than sent if the hash does not cover the keys. */
+  /** The trust that applied: lower than what was sent if the hash does not cover the keys. */
   trust: Trust
   /** Ignored parts of the request that a page may not change: property keys, and `email`. */
   ignored: string[]

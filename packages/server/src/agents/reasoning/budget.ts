@@ -8,7 +8,7 @@ const CONTEXT_TOKENS_MAX = 6_000
 const CHARACTERS_A_TOKEN = 3
 const TEXT_LENGTH_MAX = 500
 const PROPERTIES_MAX = 100
-/** Of a property that is a list. */
+/** Items shown of a property that is a list. */
 const ITEMS_MAX = 10
 /** The properties that are cut last. */
 const IMPORTANT = [...SUMMARY_PROPERTIES, 'lead_status', 'country']
