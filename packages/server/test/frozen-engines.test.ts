@@ -133,10 +133,16 @@ describe('a PostgreSQL that stops responding', () => {
     },
   )
 
-  test.each(CASES)('a segment whose claim the server %s is evaluated when it is back', async (_, isReceived) => {
+  const STATEMENTS: [string, string][] = [
+    ['claim', 'update "segments" set "claim"'],
+    ['first member', 'insert into "segment_members"'],
+    ['end', '"evaluated_at" = '],
+  ]
+  const STEPS = STATEMENTS.flatMap(([step, text]) => CASES.map(([received, is]) => ({ step, text, received, is })))
+  test.each(STEPS)('a segment whose $step the server $received is evaluated when it is back', async ({ text, is }) => {
     const city = newId()
     await tenant.contact(`${city}@example.com`, { city })
-    proxy.freezeAt('update "segments" set "claim"', isReceived)
+    proxy.freezeAt(text, is)
     const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: city }] }
     // The freeze may come before its response.
     await Promise.allSettled([createSegment(tenant.handle, { name: city, description: null, filter }, new Date())])

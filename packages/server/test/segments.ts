@@ -1,6 +1,7 @@
 import { newId } from '../src/platform/ids.ts'
 import { newClaim } from '../src/platform/postgres/lease.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
+import { releaseSegment } from '../src/segments/claim.ts'
 import { cacheDefinitions } from '../src/segments/definitions.ts'
 import { evaluateSegment } from '../src/segments/evaluate.ts'
 import { createSegment, type NewSegment } from '../src/segments/segments.ts'
@@ -29,4 +30,5 @@ export async function evaluateNow(
 ): Promise<void> {
   const claim = await claimSegment(tenant, segmentId)
   await evaluateSegment(tenant, dependencies, { segmentId, claim })
+  await releaseSegment(tenant, { segmentId, claim })
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { explain, keepFilesPrivate } from '../assembly/process.ts'
+import { keepFilesPrivate } from '../assembly/process.ts'
 import { readConfig } from '../config.ts'
 import { systemClock } from '../platform/time.ts'
 import { VERSION } from '../platform/version.ts'
@@ -114,8 +114,7 @@ async function run(command: Command, values: Values): Promise<number> {
       await session.close()
     }
   } catch (error) {
-    const { code = 'failed' } = error as { code?: string }
-    const message = code === 'failed' ? explain(error) : (error as Error).message
+    const { code = 'failed', message } = error as Error & { code?: string }
     if (json) console.log(JSON.stringify({ error: { code, message } }))
     else console.error(`cdsctl: ${message}`)
     return code === 'invalid_option' ? WRONG_CALL : FAILED

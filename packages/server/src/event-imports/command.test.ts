@@ -44,9 +44,14 @@ function startImport(input: string | Buffer | null, ...options: string[]) {
   return command
 }
 
+/** The connections that wait for locks of another. A transaction would see only those that exist when it first looks. */
+const BLOCKED_BY = 'FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))'
+
 /** Acts while a running import waits in the middle of a chunk: the row with its progress is locked. */
 async function whileHeld(act: () => Promise<void>): Promise<void> {
-  const client = await service.postgres.pool.connect()
+  const { pool } = service.postgres
+  const client = await pool.connect()
+  const { pid } = (await client.query('SELECT pg_backend_pid() AS pid')).rows[0]
   const lockStarted = async () => {
     await client.query('BEGIN')
     const { rowCount } = await client.query(
@@ -57,10 +62,7 @@ async function whileHeld(act: () => Promise<void>): Promise<void> {
     if (rowCount === 0) await client.query('ROLLBACK')
     return rowCount
   }
-  const waiting = async () => {
-    const sql = 'SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))'
-    return (await client.query(sql)).rowCount
-  }
+  const waiting = async () => (await pool.query(`SELECT ${BLOCKED_BY}`, [pid])).rowCount
   try {
     await expect.poll(lockStarted, { timeout: 60_000, interval: 5 }).toBe(1)
     await expect.poll(waiting, { timeout: 60_000, interval: 5 }).toBe(1)
@@ -168,4 +170,27 @@ test('Ctrl+C ends an import that waits for standard input, and leaves no copy of
   const { exit, stdout, stderr } = await waiting.ended
   expect([exit, JSON.parse(stdout).error.code, stderr]).toEqual([1, 'interrupted', ''])
   expect(await copies()).toEqual(before)
+})
+
+test('an import whose connection to PostgreSQL breaks while it writes a contact goes on', async () => {
+  const contact = await tenant.contact('broken@example.com')
+  const { pool } = service.postgres
+  const client = await pool.connect()
+  try {
+    await client.query('BEGIN')
+    const locked = 'SELECT pg_backend_pid() AS pid FROM contacts WHERE contact_id = $1 FOR UPDATE'
+    const { pid } = (await client.query(locked, [contact])).rows[0]
+    const line = { type: 'identify', userId: 'broken', traits: { email: 'broken@example.com', plan: 'pro' } }
+    const command = startImport(jsonLines(line), '--format', 'segment')
+    const breakWaiting = async () =>
+      (await pool.query(`SELECT pg_terminate_backend(pid) ${BLOCKED_BY}`, [pid])).rowCount
+    await expect.poll(breakWaiting, { interval: 5 }).toBe(1)
+    await client.query('ROLLBACK')
+    const { exit, stdout } = await command.ended
+    expect([exit, JSON.parse(stdout)]).toMatchObject([0, { read: 1, people: 1, failed: 0 }])
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+  expect((await tenant.call('GET', `/v1/contacts/${contact}`)).body.contact.properties).toMatchObject({ plan: 'pro' })
 })

@@ -4,6 +4,7 @@ import type { FormatName } from '../event-formats/formats.ts'
 import type { GroupCommit, PreparePart } from '../journal/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { whileClaimed } from '../platform/postgres/lease.ts'
+import { asUnavailable } from '../platform/postgres/unavailable.ts'
 import { separated, throttled } from '../platform/progress.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { createCallRecorder, type RecordCalls } from '../sites/ingestion/record-calls.ts'
@@ -216,8 +217,9 @@ async function whenAvailable<T>(report: (message: string) => void, work: () => P
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.status !== 503 || tries === TRIES_MAX) throw error
-      report(`waiting: ${error.message}`)
+      const unavailable = asUnavailable(error)
+      if (!unavailable || tries === TRIES_MAX) throw error
+      report(`waiting: ${unavailable.message}`)
       await sleep(PAUSE_MS)
     }
   }

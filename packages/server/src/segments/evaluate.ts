@@ -10,7 +10,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
 import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queue.ts'
-import { type ClaimedSegment, finishSegment, releaseSegment, whereClaimed } from './claim.ts'
+import { type ClaimedSegment, finishSegment, whereClaimed } from './claim.ts'
 import { compileFilter } from './conditions.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
@@ -33,21 +33,18 @@ export interface EvaluateDependencies {
 
 /**
  * Evaluates a segment, which this process has claimed, for every contact of the tenant. The first evaluation records no
- * entries, because it only finds the members that the segment has from the start.
+ * entries, because it only finds the members that the segment has from the start. The caller releases the segment, unless
+ * it was evaluated to the end.
  */
 export async function evaluateSegment(
   tenant: Tenant,
   dependencies: EvaluateDependencies,
   segment: ClaimedSegment,
 ): Promise<void> {
-  try {
-    await whileClaimed('segment', whereClaimed(tenant, segment), (lost) => {
-      const { signal } = dependencies
-      return evaluate(tenant, dependencies, segment, signal ? AbortSignal.any([signal, lost]) : lost)
-    })
-  } finally {
-    await releaseSegment(tenant, segment)
-  }
+  await whileClaimed('segment', whereClaimed(tenant, segment), (lost) => {
+    const { signal } = dependencies
+    return evaluate(tenant, dependencies, segment, signal ? AbortSignal.any([signal, lost]) : lost)
+  })
 }
 
 async function evaluate(

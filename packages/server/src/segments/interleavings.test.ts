@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 import { newClaim } from '../platform/postgres/lease.ts'
+import { releaseSegment } from './claim.ts'
 import { cacheDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import type { SegmentCondition, SegmentFilter } from './filter.ts'
@@ -115,6 +116,7 @@ async function evaluate(tenant: TestTenant, segmentId: string): Promise<void> {
   if (numUpdatedRows === 0n) return
   const dependencies = { definitions: cacheDefinitions(), clock: () => new Date() }
   await evaluateSegment(tenant.handle, dependencies, { segmentId, claim })
+  await releaseSegment(tenant.handle, { segmentId, claim })
 }
 
 async function act(tenant: TestTenant, visitor_id: string, contactId: string, email: string, steps: Step[]) {

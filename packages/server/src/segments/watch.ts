@@ -3,9 +3,9 @@ import type { SegmentFollower } from '../contacts/change-log.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import { newId } from '../platform/ids.ts'
-import { openTenant } from '../platform/tenant.ts'
+import { openTenant, type Tenant } from '../platform/tenant.ts'
 import { type Checks, startChecks, type WatchDependencies } from './checks.ts'
-import { type ClaimedSegment, claimSegment, findDue } from './claim.ts'
+import { type ClaimedSegment, claimSegment, findDue, releaseSegment } from './claim.ts'
 import { cacheDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { createFollower } from './follow.ts'
@@ -32,16 +32,22 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   const startedAt = rows[0]?.now ?? ''
   let resumeAt = 0
   /**
-   * The current claim. When a database goes down, it is retried first: it may have been made, and then no other process
-   * can claim the segment for a while.
+   * The current claim, until it is released. When PostgreSQL goes down, it is retried first: it may have been made, and
+   * then no other process can claim the segment for a while.
    */
   let current: ({ tenantId: string } & ClaimedSegment) | null = null
   let lastTenant: string | null = null
 
   /** A segment that cannot be evaluated is released for a while, so that others are evaluated first. */
-  function skipSegment(error: unknown): void {
-    if (error instanceof ServiceError && error.status === 503) throw error
-    log.warn({ err: error }, 'a segment could not be evaluated; continuing with others')
+  async function evaluateCurrent(tenant: Tenant, claimed: ClaimedSegment): Promise<void> {
+    const failure = await evaluateSegment(tenant, dependencies, claimed).then(
+      () => null,
+      (error: unknown) => error,
+    )
+    await releaseSegment(tenant, claimed)
+    current = null
+    if (failure instanceof ServiceError && failure.status === 503) throw failure
+    if (failure !== null) log.warn({ err: failure }, 'a segment could not be evaluated; continuing with others')
   }
 
   const evaluating = every(EVERY_MS, async () => {
@@ -55,9 +61,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
         }
         lastTenant = current.tenantId
         const tenant = openTenant(stores, current.tenantId)
-        if (await claimSegment(tenant, current, startedAt)) {
-          await evaluateSegment(tenant, dependencies, current).catch(skipSegment)
-        }
+        if (await claimSegment(tenant, current, startedAt)) await evaluateCurrent(tenant, current)
         current = null
       }
     } catch (error) {

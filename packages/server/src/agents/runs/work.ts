@@ -2,6 +2,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { JobContext, TenantJob } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
 import { ClaimLost, whileClaimed } from '../../platform/postgres/lease.ts'
+import { asUnavailable } from '../../platform/postgres/unavailable.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { MINUTE_MS } from '../../platform/time.ts'
 import type { ActionServices } from '../actions/queue.ts'
@@ -180,5 +181,5 @@ function unlessClaimLost(error: unknown): void {
 /** Whether the next contact would fail in the same way. */
 function isOfTheRun(error: unknown): boolean {
   if (error instanceof ClaimLost || error instanceof RunFailure || error instanceof CapReached) return true
-  return error instanceof ServiceError && error.status === 503
+  return asUnavailable(error) !== null
 }

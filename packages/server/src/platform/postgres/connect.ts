@@ -1,12 +1,11 @@
-import type { EventEmitter } from 'node:events'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { type ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 import { createLog, type Logger } from '../log.ts'
 import { MINUTE_MS } from '../time.ts'
 import type { PostgresAddress } from './address.ts'
 import { boundQueries } from './bounded-query.ts'
 import { watchPostgres } from './silence.ts'
+import { asUnavailable, NotingClient } from './unavailable.ts'
 
 /** No legitimate statement takes longer; a runaway one must not occupy a connection forever. */
 const STATEMENT_TIMEOUT_MS = 30_000
@@ -65,37 +64,6 @@ export function openPool<Tables>(
     boundQueries(client)
   })
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
-}
-
-/** The errors of the connections to PostgreSQL: others, as of a file or of another host, have the same codes. */
-const ofConnections = new WeakSet<object>()
-
-class NotingClient extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super(config)
-    const { connection } = this as unknown as { connection: EventEmitter }
-    connection.on('error', (error: object) => ofConnections.add(error))
-  }
-}
-
-/** pg's own errors, which have no code. */
-const LOST_CONNECTION =
-  /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered|pool after calling end/
-const DISK_FULL = '53100'
-
-/**
- * The 503 for an error that means PostgreSQL is currently unavailable: no connection, SQLSTATE classes 08 and 57P (it
- * is shutting down or starting), class 53 (disk full, too many connections, no memory), or 57014 (statement timeout).
- * null for any other error.
- */
-export function asUnavailable(error: unknown): ServiceError | null {
-  const { code = '', message = '', severity } = error as { [Key in 'code' | 'message' | 'severity']?: string }
-  if (severity !== undefined) {
-    if (code === DISK_FULL) return storageFull('PostgreSQL', error)
-    return /^(08|57P|53|57014)/.test(code) ? storeUnavailable('PostgreSQL', error) : null
-  }
-  const isLost = LOST_CONNECTION.test(message) || ofConnections.has(error as object)
-  return isLost ? storeUnavailable('PostgreSQL', error) : null
 }
 
 /** More than PostgreSQL may keep in memory, so it writes to disk, which fails if the disk is full. */

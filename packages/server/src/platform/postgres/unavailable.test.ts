@@ -4,7 +4,9 @@ import { createConnection, createServer } from 'node:net'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../../test/ports.ts'
-import { asUnavailable, connectPostgres } from './connect.ts'
+import { notFound, storeUnavailable } from '../errors.ts'
+import { connectPostgres } from './connect.ts'
+import { asUnavailable } from './unavailable.ts'
 
 /** The error that something real fails with. */
 const errorOf = (failing: Promise<unknown>): Promise<unknown> =>
@@ -51,5 +53,10 @@ describe('PostgreSQL is reported as unavailable', () => {
       createConnection(port, '127.0.0.1', () => resolve(null)).on('error', reject),
     )
     expect(asUnavailable(await errorOf(other))).toBeNull()
+  })
+
+  test('not when a request is refused, unlike when ClickHouse does not respond', () => {
+    const unavailable = storeUnavailable('ClickHouse', new Error('silence'))
+    expect([asUnavailable(notFound('segment')), asUnavailable(unavailable)]).toEqual([null, unavailable])
   })
 })
