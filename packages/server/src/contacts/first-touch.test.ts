@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { untilOneIsBlocked } from '../../test/blocked.ts'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
@@ -136,8 +137,7 @@ describe('the first touch is', () => {
     )
     const { rows } = await other.query('SELECT pg_backend_pid() AS pid')
     const tracked = track('v', page('/first', { timestamp: '2026-01-01T00:00:00Z' }))
-    const waiting = 'SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))'
-    await expect.poll(async () => (await postgres.pool.query(waiting, [rows[0].pid])).rowCount).toBe(1)
+    await untilOneIsBlocked(postgres.pool, rows[0].pid)
     await other.query('COMMIT')
     other.release()
     await tracked

@@ -2,6 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { breakBlocked, untilOneIsBlocked } from '../../test/blocked.ts'
 import { jsonLines } from '../../test/event-files.ts'
 import { openDirectory, startCommand } from '../../test/process.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
@@ -44,9 +45,6 @@ function startImport(input: string | Buffer | null, ...options: string[]) {
   return command
 }
 
-/** The connections that wait for locks of another. A transaction would see only those that exist when it first looks. */
-const BLOCKED_BY = 'FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))'
-
 /** Acts while a running import waits in the middle of a chunk: the row with its progress is locked. */
 async function whileHeld(act: () => Promise<void>): Promise<void> {
   const { pool } = service.postgres
@@ -62,10 +60,9 @@ async function whileHeld(act: () => Promise<void>): Promise<void> {
     if (rowCount === 0) await client.query('ROLLBACK')
     return rowCount
   }
-  const waiting = async () => (await pool.query(`SELECT ${BLOCKED_BY}`, [pid])).rowCount
   try {
     await expect.poll(lockStarted, { timeout: 60_000, interval: 5 }).toBe(1)
-    await expect.poll(waiting, { timeout: 60_000, interval: 5 }).toBe(1)
+    await untilOneIsBlocked(pool, pid)
     await act()
   } finally {
     await client.query('ROLLBACK')
@@ -182,9 +179,7 @@ test('an import whose connection to PostgreSQL breaks while it writes a contact 
     const { pid } = (await client.query(locked, [contact])).rows[0]
     const line = { type: 'identify', userId: 'broken', traits: { email: 'broken@example.com', plan: 'pro' } }
     const command = startImport(jsonLines(line), '--format', 'segment')
-    const breakWaiting = async () =>
-      (await pool.query(`SELECT pg_terminate_backend(pid) ${BLOCKED_BY}`, [pid])).rowCount
-    await expect.poll(breakWaiting, { interval: 5 }).toBe(1)
+    await breakBlocked(pool, pid)
     await client.query('ROLLBACK')
     const { exit, stdout } = await command.ended
     expect([exit, JSON.parse(stdout)]).toMatchObject([0, { read: 1, people: 1, failed: 0 }])

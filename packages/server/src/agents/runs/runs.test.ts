@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { breakBlocked } from '../../../test/blocked.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { newId } from '../../platform/ids.ts'
 import { triggerRun } from './trigger.ts'
@@ -181,4 +182,26 @@ test('concurrent triggers queue no more runs than the limit allows', async () =>
   const asked = await Promise.allSettled(Array.from({ length: 8 }, trigger))
   expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
   expect(asked.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'too_many_runs' } })
+})
+
+test('a run whose connection to PostgreSQL breaks while it records a contact evaluates the contact again', async () => {
+  const ada = await tenant.contact('ada@example.com', { lifecyclestage: 'lead' })
+  const agentId = await agent(TEMPLATE)
+  const { pool } = service.postgres
+  const client = await pool.connect()
+  try {
+    await client.query('BEGIN; LOCK TABLE agent_actions IN SHARE MODE')
+    const { pid } = (await client.query('SELECT pg_backend_pid() AS pid')).rows[0]
+    const runId = await trigger(agentId, { contact_ids: [ada] })
+    await breakBlocked(pool, pid)
+    await client.query('ROLLBACK')
+    expect(await ended(runId)).toMatchObject({
+      status: 'completed',
+      summary: { contacts_evaluated: 1, actions_proposed: 1, errors: 0 },
+      contact_results: [{ status: 'evaluated' }],
+    })
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
 })
