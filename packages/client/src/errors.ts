@@ -58,7 +58,7 @@ export async function errorOf(response: Response): Promise<CustomerDataError> {
 export function notTheService({ url, status, headers }: Response): CustomerDataError {
   const message = `${url} answered ${status}, but not as the Customer Data Service does. Check the URL, and the proxies in front of the service.`
   const retryAfterSeconds = secondsOf(headers.get('retry-after'))
-  return new CustomerDataError(message, { code: 'unexpected_answer', status, retryAfterSeconds })
+  return new CustomerDataError(message, { code: 'unexpected_response', status, retryAfterSeconds })
 }
 
 interface ErrorBody {

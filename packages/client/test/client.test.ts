@@ -164,12 +164,12 @@ async function elsewhere(answer: (response: import('node:http').ServerResponse) 
 
 test('what answers instead of the service is named', async () => {
   const page = await elsewhere((response) => response.writeHead(404).end('<html>Not here</html>'))
-  expect(await failureOf(page.listContacts())).toMatchObject({ code: 'unexpected_answer', status: 404 })
+  expect(await failureOf(page.listContacts())).toMatchObject({ code: 'unexpected_response', status: 404 })
   const moved = await elsewhere((response) => response.writeHead(301, { location: 'https://x.example/' }).end())
   const redirected = await failureOf(moved.createContact({ email: 'a@example.com' }))
   expect(redirected).toMatchObject({ code: 'redirected', message: expect.stringContaining('https://x.example/') })
   const html = await elsewhere((response) => response.end('<html>'))
-  expect(await failureOf(html.listContacts())).toMatchObject({ code: 'unexpected_answer' })
+  expect(await failureOf(html.listContacts())).toMatchObject({ code: 'unexpected_response' })
 })
 
 test('a silent service times out, and a caller can abort', async () => {

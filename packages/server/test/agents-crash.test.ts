@@ -7,7 +7,7 @@ import { createDatabase } from './databases.ts'
 import { KillableService, moveDatabaseClock } from './killable.ts'
 import { openDirectory } from './process.ts'
 import { startScriptedModel } from './scripted-model.ts'
-import { type Answer, call, insertTenant } from './service.ts'
+import { call, insertTenant, type TestResponse } from './service.ts'
 
 const CONTACTS = 24
 /** Contacts evaluated at once: at most this many responses of the model are lost with the process. */
@@ -27,7 +27,7 @@ test('a run continues after its process was killed, and proposes nothing twice',
   try {
     const { key } = await insertTenant(postgres.db)
     let url = await service.start()
-    const request = (method: string, path: string, body?: object): Promise<Answer> =>
+    const request = (method: string, path: string, body?: object): Promise<TestResponse> =>
       call({ url }, method, path, {
         headers: { authorization: `Bearer ${key}` },
         ...(body ? { body: JSON.stringify(body) } : {}),

@@ -19,7 +19,7 @@ interface Asked<Record> {
   limit: number
 }
 
-export function expectedAnswer<Record>(records: Record[], rules: Rules<Record>, asked: Asked<Record>) {
+export function expectedResult<Record>(records: Record[], rules: Rules<Record>, asked: Asked<Record>) {
   const groups = new Map<Key, Record[]>()
   for (const record of records) {
     const key = rules.keyOf(record)

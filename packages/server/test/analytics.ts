@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { DAY_MS, HOUR_MS } from '../src/platform/time.ts'
 import {
   type ConnectedSystem,
-  type SystemAnswer,
   type SystemRequest,
+  type SystemResponse,
   startConnectedSystem,
 } from './connected-system.ts'
 import { connectSystem, type TestConnection } from './connection.ts'
@@ -32,10 +32,10 @@ export interface AnalyticsPeer {
   credentials: object
   otherCredentials: object
   /** Answers a request with the valid credentials. */
-  answer(request: SystemRequest): SystemAnswer | Promise<SystemAnswer>
+  answer(request: SystemRequest): SystemResponse | Promise<SystemResponse>
   /** Which credentials a request has. */
   signedInWith(request: SystemRequest): 'first' | 'other' | 'none'
-  unauthorized: SystemAnswer
+  unauthorized: SystemResponse
   /** How long after it got an event it exports it. */
   delayMs: number
   /** Whether every pull finds events that came late; otherwise, the first one of a day does. */

@@ -4,11 +4,11 @@ import { request } from 'undici'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Browser } from './people.ts'
 import {
-  type Answer,
   CHROME,
   call,
   createTestTenant,
   sharedService,
+  type TestResponse,
   type TestService,
   type TestTenant,
 } from './service.ts'
@@ -76,14 +76,14 @@ const ROUTES: Record<string, Route> = {
   },
 }
 
-function send(route: Route, bytes: Uint8Array, headers: Record<string, string> = {}): Promise<Answer> {
+function send(route: Route, bytes: Uint8Array, headers: Record<string, string> = {}): Promise<TestResponse> {
   return call(service, 'POST', route.path(), {
     headers: { ...route.headers(), ...headers },
     body: new Uint8Array(bytes),
   })
 }
 
-const outcome = ({ status, body }: Answer) => [status, body.error?.code]
+const outcome = ({ status, body }: TestResponse) => [status, body.error?.code]
 const json = (route: Route, text: string) => Buffer.from(JSON.stringify(route.body(text)))
 
 describe.each(Object.entries(ROUTES))('%s', (_name, route) => {

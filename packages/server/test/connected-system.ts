@@ -18,21 +18,21 @@ export interface SystemRequest {
 }
 
 /** Its answer; an object or a list is sent as JSON. `null` cuts the connection. */
-export type SystemAnswer = { status?: number; headers?: Record<string, string>; body?: unknown } | null
+export type SystemResponse = { status?: number; headers?: Record<string, string>; body?: unknown } | null
 
 export interface ConnectedSystem {
   url: string
   /** Every request so far. */
   requests: SystemRequest[]
   /** Answers instead of the system, until a test resets it; undefined: the system answers. */
-  intercept: (request: SystemRequest) => SystemAnswer | undefined | Promise<SystemAnswer | undefined>
+  intercept: (request: SystemRequest) => SystemResponse | undefined | Promise<SystemResponse | undefined>
   close(): Promise<void>
 }
 
 /** Starts an HTTPS server on loopback that plays the API of a connected system. */
 export async function startConnectedSystem(
   { certificate, key }: ReturnType<typeof makeCertificate>,
-  answer: (request: SystemRequest) => SystemAnswer | Promise<SystemAnswer>,
+  answer: (request: SystemRequest) => SystemResponse | Promise<SystemResponse>,
 ): Promise<ConnectedSystem> {
   const system: ConnectedSystem = { url: '', requests: [], intercept: () => undefined, close: async () => {} }
   const server = createServer({ cert: certificate, key }, async (incoming, response) => {

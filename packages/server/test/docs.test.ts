@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { SearchEntry } from '../src/docs/search-index.ts'
-import { type Answer, call, sharedService, type TestService } from './service.ts'
+import { call, sharedService, type TestResponse, type TestService } from './service.ts'
 
 let service: TestService
 /** HTML by path. */
@@ -10,7 +10,7 @@ beforeAll(async () => {
   pages = await crawl('/docs')
 })
 
-const open = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+const open = (path: string, headers: Record<string, string> = {}): Promise<TestResponse> =>
   call(service, 'GET', path, { headers: { accept: 'text/html', ...headers } })
 
 const linksOf = (html: string) => [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link = '']) => link)

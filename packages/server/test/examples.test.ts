@@ -10,7 +10,14 @@ import { act, ended, uploaded } from './imports.ts'
 import { exampleOf, oneOfEach } from './one-of-each.ts'
 import { type Browser, signedIn } from './people.ts'
 import { expectExample } from './recorded-examples.ts'
-import { type Answer, call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
+import {
+  call,
+  createTestTenant,
+  sharedService,
+  type TestResponse,
+  type TestService,
+  type TestTenant,
+} from './service.ts'
 import { socialOf } from './social.ts'
 
 /**
@@ -144,7 +151,7 @@ interface Described {
 
 /** The routes of openapi.json that are not operations, such as those that pages call. */
 describe('every other route', () => {
-  type Send = (path: string, body: never) => Promise<Answer>
+  type Send = (path: string, body: never) => Promise<TestResponse>
   let other: TestTenant
   let key: string
 
@@ -205,7 +212,7 @@ describe('an error', () => {
   const json = { 'content-type': 'application/json' }
   const send = (headers: Record<string, string>, body: string) =>
     call(service, 'POST', '/v1/contacts', { headers: { authorization: `Bearer ${tenant.key}`, ...headers }, body })
-  const ERRORS: Record<string, [status: number, code: string, () => Promise<Answer>]> = {
+  const ERRORS: Record<string, [status: number, code: string, () => Promise<TestResponse>]> = {
     BadRequest: [400, 'validation_error', () => tenant.call('GET', '/v1/contacts?limit=1000')],
     Unauthorized: [401, 'missing_api_key', () => call(service, 'GET', '/v1/contacts')],
     Forbidden: [

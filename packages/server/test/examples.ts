@@ -3,7 +3,7 @@ import type { Services } from '../src/assembly/all-operations.ts'
 import { type Operation, routeOf, type Values } from '../src/operations/declare.ts'
 import { success } from '../src/platform/http/responses.ts'
 import { exampleOf, fill, queryOf } from './one-of-each.ts'
-import type { Answer } from './service.ts'
+import type { TestResponse } from './service.ts'
 import { undeclaredFields } from './undeclared-fields.ts'
 
 /**
@@ -26,7 +26,7 @@ export const WITH_PEERS = [
 ] as const
 
 export interface Caller {
-  call(method: string, path: string, body?: unknown): Promise<Answer>
+  call(method: string, path: string, body?: unknown): Promise<TestResponse>
 }
 
 /** The example of an operation, with the caller's own ids, addresses and codes in place of the example's. */
@@ -40,7 +40,7 @@ export async function succeed(
   operation: Operation<Services>,
   sent: Values,
   ids: Values,
-): Promise<Answer> {
+): Promise<TestResponse> {
   const { method, url, hasBody } = routeOf(operation)
   const query = hasBody ? '' : queryOf(sent)
   const body = hasBody && Object.keys(sent).length > 0 ? sent : undefined

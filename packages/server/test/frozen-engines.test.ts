@@ -13,7 +13,14 @@ import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts'
 import { Browser, signedIn } from './people.ts'
 import { MAIN, openDirectory, RUNNING, startProcess } from './process.ts'
 import { startScriptedModel } from './scripted-model.ts'
-import { type Answer, call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import {
+  call,
+  createTestTenant,
+  startTestService,
+  type TestResponse,
+  type TestService,
+  type TestTenant,
+} from './service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from './webhooks.ts'
 
 /** The documented limit: no request waits longer for a database that does not respond. */
@@ -21,7 +28,9 @@ const ANSWER_WITHIN_MS = 10_000
 const BACK_WITHIN_MS = 5_000
 
 /** The answer to a request, if it arrives in time. */
-async function inTime(answer: Promise<Answer>): Promise<{ status: number; code: string; retry_after: string | null }> {
+async function inTime(
+  answer: Promise<TestResponse>,
+): Promise<{ status: number; code: string; retry_after: string | null }> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error('no response')), ANSWER_WITHIN_MS)
   const { status, body, headers } = await Promise.race([answer, tooLate])
@@ -74,7 +83,7 @@ describe('a PostgreSQL that stops responding', () => {
       })
     // The service has now cached the site, so only the write can fail.
     expect((await form('ada@example.com')).status).toBe(200)
-    const requests: Record<string, () => Promise<Answer>> = {
+    const requests: Record<string, () => Promise<TestResponse>> = {
       list: () => tenant.call('GET', '/v1/contacts?search=ada'),
       read: () => tenant.call('GET', `/v1/contacts/${contact}`),
       create: () => tenant.call('POST', '/v1/contacts', { email: 'grace@example.com' }),

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type Answer, call, type TestService, type TestTenant } from './service.ts'
+import { call, type TestResponse, type TestService, type TestTenant } from './service.ts'
 
 /** A hook of a test, with its URL's path. */
 export interface TestHook {
@@ -47,7 +47,7 @@ export function send(
   { url }: Pick<TestHook, 'url'>,
   body: unknown,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<TestResponse> {
   return call(service, 'POST', url, { headers, body: typeof body === 'string' ? body : JSON.stringify(body) })
 }
 

@@ -1,4 +1,4 @@
-import type { SystemAnswer } from './connected-system.ts'
+import type { SystemResponse } from './connected-system.ts'
 import { type HubSpotRecord, type HubSpotRecords, type ObjectType, Refused, shown } from './hubspot-records.ts'
 
 /** The endpoints of the HubSpot that tests play which take up to 100 inputs, each of which may fail alone. */
@@ -8,7 +8,7 @@ export const NEW_YEAR = '2026-01-01T00:00:00.000Z'
 type Body = Record<string, unknown>
 type Input = { id: string; idProperty?: string; properties?: Record<string, string>; objectWriteTraceId?: string }
 
-const batch = (results: unknown[], errors: unknown[] = []): SystemAnswer => {
+const batch = (results: unknown[], errors: unknown[] = []): SystemResponse => {
   const times = { startedAt: NEW_YEAR, completedAt: NEW_YEAR, requestedAt: NEW_YEAR }
   const failed = errors.length > 0 ? { numErrors: errors.length, errors } : {}
   return { status: errors.length > 0 ? 207 : 200, body: { status: 'COMPLETE', results, ...times, ...failed } }
@@ -21,7 +21,7 @@ function inputsOf(body: Body): Input[] {
 }
 
 /** Finds records by their ids, or contacts by `idProperty: email`. What does not exist is an error of its input. */
-export function readBatch(records: HubSpotRecords, type: string, body: Body): SystemAnswer {
+export function readBatch(records: HubSpotRecords, type: string, body: Body): SystemResponse {
   const { properties = [], idProperty } = body as { properties?: string[]; idProperty?: string }
   if (idProperty !== undefined && idProperty !== 'email')
     throw new Refused('VALIDATION_ERROR', `${idProperty} is not a unique property`)
@@ -41,7 +41,7 @@ export function readBatch(records: HubSpotRecords, type: string, body: Body): Sy
   return batch(results, missing.length === 0 ? [] : [error])
 }
 
-export function readAssociations(records: HubSpotRecords, from: string, to: string, body: Body): SystemAnswer {
+export function readAssociations(records: HubSpotRecords, from: string, to: string, body: Body): SystemResponse {
   const pages = inputsOf(body).map(({ id }) => ({ id, to: records.associated(from, id, to) }))
   const missing = pages.filter((page) => page.to.length === 0)
   const results = pages
@@ -68,7 +68,7 @@ export function writeBatch(
   type: ObjectType,
   verb: string,
   body: Body,
-): SystemAnswer {
+): SystemResponse {
   const results: unknown[] = []
   const errors: unknown[] = []
   const inputs = inputsOf(body)

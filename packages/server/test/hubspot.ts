@@ -1,7 +1,7 @@
 import {
   type ConnectedSystem,
-  type SystemAnswer,
   type SystemRequest,
+  type SystemResponse,
   startConnectedSystem,
 } from './connected-system.ts'
 import { NEW_YEAR, readAssociations, readBatch, writeBatch } from './hubspot-batches.ts'
@@ -72,7 +72,7 @@ export async function startHubSpot(certificate: ReturnType<typeof makeCertificat
     'x-hubspot-ratelimit-remaining': String(Math.max(0, hubspot.limits.tenSecondly - within(times, 10_000))),
   })
 
-  function limited({ path }: SystemRequest): SystemAnswer | undefined {
+  function limited({ path }: SystemRequest): SystemResponse | undefined {
     const isSearch = path.endsWith('/search')
     if (hubspot.remainingToday <= 0) return tooMany('DAILY', 'You have reached your daily limit.')
     if (within(times, 10_000) >= hubspot.limits.tenSecondly)
@@ -85,7 +85,7 @@ export async function startHubSpot(certificate: ReturnType<typeof makeCertificat
     return undefined
   }
 
-  function answered(request: SystemRequest): SystemAnswer {
+  function answered(request: SystemRequest): SystemResponse {
     if (request.path === '/oauth/v1/token') return token(hubspot, new URLSearchParams(request.body))
     const sent = String(request.headers.authorization ?? '').replace(/^Bearer /, '')
     if (!hubspot.tokens.has(sent)) {
@@ -106,11 +106,11 @@ export async function startHubSpot(certificate: ReturnType<typeof makeCertificat
   return hubspot
 }
 
-function problem(status: number, category: string, message: string): SystemAnswer {
+function problem(status: number, category: string, message: string): SystemResponse {
   return { status, body: { status: 'error', message, correlationId: 'aeb5f871-7f07-4993-9211-075dc63e7cbf', category } }
 }
 
-export function tooMany(policyName: string, message: string): SystemAnswer {
+export function tooMany(policyName: string, message: string): SystemResponse {
   const body = {
     status: 'error',
     message,
@@ -122,7 +122,7 @@ export function tooMany(policyName: string, message: string): SystemAnswer {
   return { status: 429, body }
 }
 
-function token(hubspot: HubSpot, form: URLSearchParams): SystemAnswer {
+function token(hubspot: HubSpot, form: URLSearchParams): SystemResponse {
   const grant = form.get('grant_type') ?? ''
   const isKnown = form.get(grant === 'refresh_token' ? 'refresh_token' : 'code')?.startsWith('good-') ?? false
   if (!isKnown || !['authorization_code', 'refresh_token'].includes(grant)) {
@@ -136,7 +136,7 @@ function token(hubspot: HubSpot, form: URLSearchParams): SystemAnswer {
   return { body: { token_type: 'bearer', access_token, refresh_token: 'good-refresh', expires_in: 1_800 } }
 }
 
-function route(hubspot: HubSpot, { method, path, query, body: text }: SystemRequest): SystemAnswer {
+function route(hubspot: HubSpot, { method, path, query, body: text }: SystemRequest): SystemResponse {
   const { records } = hubspot
   const body = (text === '' ? {} : JSON.parse(text)) as Body
   if (path === '/account-info/v3/details') {
@@ -205,7 +205,7 @@ function pageOf<Item>(items: readonly Item[], limit: number, after: string | nul
   return { page, paging: next }
 }
 
-function list(records: HubSpotRecords, type: string, query: URLSearchParams): SystemAnswer {
+function list(records: HubSpotRecords, type: string, query: URLSearchParams): SystemResponse {
   const limit = Number(query.get('limit') ?? 10)
   if (limit > 100) throw new Refused('VALIDATION_ERROR', 'limit must be at most 100')
   const isArchived = query.get('archived') === 'true'
@@ -222,7 +222,7 @@ interface Filter {
   value?: string
 }
 
-function search(hubspot: HubSpot, type: string, body: Body): SystemAnswer {
+function search(hubspot: HubSpot, type: string, body: Body): SystemResponse {
   const {
     filterGroups = [],
     sorts = [],

@@ -21,7 +21,7 @@ export interface Seen {
 const seen = new Map<string, Seen>()
 
 /** Records the requests of a file's tests and their answers. */
-export function recordAnswers(app: App): void {
+export function recordResponses(app: App): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const { operationId } = (request.routeOptions.schema ?? {}) as { operationId?: string }
     const { testPath, currentTestName } = expect.getState()

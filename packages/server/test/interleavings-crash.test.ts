@@ -21,7 +21,7 @@ import {
 } from './owners-model.ts'
 import { openDirectory, startProcess } from './process.ts'
 import { seededRandom } from './seed.ts'
-import { type Answer, call, insertTenant, insertTenantOf } from './service.ts'
+import { call, insertTenant, insertTenantOf, type TestResponse } from './service.ts'
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
 const TENANTS = 3
@@ -333,7 +333,7 @@ async function perform(fleet: Fleet, tenant: Tenant, op: Op): Promise<void> {
 }
 
 /** An email identifies the contact that has it, or creates one. */
-function expectContact(tenant: Tenant, email: string, { status, body }: Answer): void {
+function expectContact(tenant: Tenant, email: string, { status, body }: TestResponse): void {
   expect(status, said(tenant, JSON.stringify(body))).toBe(200)
   const holder = holderOf(tenant.world, email)
   if (holder !== null) expect(body.contact_id, said(tenant, email)).toBe(holder)
@@ -406,7 +406,7 @@ async function request(
   fleet: Fleet,
   { key, site, randomProcess }: Tenant,
   make: () => Request,
-): Promise<Answer & { isRepeated: boolean }> {
+): Promise<TestResponse & { isRepeated: boolean }> {
   for (let isRepeated = false; !fleet.isOver; ) {
     const url = pick(randomProcess, fleet.urls)
     if (url === null) {

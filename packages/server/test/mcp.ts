@@ -1,5 +1,5 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { type Answer, call } from './service.ts'
+import { call, type TestResponse } from './service.ts'
 
 const META = 'io.modelcontextprotocol/'
 const REVISION = '2026-07-28'
@@ -31,7 +31,7 @@ export function callMcp(
   method: string,
   params?: Record<string, unknown>,
   capabilities?: object,
-): Promise<Answer> {
+): Promise<TestResponse> {
   const { headers, body } = mcpRequest(method, params, capabilities)
   return call(service, 'POST', '/mcp', { headers: { ...headers, authorization: `Bearer ${key}` }, body })
 }

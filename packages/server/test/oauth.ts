@@ -16,7 +16,7 @@ import type { App } from '../src/platform/http/app-types.ts'
 import { createRateLimiter } from '../src/platform/http/rate-limits.ts'
 import type { Browser } from './people.ts'
 import { freePort } from './ports.ts'
-import { type Answer, call, startTestService, type TestService } from './service.ts'
+import { call, startTestService, type TestResponse, type TestService } from './service.ts'
 
 /** A route that answers who calls over MCP. */
 export const WHO = '/test/who-calls'
@@ -53,7 +53,7 @@ function mountWho(app: App, started: { dependencies?: CallerDependencies }): voi
 }
 
 /** Who the service says that the bearer of a token is. */
-export function whoCalls(service: { url: string }, token: string): Promise<Answer> {
+export function whoCalls(service: { url: string }, token: string): Promise<TestResponse> {
   return call(service, 'GET', WHO, { headers: { authorization: `Bearer ${token}` } })
 }
 
@@ -152,13 +152,17 @@ export function authorizationRequest(service: TestService, clientId: string, cha
 }
 
 /** Allows a request as the dashboard's page does. */
-export function allow(browser: Browser, query: string, tenantId: string, changes: object = {}): Promise<Answer> {
+export function allow(browser: Browser, query: string, tenantId: string, changes: object = {}): Promise<TestResponse> {
   const decision = { query, tenant_id: tenantId, scopes: ['contacts:read'], redact_personal_data: true, ...changes }
   return browser.call('POST', '/api/oauth/authorization', decision)
 }
 
 /** Sends a form to an endpoint of the authorization server. */
-export function sendForm(service: { url: string }, path: string, parameters: Record<string, string>): Promise<Answer> {
+export function sendForm(
+  service: { url: string },
+  path: string,
+  parameters: Record<string, string>,
+): Promise<TestResponse> {
   return call(service, 'POST', path, {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(parameters).toString(),

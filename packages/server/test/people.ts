@@ -7,7 +7,7 @@ import { createVerifiedUser, insertMember } from '../src/access/users.ts'
 import type { Role } from '../src/operations/roles.ts'
 import { newId } from '../src/platform/ids.ts'
 import type { Stores } from '../src/platform/tenant.ts'
-import { type Answer, call, type TestService } from './service.ts'
+import { call, type TestResponse, type TestService } from './service.ts'
 
 /** The URL for people: CDS_PUBLIC_URL, or the address that the service listens on. */
 function publicUrlOf({ url, config }: Pick<TestService, 'url'> & Partial<Pick<TestService, 'config'>>): URL {
@@ -49,7 +49,7 @@ export class Browser {
     path: string,
     body?: unknown,
     headers: Record<string, string> = this.ownSite,
-  ): Promise<Answer> {
+  ): Promise<TestResponse> {
     const answer = await call(this.#service, method, path, {
       headers: { ...this.#host, ...headers, ...(this.cookies.size > 0 ? { cookie: this.cookie } : {}) },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),

@@ -1,4 +1,4 @@
-import type { SystemAnswer, SystemRequest } from './connected-system.ts'
+import type { SystemRequest, SystemResponse } from './connected-system.ts'
 
 export const API_TOKEN = '0123456789abcdef0123456789abcdef01234567'
 
@@ -28,7 +28,7 @@ export class PipedriveAccount {
   refreshToken = ''
   #issued = 0
 
-  answer(request: SystemRequest): SystemAnswer {
+  answer(request: SystemRequest): SystemResponse {
     const { path, query, headers } = request
     if (path === '/oauth/token') return this.#issue(request)
     const isKnown =
@@ -90,7 +90,7 @@ export class PipedriveAccount {
     })
   }
 
-  #recents(query: URLSearchParams): SystemAnswer {
+  #recents(query: URLSearchParams): SystemResponse {
     const since = query.get('since_timestamp') ?? ''
     if (!/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(since)) {
       return { status: 400, body: { success: false, error: 'since_timestamp is not valid' } }
@@ -111,7 +111,7 @@ export class PipedriveAccount {
   }
 
   /** https://pipedrive.readme.io/docs/marketplace-oauth-authorization: the client authenticates with HTTP Basic. */
-  #issue({ headers, body }: SystemRequest): SystemAnswer {
+  #issue({ headers, body }: SystemRequest): SystemResponse {
     const form = new URLSearchParams(body)
     const isClient = headers.authorization === `Basic ${Buffer.from('client-1:client-secret').toString('base64')}`
     if (!isClient) return { status: 401, body: { success: false, error: 'invalid_client' } }

@@ -1,13 +1,13 @@
 import type { ClickHouse } from '../src/platform/clickhouse/connect.ts'
 import type { PeerEvent } from './analytics.ts'
-import type { SystemAnswer, SystemRequest } from './connected-system.ts'
+import type { SystemRequest, SystemResponse } from './connected-system.ts'
 
 /**
  * PostHog's query API (https://posthog.com/docs/api/queries) on a real ClickHouse, which PostHog has too. What HogQL changes of
  * a query is changed here: the names of its tables, and `toDateTime`, which parses any form with microseconds.
  */
 export interface PostHogPeer {
-  answer(request: SystemRequest): Promise<SystemAnswer>
+  answer(request: SystemRequest): Promise<SystemResponse>
   add(...events: PeerEvent[]): Promise<void>
   /** Adds rows as they are. */
   insert(table: 'events' | 'persons' | 'person_distinct_ids', ...rows: object[]): Promise<void>
@@ -29,7 +29,7 @@ export function createPostHog(clickhouse: () => ClickHouse): PostHogPeer {
   const persons = new Map<string, number>()
   let inserts = 0
   const queries: string[] = []
-  const run = async (hogql: string): Promise<SystemAnswer> => {
+  const run = async (hogql: string): Promise<SystemResponse> => {
     queries.push(hogql)
     const limit = Number(/LIMIT (\d+)\s*$/.exec(hogql)?.[1] ?? ROWS_DEFAULT)
     if (limit > ROWS_MAX) return { status: 400, body: { type: 'validation_error', detail: 'LIMIT is too high.' } }

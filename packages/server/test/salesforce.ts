@@ -1,4 +1,4 @@
-import type { SystemAnswer, SystemRequest } from './connected-system.ts'
+import type { SystemRequest, SystemResponse } from './connected-system.ts'
 import { COMMON, TYPES } from './salesforce-fields.ts'
 import { matches, parseSoql, type Soql } from './soql.ts'
 
@@ -46,7 +46,7 @@ export class SalesforceOrganization {
   readonly #queries = new Map<string, SalesforceObject[]>()
   #numbers = 0
 
-  answer(request: SystemRequest): SystemAnswer {
+  answer(request: SystemRequest): SystemResponse {
     const { path, method } = request
     if (path === '/services/oauth2/token') return this.#issue(request)
     if (this.accessToken === '' || request.headers.authorization !== `Bearer ${this.accessToken}`) {
@@ -57,7 +57,7 @@ export class SalesforceOrganization {
     return { status, headers: { 'sforce-limit-info': `api-usage=${this.usage}`, ...headers }, body }
   }
 
-  #rest(method: string, path: string, { query, body }: SystemRequest): SystemAnswer {
+  #rest(method: string, path: string, { query, body }: SystemRequest): SystemResponse {
     const [, resource = '', first = '', last = ''] = path.split('/')
     if (resource === 'sobjects' && last === 'describe') return this.#describe(first)
     if (resource === 'query' || resource === 'queryAll') {
@@ -79,7 +79,7 @@ export class SalesforceOrganization {
     return { body: describeJob(id, job) }
   }
 
-  #describe(sobject: string): SystemAnswer {
+  #describe(sobject: string): SystemResponse {
     const types = TYPES[sobject]
     if (!types || this.hidden.includes(sobject)) return notFound()
     const { 'Owner.Name': _, ...common } = COMMON
@@ -91,7 +91,7 @@ export class SalesforceOrganization {
     return { body: { name: sobject, custom: false, queryable: true, fields } }
   }
 
-  #query(text: string, isAll: boolean): SystemAnswer {
+  #query(text: string, isAll: boolean): SystemResponse {
     const soql = this.#parse(text)
     if (typeof soql === 'string') return refused(400, { errorCode: soql, message: text })
     const id = `01g${String(++this.#numbers).padStart(15, '0')}`
@@ -101,7 +101,7 @@ export class SalesforceOrganization {
 
   readonly #soqlOf = new Map<string, Soql>()
 
-  #page(resource: string, id: string, soql: Soql, from: number): SystemAnswer {
+  #page(resource: string, id: string, soql: Soql, from: number): SystemResponse {
     this.#soqlOf.set(id, soql)
     const all = this.#queries.get(id) ?? []
     const to = from + this.pageSize
@@ -111,7 +111,7 @@ export class SalesforceOrganization {
     return { body: { totalSize: all.length, done: isDone, ...more, records } }
   }
 
-  #queryMore(resource: string, locator: string): SystemAnswer {
+  #queryMore(resource: string, locator: string): SystemResponse {
     const [id = '', from = ''] = locator.split('-')
     const soql = this.#soqlOf.get(id)
     if (soql) return this.#page(resource, id, soql, Number(from))
@@ -123,7 +123,7 @@ export class SalesforceOrganization {
     this.#soqlOf.clear()
   }
 
-  #createJob(body: string): SystemAnswer {
+  #createJob(body: string): SystemResponse {
     const { operation, query = '' } = JSON.parse(body) as { operation: string; query: string }
     if (operation !== 'query' && operation !== 'queryAll') {
       return refused(400, { errorCode: 'INVALIDJOB', message: `${operation} is not supported` })
@@ -137,7 +137,7 @@ export class SalesforceOrganization {
     return { body: { ...describeJob(id, job), state: 'UploadComplete' } }
   }
 
-  #results({ state, soql, isAll }: Job, query: URLSearchParams): SystemAnswer {
+  #results({ state, soql, isAll }: Job, query: URLSearchParams): SystemResponse {
     if (state !== 'JobComplete') {
       return refused(400, { errorCode: 'INVALIDJOBSTATE', message: 'Results are available when the job is complete.' })
     }
@@ -179,7 +179,7 @@ export class SalesforceOrganization {
   }
 
   /** https://help.salesforce.com/s/articleView?id=xcloud.remoteaccess_oauth_refresh_token_flow.htm */
-  #issue({ body }: SystemRequest): SystemAnswer {
+  #issue({ body }: SystemRequest): SystemResponse {
     const form = new URLSearchParams(body)
     if (form.get('client_id') !== 'client-1' || form.get('client_secret') !== 'client-secret') {
       return { status: 400, body: { error: 'invalid_client', error_description: 'invalid client credentials' } }
@@ -223,11 +223,11 @@ function toJson(row: SalesforceObject, { sobject, fields }: Soql): object {
   return { attributes: { type: sobject, url }, ...Object.fromEntries(entries) }
 }
 
-function refused(status: number, error: { errorCode: string; message: string }): SystemAnswer {
+function refused(status: number, error: { errorCode: string; message: string }): SystemResponse {
   return { status, body: [error] }
 }
 
-function notFound(): SystemAnswer {
+function notFound(): SystemResponse {
   return refused(404, { errorCode: 'NOT_FOUND', message: 'The requested resource does not exist' })
 }
 

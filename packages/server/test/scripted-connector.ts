@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { CONNECTORS } from '../src/connectors/all-connectors.ts'
 import { textOf } from '../src/connectors/client.ts'
 import type { Connector, ConnectorObject, RecordsPage } from '../src/connectors/connector.ts'
-import { type ConnectedSystem, type SystemAnswer, startConnectedSystem } from './connected-system.ts'
+import { type ConnectedSystem, type SystemResponse, startConnectedSystem } from './connected-system.ts'
 import { makeCertificate } from './receiver.ts'
 import type { TestTenant } from './service.ts'
 
@@ -22,7 +22,7 @@ const scripted: Connector = {
     host: Type.Optional(Type.String()),
     account_url: Type.Optional(Type.String({ readOnly: true })),
   },
-  settingsOfAnswer: ({ account_url }) => (account_url === undefined ? {} : { account_url }),
+  settingsOfResponse: ({ account_url }) => (account_url === undefined ? {} : { account_url }),
   baseUrl: ({ host = 'scripted.example' }) => `https://${host}`,
   headers: ({ token, access_token }) => ({ authorization: `Bearer ${token ?? access_token ?? ''}` }),
   pauseMs: 0,
@@ -65,7 +65,7 @@ export async function startScriptedSystem(further: readonly ConnectorObject[] = 
   const connector = { ...scripted, objects: [...scripted.objects, ...further] }
   const certificate = makeCertificate()
   let held: { cursor: string | null; reached: () => void; released: Promise<void> } | null = null
-  const system = await startConnectedSystem(certificate, async ({ path, query, headers }): Promise<SystemAnswer> => {
+  const system = await startConnectedSystem(certificate, async ({ path, query, headers }): Promise<SystemResponse> => {
     if (headers.authorization !== `Bearer ${self.token}`) return { status: 401, body: { message: 'token expired' } }
     if (path === '/me') return { body: { account: self.account } }
     const cursor = query.get('cursor')

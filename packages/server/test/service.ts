@@ -19,7 +19,7 @@ import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
 import { type Clock, systemClock } from '../src/platform/time.ts'
 import { createDatabase } from './databases.ts'
-import { recordAnswers } from './interface-coverage.ts'
+import { recordResponses } from './interface-coverage.ts'
 
 export interface TestService extends Service {
   config: Config
@@ -114,7 +114,7 @@ export async function startTestService(
   const beforeListen = (app: App) => {
     options.beforeListen?.(app)
     checkAnswers(app)
-    recordAnswers(app)
+    recordResponses(app)
   }
   const clickhouse = config.clickhouseUrl === null ? { clickhouse: await createClickHouseDatabase() } : {}
   const connectorUrls = { ...UNREACHABLE, ...options.connectorUrls }
@@ -193,7 +193,7 @@ export class TestTenant {
   }
 
   /** Calls the API; a body is sent as JSON. */
-  call(method: string, path: string, body?: unknown, key = this.key): Promise<Answer> {
+  call(method: string, path: string, body?: unknown, key = this.key): Promise<TestResponse> {
     return call(this.#service, method, path, {
       headers: { authorization: `Bearer ${key}` },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -209,7 +209,7 @@ export class TestTenant {
   }
 
   /** Sends a batch like a page of the tenant's site. */
-  track(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  track(body: unknown, headers: Record<string, string> = {}): Promise<TestResponse> {
     return call(this.#service, 'POST', '/track', {
       headers: { origin: `https://${this.site}`, 'user-agent': CHROME, ...headers },
       body: JSON.stringify(body),
@@ -232,7 +232,7 @@ interface UploadOptions {
 export const CHROME =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36'
 
-export interface Answer {
+export interface TestResponse {
   status: number
   headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
@@ -245,7 +245,7 @@ export async function call(
   method: string,
   path: string,
   { headers = {}, body }: { headers?: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> } = {},
-): Promise<Answer> {
+): Promise<TestResponse> {
   const init = {
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },

@@ -1,5 +1,5 @@
 import { newId } from '../src/platform/ids.ts'
-import type { Answer, TestTenant } from './service.ts'
+import type { TestResponse, TestTenant } from './service.ts'
 
 /** Creates an identity through the API. @returns its id. */
 export async function createIdentity(tenant: TestTenant): Promise<string> {
@@ -18,11 +18,11 @@ export function socialOf(tenant: TestTenant, identityId: string, network = 'soci
   const base = `/v1/identities/${identityId}/${network}`
   const flow = {
     base,
-    login: (body?: object): Promise<Answer> => tenant.call('POST', `${base}/login`, body),
-    status: (sessionId: string): Promise<Answer> => tenant.call('GET', `${base}/status/${sessionId}`),
-    code: (sessionId: string, code: unknown): Promise<Answer> =>
+    login: (body?: object): Promise<TestResponse> => tenant.call('POST', `${base}/login`, body),
+    status: (sessionId: string): Promise<TestResponse> => tenant.call('GET', `${base}/status/${sessionId}`),
+    code: (sessionId: string, code: unknown): Promise<TestResponse> =>
       tenant.call('POST', `${base}/code/${sessionId}`, { code }),
-    check: (): Promise<Answer> => tenant.call('GET', `${base}/check`),
+    check: (): Promise<TestResponse> => tenant.call('GET', `${base}/check`),
     /** Logs in, which must be accepted. @returns the session's id. */
     begin: async (username: string, more: object = {}): Promise<string> => {
       const { status, body } = await flow.login({ username, password: 'a password', ...more })
@@ -30,7 +30,7 @@ export function socialOf(tenant: TestTenant, identityId: string, network = 'soci
       return body.login_result.session_id
     },
     /** Polls until the status is one of the given. */
-    until: async (sessionId: string, ...wanted: string[]): Promise<Answer> => {
+    until: async (sessionId: string, ...wanted: string[]): Promise<TestResponse> => {
       for (;;) {
         const answer = await flow.status(sessionId)
         if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))

@@ -1,7 +1,7 @@
 import { attempt, later } from './guard.ts'
 
 /** Timeout of a request. Event ids make retries harmless. */
-export const ANSWER_MS_MAX = 2_000
+export const RESPONSE_MS_MAX = 2_000
 
 /**
  * Posts a text, which needs no preflight. The page may have replaced fetch, so every other attempt uses XMLHttpRequest.
@@ -14,11 +14,11 @@ export function post(url: string, body: string, tries: number, done: (status: nu
     isDone = true
   }
   const fail = () => finish(0, '')
-  later(fail, ANSWER_MS_MAX)
+  later(fail, RESPONSE_MS_MAX)
   const isSent = attempt(() =>
     tries % 2
       ? byXhr(url, body, finish)
-      : fetch(url, { ...request(body), signal: AbortSignal.timeout?.(ANSWER_MS_MAX) }).then(
+      : fetch(url, { ...request(body), signal: AbortSignal.timeout?.(RESPONSE_MS_MAX) }).then(
           (response) => response.text().then((answer) => finish(response.status, answer), fail),
           fail,
         ),
@@ -30,7 +30,7 @@ function byXhr(url: string, body: string, finish: (status: number, answer: strin
   const request = new XMLHttpRequest()
   request.open('POST', url)
   request.withCredentials = true
-  request.timeout = ANSWER_MS_MAX
+  request.timeout = RESPONSE_MS_MAX
   request.onloadend = () => finish(request.status, request.responseText)
   request.send(body)
   return request

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { addVerifiedDomain } from '../../server/src/access/domains-of-tenant.ts'
 import { sharedChromium } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { ANSWER_MS_MAX } from '../src/request.ts'
+import { RESPONSE_MS_MAX } from '../src/request.ts'
 import { FINGERPRINT_MS_MAX } from '../src/visitor.ts'
 
 // Each step of a test has its own timeout; on a busy machine, several of them may be needed.
@@ -98,7 +98,7 @@ export class Site {
   /** Opens a tab with longer timeouts of the tracker, unless `impatient`. */
   async tab({ context, impatient = false }: Options = {}): Promise<Page> {
     const page = await (context ?? (await this.browser.newContext())).newPage()
-    if (!impatient) await page.addInitScript(waitLonger, [ANSWER_MS_MAX, FINGERPRINT_MS_MAX])
+    if (!impatient) await page.addInitScript(waitLonger, [RESPONSE_MS_MAX, FINGERPRINT_MS_MAX])
     return page
   }
 

@@ -146,7 +146,7 @@ export function queryString(query: Query): string {
 }
 
 /** @throws ApiError if the service is unreachable; any response is fine. */
-export async function requireAnswer(): Promise<void> {
+export async function requireResponse(): Promise<void> {
   await answerOf('/favicon.svg', { cache: 'no-store' })
 }
 

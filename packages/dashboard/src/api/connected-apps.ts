@@ -1,11 +1,11 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { ConnectedApp } from '../../../client/src/generated/types.gen.ts'
-import type { ConsentAnswer } from '../../../server/src/access/oauth/consent.ts'
+import type { ConsentResponse } from '../../../server/src/access/oauth/consent.ts'
 import { call, get, send } from './client.ts'
 
 export type { ConnectedApp }
-export type Refused = NonNullable<ConsentAnswer['refusal']>
-export type Consent = NonNullable<ConsentAnswer['consent']>
+export type Refused = NonNullable<ConsentResponse['refusal']>
+export type Consent = NonNullable<ConsentResponse['consent']>
 
 /** Rows per page. */
 export const APPS_LENGTH = 50
@@ -29,7 +29,7 @@ export function refreshConnectedApps(queryClient: QueryClient): Promise<unknown>
 export const consentQuery = (query: string) =>
   queryOptions({
     queryKey: ['consent', query],
-    queryFn: ({ signal }) => get<ConsentAnswer>('/api/oauth/authorization', { query }, signal),
+    queryFn: ({ signal }) => get<ConsentResponse>('/api/oauth/authorization', { query }, signal),
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     enabled: query !== '',

@@ -1,10 +1,14 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { InvitationAnswer, MeAnswer, SignInOptionsAnswer } from '../../../server/src/access/sign-in/schema.ts'
+import type {
+  InvitationResponse,
+  MeResponse,
+  SignInOptionsResponse,
+} from '../../../server/src/access/sign-in/schema.ts'
 import type { Role } from '../../../server/src/operations/roles.ts'
 import { get, send } from './client.ts'
 
 export type { Role }
-export type Me = MeAnswer
+export type Me = MeResponse
 
 export const meQuery = queryOptions({
   queryKey: ['me'],
@@ -14,13 +18,13 @@ export const meQuery = queryOptions({
 
 export const signInOptionsQuery = queryOptions({
   queryKey: ['sign-in-options'],
-  queryFn: ({ signal }) => get<SignInOptionsAnswer>('/api/sign-in-options', {}, signal),
+  queryFn: ({ signal }) => get<SignInOptionsResponse>('/api/sign-in-options', {}, signal),
 })
 
 export const invitationQuery = (token: string) =>
   queryOptions({
     queryKey: ['invitation', token],
-    queryFn: ({ signal }) => get<InvitationAnswer>(`/api/invitations/${encodeURIComponent(token)}`, {}, signal),
+    queryFn: ({ signal }) => get<InvitationResponse>(`/api/invitations/${encodeURIComponent(token)}`, {}, signal),
   })
 
 /** The next step of a sign-in. */

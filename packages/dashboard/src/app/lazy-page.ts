@@ -1,5 +1,5 @@
 import { lazyRouteComponent } from '@tanstack/react-router'
-import { requireAnswer } from '../api/client.ts'
+import { requireResponse } from '../api/client.ts'
 
 /**
  * A page whose script is loaded when the page is opened. If that fails, the router reloads the window, because the
@@ -12,7 +12,7 @@ export function lazyPage<Module extends Record<string, unknown>, Name extends ke
 ) {
   const readOrSay = () =>
     read().catch(async (error: unknown) => {
-      await requireAnswer()
+      await requireResponse()
       throw error
     })
   return lazyRouteComponent<Module, Name>(readOrSay, name)

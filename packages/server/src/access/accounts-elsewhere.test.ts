@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../test/people.ts'
-import { type Answer, createTestTenant, startTestService, type TestService } from '../../test/service.ts'
+import { createTestTenant, startTestService, type TestResponse, type TestService } from '../../test/service.ts'
 
 const THEIRS = 'chosen by the inviter'
 
@@ -15,7 +15,7 @@ const now = new Date()
 let networks = 0
 
 /** A response without the parts that differ between any two invitations. */
-function comparable({ status, body, headers }: Answer, email: string) {
+function comparable({ status, body, headers }: TestResponse, email: string) {
   const text = JSON.stringify({ body, headers: [...headers.entries()].filter(([name]) => name !== 'date') })
   const plain = text
     .replaceAll(email, 'ADDRESS')
@@ -43,7 +43,7 @@ async function everythingAbout(email: string) {
     seen.push([step, JSON.parse(JSON.stringify(comparable(answer, email)).replaceAll(other, 'OWNER'))])
     return answer
   }
-  const tokenOf = ({ body }: Answer) => body.link.split('/').at(-1)
+  const tokenOf = ({ body }: TestResponse) => body.link.split('/').at(-1)
   const invited = await call('create', owner, 'POST', '/v1/invitations', { email, role: 'viewer' })
   await call('list', owner, 'GET', '/v1/invitations')
   await call('open the first link', owner, 'GET', `/api/invitations/${tokenOf(invited)}`)

@@ -1,6 +1,12 @@
 import { beforeEach, expect, test } from 'vitest'
 import { Browser, createPerson } from '../../test/people.ts'
-import { type Answer, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import {
+  createTestTenant,
+  sharedService,
+  type TestResponse,
+  type TestService,
+  type TestTenant,
+} from '../../test/service.ts'
 import type { Role } from '../operations/roles.ts'
 import { SCOPES, scopesOf } from '../operations/scopes.ts'
 
@@ -15,14 +21,14 @@ beforeEach(async () => {
 
 let addresses = 0
 const address = () => `keyed${++addresses}@example.com`
-const outcome = ({ status, body }: Answer) => [status, body.error?.code]
+const outcome = ({ status, body }: TestResponse) => [status, body.error?.code]
 const person = (role: Role) => createPerson(service.stores, tenant.id, { email: address(), name: 'Pat', role })
 const keyOf = (role: Role) => tenant.keyWith('settings:write', ...scopesOf(role))
 const invite = (key: string, role: string, email = address()) =>
   tenant.call('POST', '/v1/invitations', { email, role }, key)
 const change = (key: string, userId: string, role: string) =>
   tenant.call('PATCH', `/v1/members/${userId}`, { role }, key)
-const opens = async ({ body }: Answer) => {
+const opens = async ({ body }: TestResponse) => {
   const token = body.link.split('/').at(-1)
   return (await new Browser(service).call('GET', `/api/invitations/${token}`)).status
 }

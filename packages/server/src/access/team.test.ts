@@ -3,9 +3,9 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../test/people.ts'
 import {
-  type Answer,
   createTestTenant,
   startTestService,
+  type TestResponse,
   type TestService,
   type TestTenant,
 } from '../../test/service.ts'
@@ -229,7 +229,7 @@ test('accepting while the tenant is being deleted returns a clean error', async 
   const doomed = tenant
   const email = address()
   const token = await invite(owner, email)
-  let answer: Promise<Answer> | undefined
+  let answer: Promise<TestResponse> | undefined
   let deleted: Promise<unknown> | undefined
   // Blocks the request between deleting the invitation and adding the membership.
   await database.transaction().execute(async (transaction) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { expectedAnswer, isoWeek, type Key, numberOnly, rounded } from '../../test/aggregation.ts'
+import { expectedResult, isoWeek, type Key, numberOnly, rounded } from '../../test/aggregation.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { ChangeLog } from '../contacts/change-log.ts'
 import { episodeId } from '../journal/episodes.ts'
@@ -271,7 +271,7 @@ function expected(
     const data = JSON.parse(record.data) as Record<string, unknown>
     return Object.hasOwn(data, request.metric_field) ? numberOnly(data[request.metric_field]) : null
   }
-  return expectedAnswer(of, rules, { ...request, numberOf })
+  return expectedResult(of, rules, { ...request, numberOf })
 }
 
 test('the simple implementation covers every dimension and filter', () => {

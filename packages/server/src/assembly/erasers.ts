@@ -10,7 +10,7 @@ import { eraseFromHookBodies } from '../hooks/erase.ts'
 import { eraseDevices } from '../identification/erase.ts'
 import { eraseFromImports } from '../imports/expire.ts'
 import { countMemberships } from '../memberships/memberships.ts'
-import { eraseAnswers } from '../operations/idempotency.ts'
+import { eraseResponses } from '../operations/idempotency.ts'
 import { eraseFromSegments } from '../segments/erase.ts'
 import { eraseProblems } from '../sites/problems/erase.ts'
 import { eraseFromDeliveries } from '../webhooks/erase.ts'
@@ -26,7 +26,7 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromRuns,
   eraseFromImports,
   eraseFromHookBodies,
-  eraseAnswers,
+  eraseResponses,
   eraseProblems,
   // Last, because it locks rows that delivery workers wait for.
   (tx, { contactId, email }) => eraseFromDeliveries(tx, contactId, email === null ? null : mentionPattern(email)),

@@ -27,7 +27,7 @@ export const BULK_OUTPUT = {
   ),
 }
 
-export type BulkAnswer = Type.Static<Type.TObject<typeof BULK_OUTPUT>>
+export type BulkResponse = Type.Static<Type.TObject<typeof BULK_OUTPUT>>
 
 interface Sent {
   after: string | undefined
@@ -68,9 +68,9 @@ interface Each {
  * Changes records one after another, each in a transaction of its own, like a request for each. One that fails does not
  * affect the others.
  */
-export async function changeEach({ memory, ids, next, change, isDeletion }: Each): Promise<BulkAnswer> {
+export async function changeEach({ memory, ids, next, change, isDeletion }: Each): Promise<BulkResponse> {
   const found = ids ? [...new Set(ids)] : await memory.remember(() => next(RECORDS_MAX))
-  const failed: BulkAnswer['failed'] = []
+  const failed: BulkResponse['failed'] = []
   let done = 0
   for (const id of found) {
     try {

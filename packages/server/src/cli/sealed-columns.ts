@@ -4,7 +4,7 @@ import { SEALED_CONNECTION_COLUMNS } from '../connectors/connections.ts'
 import { SEALED_HOOK_COLUMNS } from '../hooks/hooks.ts'
 import { SEALED_EMAIL_COLUMNS } from '../identities/email-secrets.ts'
 import { SEALED_SESSION_COLUMNS } from '../identities/social/sessions.ts'
-import { SEALED_ANSWER_COLUMNS } from '../operations/idempotency.ts'
+import { SEALED_RESPONSE_COLUMNS } from '../operations/idempotency.ts'
 import { SEALED_AUTHORIZATION_COLUMNS } from '../providers/authorizations.ts'
 import { SEALED_CLIENT_COLUMNS } from '../providers/clients.ts'
 import { SEALED_DESTINATION_COLUMNS } from '../warehouse/destination.ts'
@@ -21,6 +21,6 @@ export const SEALED_COLUMNS = [
   ...SEALED_SESSION_COLUMNS,
   ...SEALED_SETTINGS_COLUMNS,
   ...SEALED_DESTINATION_COLUMNS,
-  ...SEALED_ANSWER_COLUMNS,
+  ...SEALED_RESPONSE_COLUMNS,
   ...SEALED_SERVICE_COLUMNS,
 ]

@@ -1,7 +1,7 @@
 import { isObject } from '../platform/is-object.ts'
 import { OutboundError } from '../platform/outbound/client.ts'
 import type { Download } from '../platform/outbound/download.ts'
-import type { JsonAnswer } from '../platform/outbound/json-api.ts'
+import type { JsonResponse } from '../platform/outbound/json-api.ts'
 
 /** The wait if a system does not state one. */
 export const RETRY_MS_UNKNOWN = 10_000
@@ -87,7 +87,7 @@ interface TextAnswer {
 type Json = Record<string, unknown>
 
 /** When a rate-limited request may be retried: Retry-After in seconds or as a date, or else after `unknownMs`. */
-export function retryAfter({ status, headers }: JsonAnswer, now: Date, unknownMs = RETRY_MS_UNKNOWN): Date | null {
+export function retryAfter({ status, headers }: JsonResponse, now: Date, unknownMs = RETRY_MS_UNKNOWN): Date | null {
   if (status !== 429) return null
   const sent = headers['retry-after'] ?? ''
   const seconds = Number(sent)

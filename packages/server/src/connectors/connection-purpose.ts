@@ -78,8 +78,8 @@ function fromPurpose({ kind: _, connector, source, read_since: sinceSent, ...set
 
 /** Adds the settings from the provider's response. @throws ServiceError 400 */
 function settingsAfter(connector: Connector, sent: Settings, { answer }: Authorized): Settings {
-  if (!connector.settingsOfAnswer) return sent
-  return parseSettings(connector, { ...sent, ...connector.settingsOfAnswer(answer) })
+  if (!connector.settingsOfResponse) return sent
+  return parseSettings(connector, { ...sent, ...connector.settingsOfResponse(answer) })
 }
 
 function signInOf({ provider, tokens, settings }: Authorized) {

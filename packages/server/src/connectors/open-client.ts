@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storableTree } from '../conversations/clean.ts'
 import { isObject } from '../platform/is-object.ts'
-import type { JsonAnswer, JsonApi, JsonCall } from '../platform/outbound/json-api.ts'
+import type { JsonApi, JsonCall, JsonResponse } from '../platform/outbound/json-api.ts'
 import { type Clock, DAY_MS, MINUTE_MS } from '../platform/time.ts'
 import {
   ApiRefused,
@@ -64,7 +64,7 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
     if (wait > 0) await sleep(wait, undefined, { signal })
   }
 
-  async function send<Answer extends JsonAnswer>(
+  async function send<Answer extends JsonResponse>(
     request: Request,
     credentials: Credentials,
     exchange: (call: JsonCall) => Promise<Answer>,
@@ -93,7 +93,7 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
   }
 
   /** @returns the response to a request that succeeded. */
-  async function answerTo<Answer extends JsonAnswer>(
+  async function answerTo<Answer extends JsonResponse>(
     request: Request,
     exchange: (call: JsonCall) => Promise<Answer>,
   ): Promise<{ answer: Answer; refused: () => ApiRefused }> {
@@ -150,7 +150,7 @@ function urlOf(base: string, { path, query = {} }: Request): string {
   return url.href
 }
 
-function explain(connector: Connector, answer: JsonAnswer, credentials: Credentials): string {
+function explain(connector: Connector, answer: JsonResponse, credentials: Credentials): string {
   const { status, body } = answer
   const reply = connector.explain?.(answer) ?? replyOf(body)
   const cleaned = Object.values(credentials)

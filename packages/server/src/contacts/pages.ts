@@ -1,5 +1,5 @@
-import { pagesOf } from '../platform/answer-size.ts'
 import { ZERO_ID } from '../platform/ids.ts'
+import { pagesOf } from '../platform/response-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { SEGMENT_IDS } from './columns.ts'
 import type { ContactRowInSegments } from './contact-object.ts'

@@ -1,7 +1,7 @@
 import { LONG_COLUMNS } from '../journal/event-record.ts'
 import { contactsOf } from '../owners/owners.ts'
-import { isAnswerTooLarge, itemsWithin } from '../platform/answer-size.ts'
 import { isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
+import { isResponseTooLarge, itemsWithin } from '../platform/response-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { conditionsOf, readsEverything } from './conditions.ts'
 import { EVENT_SELECT, type EventRow, isoOf, textOrNull, toEventObjects } from './event-object.ts'
@@ -51,7 +51,7 @@ export async function findEvents(
   const find = (rows: number) =>
     selectPage<EventRow>(tenant, filters, order, { page: 1, limit: rows }, EVENT_SELECT, bytesMax)
   const rows = await find(limit).catch(async (error: unknown) => {
-    if (!isAnswerTooLarge(error)) throw error
+    if (!isResponseTooLarge(error)) throw error
     // Their sizes determine how many can be read.
     const sizes = await selectPage<{ bytes: number }>(tenant, filters, order, { page: 1, limit }, EVENT_BYTES)
     return findFewer(find, rowsWithin(sizes, bytesMax / 2))
@@ -64,7 +64,7 @@ async function findFewer<Row>(find: (rows: number) => Promise<Row[]>, rows: numb
   try {
     return await find(rows)
   } catch (error) {
-    if (!isAnswerTooLarge(error) || rows === 1) throw error
+    if (!isResponseTooLarge(error) || rows === 1) throw error
     return findFewer(find, Math.ceil(rows / 2))
   }
 }

@@ -1,6 +1,6 @@
-import { LOADED_BYTES_MAX, pagesOf } from '../platform/answer-size.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
+import { LOADED_BYTES_MAX, pagesOf } from '../platform/response-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { conditionsOf } from './conditions.ts'
 import { EVENT_SELECT, type EventObject, type EventRow, toEventObjects } from './event-object.ts'

@@ -2,9 +2,9 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import { readSources, type Source } from '../docs/contents.ts'
 import type { Values } from '../operations/declare.ts'
 import { DAY_MS, MINUTE_MS } from '../platform/time.ts'
-import { asMarkedText } from './answers.ts'
 import { openCall, type ToolServices } from './call.ts'
 import type { McpCaller } from './caller.ts'
+import { asMarkedText } from './results.ts'
 import { DESCRIBE_SCHEMA } from './tools/describe-schema.ts'
 
 export interface ResourceServices extends ToolServices {

@@ -37,7 +37,7 @@ export const IDEMPOTENCY_ERRORS: readonly NamedError[] = [
 ]
 
 const READ_ERRORS: readonly NamedError[] = [
-  '400 answer_too_large',
+  '400 response_too_large',
   '400 query_too_expensive',
   '429 too_many_reads',
   '503 reads_busy',

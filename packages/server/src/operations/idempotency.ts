@@ -52,8 +52,8 @@ export async function performOnce(
   const place = answerPlace(tenant.id, row.caller, key)
   // Keyed, because a request may contain a password or a code that could be guessed from a plain hash.
   const claimed = await claim(tenant, row, caller.secrets.digests(sent, place), now)
-  if (claimed.answer_sealed !== null) {
-    const stored = JSON.parse(caller.secrets.open(claimed.answer_sealed, place)) as Stored
+  if (claimed.response_sealed !== null) {
+    const stored = JSON.parse(caller.secrets.open(claimed.response_sealed, place)) as Stored
     if (!stored.isFinal && now.getTime() - claimed.claimed_at.getTime() <= UNANSWERED_MS) throw inUse()
     return { answer: stored.output, warnings: stored.warnings, isRepeated: true }
   }
@@ -67,15 +67,15 @@ export async function performOnce(
       remembered = value
       return value
     },
-    store: (tx, answer, isFinal) => update(tx, { answer_sealed: sealed({ ...answer, isFinal }) }),
+    store: (tx, answer, isFinal) => update(tx, { response_sealed: sealed({ ...answer, isFinal }) }),
     async finish(answer) {
-      const answer_sealed = sealed({ ...answer, isFinal: true })
+      const response_sealed = sealed({ ...answer, isFinal: true })
       // Inserted again if an erasure has deleted all answers meanwhile: this request may have ordered it.
       await tenant.db
         .insertInto('idempotency_keys')
-        .values({ ...row, request_hash: claimed.request_hash, claimed_at: now, answer_sealed })
+        .values({ ...row, request_hash: claimed.request_hash, claimed_at: now, response_sealed })
         .onConflict((on) =>
-          on.columns(['caller', 'key']).doUpdateSet({ answer_sealed }).where('idempotency_keys.claimed_at', '=', now),
+          on.columns(['caller', 'key']).doUpdateSet({ response_sealed }).where('idempotency_keys.claimed_at', '=', now),
         )
         .execute()
     },
@@ -89,7 +89,7 @@ export async function performOnce(
   /** The time of the claim proves that this request still has the key. */
   const isOwn = ({ eb, and }: ExpressionBuilder<TenantTables, 'idempotency_keys'>) =>
     and([eb('caller', '=', row.caller), eb('key', '=', key), eb('claimed_at', '=', now)])
-  async function update(tx: Tenant, values: { remembered: string } | { answer_sealed: string }): Promise<void> {
+  async function update(tx: Tenant, values: { remembered: string } | { response_sealed: string }): Promise<void> {
     const { numUpdatedRows } = await tx.db.updateTable('idempotency_keys').set(values).where(isOwn).executeTakeFirst()
     if (numUpdatedRows === 0n) throw inUse()
   }
@@ -104,12 +104,12 @@ export async function performOnce(
   /** Frees the key, unless an answer is stored: then the change was committed, or its commit may have succeeded. */
   async function releaseUnanswered(): Promise<void> {
     if (remembered === null) {
-      await tenant.db.deleteFrom('idempotency_keys').where(isOwn).where('answer_sealed', 'is', null).execute()
+      await tenant.db.deleteFrom('idempotency_keys').where(isOwn).where('response_sealed', 'is', null).execute()
     } else {
       // A retry needs what the request remembered, so the row stays, as if its lease had ended.
       const ended = { claimed_at: new Date(now.getTime() - UNANSWERED_MS - 1) }
       const row = tenant.db.updateTable('idempotency_keys').set(ended)
-      await row.where(isOwn).where('answer_sealed', 'is', null).execute()
+      await row.where(isOwn).where('response_sealed', 'is', null).execute()
     }
   }
 }
@@ -126,8 +126,8 @@ export async function deleteOldIdempotencyKeys(database: Database, now: Date): P
 }
 
 /** Deletes a tenant's answers: being encrypted, they cannot be searched for the person who is erased. */
-export async function eraseAnswers(tx: Tenant): Promise<Record<string, number>> {
-  await tx.db.deleteFrom('idempotency_keys').where('answer_sealed', 'is not', null).execute()
+export async function eraseResponses(tx: Tenant): Promise<Record<string, number>> {
+  await tx.db.deleteFrom('idempotency_keys').where('response_sealed', 'is not', null).execute()
   return {}
 }
 
@@ -136,7 +136,7 @@ interface Row {
   key: string
 }
 
-const CLAIM_COLUMNS = ['request_hash', 'answer_sealed', 'remembered', 'claimed_at'] as const
+const CLAIM_COLUMNS = ['request_hash', 'response_sealed', 'remembered', 'claimed_at'] as const
 type Claimed = Pick<Selectable<TenantTables['idempotency_keys']>, (typeof CLAIM_COLUMNS)[number]>
 
 /**
@@ -157,7 +157,7 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
         .doUpdateSet(({ eb }) => ({
           request_hash: requestHash,
           claimed_at: now,
-          answer_sealed: null,
+          response_sealed: null,
           remembered: eb
             .case()
             .when('idempotency_keys.claimed_at', '>=', since(KEPT_MS))
@@ -170,7 +170,7 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
             and([
               // Any of the hashes: the secret key may have been rotated meanwhile.
               eb('idempotency_keys.request_hash', 'in', requestHashes),
-              eb('idempotency_keys.answer_sealed', 'is', null),
+              eb('idempotency_keys.response_sealed', 'is', null),
               eb('idempotency_keys.claimed_at', '<', since(UNANSWERED_MS)),
             ]),
           ]),
@@ -190,7 +190,7 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
     throw conflict('idempotency_key_reused', message)
   }
   // Without a row, the first request has just failed; the caller retries, as if it were still in progress.
-  if (!known || known.answer_sealed === null) throw inUse()
+  if (!known || known.response_sealed === null) throw inUse()
   return known
 }
 
@@ -205,11 +205,11 @@ export function callerOf(actor: Actor): string {
 }
 
 /** The encrypted columns, for `secret rotate`. */
-export const SEALED_ANSWER_COLUMNS: readonly SealedColumn[] = [
+export const SEALED_RESPONSE_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'idempotency_keys',
     key: ['tenant_id', 'caller', 'key'],
-    column: 'answer_sealed',
+    column: 'response_sealed',
     place: ({ tenant_id = '', caller = '', key = '' }) => answerPlace(tenant_id, caller, key),
   },
 ]

@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import { insertIdentity, MAIL, propose } from '../../test/actions.ts'
 import {
-  type Answer,
   call,
   createTestTenant,
   refuseUpdates,
   sharedService,
+  type TestResponse,
   type TestService,
   type TestTenant,
 } from '../../test/service.ts'
@@ -25,15 +25,15 @@ beforeAll(async () => {
   tenant = await createTestTenant(service)
 })
 
-function post(path: string, key: string, body: unknown = {}): Promise<Answer> {
+function post(path: string, key: string, body: unknown = {}): Promise<TestResponse> {
   const headers = { authorization: `Bearer ${tenant.key}`, 'idempotency-key': key }
   return call(service, 'POST', path, { headers, body: JSON.stringify(body) })
 }
 
 /** Sends a request whose answer cannot be stored, then the same request again. @returns the answer to the second. */
-async function interrupted(path: string, body: unknown = {}): Promise<Answer> {
+async function interrupted(path: string, body: unknown = {}): Promise<TestResponse> {
   const key = newId()
-  const isAnswer = sql`old.key = ${sql.lit(key)} AND new.answer_sealed IS NOT NULL`
+  const isAnswer = sql`old.key = ${sql.lit(key)} AND new.response_sealed IS NOT NULL`
   const mend = await refuseUpdates(service.stores.database, 'idempotency_keys', isAnswer)
   try {
     expect((await post(path, key, body)).status).toBe(500)

@@ -37,7 +37,7 @@ CREATE TABLE idempotency_keys (
   -- What a retry must do again in the same way if the first request ended without an answer: the ids of the
   -- records that it changes, or the beginning of the ids that it assigns.
   remembered jsonb,
-  answer_sealed text,
+  response_sealed text,
   PRIMARY KEY (tenant_id, caller, key)
 );
 CREATE INDEX idempotency_keys_claimed ON idempotency_keys (claimed_at);

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
-  type Answer,
   createTestTenant,
   startTestService,
+  type TestResponse,
   type TestService,
   type TestTenant,
 } from '../../test/service.ts'
@@ -240,7 +240,7 @@ test("a client's read that exceeds its limits is 400, and says what to do", asyn
 
 test('/metrics counts the reads of each lane', async () => {
   const giveBack = await fill('light')
-  const answer: Answer = await tenant.call('GET', '/metrics')
+  const answer: TestResponse = await tenant.call('GET', '/metrics')
   expect(answer.body).toMatch(/^cds_reads_waiting\{lane="light"\} 1$/m)
   expect(answer.body).toMatch(/^cds_reads_running\{lane="light"\} [1-9]/m)
   expect(answer.body).toMatch(/^cds_reads_total\{lane="heavy"\} [1-9]/m)

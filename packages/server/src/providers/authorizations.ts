@@ -11,7 +11,7 @@ import { type ProviderDependencies, redirectUrlOf, tokenClientOf } from './clien
 import { type IdClaims, readIdToken } from './id-token.ts'
 import { type Provider, type ProviderSettings, providerNamed, urlsOf } from './provider.ts'
 import { type Purpose, type PurposeHandler, type Purposes, scopeOfPurpose } from './purpose.ts'
-import { redacted, requestTokens, type TokenAnswer, type TokenClient, TokenRefused } from './token-request.ts'
+import { redacted, requestTokens, type TokenClient, TokenRefused, type TokenResponse } from './token-request.ts'
 
 /** A person may need time to find a password and a second factor. */
 const VALID_MINUTES = 10
@@ -190,7 +190,7 @@ async function exchange(
   client: TokenClient,
   code: string,
   verifier: string,
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   const grant = { grant_type: 'authorization_code', code, redirect_uri: redirectUrlOf(services.config) }
   try {
     return await requestTokens(services, client, provider.usesPkce ? { ...grant, code_verifier: verifier } : grant)

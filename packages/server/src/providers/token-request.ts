@@ -54,7 +54,7 @@ export class TokenRefused extends Error {
 /** The token URL cannot be reached, or fails itself: a later request may succeed. */
 export class TokenUnavailable extends Error {}
 
-export interface TokenAnswer extends Omit<Tokens, 'refreshToken'> {
+export interface TokenResponse extends Omit<Tokens, 'refreshToken'> {
   /** null if the response has none. Then the earlier one stays valid. */
   refreshToken: string | null
   idToken: string | null
@@ -71,7 +71,7 @@ export async function requestTokens(
   { tokenApi, clock }: TokenDependencies,
   client: TokenClient,
   grant: Readonly<Record<string, string>>,
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   const { form, headers } = requestOf(client, grant)
   const response = await tokenApi
     .fetch(client.tokenUrl, {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Answer, call } from '../../test/service.ts'
+import { call, type TestResponse } from '../../test/service.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { applyConventions } from '../platform/http/conventions.ts'
 import { servePages } from './pages.ts'
@@ -30,8 +30,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const open = (path: string, headers: Record<string, string> = { accept: 'text/html,*/*;q=0.8' }): Promise<Answer> =>
-  call(service, 'GET', path, { headers })
+const open = (
+  path: string,
+  headers: Record<string, string> = { accept: 'text/html,*/*;q=0.8' },
+): Promise<TestResponse> => call(service, 'GET', path, { headers })
 
 async function built(): Promise<void> {
   await writeFile(join(directory, 'index.html'), INDEX)

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { EVENT_ID_ORDER } from '../events/table.ts'
 import { contactsOf, type Owned } from '../owners/owners.ts'
-import { LOADED_BYTES_MAX, pagesOf } from '../platform/answer-size.ts'
+import { LOADED_BYTES_MAX, pagesOf } from '../platform/response-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EXPORTED } from './tables.ts'
 

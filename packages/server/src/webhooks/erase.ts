@@ -43,5 +43,5 @@ export async function eraseFromDeliveries(tx: Tenant, contactId: string, mention
     )
     if (found.length < BATCH) break
   }
-  return { webhook_deliveries: deleted, webhook_answers: Number(answers.numUpdatedRows) }
+  return { webhook_deliveries: deleted, webhook_responses: Number(answers.numUpdatedRows) }
 }

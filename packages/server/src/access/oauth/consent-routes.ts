@@ -7,7 +7,7 @@ import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { personOf } from '../authentication.ts'
 import { readAuthorizationRequest } from './authorization-request.ts'
-import { ConsentAnswer, consentFor, decide } from './consent.ts'
+import { ConsentResponse, consentFor, decide } from './consent.ts'
 
 const PATH = '/api/oauth/authorization'
 /** The query with which an application sent the person here. */
@@ -37,7 +37,7 @@ export function consentRoutes(
     PATH,
     {
       config: { access: 'signed-in' },
-      schema: { querystring: Type.Object({ query: Query }), response: { 200: ConsentAnswer } },
+      schema: { querystring: Type.Object({ query: Query }), response: { 200: ConsentResponse } },
     },
     async (request) => {
       const { user, membership } = personOf(request)

@@ -11,7 +11,7 @@ import { allowApplication, type Decision } from './grants.ts'
 import { OAuthError } from './oauth-error.ts'
 import { GRANTABLE_SCOPES } from './scopes.ts'
 
-export const ConsentAnswer = success({
+export const ConsentResponse = success({
   /** Why the application cannot be allowed, and where the person can return to. */
   refusal: Nullable(
     Type.Object({
@@ -35,7 +35,7 @@ export const ConsentAnswer = success({
     }),
   ),
 })
-export type ConsentAnswer = Type.Static<typeof ConsentAnswer>
+export type ConsentResponse = Type.Static<typeof ConsentResponse>
 
 /**
  * What a person is asked when an application wants to act for them.
@@ -46,7 +46,7 @@ export async function consentFor(
   asked: AuthorizationRequest | RefusedRequest,
   userId: string,
   activeTenantId: string | null,
-): Promise<Omit<ConsentAnswer, 'status'>> {
+): Promise<Omit<ConsentResponse, 'status'>> {
   const { client, redirectUri } = asked
   const application = { application: client.name, redirect_host: displayedHost(redirectUri) }
   if ('redirectTo' in asked) {

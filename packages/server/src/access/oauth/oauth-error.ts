@@ -27,7 +27,7 @@ export class OAuthError extends Error {
 }
 
 /** Answers an error of an endpoint that only OAuth clients call. */
-export function answerOAuthError(error: FastifyError | OAuthError, request: FastifyRequest, reply: FastifyReply) {
+export function sendOAuthError(error: FastifyError | OAuthError, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof OAuthError) return send(reply, error.status, error.code, error.message)
   const known = toServiceError(error)
   if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed')

@@ -14,7 +14,7 @@ import {
   serverMetadata,
   TOKEN_PATH,
 } from './metadata.ts'
-import { answerOAuthError, OAuthError } from './oauth-error.ts'
+import { OAuthError, sendOAuthError } from './oauth-error.ts'
 
 const BODY_BYTES_MAX = 32 * 1024
 const FORM = 'application/x-www-form-urlencoded'
@@ -30,7 +30,7 @@ export async function oauthRoutes(
   },
 ): Promise<void> {
   const { stores, config, clock, rateLimiter } = dependencies
-  app.setErrorHandler((error, request, reply) => answerOAuthError(error as FastifyError, request, reply))
+  app.setErrorHandler((error, request, reply) => sendOAuthError(error as FastifyError, request, reply))
   app.addContentTypeParser(FORM, { parseAs: 'string' }, async (_request: FastifyRequest, body: string) => body)
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' })

@@ -30,7 +30,7 @@ export const SetupBody = Type.Object(
   strict,
 )
 
-export const SetupAnswer = success({ needed: Type.Boolean() })
+export const SetupResponse = success({ needed: Type.Boolean() })
 
 export const SignInOptions = success({
   setup_needed: Type.Boolean(),
@@ -75,6 +75,6 @@ export const InvitationSeen = success({
 export const AcceptBody = Type.Object({ name: Type.Optional(PersonName), password: Type.Optional(Password) }, strict)
 export const Accepted = success({ tenant_id: Id, signed_in: Type.Boolean() })
 
-export type MeAnswer = Static<typeof Me>
-export type SignInOptionsAnswer = Static<typeof SignInOptions>
-export type InvitationAnswer = Static<typeof InvitationSeen>
+export type MeResponse = Static<typeof Me>
+export type SignInOptionsResponse = Static<typeof SignInOptions>
+export type InvitationResponse = Static<typeof InvitationSeen>

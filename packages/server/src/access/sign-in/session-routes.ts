@@ -13,7 +13,7 @@ import { renameUser } from '../users.ts'
 import { forward } from './forward.ts'
 import { isRenewalDue, meOf } from './me.ts'
 import { type SignInDependencies, signInWithPassword } from './password-sign-in.ts'
-import { Me, MyNameBody, NewTenantBody, SetupAnswer, SetupBody, SignInOptions, TenantBody } from './schema.ts'
+import { Me, MyNameBody, NewTenantBody, SetupBody, SetupResponse, SignInOptions, TenantBody } from './schema.ts'
 
 /** Setup, the signed-in person, and the session's tenant. */
 export function sessionRoutes(
@@ -29,7 +29,7 @@ export function sessionRoutes(
 
   app.get(
     '/api/setup',
-    { config: { access: 'public' }, schema: { response: { 200: SetupAnswer } } },
+    { config: { access: 'public' }, schema: { response: { 200: SetupResponse } } },
     async (_request, reply) => {
       reply.header('cache-control', 'no-store')
       return { status: 'success' as const, needed: await isSetupNeeded(database) }

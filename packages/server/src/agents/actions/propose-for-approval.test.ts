@@ -4,7 +4,7 @@ import { hasDovecot } from '../../../test/dovecot.ts'
 import { type MailBench, startMailBench } from '../../../test/mail.ts'
 import { signedIn } from '../../../test/people.ts'
 import { startReceiver } from '../../../test/receiver.ts'
-import { type Answer, call, createTestTenant, type TestTenant } from '../../../test/service.ts'
+import { call, createTestTenant, type TestResponse, type TestTenant } from '../../../test/service.ts'
 import { socialOf } from '../../../test/social.ts'
 import { arrived, until } from '../../../test/webhooks.ts'
 import { DATABASE_COMMANDS } from '../../cli/commands.ts'
@@ -45,7 +45,7 @@ describe.skipIf(!hasDovecot)('an action that a caller proposes for an agent', ()
     const linkedin_url = `https://network.example/in/${name}`
     return tenant.contact(`${name}@example.com`, { firstname: 'Ada', linkedin_url, ...properties })
   }
-  const propose = (body: unknown, agent = agentId): Promise<Answer> =>
+  const propose = (body: unknown, agent = agentId): Promise<TestResponse> =>
     tenant.call('POST', `/v1/agents/${agent}/actions`, body)
   const pathOf = ({ run_id, contact_id, action_index }: Record<string, unknown>) =>
     `/v1/agents/runs/${run_id}/contacts/${contact_id}/actions/${action_index}`
@@ -304,7 +304,11 @@ describe.skipIf(!hasDovecot)('an action that a caller proposes for an agent', ()
     beforeAll(async () => {
       contactId = await contact()
     })
-    async function refused(sent: unknown, expected: unknown[], agent = agentId): Promise<Answer['body']['error']> {
+    async function refused(
+      sent: unknown,
+      expected: unknown[],
+      agent = agentId,
+    ): Promise<TestResponse['body']['error']> {
       const before = await runs()
       const { status, body } = await propose(sent, agent)
       expect([status, body.error?.code]).toEqual(expected)

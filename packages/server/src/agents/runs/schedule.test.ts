@@ -4,9 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { insertIdentity, MAIL, propose } from '../../../test/actions.ts'
 import { openDirectory, type Started, startProcess } from '../../../test/process.ts'
 import {
-  type Answer,
   createTestTenant,
   startTestService,
+  type TestResponse,
   type TestService,
   type TestTenant,
 } from '../../../test/service.ts'
@@ -345,7 +345,7 @@ describe('during a run', () => {
 
   test('an agent can be deleted while its run has locked a contact and is about to write', async () => {
     const { agentId, runId, contactId } = await claimed()
-    let deleting: Promise<Answer> | undefined
+    let deleting: Promise<TestResponse> | undefined
     const writing = tenant.handle.transaction(async (tx) => {
       await tx.db.updateTable('agent_run_contacts').set({ error: 'x' }).where('contact_id', '=', contactId).execute()
       deleting = tenant.call('DELETE', `/v1/agents/${agentId}`)

@@ -1,5 +1,5 @@
 import { isObject } from '../../platform/is-object.ts'
-import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import type { JsonResponse } from '../../platform/outbound/json-api.ts'
 import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { type Client, objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Json, ReadRange } from '../connector.ts'
@@ -265,7 +265,7 @@ export function readTypes(client: Client): Promise<Map<string, string>> {
  * When a refused request may be retried. For `TEN_SECONDLY_ROLLING`, the response contains the length of the interval. The daily
  * limit ends at midnight in the account's time zone, which is unknown, so the request is retried every hour.
  */
-export function retryAt(answer: JsonAnswer, now: Date): Date | null {
+export function retryAt(answer: JsonResponse, now: Date): Date | null {
   const usual = retryAfter(answer, now)
   if (usual === null || answer.headers['retry-after'] !== undefined) return usual
   const { policyName = '', message = '' } = isObject(answer.body) ? answer.body : {}
@@ -280,7 +280,7 @@ export function retryAt(answer: JsonAnswer, now: Date): Date | null {
 }
 
 /** When the next request may be sent, if none is left in HubSpot's current interval. */
-export function nextAt({ headers }: JsonAnswer, now: Date): Date | null {
+export function nextAt({ headers }: JsonResponse, now: Date): Date | null {
   const interval = Number(headers['x-hubspot-ratelimit-interval-milliseconds'])
   const isUsedUp = headers['x-hubspot-ratelimit-remaining'] === '0'
   return isUsedUp && interval > 0 && interval <= DAILY_RETRY_MS ? new Date(now.getTime() + interval) : null

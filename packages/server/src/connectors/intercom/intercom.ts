@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../platform/errors.ts'
 import { isObject } from '../../platform/is-object.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
-import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import type { JsonResponse } from '../../platform/outbound/json-api.ts'
 import { DAY_SECONDS } from '../../platform/time.ts'
 import { ApiRefused, type Client, objectsOf, textOf } from '../client.ts'
 import type { Connector, ReadRange, Settings, SourceCall } from '../connector.ts'
@@ -136,7 +136,7 @@ async function readConversation(
 }
 
 /** When the rate limit window ends: a time in seconds since 1970. */
-function windowEnd({ headers }: JsonAnswer): Date | null {
+function windowEnd({ headers }: JsonResponse): Date | null {
   const date = new Date(Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000)
   return Number.isNaN(date.getTime()) ? null : date
 }

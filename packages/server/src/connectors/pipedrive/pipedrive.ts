@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { validationError } from '../../platform/errors.ts'
 import { isObject } from '../../platform/is-object.ts'
-import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import type { JsonResponse } from '../../platform/outbound/json-api.ts'
 import { HOUR_MS } from '../../platform/time.ts'
 import { retryAfter, textOf } from '../client.ts'
 import type { Connector, ConnectorObject } from '../connector.ts'
@@ -39,7 +39,7 @@ export const pipedrive: Connector = {
   credentials: { api_token: 'Your API token: Settings → Personal preferences → API.' },
   // The registered app determines the scopes.
   oauth: { provider: 'pipedrive', scopes: [] },
-  settingsOfAnswer: ({ api_domain }) => (api_domain === undefined ? {} : { api_domain }),
+  settingsOfResponse: ({ api_domain }) => (api_domain === undefined ? {} : { api_domain }),
   settings: {
     api_domain: Type.Optional(
       Type.String({
@@ -87,7 +87,7 @@ export const pipedrive: Connector = {
 }
 
 /** A header of a 429 shows whether the day's tokens are used up. Other limits end within seconds. */
-function retryAt(answer: JsonAnswer, now: Date): Date | null {
+function retryAt(answer: JsonResponse, now: Date): Date | null {
   if (answer.status !== 429) return null
   const { 'x-daily-ratelimit-token-remaining': tokens, 'x-ratelimit-reset': reset } = answer.headers
   if (tokens !== undefined && Number(tokens) <= 0) return new Date(now.getTime() + DAILY_RETRY_MS)

@@ -9,7 +9,7 @@ import { KillableService, moveDatabaseClock, superviseJobs } from '../../../test
 import { createPostHog } from '../../../test/posthog.ts'
 import { openDirectory } from '../../../test/process.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
-import { type Answer, call, insertTenant, sharedService } from '../../../test/service.ts'
+import { call, insertTenant, sharedService, type TestResponse } from '../../../test/service.ts'
 import { connectPostgres } from '../../platform/postgres/connect.ts'
 import type { DB } from '../../platform/postgres/generated/tables.ts'
 import { MINUTE_MS } from '../../platform/time.ts'
@@ -49,7 +49,7 @@ test('restart in the middle: a service that is killed, with its ClickHouse, cont
     const { key } = await insertTenant(postgres.db)
     let url = await service.start()
     const tenant = {
-      call: (method: string, path: string, body?: unknown): Promise<Answer> =>
+      call: (method: string, path: string, body?: unknown): Promise<TestResponse> =>
         call({ url }, method, path, {
           headers: { authorization: `Bearer ${key}` },
           ...(body ? { body: JSON.stringify(body) } : {}),

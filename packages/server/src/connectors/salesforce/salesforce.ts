@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { validationError } from '../../platform/errors.ts'
 import { isObject } from '../../platform/is-object.ts'
-import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import type { JsonResponse } from '../../platform/outbound/json-api.ts'
 import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { providerNamed } from '../../providers/provider.ts'
 import { objectsOf, retryAfter, textOf } from '../client.ts'
@@ -29,7 +29,7 @@ export const salesforce: Connector = {
   kind: 'crm',
   credentials: {},
   oauth: { provider: 'salesforce', scopes: ['api', 'refresh_token'] },
-  settingsOfAnswer: ({ instance_url }) => (instance_url === undefined ? {} : { instance_url }),
+  settingsOfResponse: ({ instance_url }) => (instance_url === undefined ? {} : { instance_url }),
   settings: {
     domain: Type.Optional(
       Type.String({
@@ -78,7 +78,7 @@ function baseUrl({ domain, instance_url }: Settings): string {
 }
 
 /** Errors are lists of `{errorCode, message}`. */
-function retryAt(answer: JsonAnswer, now: Date): Date | null {
+function retryAt(answer: JsonResponse, now: Date): Date | null {
   const [first] = Array.isArray(answer.body) ? (answer.body as unknown[]) : []
   if (!isObject(first) || first.errorCode !== 'REQUEST_LIMIT_EXCEEDED') return retryAfter(answer, now)
   const isConcurrent = String(first.message).startsWith('Concurrent')

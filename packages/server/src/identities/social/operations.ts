@@ -9,9 +9,9 @@ import { profileOf, storeCheck } from './profiles.ts'
 import {
   Check,
   Code,
-  CodeAnswer,
-  LoginAnswer,
+  CodeResponse,
   LoginInput,
+  LoginResponse,
   LoginStatus,
   loginResult,
   loginStatus,
@@ -19,7 +19,7 @@ import {
 } from './requests.ts'
 import { requireIdentity, type SendDependencies, toServiceError } from './send.ts'
 import { readSession, type SocialDependencies, startLogin } from './sessions.ts'
-import { waitForAnswer } from './wait.ts'
+import { waitForNetwork } from './wait.ts'
 
 /** Services that these operations need. */
 export type SocialServices = SocialDependencies
@@ -47,7 +47,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       scope,
       summary: `Log an identity in to the social network${alias}`,
       input: { ...IdentityPath, ...LoginInput },
-      output: LoginAnswer,
+      output: LoginResponse,
       example: { username: 'ada@example.com', password: 'correct horse', country: 'GB' },
       forAudit: { connector: Type.String(), renews: Type.Boolean() },
       errors: LOGIN_ERRORS,
@@ -65,7 +65,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       },
       // A wrong password is rejected within the wait.
       async after({ tenant, clock, isGivenUp }, { identity_id, login_result: { session_id } }) {
-        await waitForAnswer(tenant, clock, { identity_id, session_id }, LOGIN_WAIT_MS, isGivenUp)
+        await waitForNetwork(tenant, clock, { identity_id, session_id }, LOGIN_WAIT_MS, isGivenUp)
         return {}
       },
       audit: ({ identity_id, login_result: { session_id }, connector, renews }) => ({
@@ -94,7 +94,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       scope,
       summary: `Submit the two-factor code that the network requested${alias}`,
       input: { ...SessionPath, ...Code },
-      output: CodeAnswer,
+      output: CodeResponse,
       example: { code: '123456' },
       unaudited: 'the end of the login has an entry',
       // A late code returns the login's failure, with 409 instead of 503 for network_unavailable.
@@ -105,7 +105,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
         return { session_id, login_result: loginResult(session) }
       },
       async after({ tenant, clock, isGivenUp }, _output, path) {
-        return { login_result: loginResult(await waitForAnswer(tenant, clock, path, CODE_WAIT_MS, isGivenUp)) }
+        return { login_result: loginResult(await waitForNetwork(tenant, clock, path, CODE_WAIT_MS, isGivenUp)) }
       },
     }),
     operation({

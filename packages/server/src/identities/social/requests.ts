@@ -64,8 +64,8 @@ const LoginResult = Type.Object(
   { title: 'LoginResult' },
 )
 
-export const LoginAnswer = { message: Type.String(), identity_id: Id, login_result: LoginResult }
-export const CodeAnswer = { session_id: Id, login_result: LoginResult }
+export const LoginResponse = { message: Type.String(), identity_id: Id, login_result: LoginResult }
+export const CodeResponse = { session_id: Id, login_result: LoginResult }
 /** The network's answer about an identity's session. */
 export const Check = { connected: Type.Boolean(), profile_id: Nullable(Type.String()), checked_at: Timestamp }
 export type Check = Type.Static<Type.TObject<typeof Check>>

@@ -27,7 +27,7 @@ export interface StepDependencies extends SocialDependencies {
 }
 
 /** The network's answer, or why there is none. */
-type Answer = LoginState | { state: 'no_answer'; isTransient: boolean } | { state: 'unreadable' }
+type Answer = LoginState | { state: 'no_response'; isTransient: boolean } | { state: 'unreadable' }
 
 /**
  * Sends one request to the network for a session (begin, submit a code or poll the status) and stores the answer. The
@@ -55,7 +55,7 @@ export async function runStep(
       throw error
     }
     log.warn({ err: error, session_id: sessionId }, 'the social network gave no valid response to a login')
-    answer = { state: 'no_answer', isTransient: error.isTransient }
+    answer = { state: 'no_response', isTransient: error.isTransient }
   }
   await recordAnswer(dependencies, tenant, session, answer)
 }
@@ -159,15 +159,15 @@ async function recordAnswer(
     }
     // A code arrived during the call. Its job is queued, so this answer is outdated.
     if (session.code_count > asked.code_count) return
-    const failures = answer.state === 'no_answer' ? session.failures + 1 : 0
-    if (answer.state === 'no_answer' && (!answer.isTransient || failures >= FAILURES_MAX)) {
+    const failures = answer.state === 'no_response' ? session.failures + 1 : 0
+    if (answer.state === 'no_response' && (!answer.isTransient || failures >= FAILURES_MAX)) {
       return failSession(tx, session, 'network_unavailable', actor, now)
     }
     const pauseSeconds = PAUSE_SECONDS * 2 ** failures
     await tx.db
       .updateTable('social_sessions')
       .set({
-        ...(answer.state === 'no_answer' ? {} : progressColumns(answer, asked)),
+        ...(answer.state === 'no_response' ? {} : progressColumns(answer, asked)),
         failures,
         wake_by: new Date(now.getTime() + pauseSeconds * 1_000 + LOST_AFTER_MS),
         updated_at: now,

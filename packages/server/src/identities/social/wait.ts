@@ -14,7 +14,7 @@ const PAUSE_MS_MAX = 500
  * @returns the current session.
  * @throws ServiceError if the login or its code was rejected.
  */
-export async function waitForAnswer(
+export async function waitForNetwork(
   tenant: Tenant,
   clock: Clock,
   session: Pick<SessionRow, 'identity_id' | 'session_id'>,

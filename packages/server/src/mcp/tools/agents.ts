@@ -3,7 +3,7 @@ import { ACTION_TYPES } from '../../agents/action-types.ts'
 import type { Values } from '../../operations/declare.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { idInput } from '../../platform/http/inputs.ts'
-import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
+import { compactRecord, listResult, pick, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
 import { idOf, rowsOf, totalOf } from './contacts.ts'
 import { contactId, pageInput, ROWS } from './inputs.ts'
@@ -63,7 +63,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
       ])
       return {
         run: compactRecord(pick(run, ['run_id', 'agent_id', 'status', 'trigger', 'summary', 'error', 'notices'])),
-        ...listAnswer('contacts', rows.map(withShortActions), place, totalOf(answer)),
+        ...listResult('contacts', rows.map(withShortActions), place, totalOf(answer)),
       }
     },
   }),
@@ -111,7 +111,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
       const place = placeOf(cursor, limit)
       const sent = { agent_id, contact_id: contact_id === undefined ? undefined : idOf(contact_id), ...place }
       const answer = await call.operate('listApprovals', sent)
-      return listAnswer('actions', rowsOf(answer.actions, ACTION), place, totalOf(answer))
+      return listResult('actions', rowsOf(answer.actions, ACTION), place, totalOf(answer))
     },
   }),
   tool({

@@ -1,4 +1,4 @@
-import { listAnswer, placeOf } from '../answers.ts'
+import { listResult, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
 import { AGENT_TOOLS } from './agents.ts'
 import { COMPANY_TOOLS } from './companies.ts'
@@ -20,7 +20,7 @@ const WEBHOOK_TOOLS: readonly Tool[] = [
       const place = placeOf(cursor, limit)
       const answer = await call.operate('listWebhooks', { ...place })
       const rows = rowsOf(answer.webhooks, ['subscription_id', 'event', 'url', 'url_filter', 'status', 'created_at'])
-      return listAnswer('webhooks', rows, place, totalOf(answer))
+      return listResult('webhooks', rows, place, totalOf(answer))
     },
   }),
 ]

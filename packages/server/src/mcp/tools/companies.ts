@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { SUMMARY_PROPERTIES } from '../../contacts/property-catalogue.ts'
 import type { Values } from '../../operations/declare.ts'
 import { idInput } from '../../platform/http/inputs.ts'
-import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
+import { compactRecord, listResult, pick, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
 import { checkComparisons } from './comparisons.ts'
 import { rowsOf, totalOf } from './contacts.ts'
@@ -33,7 +33,7 @@ export const COMPANY_TOOLS: readonly Tool[] = [
       call.refusePseudonyms({ filter })
       const answer = await call.operate('listCompanies', { ...rest, search: query, filter, ...place })
       const rows = rowsOf(answer.companies, ROW).map((row) => withProperties(row, fields))
-      return listAnswer('companies', rows, place, totalOf(answer))
+      return listResult('companies', rows, place, totalOf(answer))
     },
   }),
   tool({

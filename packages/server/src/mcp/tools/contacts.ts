@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import type { Values } from '../../operations/declare.ts'
 import { idInput } from '../../platform/http/inputs.ts'
-import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { contactOfPseudonym } from '../redaction/redactor.ts'
+import { compactRecord, listResult, pick, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
 import { checkComparisons, requireVisible } from './comparisons.ts'
 import { companyId, contactId, pageInput, ROWS, segmentFilter, since, until } from './inputs.ts'
@@ -50,7 +50,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       const sought = await call.reveal({ ...words, filter })
       const answer = await call.operate('listContacts', { ...rest, ...sought, fields: fieldsOf(fields), ...place })
       if (rest.count_only) return { total: answer.count }
-      return listAnswer('contacts', rowsOf(answer.contacts, ROW), place, totalOf(answer))
+      return listResult('contacts', rowsOf(answer.contacts, ROW), place, totalOf(answer))
     },
   }),
   tool({
@@ -92,7 +92,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
           ...pick(visit ?? event, visit ? VISIT : EVENT),
         }),
       )
-      const list = listAnswer('items', items, place, totalOf(answer))
+      const list = listResult('items', items, place, totalOf(answer))
       return items.length > 0 ? list : { ...list, next: NOTHING_FOUND }
     },
   }),

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { listAnswer, placeOf } from '../answers.ts'
+import { listResult, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
 import { idOf, rowsOf, totalOf } from './contacts.ts'
 import { contactId, pageInput } from './inputs.ts'
@@ -31,7 +31,7 @@ export const CONVERSATION_TOOLS: readonly Tool[] = [
         ...thread,
         messages: rowsOf(messages ?? [], ['direction', 'from', 'sent_at', 'text']),
       }))
-      return listAnswer('conversations', rows, place, totalOf(answer))
+      return listResult('conversations', rows, place, totalOf(answer))
     },
   }),
 ]

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import type { Values } from '../../operations/declare.ts'
 import { DAY_MS } from '../../platform/time.ts'
-import { compact, pick } from '../answers.ts'
+import { compact, pick } from '../results.ts'
 import { type Tool, type ToolCall, tool } from '../tool.ts'
 import { rowsOf } from './contacts.ts'
 

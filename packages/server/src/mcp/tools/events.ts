@@ -5,7 +5,7 @@ import { CONTACT_DIMENSIONS } from '../../contacts/dimensions.ts'
 import { EVENT_NAME_LENGTH_MAX } from '../../journal/event-record.ts'
 import type { Values } from '../../operations/declare.ts'
 import { idInput } from '../../platform/http/inputs.ts'
-import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
+import { compactRecord, listResult, pick, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
 import { requireVisible } from './comparisons.ts'
 import { idOf, totalOf } from './contacts.ts'
@@ -76,7 +76,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
         contact_id: contactId,
         ...pick(event, ['contact', 'company', 'visitor_id', 'event_id']),
       }))
-      return listAnswer('events', rows, place, totalOf(answer))
+      return listResult('events', rows, place, totalOf(answer))
     },
   }),
   tool({

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { idInput } from '../../platform/http/inputs.ts'
-import { ROWS_MAX } from '../answers.ts'
+import { ROWS_MAX } from '../results.ts'
 
 const TIME = 'ISO 8601, or a date alone (UTC).'
 

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { idInput } from '../../platform/http/inputs.ts'
 import { NAME_LENGTH_MAX } from '../../platform/names.ts'
-import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
+import { compactRecord, listResult, pick, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
 import { checkComparisons } from './comparisons.ts'
 import { rowsOf, totalOf } from './contacts.ts'
@@ -19,7 +19,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
     async run(call, { limit = 25, cursor }) {
       const place = placeOf(cursor, limit)
       const answer = await call.operate('listSegments', { ...place })
-      return listAnswer('segments', rowsOf(answer.segments, ROW), place, totalOf(answer))
+      return listResult('segments', rowsOf(answer.segments, ROW), place, totalOf(answer))
     },
   }),
   tool({
@@ -32,7 +32,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
       const place = placeOf(cursor, limit)
       const answer = await call.operate('listSegmentContacts', { segment_id, ...place })
       const rows = rowsOf(answer.contacts, ['contact_id', 'properties', 'company_id'])
-      return { ...pick(answer, ['segment_name', 'counting']), ...listAnswer('contacts', rows, place, totalOf(answer)) }
+      return { ...pick(answer, ['segment_name', 'counting']), ...listResult('contacts', rows, place, totalOf(answer)) }
     },
   }),
   tool({

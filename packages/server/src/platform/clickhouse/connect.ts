@@ -1,10 +1,10 @@
 import { text as readAll } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ClickHouseClient, ResultSet } from '@clickhouse/client'
-import { answerTooLarge, noteLoaded } from '../answer-size.ts'
 import { ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { createLog, type Logger } from '../log.ts'
+import { noteLoaded, responseTooLarge } from '../response-size.ts'
 import { connectServer, openEmbedded } from './connections.ts'
 import type { QueryParameters, Statement } from './parameters.ts'
 import { PARQUET_FORMAT, readParquet } from './parquet.ts'
@@ -43,7 +43,7 @@ export interface QueryBounds {
   secondsMax?: number | undefined
   threads?: number
   memoryBytes?: number
-  /** A larger result fails with `answer_too_large`. */
+  /** A larger result fails with `response_too_large`. */
   resultBytesMax?: number
   /**
    * Whether the engine may read a projection instead of the table. It estimates badly which of the two is smaller: a
@@ -173,7 +173,7 @@ async function* parsed<Row>(
     const loaded = rows.reduce((sum, { text }) => sum + text.length, 0)
     noteLoaded(loaded)
     bytes += loaded
-    if (bytes > bytesMax) throw answerTooLarge()
+    if (bytes > bytesMax) throw responseTooLarge()
     for (let from = 0; from < rows.length; from += ROWS_PER_TURN) {
       yield rows.slice(from, from + ROWS_PER_TURN).map((row) => row.json())
       if (from + ROWS_PER_TURN < rows.length) await nextTurn()

@@ -1,6 +1,6 @@
-import { LOADED_BYTES_MAX } from '../answer-size.ts'
 import { ServiceError } from '../errors.ts'
 import { callerLeft, type Lane, type PostgresLane, type ReadLanes, type ReadOptions } from '../read-lanes.ts'
+import { LOADED_BYTES_MAX } from '../response-size.ts'
 import type { ClickHouse } from './connect.ts'
 import { CONTACT_OF_OWNER, IS_IDENTIFIED, linksWhere } from './owner-links.ts'
 import type { QueryParameters } from './parameters.ts'
@@ -33,7 +33,7 @@ export interface EventSelect {
   offset?: number
   /** The engine cancels the query after this time, with an error; default: the usual limit. */
   secondsMax?: number
-  /** A larger result fails with `answer_too_large`. Results for a caller are always limited. */
+  /** A larger result fails with `response_too_large`. Results for a caller are always limited. */
   bytesMax?: number
   /**
    * Groups by owner, then joins each owner's contact: joining so few rows costs a fraction of joining the events.

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { newId } from '../ids.ts'
 
 /** Answers requests that Node cannot parse as HTTP, or that do not arrive in time, in the usual error shape. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+export function sendClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return
   const [status, code, message] = ANSWERS.get(error.code) ?? MALFORMED
   const requestId = newId()

@@ -8,11 +8,11 @@ import type {
   HTTPMethods,
 } from 'fastify'
 import type { TSchema } from 'typebox'
-import { boundLoading, toAnswer } from '../answer-size.ts'
 import { shown } from '../characters.ts'
 import { ServiceError, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { asUnavailable } from '../postgres/unavailable.ts'
+import { boundLoading, toResponseBody } from '../response-size.ts'
 import { compileBodyCheck } from './body-validation.ts'
 import { parseQuery, unknownParameters } from './query-parameters.ts'
 import { readJsonBody } from './read-body.ts'
@@ -65,8 +65,8 @@ export function applyConventions(app: FastifyInstance): void {
   app.setValidatorCompiler(compileValidator as FastifySchemaCompiler<unknown>)
   // Response schemas are documentation; the handler's object is sent unchanged. A test checks every answer against its
   // schema.
-  app.setSerializerCompiler(() => toAnswer)
-  app.setReplySerializer(toAnswer)
+  app.setSerializerCompiler(() => toResponseBody)
+  app.setReplySerializer(toResponseBody)
 
   app.setErrorHandler((error, request, reply) =>
     sendError(toServiceError(error as FastifyError), error, request, reply),
@@ -108,7 +108,7 @@ function methodNotAllowed(method: string, allowed: string[]): ServiceError {
 export type UnknownPath = (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
 
 /** Lets `answer` handle a path without a route before it becomes a 404. */
-export function answerUnknownPaths(app: FastifyInstance, answer: UnknownPath): void {
+export function refuseUnknownPaths(app: FastifyInstance, answer: UnknownPath): void {
   app.unknownPaths.push(answer)
 }
 
@@ -192,7 +192,7 @@ export function toServiceError(error: FastifyError | ServiceError): ServiceError
 }
 
 /** Answers requests that Fastify rejects before routing, such as a path with invalid percent-encoding. */
-export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   sendError(toServiceError(error), error, request, reply)
 }

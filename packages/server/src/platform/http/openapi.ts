@@ -6,7 +6,7 @@ import type { FastifySchema } from 'fastify'
 import type { Config } from '../../config.ts'
 import { completeDocument, type Tag } from './openapi-document.ts'
 import { withRecordSchemas } from './records.ts'
-import { ErrorAnswer } from './responses.ts'
+import { ErrorResponse } from './responses.ts'
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples', import.meta.url))
 
@@ -19,7 +19,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>, tags: readonly Ta
         title: 'Customer Data Service',
         version: '1',
         description:
-          'Contacts, companies, behavioral events and identity for many tenants. Every response has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Responses are at most 16 MiB; larger ones return 400 `answer_too_large`. Examples are real responses; their lists are cut to two entries.',
+          'Contacts, companies, behavioral events and identity for many tenants. Every response has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Responses are at most 16 MiB; larger ones return 400 `response_too_large`. Examples are real responses; their lists are cut to two entries.',
       },
       servers: [{ url: config.publicUrl }],
       components: {
@@ -39,7 +39,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>, tags: readonly Ta
           ...described,
           description: [described.description, scope].filter(Boolean).join(' '),
           ...(described.body ? { body: withRecordSchemas(described.body) } : {}),
-          response: { ...(described.response as object), default: ErrorAnswer },
+          response: { ...(described.response as object), default: ErrorResponse },
         } as FastifySchema,
         url,
       }

@@ -35,7 +35,7 @@ export const Detail = Type.Object(
 /** The error of one of many records. */
 export const RecordError = Type.Object({ code: Type.String(), message: Type.String() }, { title: 'RecordError' })
 
-export const ErrorAnswer = Type.Object(
+export const ErrorResponse = Type.Object(
   {
     status: Type.Literal('error'),
     error: Type.Object({
@@ -76,7 +76,7 @@ export function errorResponses(errors: readonly NamedError[]): object {
   const byStatus = Map.groupBy(errors, (error) => error.slice(0, 3))
   const responses = [...byStatus].sort().map(([status, ofStatus]) => {
     const codes = ofStatus.map((error) => `\`${error.slice(4)}\``)
-    return [status, { ...ErrorAnswer, 'x-response-description': codes.join(', ') }]
+    return [status, { ...ErrorResponse, 'x-response-description': codes.join(', ') }]
   })
   return Object.fromEntries(responses)
 }

@@ -7,9 +7,9 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Clock } from '../time.ts'
 import type { App } from './app-types.ts'
-import { answerClientError } from './client-errors.ts'
+import { sendClientError } from './client-errors.ts'
 import { watchClosing } from './closing.ts'
-import { answerFrameworkError, applyConventions, refuseOtherMethods, requestIdOf } from './conventions.ts'
+import { applyConventions, refuseOtherMethods, requestIdOf, sendFrameworkError } from './conventions.ts'
 import { BODY_BYTES_MAX } from './json-body.ts'
 import { describeApi } from './openapi.ts'
 import type { Tag } from './openapi-document.ts'
@@ -56,8 +56,8 @@ export async function createServer({
     // Requests that still arrive while the service stops are answered, and their connections closed.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: false },
-    clientErrorHandler: answerClientError,
-    frameworkErrors: answerFrameworkError,
+    clientErrorHandler: sendClientError,
+    frameworkErrors: sendFrameworkError,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
 
   boundSlowBodies(app)

@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerClientError } from './client-errors.ts'
+import { sendClientError } from './client-errors.ts'
 import { boundSlowBodies } from './slow-bodies.ts'
 
-const app = Fastify({ requestTimeout: 0, clientErrorHandler: answerClientError })
+const app = Fastify({ requestTimeout: 0, clientErrorHandler: sendClientError })
 boundSlowBodies(app)
 app.post('/quick', { config: { bodySeconds: 0.1 } }, async () => 'received')
 app.post('/patient', { config: { bodySeconds: 600 } }, async () => 'received')

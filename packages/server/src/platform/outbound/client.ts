@@ -28,7 +28,7 @@ export interface OutboundOptions extends UrlRules {
   ca?: string
 }
 
-export interface OutboundAnswer {
+export interface OutboundResponse {
   status: number
   /** The part of the body that is kept. */
   body: Buffer
@@ -62,7 +62,7 @@ export interface Outbound {
    * @throws OutboundError if there is no response within ten seconds, or the address must not be called. A 2xx counts
    * once its headers arrive; its body may take another second.
    */
-  post(url: string, headers: Record<string, string>, body: Buffer, signal?: AbortSignal): Promise<OutboundAnswer>
+  post(url: string, headers: Record<string, string>, body: Buffer, signal?: AbortSignal): Promise<OutboundResponse>
   close(): Promise<void>
 }
 

@@ -21,7 +21,7 @@ export interface JsonApiOptions {
   temporaryDirectory?: string
 }
 
-export interface JsonAnswer {
+export interface JsonResponse {
   status: number
   /** By name in lower case; the first value of each. */
   headers: Record<string, string>
@@ -42,7 +42,7 @@ export interface JsonCall {
 }
 
 /** A response whose body is a file; if it is an error, it is read as JSON. */
-export interface FileAnswer extends JsonAnswer {
+export interface FileResponse extends JsonResponse {
   file: Download | null
 }
 
@@ -51,12 +51,12 @@ export interface JsonApi {
   /**
    * @throws RefusedAddress; OutboundError if there is no complete response within 30 seconds or it is longer than 32 MiB.
    */
-  call(call: JsonCall): Promise<JsonAnswer>
+  call(call: JsonCall): Promise<JsonResponse>
   /**
    * Stores the response in a file, which the caller closes.
    * @throws RefusedAddress; OutboundError if it is longer than `bytesMax`, stops for 30 seconds or takes five minutes.
    */
-  download(call: JsonCall, bytesMax: number): Promise<FileAnswer>
+  download(call: JsonCall, bytesMax: number): Promise<FileResponse>
   close(): Promise<void>
 }
 

@@ -16,7 +16,7 @@ interface TransferOptions extends UrlRules {
   ca?: string
 }
 
-export interface TransferAnswer {
+export interface TransferResponse {
   status: number
   /** By name in lower case; the first value of each. */
   headers: Record<string, string>
@@ -39,7 +39,7 @@ export interface Transfer {
    * One request with its whole response, of up to 1 MiB and two minutes. Redirects are not followed.
    * @throws RefusedAddress; OutboundError if there is no complete response.
    */
-  send(call: TransferCall): Promise<TransferAnswer>
+  send(call: TransferCall): Promise<TransferResponse>
   close(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { answerTooLarge, isLoadingBound, LOADED_BYTES_MAX, noteLoaded } from '../answer-size.ts'
+import { isLoadingBound, LOADED_BYTES_MAX, noteLoaded, responseTooLarge } from '../response-size.ts'
 
 /** Fields of pg's queries that its types lack. */
 interface RowReader {
@@ -20,7 +20,7 @@ class BoundedQuery extends Query {
   override handleDataRow(message: { length: number }): void {
     this.#bytes += message.length
     noteLoaded(message.length)
-    if (this.#bytes > LOADED_BYTES_MAX) this._canceledDueToError ||= answerTooLarge()
+    if (this.#bytes > LOADED_BYTES_MAX) this._canceledDueToError ||= responseTooLarge()
     super.handleDataRow(message)
   }
 }

@@ -6,7 +6,7 @@ import { errorResponses, Id, Nullable, success } from '../../platform/http/respo
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
 import { watchForProblems } from '../problems/watch.ts'
-import { allowPage, answerPreflight, type FindTenantOfHost, PAGE_ERRORS } from '../track/page.ts'
+import { allowPage, allowPreflight, type FindTenantOfHost, PAGE_ERRORS } from '../track/page.ts'
 import { personsNamed, requirePageOfForm, tenantNamed } from './admission.ts'
 import { FormSubmissionBody, parseSubmission } from './requests.ts'
 import { type SubmissionDependencies, submitForm } from './submit.ts'
@@ -40,7 +40,7 @@ export async function formRoutes(
     tenantId: siteTenantId || tenantNamed((params as Type.Static<typeof Path>).tenant_id),
     isVerified: siteTenantId !== '',
   }))
-  app.options(PATH, { config: { access: 'public' }, schema: { hide: true } as object }, answerPreflight)
+  app.options(PATH, { config: { access: 'public' }, schema: { hide: true } as object }, allowPreflight)
 
   app.post(
     PATH,

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import {
-  type Answer,
   createTestTenant,
   sharedService,
+  type TestResponse,
   type TestService,
   type TestTenant,
 } from '../../../test/service.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   tenant = await createTestTenant(service)
 })
 
-const send = (events: unknown, { key, of = tenant }: { key?: string; of?: TestTenant } = {}): Promise<Answer> =>
+const send = (events: unknown, { key, of = tenant }: { key?: string; of?: TestTenant } = {}): Promise<TestResponse> =>
   of.call('POST', '/v1/events', { events }, key)
 const eventsOf = async (query: string, of = tenant) => (await of.call('GET', `/v1/events?${query}`)).body.events
 const count = async (query: string, of = tenant) =>

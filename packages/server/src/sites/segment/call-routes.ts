@@ -4,7 +4,7 @@ import { toServiceError } from '../../platform/http/conventions.ts'
 import { BODY_ERRORS, errorResponses, type NamedError, ROUTE_ERRORS } from '../../platform/http/responses.ts'
 import { sendingHost } from '../track/location.ts'
 import { fieldsOf } from './fields.ts'
-import { answerSdkPreflight } from './page.ts'
+import { allowSdkPreflight } from './page.ts'
 import { callOfQuery, PIXEL } from './pixel.ts'
 import { type RecordDependencies, recordBatch, recordOne, type SdkSender } from './record.ts'
 import {
@@ -15,7 +15,7 @@ import {
   CALL_PATHS,
   CallBody,
   RECORDED,
-  SdkAnswer,
+  SdkResponse,
   SHARED_PATH,
 } from './requests.ts'
 import { CALL_TYPES, type CallType } from './translate.ts'
@@ -46,7 +46,7 @@ const CALL_ERRORS: Readonly<Partial<Record<CallType, readonly NamedError[]>>> = 
 export function callRoutes(app: App, dependencies: RecordDependencies): void {
   for (const type of CALL_TYPES) {
     for (const [index, path] of CALL_PATHS[type].entries()) {
-      app.options(path, PREFLIGHT, answerSdkPreflight)
+      app.options(path, PREFLIGHT, allowSdkPreflight)
       app.post(
         path,
         {
@@ -62,7 +62,7 @@ export function callRoutes(app: App, dependencies: RecordDependencies): void {
             hide: index > 0 || path === SHARED_PATH,
             body: { ...CallBody, examples: [CALL_EXAMPLES[type]] },
             response: {
-              200: SdkAnswer,
+              200: SdkResponse,
               ...errorResponses([...SDK_ERRORS, '400 contact_too_large', ...(CALL_ERRORS[type] ?? [])]),
             },
           },
@@ -80,7 +80,7 @@ export function callRoutes(app: App, dependencies: RecordDependencies): void {
 /** `POST /v1/batch`, which records up to 500 calls, and the beacon of pages that are being left. */
 export function batchRoutes(app: App, dependencies: RecordDependencies): void {
   for (const path of BATCH_PATHS) {
-    app.options(path, PREFLIGHT, answerSdkPreflight)
+    app.options(path, PREFLIGHT, allowSdkPreflight)
     app.post(
       path,
       {
@@ -94,7 +94,7 @@ export function batchRoutes(app: App, dependencies: RecordDependencies): void {
           security: [],
           hide: path === '/v1/b',
           body: BatchBody,
-          response: { 200: SdkAnswer, ...errorResponses(SDK_ERRORS) },
+          response: { 200: SdkResponse, ...errorResponses(SDK_ERRORS) },
         },
       },
       async (request) => {
@@ -104,7 +104,7 @@ export function batchRoutes(app: App, dependencies: RecordDependencies): void {
       },
     )
   }
-  app.options(BEACON_PATH, PREFLIGHT, answerSdkPreflight)
+  app.options(BEACON_PATH, PREFLIGHT, allowSdkPreflight)
   app.post(
     BEACON_PATH,
     {

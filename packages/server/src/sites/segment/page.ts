@@ -34,7 +34,7 @@ export async function allowVerifiedPage(
 }
 
 /** Answers the preflight of a page that `allowVerifiedPage` has allowed. */
-export async function answerSdkPreflight(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+export async function allowSdkPreflight(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return reply
     .headers({
       'access-control-allow-methods': 'GET, POST',

@@ -61,7 +61,7 @@ export const BatchBody = Type.Object(
 export type BatchBody = Type.Static<typeof BatchBody>
 
 /** SDKs expect `success`, because their own services answer it. */
-export const SdkAnswer = { ...success({ success: Type.Literal(true) }), title: 'SdkResult' }
+export const SdkResponse = { ...success({ success: Type.Literal(true) }), title: 'SdkResult' }
 export const RECORDED = { status: 'success', success: true } as const
 
 /** The documented paths, with the short ones of Segment's SDK for browsers. */

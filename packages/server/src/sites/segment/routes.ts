@@ -6,7 +6,7 @@ import type { ProblemRecorder } from '../problems/record.ts'
 import { batchRoutes, callRoutes, pixelRoutes } from './call-routes.ts'
 import { type CredentialDependencies, isFromSdk } from './credentials.ts'
 import { authenticateSdks } from './hooks.ts'
-import { answerSdkPreflight } from './page.ts'
+import { allowSdkPreflight } from './page.ts'
 import type { RecordDependencies } from './record.ts'
 import { RECORDED } from './requests.ts'
 import { rudderSettings, segmentSettings } from './settings.ts'
@@ -39,19 +39,19 @@ export async function segmentRoutes(
 function settingsRoutes(app: App, { config }: { config: Pick<Config, 'publicUrl'> }): void {
   const SEGMENT = '/v1/projects/:writeKey/settings'
   // Segment's SDK reads this path with the key in it.
-  app.options(SEGMENT, OPEN, answerSdkPreflight)
+  app.options(SEGMENT, OPEN, allowSdkPreflight)
   app.get(SEGMENT, WITH_KEY, async (request, reply) => {
     reply.header('cache-control', 'no-store')
     return segmentSettings((request.params as { writeKey: string }).writeKey, config.publicUrl)
   })
   for (const path of ['/sourceConfig', '/sourceConfig/']) {
-    app.options(path, OPEN, answerSdkPreflight)
+    app.options(path, OPEN, allowSdkPreflight)
     app.get(path, WITH_KEY, async (request: FastifyRequest, reply: FastifyReply) => {
       reply.header('cache-control', 'no-store')
       return rudderSettings(request.keyedSource?.sourceId ?? '')
     })
   }
-  app.options('/v1/m', OPEN, answerSdkPreflight)
+  app.options('/v1/m', OPEN, allowSdkPreflight)
   app.post('/v1/m', { ...OPEN, bodyLimit: METRICS_BYTES_MAX }, async () => RECORDED)
 }
 

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
-  type Answer,
   CHROME,
   call,
   createTestTenant,
   sharedService,
+  type TestResponse,
   type TestService,
   type TestTenant,
 } from '../../../test/service.ts'
@@ -29,14 +29,14 @@ beforeEach(async () => {
 const basic = (key: string) => ({ authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` })
 
 /** Sends as an SDK on a server does. */
-const send = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+const send = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<TestResponse> =>
   call(service, 'POST', path, {
     headers: { ...basic(serverKey), ...headers },
     body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
   })
 
 /** Sends as an SDK on a page does. */
-const sendFromPage = (path: string, body: object, site = tenant.site): Promise<Answer> =>
+const sendFromPage = (path: string, body: object, site = tenant.site): Promise<TestResponse> =>
   call(service, 'POST', path, {
     headers: { origin: `https://${site}`, 'content-type': 'text/plain', 'user-agent': CHROME },
     body: JSON.stringify({ writeKey: browserKey, ...body }),

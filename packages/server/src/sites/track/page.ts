@@ -43,7 +43,7 @@ export function allowPage(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** Answers a preflight: pages of the tenant may POST JSON. */
-export async function answerPreflight(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+export async function allowPreflight(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return reply
     .headers({
       'access-control-allow-methods': 'POST',

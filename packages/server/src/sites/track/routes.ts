@@ -15,7 +15,7 @@ import { watchForProblems } from '../problems/watch.ts'
 import { createCollector } from './collect.ts'
 import type { IdentificationDependencies } from './identification.ts'
 import { isSecurePage, sendingHost } from './location.ts'
-import { allowPage, answerPreflight, type FindTenantOfHost, PAGE_ERRORS, tenantOfPage } from './page.ts'
+import { allowPage, allowPreflight, type FindTenantOfHost, PAGE_ERRORS, tenantOfPage } from './page.ts'
 import { RecoverVisitorBody, TrackBody } from './requests.ts'
 import { sessionCookie } from './session.ts'
 
@@ -67,7 +67,7 @@ export async function collectorRoutes(
   const trackPaths = new Set(['/track', dependencies.collectPath])
   const recoverPaths = new Set([...trackPaths].map((path) => path.replace(/[^/]+$/, 'recover-visitor')))
   for (const path of [...trackPaths, ...recoverPaths]) {
-    app.options(path, { config: { access: 'public' }, schema: { hide: true } as object }, answerPreflight)
+    app.options(path, { config: { access: 'public' }, schema: { hide: true } as object }, allowPreflight)
   }
 
   for (const path of trackPaths)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OutboundError } from '../../platform/outbound/client.ts'
-import type { Transfer, TransferAnswer } from '../../platform/outbound/transfer.ts'
+import type { Transfer, TransferResponse } from '../../platform/outbound/transfer.ts'
 import { type Credentials, pathOfKey, signed } from './sign.ts'
 import { type Storage, StorageError } from './storage.ts'
 
@@ -42,7 +42,10 @@ export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Pla
   }
 
   /** @throws StorageError, OutboundError */
-  async function call(wanted: Call, isFine = (answer: TransferAnswer) => answer.status < 300): Promise<TransferAnswer> {
+  async function call(
+    wanted: Call,
+    isFine = (answer: TransferResponse) => answer.status < 300,
+  ): Promise<TransferResponse> {
     for (let attempt = 0; ; attempt++) {
       const pause = PAUSES_MS[attempt]
       try {
@@ -95,7 +98,7 @@ export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Pla
   }
 }
 
-function refusal({ status, headers, body }: TransferAnswer): StorageError {
+function refusal({ status, headers, body }: TransferResponse): StorageError {
   const [code, reason] = [elementOf(body, 'Code'), elementOf(body, 'Message')]
   const said = [code, reason].filter((part) => part !== null).join(': ')
   const answered = `The storage responded with ${status}${said === '' ? '' : `, ${said.slice(0, REASON_LENGTH_MAX)}`}.`

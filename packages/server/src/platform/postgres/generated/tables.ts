@@ -535,7 +535,7 @@ export interface Hooks {
 }
 
 export interface IdempotencyKeys {
-  answer_sealed: string | null;
+  response_sealed: string | null;
   caller: string;
   claimed_at: Timestamp;
   key: string;

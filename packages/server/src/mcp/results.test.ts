@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { callMcp, dataOf, textOf } from '../../test/mcp.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { fitted, listAnswer } from './answers.ts'
+import { fitted, listResult } from './results.ts'
 
 const CHARACTERS_MAX = 24_000
 /** Six characters each in the text that a model reads. */
@@ -60,7 +60,7 @@ test('an answer that fits stays as it is, and one that does not keeps its own fi
 
 test('a single row that is too large is shortened, and the list continues after it', () => {
   const rows = [Object.fromEntries(MANY.map((index) => [`field_${index}`, 'x'.repeat(400)])), { field_0: 'small' }]
-  const answer = listAnswer('rows', rows, { page: 1, limit: 2 }, 2)
+  const answer = listResult('rows', rows, { page: 1, limit: 2 }, 2)
   expect(JSON.stringify(answer).length).toBeLessThan(CHARACTERS_MAX)
   expect(answer).toMatchObject({ total: 2, rows: [{ shortened: expect.any(String) }], next_cursor: 'p2x1' })
 })

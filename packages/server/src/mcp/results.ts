@@ -69,7 +69,7 @@ export function placeOf(cursor: string | undefined, limit: number): Place {
  * An answer with a page of rows: as many as fit, with the cursor of the next ones.
  * @param name of the list in the answer
  */
-export function listAnswer(name: string, rows: readonly unknown[], place: Place, total: number | undefined): Values {
+export function listResult(name: string, rows: readonly unknown[], place: Place, total: number | undefined): Values {
   const short = rows.map((row) => compact(row) as Values)
   const fits = (size: number) => escapedJson(short.slice(0, size)).length <= ROWS_CHARACTERS_MAX
   const limit = divisorsOf(place.limit).find(fits) ?? 1

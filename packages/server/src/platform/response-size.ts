@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ServiceError } from './errors.ts'
 
-/** The largest JSON answer. Larger lists return `answer_too_large`. */
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024
+/** The largest JSON answer. Larger lists return `response_too_large`. */
+const RESPONSE_BYTES_MAX = 16 * 1024 * 1024
 /**
  * The most that one query of a request may load: more than an answer, which may include only some fields of each
  * record. Rows beyond it are dropped, because the request fails anyway.
  */
 export const LOADED_BYTES_MAX = 64 * 1024 * 1024
 
-const CODE = 'answer_too_large'
+const CODE = 'response_too_large'
 
 /** The approximate size of a page of a file. */
 const PAGE_BYTES = 8 * 1024 * 1024
@@ -19,7 +19,7 @@ const GROWTH_MAX = 4
 const bounded = new AsyncLocalStorage<{ loadedBytes: number }>()
 
 /**
- * Runs work whose queries may load LOADED_BYTES_MAX each, and fail with `answer_too_large` beyond it: requests, and
+ * Runs work whose queries may load LOADED_BYTES_MAX each, and fail with `response_too_large` beyond it: requests, and
  * paged reads. Background work is not limited.
  */
 export function boundLoading<T>(work: () => T): T {
@@ -58,24 +58,24 @@ export async function* pagesOf<Row>(
       if (rows.length < asked) return
       after = rows.at(-1)
     } catch (error) {
-      if (!isAnswerTooLarge(error) || asked === 1) throw error
+      if (!isResponseTooLarge(error) || asked === 1) throw error
       limit = Math.ceil(asked / GROWTH_MAX)
     }
   }
 }
 
-/** The JSON of an answer. @throws ServiceError 400 `answer_too_large`. */
-export function toAnswer(payload: unknown): string {
+/** The JSON of an answer. @throws ServiceError 400 `response_too_large`. */
+export function toResponseBody(payload: unknown): string {
   let json: string
   try {
     json = JSON.stringify(payload)
   } catch (cause) {
     // The result exceeds the maximum string length.
-    if (cause instanceof RangeError) throw answerTooLarge(cause)
+    if (cause instanceof RangeError) throw responseTooLarge(cause)
     throw cause
   }
   // A code unit is at most three bytes, so most answers need no exact count.
-  if (json.length * 3 > ANSWER_BYTES_MAX && Buffer.byteLength(json) > ANSWER_BYTES_MAX) throw answerTooLarge()
+  if (json.length * 3 > RESPONSE_BYTES_MAX && Buffer.byteLength(json) > RESPONSE_BYTES_MAX) throw responseTooLarge()
   return json
 }
 
@@ -90,12 +90,12 @@ export function itemsWithin<Item>(items: readonly Item[], bytesMax: number): Ite
 }
 
 /** Whether an error means that an answer would be too large. */
-export function isAnswerTooLarge(error: unknown): boolean {
+export function isResponseTooLarge(error: unknown): boolean {
   return error instanceof ServiceError && error.code === CODE
 }
 
 /** 400: like a query that is too expensive, the caller can fix it by requesting less. */
-export function answerTooLarge(cause?: unknown): ServiceError {
+export function responseTooLarge(cause?: unknown): ServiceError {
   const message =
     'The response would be larger than 16 MiB. Request less at once: a smaller limit, fewer ids, or fewer fields (fields=summary).'
   return new ServiceError(400, CODE, message, { cause })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { boundLoading } from '../src/platform/answer-size.ts'
+import { boundLoading } from '../src/platform/response-size.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
 let service: TestService
@@ -15,7 +15,7 @@ const outcome = async (path: string) => {
   return [status, body.error?.code]
 }
 const OK = [200, undefined]
-const TOO_LARGE = [400, 'answer_too_large']
+const TOO_LARGE = [400, 'response_too_large']
 
 describe('an answer beyond 16 MiB is rejected, and a smaller request succeeds', () => {
   beforeAll(async () => {
@@ -104,7 +104,7 @@ describe('events', () => {
         parameters: {},
         bytesMax,
       })
-    await expect(select(1_000_000)).rejects.toMatchObject({ code: 'answer_too_large' })
+    await expect(select(1_000_000)).rejects.toMatchObject({ code: 'response_too_large' })
     expect(await select(20_000_000)).toHaveLength(390)
   })
 })
@@ -120,7 +120,7 @@ describe('a query of a request', () => {
 
   test('loads at most 64 MiB, and its connection stays usable', async () => {
     for (let n = 0; n < 3; n++) {
-      await expect(inRequest(70)).rejects.toMatchObject({ code: 'answer_too_large' })
+      await expect(inRequest(70)).rejects.toMatchObject({ code: 'response_too_large' })
     }
     expect(await inRequest(60)).toMatchObject({ rows: { length: 60 } })
   })
