@@ -41,7 +41,7 @@ export async function aggregateEventsByCompany(
   limit: number,
 ): Promise<EventSummary> {
   const { where, parameters } = await conditionsOf(tenant, filters)
-  const answer = tenant.events.stream<Row>({
+  const batches = tenant.events.stream<Row>({
     name: 'aggregate.events_by_company',
     lane: 'heavy',
     columns: partColumns(measure),
@@ -66,7 +66,7 @@ export async function aggregateEventsByCompany(
       if (companyId !== undefined) companies.set(companyId, add(companies.get(companyId), row))
     }
   }
-  for await (const rows of answer) {
+  for await (const rows of batches) {
     for (const row of rows) {
       total += Number(row.records)
       if (row.contact_id !== NOBODY) waiting.push(row)

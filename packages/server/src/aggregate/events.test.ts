@@ -287,8 +287,8 @@ async function compare(request: AggregateRequest) {
   expect({ entity, group_by, metric }).toEqual({ entity: 'events', group_by: request.group_by, metric: request.metric })
   // The names of contacts and companies have their own test.
   const shown = body.buckets.map(({ key, value }: { key: Key; value: number | null }) => ({ key, value }))
-  const answer = { buckets: shown, total: body.total, distinct_groups: body.distinct_groups }
-  expect(rounded(answer)).toEqual(rounded({ buckets, total, distinct_groups }))
+  const returned = { buckets: shown, total: body.total, distinct_groups: body.distinct_groups }
+  expect(rounded(returned)).toEqual(rounded({ buckets, total, distinct_groups }))
   expect(body.total_matching).toBe(total)
 }
 

@@ -64,8 +64,8 @@ export const AGGREGATE_OPERATIONS = [
       if (metric === 'count' && field !== '') {
         warn("metric_field was ignored: the metric 'count' counts records")
       }
-      const answer = await summaryOf(tenant, aggregation)
-      return { entity: body.entity, group_by: body.group_by, metric, ...answer }
+      const summary = await summaryOf(tenant, aggregation)
+      return { entity: body.entity, group_by: body.group_by, metric, ...summary }
     },
   }),
 ]

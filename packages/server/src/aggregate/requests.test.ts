@@ -64,10 +64,10 @@ test.each([
   [{ ...COMPANIES, filters: { min_employees: '10' } }, 'filters.min_employees', 'whole number'],
   [{ ...COMPANIES, filters: { max_employees: -1 } }, 'filters.max_employees', 'whole number'],
 ])('%j is 400 and names %s', async (body, path, hint) => {
-  const answer = await aggregate(body)
-  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-  expect(answer.body.error.details[0].path).toBe(path)
-  expect(answer.body.error.details[0].message).toContain(hint)
+  const response = await aggregate(body)
+  expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+  expect(response.body.error.details[0].path).toBe(path)
+  expect(response.body.error.details[0].message).toContain(hint)
 })
 
 test('every invalid field is reported at once', async () => {

@@ -13,7 +13,7 @@ const SAME_SIGNAL_WITHIN_MS = 2_000
  * Runs the service until it is asked to stop, then lets it finish its work. During startup, it stops as soon as it has
  * started, because a database left behind would keep the data directory locked. A second Ctrl-C ends it at once.
  * @param whenRunning called once the service responds.
- * @param beforeListen receives the application before it answers the first request.
+ * @param beforeListen receives the application before it serves the first request.
  */
 export async function runService(
   readConfiguration: () => Config,

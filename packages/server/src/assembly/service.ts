@@ -50,7 +50,7 @@ export interface ServiceOptions extends EngineOptions, ConnectionOptions {
   mailServers?: PurposeDependencies['mailServers']
   /** Adds to the MCP server of each request; for tests of the protocol. */
   extendMcpServer?: HandlerDependencies['extendMcpServer']
-  /** Sees the application before it answers the first request. */
+  /** Sees the application before it serves the first request. */
   beforeListen?: (app: App) => void
 }
 

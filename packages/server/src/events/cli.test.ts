@@ -7,7 +7,7 @@ import { openDirectory } from '../../test/process.ts'
 let directory: string
 let commandLine: CommandLine
 let tenant: string
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into results of every shape
 let cds: (words: string, ...options: string[]) => Promise<any>
 
 beforeAll(async () => {

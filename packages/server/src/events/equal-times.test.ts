@@ -53,8 +53,8 @@ describe('events with the same timestamp are sorted by id', () => {
   test('in a contact and in the activity of several contacts, newest first', async () => {
     const { body } = await tenant.call('GET', `/v1/contacts/${contactId}?events_limit=15`)
     expect(idsOf(body.events)).toEqual(inOrder('desc').slice(0, 15))
-    const answer = await tenant.call('POST', '/v1/batch/activity', { contact_ids: [contactId], events_limit: 15 })
-    expect(idsOf(answer.body.activity[contactId].events)).toEqual(inOrder('desc').slice(0, 15))
+    const response = await tenant.call('POST', '/v1/batch/activity', { contact_ids: [contactId], events_limit: 15 })
+    expect(idsOf(response.body.activity[contactId].events)).toEqual(inOrder('desc').slice(0, 15))
   })
 
   test('in an export over any number of pages, once each', async () => {

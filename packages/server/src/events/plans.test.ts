@@ -102,7 +102,7 @@ async function plansOf(work: (tenant: Tenant) => Promise<unknown>): Promise<Plan
 }
 
 /**
- * How many rows of events `work` reads. If a projection answers for the merged parts, EXPLAIN still counts the table's
+ * How many rows of events `work` reads. If a projection serves the merged parts, EXPLAIN still counts the table's
  * granules of those.
  */
 async function rowsRead(work: () => Promise<unknown>): Promise<number> {

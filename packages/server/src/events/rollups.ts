@@ -7,7 +7,7 @@ const DAY = 'toDate(timestamp)'
 const ALWAYS: readonly string[] = ['is_bot', DAY]
 
 /**
- * The conditions of a query that a rollup can answer, which is a hundredth of the size of the events: it groups by some
+ * The conditions of a query that a rollup can serve, which is a hundredth of the size of the events: it groups by some
  * of a rollup's columns, or by day, and filters by those and by whole days.
  * @returns null for any other query.
  */

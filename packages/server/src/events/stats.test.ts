@@ -108,13 +108,13 @@ test('without filters by owner or time of day, rollups are used, and no event is
   const reading = Array.from({ length: 100 }, () => service.stores.reads.enter('heavy', tenant.id))
   await Promise.race(reading)
   const filters = { date_after: '2025-03-02', is_bot: false }
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     tenant.call('GET', '/v1/events/stats?date_after=2025-03-02&event_type=page_view'),
     tenant.call('POST', '/v1/aggregate', { entity: 'events', group_by: 'domain', filters }),
     tenant.call('GET', '/v1/events/stats?date_after=2025-03-02T01:00:00Z'),
   ])
   await Promise.all(reading.map((read) => read.then(({ end }) => end()).catch(() => {})))
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 429])
 })
 
 test('system events count only on request', async () => {

@@ -51,8 +51,8 @@ test('a visitor is what its events say about it, and has its contact once it is 
 
 test("an unknown visitor, another tenant's and an impossible id are 404", async () => {
   await tenant.track({ visitor_id: 'mine', events: [{ event: 'e' }] })
-  for (const answer of [read('unknown'), read('mine', stranger), read('x'.repeat(201)), read('\u0000')]) {
-    const { status, body } = await answer
+  for (const response of [read('unknown'), read('mine', stranger), read('x'.repeat(201)), read('\u0000')]) {
+    const { status, body } = await response
     expect([status, body.error.code]).toEqual([404, 'not_found'])
   }
 })

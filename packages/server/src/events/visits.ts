@@ -12,7 +12,7 @@ import { joinContacts, type People } from './people.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 import { type TimelineItem, toVisit, type VisitRow } from './visit-object.ts'
 
-/** Without a filter that an index answers, grouping reads every event of the range, so the range has a default. */
+/** Without a filter that an index serves, grouping reads every event of the range, so the range has a default. */
 const DAYS_BY_DEFAULT = 28
 /** A visit that began before a bound may have events after it, and vice versa. Visits are shorter than this. */
 const MARGIN_MS = DAY_MS

@@ -44,10 +44,10 @@ test('a flush of large events stays small, so that it does not block others for 
 
 test('the bytes waiting in memory are limited; a rejected batch can be sent again', async () => {
   const { record } = groupCommit()
-  const answers = await Promise.allSettled(
+  const results = await Promise.allSettled(
     Array.from({ length: 1_000 }, (_, index) => record([largeGroup(`${index}`)])),
   )
-  const refused = answers.filter(({ status }) => status === 'rejected')
+  const refused = results.filter(({ status }) => status === 'rejected')
   expect(refused.length).toBeGreaterThan(400)
   expect(refused.length).toBeLessThan(600)
   expect(refused[0]).toMatchObject({ reason: { status: 503, code: 'overloaded' } })

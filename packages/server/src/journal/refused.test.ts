@@ -179,8 +179,8 @@ test.each(['screen', 'language', 'timezone', 'referrer', 'analytics_user_id'])(
   'a %s that is truncated within a character is recorded',
   async (name) => {
     const context = { [name]: `${'x'.repeat(name === 'referrer' ? 16_383 : 999)}\u{1F600}` }
-    const answer = await tenant.track({ visitor_id: 'v', context, events: [{ event: `cut_${name}` }] })
-    expect(answer.status).toBe(200)
+    const response = await tenant.track({ visitor_id: 'v', context, events: [{ event: `cut_${name}` }] })
+    expect(response.status).toBe(200)
     expect(await names()).toContain(`cut_${name}`)
   },
 )

@@ -149,9 +149,9 @@ test.each([
   const { hostname, port } = new URL(service.url)
   const headers = { authorization: `Bearer ${exporting.key}` }
   // Other clients do not send what follows a hash.
-  const [answer] = await once(get({ hostname, port, path: `/v1/events/export.csv${query}`, headers }), 'response')
-  answer.resume()
-  expect(answer.statusCode).toBe(200)
+  const [response] = await once(get({ hostname, port, path: `/v1/events/export.csv${query}`, headers }), 'response')
+  response.resume()
+  expect(response.statusCode).toBe(200)
   const admin = await signedIn(service, exporting.id, 'admin')
   const { body } = await admin.call('GET', '/v1/audit-log?subject_kind=export')
   expect(body.entries[0].details).toEqual({ name: 'events', columns, filters: ['event_type'] })

@@ -47,8 +47,8 @@ test('a view is saved, listed for all members, replaced and deleted', async () =
 
 test("a view's name is unique per page, even for concurrent requests", async () => {
   const taken = { ...VIEW, name: 'Taken' }
-  const answers = await Promise.all([1, 2, 3].map(() => member.call('POST', '/v1/views', taken)))
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+  const responses = await Promise.all([1, 2, 3].map(() => member.call('POST', '/v1/views', taken)))
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409])
   const other = await member.call('POST', '/v1/views', { ...VIEW, name: 'Other' })
   const renamed = await member.call('PUT', `/v1/views/${other.body.view.view_id}`, taken)
   expect([renamed.status, renamed.body.error.code]).toEqual([409, 'view_name_taken'])
@@ -74,7 +74,7 @@ test.each([
   [{ ...VIEW, more: 1 }, 'more'],
   [{}, 'name'],
 ])('the view %j is 400 and names %s', async (body, path) => {
-  const answer = await member.call('POST', '/v1/views', body)
-  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-  expect(answer.body.error.details[0].path).toMatch(new RegExp(`^${path}`))
+  const response = await member.call('POST', '/v1/views', body)
+  expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+  expect(response.body.error.details[0].path).toMatch(new RegExp(`^${path}`))
 })

@@ -84,16 +84,16 @@ test.each([
   ['postgres_export', '/v1/contacts/export.csv', ['/v1/contacts?search=ada', '/v1/events/export.csv']],
   ['postgres_export', '/v1/companies/export.csv', ['/v1/companies?search=ada']],
   ['light', '/v1/events', [HEAVY, '/v1/contacts?search=ada']],
-] as const)('in the lane %s %s waits, and nothing of another lane waits with it', async (lane, waits, answered) => {
+] as const)('in the lane %s %s waits, and nothing of another lane waits with it', async (lane, waits, others) => {
   const giveBack = await fill(lane)
   const finished: string[] = []
-  const waiting = tenant.call('GET', waits).then((answer) => {
+  const waiting = tenant.call('GET', waits).then((response) => {
     finished.push(waits)
-    return answer
+    return response
   })
   // One is the filler's.
   await expect.poll(() => counts(lane).waiting).toBeGreaterThan(1)
-  for (const path of answered) {
+  for (const path of others) {
     expect((await tenant.call('GET', path)).status).toBe(200)
     expect((await other.call('GET', path)).status).toBe(200)
   }
@@ -240,11 +240,11 @@ test("a client's read that exceeds its limits is 400, and says what to do", asyn
 
 test('/metrics counts the reads of each lane', async () => {
   const giveBack = await fill('light')
-  const answer: TestResponse = await tenant.call('GET', '/metrics')
-  expect(answer.body).toMatch(/^cds_reads_waiting\{lane="light"\} 1$/m)
-  expect(answer.body).toMatch(/^cds_reads_running\{lane="light"\} [1-9]/m)
-  expect(answer.body).toMatch(/^cds_reads_total\{lane="heavy"\} [1-9]/m)
-  expect(answer.body).toMatch(/^cds_reads_refused_total\{lane="heavy"\} [1-9]/m)
-  expect(answer.body).toMatch(/^cds_reads_waited_seconds_total\{lane="postgres"\} /m)
+  const response: TestResponse = await tenant.call('GET', '/metrics')
+  expect(response.body).toMatch(/^cds_reads_waiting\{lane="light"\} 1$/m)
+  expect(response.body).toMatch(/^cds_reads_running\{lane="light"\} [1-9]/m)
+  expect(response.body).toMatch(/^cds_reads_total\{lane="heavy"\} [1-9]/m)
+  expect(response.body).toMatch(/^cds_reads_refused_total\{lane="heavy"\} [1-9]/m)
+  expect(response.body).toMatch(/^cds_reads_waited_seconds_total\{lane="postgres"\} /m)
   giveBack()
 })

@@ -5,7 +5,7 @@ import { type ConcurrencyLimit, createConcurrencyLimit, EntryRefused } from './c
 import { ServiceError } from './errors.ts'
 
 /**
- * The cost of a read. `light`: answered by an index. `heavy`: may read all of the tenant's data. `export`: a page of a
+ * The cost of a read. `light`: served by an index. `heavy`: may read all of the tenant's data. `export`: a page of a
  * file. `postgres` and `postgres_export`: the same two in PostgreSQL, where light reads are not queued.
  */
 export type Lane = 'light' | 'heavy' | 'export' | PostgresLane

@@ -30,13 +30,13 @@ export function createReadiness(dependencies: Dependencies): () => Promise<strin
 async function findProblems({ postgres, clickhouse, directories }: Dependencies): Promise<string[]> {
   const problems = await Promise.all([
     problemOf('PostgreSQL', pingPostgres(postgres.address, WITHIN_MS)),
-    problemOf('ClickHouse', answered(clickhouse.ping())),
+    problemOf('ClickHouse', responded(clickhouse.ping())),
     ...directories.map(diskProblem),
   ])
   return [...new Set(problems.filter((problem) => problem !== null))]
 }
 
-async function answered(ping: Promise<boolean>): Promise<void> {
+async function responded(ping: Promise<boolean>): Promise<void> {
   if (!(await ping)) throw new Error('no response')
 }
 

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ServiceError } from './errors.ts'
 
-/** The largest JSON answer. Larger lists return `response_too_large`. */
+/** The largest JSON response. Larger lists return `response_too_large`. */
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024
 /**
- * The most that one query of a request may load: more than an answer, which may include only some fields of each
+ * The most that one query of a request may load: more than a response, which may include only some fields of each
  * record. Rows beyond it are dropped, because the request fails anyway.
  */
 export const LOADED_BYTES_MAX = 64 * 1024 * 1024
@@ -64,7 +64,7 @@ export async function* pagesOf<Row>(
   }
 }
 
-/** The JSON of an answer. @throws ServiceError 400 `response_too_large`. */
+/** The JSON of a response. @throws ServiceError 400 `response_too_large`. */
 export function toResponseBody(payload: unknown): string {
   let json: string
   try {
@@ -74,7 +74,7 @@ export function toResponseBody(payload: unknown): string {
     if (cause instanceof RangeError) throw responseTooLarge(cause)
     throw cause
   }
-  // A code unit is at most three bytes, so most answers need no exact count.
+  // A code unit is at most three bytes, so most responses need no exact count.
   if (json.length * 3 > RESPONSE_BYTES_MAX && Buffer.byteLength(json) > RESPONSE_BYTES_MAX) throw responseTooLarge()
   return json
 }
@@ -89,7 +89,7 @@ export function itemsWithin<Item>(items: readonly Item[], bytesMax: number): Ite
   return end < 0 ? [...items] : items.slice(0, end)
 }
 
-/** Whether an error means that an answer would be too large. */
+/** Whether an error means that a response would be too large. */
 export function isResponseTooLarge(error: unknown): boolean {
   return error instanceof ServiceError && error.code === CODE
 }

@@ -5,7 +5,7 @@ import type { Logger } from './log.ts'
 const PING_EVERY_MS = 1_000
 /** Time is counted in ticks: a process that was suspended or got no processor time misses ticks too. */
 const STEP_MS = 500
-/** A database that has not responded for six seconds counts as down, because requests must be answered within ten. */
+/** A database that has not responded for six seconds counts as down: requests must get a response within ten. */
 const SILENT_STEPS = 12
 /** While it is down, it is pinged again after two seconds, because a proxy may have dropped the last ping. */
 const PING_STEPS_MAX = 4

@@ -323,23 +323,23 @@ test.each([
 /** Stores which contacts meet event conditions, as a check does. */
 async function findOf(contactIds: readonly string[], matches: readonly EventMatch[]): Promise<void> {
   if (matches.length === 0) return
-  const answers = await queryEvents(tenant.handle, matches, { contactIds }, NOW)
-  await storeResults(tenant.handle, matches, contactIds, answers)
+  const results = await queryEvents(tenant.handle, matches, { contactIds }, NOW)
+  await storeResults(tenant.handle, matches, contactIds, results)
 }
 
 /** The same for all contacts, as the evaluation of a segment does. */
 async function findOfAll(matches: readonly EventMatch[]): Promise<void> {
   for (const group of inGroups(matches)) {
-    const answers: ConditionResult[] = []
-    for await (const some of streamResults(tenant.handle, group, ALL_CONTACTS, NOW)) answers.push(...some)
-    const list = (of: keyof ConditionResult) => `{${answers.map((answer) => answer[of]).join(',')}}`
-    const answered = {
+    const results: ConditionResult[] = []
+    for await (const some of streamResults(tenant.handle, group, ALL_CONTACTS, NOW)) results.push(...some)
+    const list = (of: keyof ConditionResult) => `{${results.map((result) => result[of]).join(',')}}`
+    const ofRange = {
       ...ALL_CONTACTS,
       queriedAt: NOW.toISOString(),
       contactIds: list('contact_id'),
       hits: list('hits'),
     }
-    await storeResultsOfRange(tenant.handle, group, answered)
+    await storeResultsOfRange(tenant.handle, group, ofRange)
   }
 }
 

@@ -49,7 +49,7 @@ async function transitionsOf(contactId: string): Promise<string[]> {
     ),
   )
   const events = both.flatMap(
-    (answer) => answer.body.events as { event: string; timestamp: string; event_id: string }[],
+    (response) => response.body.events as { event: string; timestamp: string; event_id: string }[],
   )
   const inOrder = events.sort((a, b) => (a.timestamp + a.event_id < b.timestamp + b.event_id ? -1 : 1))
   return inOrder.map(({ event }) => event)
@@ -92,10 +92,10 @@ describe("a contact's own changes", () => {
     const segmentId = await define(LEAD)
     await tenant.contact('taken@example.com')
     const contactId = await tenant.contact('ada@example.com')
-    const answer = await tenant.call('PUT', `/v1/contacts/${contactId}`, {
+    const response = await tenant.call('PUT', `/v1/contacts/${contactId}`, {
       properties: { lifecyclestage: 'lead', email: 'taken@example.com' },
     })
-    expect(answer.status).toBe(409)
+    expect(response.status).toBe(409)
     expect(await segmentsOf(contactId)).toEqual([])
     expect(await countOf(segmentId)).toBe(0)
   })

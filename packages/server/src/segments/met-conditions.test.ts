@@ -214,17 +214,17 @@ test('a contact can be deleted while its check waits for ClickHouse, and its res
   await define(did('purchase'))
   const ids = await Promise.all(['ada', 'bob'].map((name) => tenant.contact(`${name}@example.com`)))
   const [ada, bob] = ids
-  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  onTestFinished(() => answered.resolve())
+  const [asked, responded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  onTestFinished(() => responded.resolve())
   beforeEventQueries(() => {
     asked.resolve()
-    return answered.promise
+    return responded.promise
   })
   const events = ids.map((contact_id) => ({ event: 'purchase', contact_id }))
   expect((await tenant.call('POST', '/v1/events', { events })).body.failed).toBe(0)
   await asked.promise
   expect((await tenant.call('DELETE', `/v1/contacts/${ada}`)).status).toBe(200)
-  answered.resolve()
+  responded.resolve()
   await checksAreDone()
   expect(await met()).toEqual({ contactIds: [bob], matches: 1 })
 }, 240_000)
@@ -259,11 +259,11 @@ test("a query result that is older than a check does not overwrite the check's r
   const { clickhouse } = service.stores
   const handle = withClickHouse({
     stream: async function* <Row>(...query: Parameters<ClickHouse['stream']>) {
-      const answer: Row[] = []
-      for await (const rows of clickhouse.stream<Row>(...query)) answer.push(...rows)
+      const result: Row[] = []
+      for await (const rows of clickhouse.stream<Row>(...query)) result.push(...rows)
       await visit('ada', 'purchase')
       await eventually(async () => expect(await segmentsOf(ada)).toEqual([segmentId]))
-      yield answer
+      yield result
     },
   })
   await evaluateNow(handle, segmentId)

@@ -57,13 +57,13 @@ test('a preview whose statement is cancelled, as one that takes too long is, say
   const { database } = service.stores
   const preview = await database.transaction().execute(async (blocking) => {
     await sql`LOCK TABLE contacts`.execute(blocking)
-    const answer = member.call('POST', '/v1/segments/preview', { filter: inCity('Rome') })
+    const response = member.call('POST', '/v1/segments/preview', { filter: inCity('Rome') })
     await until(async () => {
       const cancelled = await sql`SELECT pg_cancel_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%contacts%'`.execute(database)
       expect(cancelled.rows).toHaveLength(1)
     })
-    return answer
+    return response
   })
   expect([preview.status, preview.body.error.code]).toEqual([400, 'preview_too_slow'])
 })

@@ -138,8 +138,8 @@ test('only administrators of the tenant can download the file, for a day', async
   expect((await member.call('GET', path)).body.error.code).toBe('insufficient_role')
   const stranger = await signedIn(service, (await createTestTenant(service)).id, 'owner')
   for (const url of [path, `/v1/exports/${id}`]) {
-    const answer = await stranger.call('GET', url)
-    expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+    const response = await stranger.call('GET', url)
+    expect([response.status, response.body.error.code]).toEqual([404, 'not_found'])
   }
   const key = await tenant.keyWith('contacts:read', 'data:erase')
   expect((await tenant.call('GET', path, undefined, key)).body.error.code).toBe('insufficient_scope')

@@ -116,11 +116,11 @@ test('the secret appears in no response, audit entry or log, and not as clear te
     changed: ['access_key_id', 'secret_access_key'],
     destination: { access_key_id: 'OTHER' },
   })
-  const answers = await Promise.all([path, '/v1/warehouse', '/v1/audit-log'].map((each) => own.call('GET', each)))
+  const responses = await Promise.all([path, '/v1/warehouse', '/v1/audit-log'].map((each) => own.call('GET', each)))
   const rows = await own.handle.db.selectFrom('warehouse_destinations').selectAll().execute()
-  const shown = JSON.stringify([body, patched.body, answers.map((answer) => answer.body), rows, service.logged])
+  const shown = JSON.stringify([body, patched.body, responses.map((response) => response.body), rows, service.logged])
   expect(shown).not.toMatch(/a-very-secret-key|another-secret-key/)
-  expect(answers[2]?.body.entries.map((entry: { action: string }) => entry.action)).toEqual(
+  expect(responses[2]?.body.entries.map((entry: { action: string }) => entry.action)).toEqual(
     expect.arrayContaining(['warehouse.created', 'warehouse.updated']),
   )
 })

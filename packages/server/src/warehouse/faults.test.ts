@@ -39,7 +39,7 @@ async function tenantWithEvents(): Promise<TestTenant> {
   return tenant
 }
 
-/** Answers the first requests that match with a fault. */
+/** Responds to the first requests that match with a fault. */
 function failing(count: number, fault: Fault, matches: (path: string) => boolean = () => true): void {
   let left = count
   storage.fault = ({ path }) => (matches(path) && left-- > 0 ? fault : null)
@@ -158,14 +158,14 @@ test('starting a run by hand sends its job again if the job was lost', async () 
 test('of two processes that work on a run, one does nothing', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'twice' })
-  const answered = Promise.withResolvers<void>()
+  const responded = Promise.withResolvers<void>()
   const run_id = await runWithoutJob(tenant, id)
-  const first = workOn(tenant, run_id, answered.promise)
+  const first = workOn(tenant, run_id, responded.promise)
   await runWhich(tenant, run_id, ({ status }) => status === 'running')
   await workOn(tenant, run_id, Promise.resolve())
   const keys = () => [...storage.objects.keys()].filter((key) => key.startsWith('exports/twice/'))
   expect(keys()).toEqual([])
-  answered.resolve()
+  responded.resolve()
   await first
   const run = await runWhich(tenant, run_id, ({ status }) => status === 'succeeded')
   expect(keys().filter((key) => key.includes('/events/'))).toHaveLength(run.tables.events?.files ?? 0)
@@ -184,7 +184,7 @@ test('a process that loses its run to another one stops, and logs no failure', a
   expect(await runWhich(tenant, runId, () => true)).toMatchObject({ status: 'running', failures: 0, error: null })
 })
 
-/** Works on a run with a storage that answers when `pending` resolves, or when the request is aborted. */
+/** Works on a run with a storage that responds when `pending` resolves, or when the request is aborted. */
 function workOn(tenant: TestTenant, runId: string, pending: Promise<unknown>, fileMsMax?: number): Promise<void> {
   const { storageTransfer, secrets, jobs, log, stores } = service
   const slow = {
@@ -206,19 +206,19 @@ test('a tenant has one run at a time: another one stays queued, and those of oth
   const [tenant, other] = [await tenantWithEvents(), await tenantWithEvents()]
   const [first, second] = [await create(tenant, { prefix: 'one' }), await create(tenant, { prefix: 'two' })]
   const [firstRun, secondRun] = [await runWithoutJob(tenant, first), await runWithoutJob(tenant, second)]
-  const answered = Promise.withResolvers<void>()
-  const working = workOn(tenant, firstRun, answered.promise)
+  const responded = Promise.withResolvers<void>()
+  const working = workOn(tenant, firstRun, responded.promise)
   await runWhich(tenant, firstRun, ({ status }) => status === 'running')
-  await workOn(tenant, secondRun, answered.promise)
+  await workOn(tenant, secondRun, responded.promise)
   await runWhich(tenant, secondRun, ({ status }) => status === 'queued')
   await runExport(other, await create(other, { prefix: 'other' }))
-  answered.resolve()
+  responded.resolve()
   await working
   await runWhich(tenant, firstRun, ({ status }) => status === 'succeeded')
   expect((await runExport(tenant, second)).run_id).toBe(secondRun)
 })
 
-test('a run whose storage never answers fails after a while, so that others have their turn', async () => {
+test('a run whose storage never responds fails after a while, so that others have their turn', async () => {
   const tenant = await tenantWithEvents()
   const runId = await runWithoutJob(tenant, await create(tenant, { prefix: 'silent' }))
   await workOn(tenant, runId, new Promise(() => {}), 200)
@@ -226,7 +226,7 @@ test('a run whose storage never answers fails after a while, so that others have
   expect(run.error).toBe('The storage did not accept a file within 1 minutes.')
 })
 
-test('a request that was not answered within its time is not repeated in the same run', async () => {
+test('a request that got no response within its time is not repeated in the same run', async () => {
   const { access_key_id, secret_access_key, region, endpoint, bucket } = destinationIn(storage)
   const credentials = { accessKeyId: access_key_id, secretAccessKey: secret_access_key, region }
   let sent = 0

@@ -65,9 +65,9 @@ test('files contain what the API returns: events with their contacts, contacts, 
   expect(JSON.parse(String(await reader.file(run.manifest ?? '')))).toEqual(manifest)
 
   const events = await reader.rows('events', manifest)
-  const answered = await eventsOf(tenant)
-  expect(idsOf(events)).toEqual(idsOf(answered))
-  for (const event of answered) {
+  const returned = await eventsOf(tenant)
+  expect(idsOf(events)).toEqual(idsOf(returned))
+  for (const event of returned) {
     const row = events.find(({ event_id }) => event_id === event.event_id) ?? {}
     expect({
       ...row,
@@ -108,12 +108,12 @@ test('files contain what the API returns: events with their contacts, contacts, 
   expect(manifest.tables).toMatchObject({
     events: {
       mode: 'append',
-      rows: answered.length,
+      rows: returned.length,
       schema: expect.arrayContaining([{ name: 'data', type: 'string' }]),
     },
     contacts: { mode: 'snapshot', rows: 2 },
   })
-  expect(run.tables.events).toMatchObject({ files: 1, rows: answered.length })
+  expect(run.tables.events).toMatchObject({ files: 1, rows: returned.length })
 })
 
 function iso(clickhouse: unknown): string {

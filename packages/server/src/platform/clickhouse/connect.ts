@@ -61,7 +61,10 @@ const QUERY_BYTES_MAX = 4_000_000_000
 const ROWS_PER_TURN = 250
 /** By default, ClickHouse silently ignores unknown columns. */
 const REJECT_UNKNOWN_COLUMNS = 'input_format_skip_unknown_fields = 0'
-/** Newer servers gather small insertions by default, and may then ignore their tokens or answer before rows can be read. */
+/**
+ * Newer servers gather small insertions by default, and may then ignore their tokens or respond before rows can be
+ * read.
+ */
 const NO_ASYNC_INSERT = 'async_insert = 0'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */

@@ -50,8 +50,8 @@ export function connectServer(url: string, log: Logger): Connections {
 
 /** Whether a server responds at all; a refusal is a response. */
 async function responds(client: ClickHouseClient, abort_signal: AbortSignal): Promise<boolean> {
-  const answer = await client.ping({ select: false, abort_signal })
-  return answer.success || refusalCode(answer.error) !== null || !('code' in answer.error)
+  const result = await client.ping({ select: false, abort_signal })
+  return result.success || refusalCode(result.error) !== null || !('code' in result.error)
 }
 
 /**

@@ -35,7 +35,7 @@ test('a placeholder without a value is rejected, even after a statement that set
   await expect(clickhouse.query('SELECT {n: Int64} AS n', {})).rejects.toThrow('no value for its placeholder n')
 })
 
-test('a query is answered while another one runs', async () => {
+test('a query returns its result while another one runs', async () => {
   const { clickhouse } = (await sharedService()).stores
   const order: string[] = []
   const slow = clickhouse.query('SELECT sleep({n: Float64})', { n: 2 }).then(() => order.push('slow'))

@@ -62,7 +62,7 @@ ENGINE = Distributed('${cluster}', currentDatabase(), '${name}', ${table.shardin
 }
 
 /**
- * By default, a replicated table drops an insertion's token after an hour, and a batch whose answer was lost would be
+ * By default, a replicated table drops an insertion's token after an hour, and a batch whose response was lost would be
  * recorded twice if ClickHouse was down for longer.
  */
 const TOKENS_KEPT_SECONDS = 30 * DAY_SECONDS

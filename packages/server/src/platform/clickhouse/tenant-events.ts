@@ -19,7 +19,7 @@ import {
 export interface EventSelect {
   /** Appears in logs. */
   name: string
-  /** `light` is for queries that an index answers: by id, by contact or visitor, or the newest. */
+  /** `light` is for queries that an index serves: by id, by contact or visitor, or the newest. */
   lane: Exclude<Lane, PostgresLane>
   columns: string
   /** Conditions with `{name: Type}` placeholders, joined with AND. */

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { newId } from '../ids.ts'
 
-/** Answers requests that Node cannot parse as HTTP, or that do not arrive in time, in the usual error shape. */
+/** Responds to requests that Node cannot parse as HTTP, or that do not arrive in time, in the usual error shape. */
 export function sendClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return
-  const [status, code, message] = ANSWERS.get(error.code) ?? MALFORMED
+  const [status, code, message] = RESPONSES.get(error.code) ?? MALFORMED
   const requestId = newId()
   const body = JSON.stringify({ status: 'error', error: { code, message, request_id: requestId } })
   socket.end(
@@ -17,7 +17,7 @@ export function sendClientError(error: Error & { code?: string }, socket: Socket
 export const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 
 const MALFORMED = ['400 Bad Request', 'malformed_http', 'The request is not valid HTTP.'] as const
-const ANSWERS = new Map<string | undefined, readonly [status: string, code: string, message: string]>([
+const RESPONSES = new Map<string | undefined, readonly [status: string, code: string, message: string]>([
   [
     'HPE_HEADER_OVERFLOW',
     ['431 Request Header Fields Too Large', 'headers_too_large', 'The URL and headers are larger than 16 KiB.'],

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 const FIRST_REQUEST_MS = 1_000
 
 /**
- * Closes connections when the service stops: those of open requests with their answers, and those that never sent a
+ * Closes connections when the service stops: those of open requests with their responses, and those that never sent a
  * request, such as the ones that browsers open in advance. Otherwise the service would wait until their clients close
  * them. Call it before any route is added.
  * @returns whether the service is stopping, for handlers that wait.

@@ -23,7 +23,7 @@ declare module 'fastify' {
     warnings: string[]
   }
   interface FastifyContextConfig {
-    /** Whether the route exists only to answer 405. */
+    /** Whether the route exists only to return 405. */
     refuses?: boolean
   }
   interface FastifyInstance {
@@ -63,8 +63,8 @@ export function applyConventions(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', readJsonBody)
   app.setValidatorCompiler(compileValidator as FastifySchemaCompiler<unknown>)
-  // Response schemas are documentation; the handler's object is sent unchanged. A test checks every answer against its
-  // schema.
+  // Response schemas are documentation; the handler's object is sent unchanged. A test checks every response against
+  // its schema.
   app.setSerializerCompiler(() => toResponseBody)
   app.setReplySerializer(toResponseBody)
 
@@ -75,7 +75,7 @@ export function applyConventions(app: FastifyInstance): void {
   app.decorate('unknownPaths', others)
   app.setNotFoundHandler(async (request, reply) => {
     const error = missingRoute(app, request)
-    if (error.status === 404) for (const answer of others) if (await answer(request, reply)) return reply
+    if (error.status === 404) for (const respond of others) if (await respond(request, reply)) return reply
     return sendError(error, null, request, reply)
   })
   // The body is not read, because there is no route for it anyway. Requests without one may be for a page.
@@ -104,17 +104,17 @@ function methodNotAllowed(method: string, allowed: string[]): ServiceError {
   return new ServiceError(405, 'method_not_allowed', message, { headers: { allow } })
 }
 
-/** Answers a request for a path without a route, or returns false. */
+/** Responds to a request for a path without a route, or returns false. */
 export type UnknownPath = (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
 
-/** Lets `answer` handle a path without a route before it becomes a 404. */
-export function refuseUnknownPaths(app: FastifyInstance, answer: UnknownPath): void {
-  app.unknownPaths.push(answer)
+/** Lets `respond` handle a path without a route before it becomes a 404. */
+export function refuseUnknownPaths(app: FastifyInstance, respond: UnknownPath): void {
+  app.unknownPaths.push(respond)
 }
 
 /**
- * Answers 405 for the other methods of paths such as POST /v1/agents/dry-run. Without it, DELETE /v1/agents/dry-run would
- * reach DELETE /v1/agents/:agent_id.
+ * Refuses, with 405, the other methods of paths such as POST /v1/agents/dry-run. Without it, DELETE /v1/agents/dry-run
+ * would reach DELETE /v1/agents/:agent_id.
  */
 export function refuseOtherMethods(app: FastifyInstance): { done: () => void } {
   const methodsByUrl = new Map<string, string[]>()
@@ -165,7 +165,7 @@ function compileValidator({ schema, httpPart }: { schema: TSchema; httpPart?: st
   }
 }
 
-/** The error that is answered for one that a route or the framework threw. */
+/** The error that is returned for one that a route or the framework threw. */
 export function toServiceError(error: FastifyError | ServiceError): ServiceError {
   if (error instanceof ServiceError) return error
   const cause = error
@@ -191,7 +191,7 @@ export function toServiceError(error: FastifyError | ServiceError): ServiceError
   })
 }
 
-/** Answers requests that Fastify rejects before routing, such as a path with invalid percent-encoding. */
+/** Responds to requests that Fastify rejects before routing, such as a path with invalid percent-encoding. */
 export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   sendError(toServiceError(error), error, request, reply)
@@ -203,7 +203,7 @@ function sendError(error: ServiceError, original: unknown, request: FastifyReque
   return reply.code(error.status).headers(error.headers).send(errorBody(error, request.id))
 }
 
-/** The one shape of every error answer. */
+/** The one shape of every error response. */
 export function errorBody(error: ServiceError, requestId: string) {
   const details = error.details ? { details: error.details } : {}
   return {

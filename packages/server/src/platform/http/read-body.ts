@@ -12,7 +12,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
   deflate: createInflate,
 }
-/** More than this of a body that is too large is not read, even if its sender then misses the answer. */
+/** More than this of a body that is too large is not read, even if its sender then misses the response. */
 const DISCARDED_BYTES_MAX = 32_000_000
 const ENCODINGS = 'gzip, br or deflate'
 
@@ -112,8 +112,8 @@ function collect(payload: Readable, limit: number, decoder?: Transform): Promise
 }
 
 /**
- * Reads the rest of a rejected body, up to a limit. Fastify closes the connection with the answer, and a client that is
- * still sending then would get a connection error instead of it.
+ * Reads the rest of a rejected body, up to a limit. Fastify closes the connection with the response, and a client that
+ * is still sending then would get a connection error instead of it.
  */
 function discard(payload: Readable): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -13,7 +13,7 @@ export function Nullable<const Schema extends TSchema>(schema: Schema, descripti
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 }
 
-/** A success answer: `status` and the given fields. */
+/** A success response: `status` and the given fields. */
 export function success<const Fields extends Record<string, TSchema>>(fields: Fields) {
   return Type.Object(
     { status: Type.Literal('success'), ...fields, warnings: Type.Optional(Type.Array(Type.String())) },
@@ -21,7 +21,7 @@ export function success<const Fields extends Record<string, TSchema>>(fields: Fi
   )
 }
 
-/** The response of a route that answers with a file or a stream: its type, and what it is. */
+/** The response of a route that returns a file or a stream: its type, and what it is. */
 export function fileResponse(type: string, description: string) {
   return { description, content: { [type]: { schema: { type: 'string' } } } }
 }
@@ -51,7 +51,7 @@ export const ErrorResponse = Type.Object(
 /** An error by its status and code, as `409 webhook_paused`. */
 export type NamedError = `${number} ${string}`
 
-/** What every route can answer that reads or writes the databases and counts its requests. */
+/** What every route can return that reads or writes the databases and counts its requests. */
 export const ROUTE_ERRORS: readonly NamedError[] = [
   '429 rate_limited',
   '500 internal_error',
@@ -60,7 +60,7 @@ export const ROUTE_ERRORS: readonly NamedError[] = [
   '503 store_unavailable',
 ]
 
-/** What every route can answer that reads a body, whatever its content type. */
+/** What every route can return that reads a body, whatever its content type. */
 export const BODY_ERRORS: readonly NamedError[] = [
   '400 invalid_content_encoding',
   '400 invalid_json',

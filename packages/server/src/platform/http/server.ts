@@ -53,7 +53,7 @@ export async function createServer({
     requestTimeout: 0,
     http: { requireHostHeader: false },
     forceCloseConnections: 'idle',
-    // Requests that still arrive while the service stops are answered, and their connections closed.
+    // Requests that still arrive while the service stops are served, and their connections closed.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: false },
     clientErrorHandler: sendClientError,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Sends the start of a body, and its end once the first byte of an answer or `end` arrives. @returns the answer. */
+/** Sends the start of a body, and its end once the first byte of a response or `end` arrives. @returns the response. */
 function send(path: string, end?: Promise<unknown>): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /** Memory that stalled readers may use in total. Beyond it, they are disconnected at once. */
 const STALLED_BYTES_MAX = 64 * 1024 * 1024
-/** Requests that a client may send before it has read the answer to the first one. */
+/** Requests that a client may send before it has read the response to the first one. */
 const WAITING_MAX = 100
 
 /**
@@ -12,7 +12,7 @@ const WAITING_MAX = 100
  */
 export function boundUnreadResponses(app: FastifyInstance, stalledSeconds: number): void {
   closeStalledReaders(app, stalledSeconds * 1000)
-  answerInTurn(app)
+  serveInTurn(app)
 }
 
 interface Stalled {
@@ -69,7 +69,7 @@ function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
  * Starts a request once the client has read the previous response on the connection. Node would start all pipelined
  * requests at once and keep every response in memory until its turn.
  */
-function answerInTurn(app: FastifyInstance): void {
+function serveInTurn(app: FastifyInstance): void {
   const queues = new WeakMap<Socket, { waiting: number; last: Promise<void> }>()
   app.addHook('onRequest', async (request, reply) => {
     const { socket } = request.raw

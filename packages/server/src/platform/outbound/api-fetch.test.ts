@@ -38,19 +38,19 @@ test.each([
 })
 
 test('a name that resolves to a private address is rejected, whatever it resolved to before', async () => {
-  const answers = ['93.184.215.14', '127.0.0.1']
-  const resolve = async () => [{ address: answers.shift() ?? '127.0.0.1', family: 4 }]
+  const addresses = ['93.184.215.14', '127.0.0.1']
+  const resolve = async () => [{ address: addresses.shift() ?? '127.0.0.1', family: 4 }]
   const api = createApiFetch({ allowPrivate: false, resolve })
   await api.check('https://llm.example/v1')
   await expect(api.fetch('https://llm.example/v1', POST)).rejects.toThrow()
-  expect(answers).toEqual([])
+  expect(addresses).toEqual([])
   await api.close()
 })
 
 test('responses are read whole, redirects are returned, and responses that are too long fail', async () => {
   const api = createApiFetch({ allowPrivate: true, allowHttp: true })
-  const answer = await api.fetch(`${url}/v1`, POST)
-  expect([answer.status, await answer.json()]).toEqual([200, { ok: true }])
+  const response = await api.fetch(`${url}/v1`, POST)
+  expect([response.status, await response.json()]).toEqual([200, { ok: true }])
   expect((await api.fetch(`${url}/away`, POST)).status).toBe(302)
   expect(paths).not.toContain('/landed')
   await expect(api.fetch(`${url}/long`, POST)).rejects.toThrow('fetch failed')

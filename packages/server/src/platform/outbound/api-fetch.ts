@@ -57,18 +57,18 @@ export function createApiFetch({ resolve, ca, ...rules }: ApiFetchOptions): ApiF
       if (typeof body !== 'string') throw new TypeError('Only text can be sent.')
       const limit = AbortSignal.timeout(EXCHANGE_MS_MAX)
       try {
-        const answer = await request(url, {
+        const response = await request(url, {
           method: method as Dispatcher.HttpMethod,
           headers: Object.fromEntries(new Headers(headers)),
           body,
           signal: signal ? AbortSignal.any([signal, limit]) : limit,
           dispatcher: agent,
         })
-        const bytes = await readAll(answer.body)
-        const received = Object.entries(answer.headers).flatMap(([name, value]) =>
+        const bytes = await readAll(response.body)
+        const received = Object.entries(response.headers).flatMap(([name, value]) =>
           typeof value === 'string' ? [[name, value] as [string, string]] : [],
         )
-        return new Response(bytes, { status: answer.statusCode, headers: received })
+        return new Response(bytes, { status: response.statusCode, headers: received })
       } catch (error) {
         if (error instanceof RefusedAddress) throw error
         if (signal?.aborted) throw signal.reason

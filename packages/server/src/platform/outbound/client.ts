@@ -126,10 +126,10 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
       try {
         const place = placeOf(text)
         const limits = { timeoutMs: EXCHANGE_MS_MAX, bodyBytesMax: BODY_BYTES_MAX, signal }
-        const answer = await connections.use(place.origin, (connection) =>
+        const response = await connections.use(place.origin, (connection) =>
           exchange(connection, { ...place, method: 'POST', headers, body: own }, limits),
         )
-        return { ...answer, address: own[CALLED] ?? null }
+        return { ...response, address: own[CALLED] ?? null }
       } catch (error) {
         throw toOutboundError(error, own[CALLED] ?? null)
       }

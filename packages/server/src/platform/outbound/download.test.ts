@@ -66,7 +66,7 @@ test('an error is read as JSON, and a redirect is not followed', async () => {
   expect(await get('/redirect')).toMatchObject({ status: 302, file: null })
 })
 
-test('a longer answer, one that is cut off and one that is damaged fail, and leave nothing behind', async () => {
+test('a longer response, one that is cut off and one that is damaged fail, and leave nothing behind', async () => {
   await expect(get('/plain', 100_000)).rejects.toMatchObject({ code: 'too_long' })
   await expect(get('/cut')).rejects.toMatchObject({ name: 'OutboundError' })
   const { file } = await get('/damaged')

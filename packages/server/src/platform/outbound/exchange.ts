@@ -56,9 +56,9 @@ export function exchange(
       controller?.abort(reason)
     }
 
-    const answer = () => end(() => resolve({ status, body: Buffer.concat(chunks).subarray(0, bodyBytesMax) }))
+    const done = () => end(() => resolve({ status, body: Buffer.concat(chunks).subarray(0, bodyBytesMax) }))
     const isSuccess = () => status >= 200 && status < 300
-    const fail = (error: Error) => (isSuccess() ? answer() : end(() => reject(error)))
+    const fail = (error: Error) => (isSuccess() ? done() : end(() => reject(error)))
 
     dispatcher.dispatch(options, {
       onRequestStart: (started) => {
@@ -76,10 +76,10 @@ export function exchange(
         chunks.push(chunk)
         length += chunk.length
         if (length <= bodyBytesMax) return
-        answer()
+        done()
         receiving.abort(new Error('The rest of the body is not needed.'))
       },
-      onResponseEnd: answer,
+      onResponseEnd: done,
       onResponseError: (_, error) => fail(error),
     })
   })

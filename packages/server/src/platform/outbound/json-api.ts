@@ -72,11 +72,11 @@ export function createJsonApi({ allowPrivate, resolve, ca, temporaryDirectory = 
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   })
   /** What both kinds of requests have in common. */
-  const within = async <Answer>(
+  const within = async <Received>(
     { method, url, headers, body, signal }: JsonCall,
     milliseconds: number,
-    send: (url: URL, options: SendOptions) => Promise<Answer>,
-  ): Promise<Answer> => {
+    send: (url: URL, options: SendOptions) => Promise<Received>,
+  ): Promise<Received> => {
     const limit = AbortSignal.timeout(milliseconds)
     try {
       return await send(checkUrl(url, { allowPrivate }), {
@@ -103,11 +103,11 @@ export function createJsonApi({ allowPrivate, resolve, ca, temporaryDirectory = 
       const { timeoutMs = EXCHANGE_MS_MAX, isText = false } = call
       return within(call, timeoutMs, async (url, options) => {
         const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
-        const answer = await request(url, { ...options, ...timeouts })
-        const { statusCode: status } = answer
-        const text = (await readWhole(answer.body, BODY_MEBIBYTES_MAX)).toString('utf8')
+        const response = await request(url, { ...options, ...timeouts })
+        const { statusCode: status } = response
+        const text = (await readWhole(response.body, BODY_MEBIBYTES_MAX)).toString('utf8')
         const isKept = isText && status >= 200 && status < 300
-        return { status, headers: firstOfEach(answer.headers), body: isKept ? text : parse(text) }
+        return { status, headers: firstOfEach(response.headers), body: isKept ? text : parse(text) }
       })
     },
     download: (call, bytesMax) =>

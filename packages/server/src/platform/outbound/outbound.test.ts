@@ -129,9 +129,9 @@ describe('calls', () => {
 
   test('a response has its status, body and address', async () => {
     receiver.answer = (response) => response.writeHead(418).end('teapot')
-    const answer = await post(client(), receiver.url('/a?b=c'), '{"x":"ä"}')
-    expect(answer).toMatchObject({ status: 418, address: '127.0.0.1' })
-    expect(answer.body.toString()).toBe('teapot')
+    const result = await post(client(), receiver.url('/a?b=c'), '{"x":"ä"}')
+    expect(result).toMatchObject({ status: 418, address: '127.0.0.1' })
+    expect(result.body.toString()).toBe('teapot')
     expect(receiver.received[0]).toMatchObject({ path: '/a?b=c', body: Buffer.from('{"x":"ä"}') })
   })
 
@@ -144,11 +144,11 @@ describe('calls', () => {
   })
 
   test('a name that becomes private between check and connection is rejected at the connection', async () => {
-    const answers = [['93.184.215.14'], ['127.0.0.1']]
-    dns.zone.set('rebind.hooks.example', () => answers[0] ?? [])
+    const responses = [['93.184.215.14'], ['127.0.0.1']]
+    dns.zone.set('rebind.hooks.example', () => responses[0] ?? [])
     const outbound = client({ allowPrivate: false })
     await outbound.check(receiver.url('/', 'rebind.hooks.example'))
-    answers.shift()
+    responses.shift()
     await expect(post(outbound, receiver.url('/', 'rebind.hooks.example'))).rejects.toMatchObject({
       code: 'url_not_allowed',
     })
@@ -200,10 +200,10 @@ describe('calls', () => {
   })
 
   test('a server that closes idle connections silently gets every request', async () => {
-    const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+    const response = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
     const server = createServer({ key: certificate.key, cert: certificate.certificate }, (socket) => {
       socket.on('error', () => {})
-      socket.once('data', () => socket.write(answer, () => socket.destroy()))
+      socket.once('data', () => socket.write(response, () => socket.destroy()))
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

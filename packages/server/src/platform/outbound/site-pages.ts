@@ -23,7 +23,7 @@ export interface SitePages {
   /**
    * GETs a page over HTTPS and returns the first `bytesMax` bytes of it as text. Follows at most three redirects, only
    * within the domain.
-   * @returns null if there is no complete answer within eight seconds, its status is not 200, or the address must not
+   * @returns null if there is no complete response within eight seconds, its status is not 200, or the address must not
    * be called.
    */
   read(domain: string, path: string, bytesMax: number): Promise<string | null>

@@ -65,7 +65,7 @@ export function createTransfer({ resolve, ca, ...rules }: TransferOptions): Tran
     send: async ({ method, url, headers, body, signal }) => {
       const limit = AbortSignal.timeout(EXCHANGE_MS_MAX)
       try {
-        const answer = await request(checkUrl(url, rules), {
+        const response = await request(checkUrl(url, rules), {
           method,
           headers,
           ...(body === undefined ? {} : { body }),
@@ -73,9 +73,9 @@ export function createTransfer({ resolve, ca, ...rules }: TransferOptions): Tran
           dispatcher: agent,
         })
         return {
-          status: answer.statusCode,
-          headers: firstOfEach(answer.headers),
-          body: await readWhole(answer.body, BODY_MEBIBYTES_MAX),
+          status: response.statusCode,
+          headers: firstOfEach(response.headers),
+          body: await readWhole(response.body, BODY_MEBIBYTES_MAX),
         }
       } catch (error) {
         if (signal?.aborted) throw signal.reason

@@ -1,6 +1,6 @@
 import { promises } from 'node:dns'
 
-/** Looks up the TXT records of a name. @returns null if DNS gave no answer. */
+/** Looks up the TXT records of a name. @returns null if DNS gave no usable response. */
 export type LookUpTxt = (name: string) => Promise<string[] | null>
 
 const TIMEOUT_MS = 3_000

@@ -6,7 +6,7 @@ import type { PostgresAddress } from './address.ts'
 const CHANNEL = 'cds_changed'
 const RECONNECT_AFTER_MS = 500
 const CONNECT_WITHIN_MS = 8_000
-/** An answer waits no longer than this for a connection that is stuck. */
+/** A response waits no longer than this for a connection that is stuck. */
 const ROUND_TRIP = { text: 'SELECT 1', query_timeout: 1_000 }
 
 const ignore = () => {}
@@ -19,7 +19,7 @@ export interface Invalidation {
   onChange(forget: () => void): void
   /**
    * Resolves once this process has forgotten what any transaction that committed before the call changed, so that a key
-   * is refused as soon as its deletion is answered.
+   * is refused as soon as the response to its deletion is sent.
    */
   caughtUp(): Promise<void>
   /** Calls `wake` when a process notifies this channel, and when notifications may have been missed. */

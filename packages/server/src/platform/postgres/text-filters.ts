@@ -20,7 +20,7 @@ export function endOfMillisecond(date: Date): string {
 }
 
 /**
- * Conditions for exact-match filters. Each is an element of the column `facets`, so that one index look-up answers all
+ * Conditions for exact-match filters. Each is an element of the column `facets`, so that one index look-up serves all
  * of them.
  * @param keys the property of each filter, by the filter's name.
  */

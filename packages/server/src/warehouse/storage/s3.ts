@@ -44,15 +44,15 @@ export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Pla
   /** @throws StorageError, OutboundError */
   async function call(
     wanted: Call,
-    isFine = (answer: TransferResponse) => answer.status < 300,
+    isFine = (response: TransferResponse) => response.status < 300,
   ): Promise<TransferResponse> {
     for (let attempt = 0; ; attempt++) {
       const pause = PAUSES_MS[attempt]
       try {
-        const answer = await callOnce(wanted)
-        if (isFine(answer)) return answer
-        const isTransient = TRANSIENT.has(answer.status) || answer.status < 300
-        if (!isTransient || pause === undefined) throw refusal(answer)
+        const response = await callOnce(wanted)
+        if (isFine(response)) return response
+        const isTransient = TRANSIENT.has(response.status) || response.status < 300
+        if (!isTransient || pause === undefined) throw refusal(response)
       } catch (error) {
         // The storage already had two minutes to respond. Other runs continue instead of waiting for a retry.
         if (!(error instanceof OutboundError) || error.code === 'timeout' || pause === undefined) throw error
@@ -101,16 +101,16 @@ export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Pla
 function refusal({ status, headers, body }: TransferResponse): StorageError {
   const [code, reason] = [elementOf(body, 'Code'), elementOf(body, 'Message')]
   const said = [code, reason].filter((part) => part !== null).join(': ')
-  const answered = `The storage responded with ${status}${said === '' ? '' : `, ${said.slice(0, REASON_LENGTH_MAX)}`}.`
+  const outcome = `The storage responded with ${status}${said === '' ? '' : `, ${said.slice(0, REASON_LENGTH_MAX)}`}.`
   if (status >= 300 && status < 400) {
     const region = headers['x-amz-bucket-region']
     return new StorageError(
-      `${answered} Check the endpoint and the region${region ? `: the bucket is in ${region}` : ''}.`,
+      `${outcome} Check the endpoint and the region${region ? `: the bucket is in ${region}` : ''}.`,
     )
   }
-  if (status === 403) return new StorageError(`${answered} Check the access key, its secret and its permissions.`)
-  if (status === 404) return new StorageError(`${answered} Check the endpoint and the bucket.`)
-  return new StorageError(answered)
+  if (status === 403) return new StorageError(`${outcome} Check the access key, its secret and its permissions.`)
+  if (status === 404) return new StorageError(`${outcome} Check the endpoint and the bucket.`)
+  return new StorageError(outcome)
 }
 
 function isError(body: Buffer): boolean {
