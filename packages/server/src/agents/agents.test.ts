@@ -18,9 +18,9 @@ beforeEach(async () => {
 afterAll(() => service.close())
 
 async function create(body: object = {}) {
-  const answer = await tenant.call('POST', '/v1/agents', { name: 'Test', ...body })
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  return answer.body.agent
+  const response = await tenant.call('POST', '/v1/agents', { name: 'Test', ...body })
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body))
+  return response.body.agent
 }
 
 const FILTER = { match: 'all', conditions: [{ property: 'country', operator: 'equals', value: 'FR' }] }
@@ -238,9 +238,9 @@ describe('an invalid field', () => {
       ['POST', '/v1/agents'],
       ['PATCH', `/v1/agents/${(await create()).agent_id}`],
     ] as const) {
-      const answer = await tenant.call(method, url, { ...(method === 'POST' ? { name: 'x' } : {}), ...body })
-      expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-      expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toContain(path)
+      const response = await tenant.call(method, url, { ...(method === 'POST' ? { name: 'x' } : {}), ...body })
+      expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+      expect(response.body.error.details.map((detail: { path: string }) => detail.path)).toContain(path)
     }
     expect((await tenant.call('GET', '/v1/agents')).body.total).toBe(1)
   })
@@ -260,12 +260,12 @@ test('identities and segments of another tenant are unknown', async () => {
   const { identity_id } = (await stranger.call('POST', '/v1/identities', sender)).body.identity
   const segment = { name: 'x', description: null, filter: FILTER }
   const { segmentId: segment_id } = await createSegment(stranger.handle, segment, now)
-  const answer = await tenant.call('POST', '/v1/agents', {
+  const response = await tenant.call('POST', '/v1/agents', {
     name: 'x',
     identity_id,
     monitoring: { filter: { segment_id } },
   })
-  expect(answer.body.error.details.map(({ path }: { path: string }) => path)).toEqual([
+  expect(response.body.error.details.map(({ path }: { path: string }) => path)).toEqual([
     'monitoring.filter.segment_id',
     'identity_id',
   ])

@@ -122,8 +122,8 @@ async function make(
   if (!tool) return fail(`There is no tool ${toolName}.`)
   if (isTooMany) return fail(`At most ${CALLS_OF_ROUND_MAX} calls at a time. Make this one in the next round.`)
   try {
-    const answer = await tool.run(call, checkArguments(tool, given))
-    return { call: made, text: asMarkedText(answer as Values) }
+    const result = await tool.run(call, checkArguments(tool, given))
+    return { call: made, text: asMarkedText(result as Values) }
   } catch (error) {
     if (error instanceof ServiceError && error.status < 500) return fail(await errorText(error, redactor))
     throw error

@@ -180,7 +180,7 @@ test('a fourth question has to wait until one of three is answered', async () =>
   const { status, body } = await ask()
   expect([status, body.error.code]).toEqual([409, 'too_many_questions'])
   resolve()
-  expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([200, 200, 200])
+  expect((await Promise.all(waiting)).map((response) => response.status)).toEqual([200, 200, 200])
   expect((await ask()).status).toBe(200)
 })
 

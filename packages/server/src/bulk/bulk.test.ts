@@ -44,14 +44,14 @@ test('all contacts that match a filter are changed in steps, also those that no 
   for (let from = 0; from < records.length; from += 100) {
     await many.call('POST', '/v1/sources/crm/contacts', { records: records.slice(from, from + 100) })
   }
-  const answers = []
+  const sizes = []
   for (let after: string | null | undefined; after !== null; ) {
     const set = { properties: { city: 'Bergen' } }
     const { body } = await bulk({ matching: { filter: inCity('Oslo') }, set, ...(after ? { after } : {}) }, many)
-    answers.push(body.done)
+    sizes.push(body.done)
     after = body.next
   }
-  expect(answers).toEqual([100, 100, 30])
+  expect(sizes).toEqual([100, 100, 30])
   const count = async (city: string) => (await many.call('GET', `/v1/contacts?count_only=true&city=${city}`)).body.count
   expect([await count('Bergen'), await count('Oslo'), await count('Rome')]).toEqual([230, 0, 20])
   const removed = await bulk({ matching: { search: 'c24', filter: inCity('Rome') }, delete: true }, many)
@@ -106,13 +106,13 @@ test.each([
   ['companies', { matching: { filter: event }, delete: true }, 'filter.conditions[0]'],
   ['companies', { company_ids: [newId()], set: { properties: { name: 'x' } } }, 'properties.name'],
 ])('a bulk change of %s with %j is 400 and names %s', async (kind, body, path) => {
-  const answer = await bulk(body, tenant, kind)
-  expect([answer.status, answer.body.error.details[0].path]).toEqual([400, path])
+  const response = await bulk(body, tenant, kind)
+  expect([response.status, response.body.error.details[0].path]).toEqual([400, path])
 })
 
 test('event conditions need the scope of events', async () => {
   const key = await tenant.keyWith('contacts:write')
   const body = { matching: { filter: event }, delete: true }
-  const answer = await tenant.call('POST', '/v1/contacts/bulk', body, key)
-  expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope'])
+  const response = await tenant.call('POST', '/v1/contacts/bulk', body, key)
+  expect([response.status, response.body.error.code]).toEqual([403, 'insufficient_scope'])
 })

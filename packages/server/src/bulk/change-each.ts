@@ -11,14 +11,14 @@ export const RECORDS_MAX = 100
 /** Fields of every bulk change. */
 export const BULK_FIELDS = {
   after: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'With `matching`: `next` of the previous answer.' }),
+    Type.String({ minLength: 1, maxLength: 200, description: 'With `matching`: `next` of the previous response.' }),
   ),
   delete: Type.Optional(Type.Literal(true, { description: 'Deletes the records. Instead of `set`.' })),
 }
 
 const Failure = Type.Object({ id: Type.String(), error: RecordError }, { title: 'UnchangedRecord' })
 
-/** The answer to every bulk change. */
+/** The response to every bulk change. */
 export const BULK_OUTPUT = {
   done: Type.Integer({ description: 'How many records now are as requested.' }),
   failed: Type.Array(Failure, { description: 'The records that did not change, and why. The others did.' }),
@@ -46,7 +46,7 @@ export function requireOneChange(sent: Sent, ids: readonly string[] | undefined,
     details.push({ path: 'set', message: 'or delete is required, and not both' })
   }
   if (sent.after !== undefined && (sent.matching === undefined || !isUuid(sent.after))) {
-    details.push({ path: 'after', message: 'must be `next` of the previous answer, beside matching' })
+    details.push({ path: 'after', message: 'must be `next` of the previous response, beside matching' })
   }
   if (wordsOf(sent.matching?.search).length > WORDS_MAX) {
     details.push({ path: 'matching.search', message: `must be at most ${WORDS_MAX} words` })

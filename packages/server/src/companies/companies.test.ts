@@ -12,9 +12,9 @@ beforeEach(async () => {
 })
 
 async function create(body: object) {
-  const answer = await tenant.call('POST', '/v1/companies', body)
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  return answer.body.company
+  const response = await tenant.call('POST', '/v1/companies', body)
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body))
+  return response.body.company
 }
 
 const emails = (body: { contacts: { properties: { email: string } }[] }) =>
@@ -159,9 +159,9 @@ test.each([
   [{ name: 'x', properties: { a: { b: 1 } } }, 'properties.a'],
   [{ name: 'x', nonsense: 1 }, 'nonsense'],
 ])('creating %j is 400 and names %s', async (body, path) => {
-  const answer = await tenant.call('POST', '/v1/companies', body)
-  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-  expect(answer.body.error.details[0].path).toBe(path)
+  const response = await tenant.call('POST', '/v1/companies', body)
+  expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+  expect(response.body.error.details[0].path).toBe(path)
 })
 
 describe('a company must have a name or a domain', () => {
@@ -175,9 +175,9 @@ describe('a company must have a name or a domain', () => {
     ['one of them as a property', { name: 'Acme' }, { properties: { name: null } }, 'properties.name'],
   ])('removing %s is 400, and writes nothing', async (_, body, changes, place) => {
     const company = await create(body)
-    const { status, body: answer } = await put(company.company_id, changes)
-    expect([status, answer.error?.code]).toEqual([400, 'validation_error'])
-    expect(answer.error.details[0].path).toBe(place)
+    const { status, body: refused } = await put(company.company_id, changes)
+    expect([status, refused.error?.code]).toEqual([400, 'validation_error'])
+    expect(refused.error.details[0].path).toBe(place)
     expect((await tenant.call('GET', `/v1/companies/${company.company_id}`)).body.company).toEqual(company)
   })
 
@@ -193,8 +193,8 @@ describe('a company must have a name or a domain', () => {
   test('two concurrent requests cannot remove both', async () => {
     for (let round = 0; round < 5; round++) {
       const { company_id } = await create({ name: `Acme ${round}`, domain: `acme${round}.com` })
-      const answers = await Promise.all([put(company_id, { name: null }), put(company_id, { domain: null })])
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+      const responses = await Promise.all([put(company_id, { name: null }), put(company_id, { domain: null })])
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 400])
       const { company } = (await tenant.call('GET', `/v1/companies/${company_id}`)).body
       expect([company.name, company.domain].filter((value) => value !== null)).toHaveLength(1)
     }

@@ -28,9 +28,9 @@ test("a company's events are those of its contacts only", async () => {
   ]) {
     await tenant.track({ visitor_id, events: [{ event, url: `https://${tenant.site}/` }] })
   }
-  const { status, body: answer } = await viewer.call('GET', `${events}?limit=1`)
-  expect([status, answer.pagination.total_items]).toEqual([200, 2])
-  expect(answer.events).toMatchObject([{ event: 'answered', company: { name: 'Engines' } }])
+  const { status, body: page } = await viewer.call('GET', `${events}?limit=1`)
+  expect([status, page.pagination.total_items]).toEqual([200, 2])
+  expect(page.events).toMatchObject([{ event: 'answered', company: { name: 'Engines' } }])
   expect((await viewer.call('GET', `${events}?event_type=asked`)).body.events).toMatchObject([{ event: 'asked' }])
 
   const other = await createTestTenant(service)

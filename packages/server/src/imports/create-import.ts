@@ -25,7 +25,7 @@ export interface SentFile {
   bytes: number
 }
 
-type Answer = { import: Import }
+type Output = { import: Import }
 
 /** What makes a request a retry of another: the key and the rest of the request, except the file. */
 interface RetryKey {
@@ -34,7 +34,7 @@ interface RetryKey {
 }
 
 /**
- * Receives a file and stores its import; nothing is imported yet. A retry of an earlier request gets the answer to
+ * Receives a file and stores its import; nothing is imported yet. A retry of an earlier request gets the response to
  * that one. Unless a new import is stored, no file is left.
  * @param retryKey undefined if the request has no Idempotency-Key.
  * @throws ServiceError as `receiveFile` and `performOnce` do.
@@ -44,7 +44,7 @@ export async function createImport(
   { tenant, actor }: { tenant: Tenant; actor: Actor },
   { name, body, decoder, bytes }: SentFile,
   retryKey: RetryKey | undefined,
-): Promise<{ answer: Answer; isRepeated: boolean }> {
+): Promise<{ output: Output; isRepeated: boolean }> {
   if (bytes > FILE_BYTES_MAX) throw fileTooLarge()
   const { clock, secrets, directory } = services
   const importId = newId()
@@ -54,18 +54,18 @@ export async function createImport(
   const insert = (memory: Memory = NO_MEMORY) =>
     tenant.transaction(async (tx) => {
       await insertImport(tx, services, { ...file, fileName, actor }, now)
-      const answer = { import: await readImport(tx, importId, now) }
-      await memory.store(tx, { output: answer, warnings: [] }, true)
-      return answer
+      const output = { import: await readImport(tx, importId, now) }
+      await memory.store(tx, { output, warnings: [] }, true)
+      return output
     })
   try {
-    if (retryKey === undefined) return { answer: await insert(), isRepeated: false }
+    if (retryKey === undefined) return { output: await insert(), isRepeated: false }
     // The file counts as what was sent, so it is received before it is known to be a retry.
     const { key, request } = retryKey
     const sent = `${request}\n${file.sha256}`
-    const { answer, isRepeated } = await performOnce({ tenant, actor, now, secrets }, { key, sent }, insert)
+    const { output, isRepeated } = await performOnce({ tenant, actor, now, secrets }, { key, sent }, insert)
     if (isRepeated) await deleteFile(fileOf(directory, importId))
-    return { answer: answer as Answer, isRepeated }
+    return { output: output as Output, isRepeated }
   } catch (cause) {
     // The connection may be lost after the commit: then the import needs its file.
     const isStored = await importExists(tenant, importId).catch(() => true)

@@ -81,7 +81,7 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
         tags: ['Imports'],
         summary: 'Upload a CSV file of contacts; nothing is imported yet',
         description:
-          'The body is the file, at most 500 MB, also compressed with gzip (`Content-Encoding`). The encoding and the delimiter are detected, and exports of HubSpot, Mailchimp and Attio recognized. The answer has the columns with samples and a proposed mapping.',
+          'The body is the file, at most 500 MB, also compressed with gzip (`Content-Encoding`). The encoding and the delimiter are detected, and exports of HubSpot, Mailchimp and Attio recognized. The response has the columns with samples and a proposed mapping.',
         consumes: ['text/csv'],
         querystring: UploadQuery,
         headers: Type.Object({ 'Idempotency-Key': Type.Optional(IdempotencyKey) }),
@@ -105,10 +105,10 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
         bytes: Number(headers['content-length']),
       }
       const retryKey = key === undefined ? undefined : { key, request: `POST ${url}` }
-      const { answer, isRepeated } = await createImport({ ...dependencies, directory }, request, sent, retryKey)
+      const { output, isRepeated } = await createImport({ ...dependencies, directory }, request, sent, retryKey)
       if (isRepeated) reply.header('idempotent-replayed', 'true')
       reply.removeHeader('connection')
-      return reply.code(201).send({ status: 'success' as const, ...answer })
+      return reply.code(201).send({ status: 'success' as const, ...output })
     },
   )
 

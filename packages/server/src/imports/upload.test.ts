@@ -46,8 +46,8 @@ test('a file is kept if the connection is lost after the commit', async () => {
 
 test('If-Match is refused', async () => {
   const headers = { authorization: `Bearer ${tenant.key}`, 'content-type': 'text/csv', 'if-match': '"a"' }
-  const answer = await call(service, 'POST', '/v1/imports', { headers, body: 'email\nada@example.com\n' })
-  expect([answer.status, answer.body.error.code]).toEqual([400, 'if_match_not_supported'])
+  const response = await call(service, 'POST', '/v1/imports', { headers, body: 'email\nada@example.com\n' })
+  expect([response.status, response.body.error.code]).toEqual([400, 'if_match_not_supported'])
 })
 
 describe('an export is recognized, and its columns are mapped', () => {
@@ -163,15 +163,15 @@ describe('is rejected, and nothing is kept:', () => {
     ['an invalid Idempotency-Key', 'email\n', 400, 'validation_error', { 'idempotency-key': 'ü' }],
   ] as const)('%s', async (_, content, status, code, headers, name = 'contacts.csv') => {
     const before = files()
-    const answer = await tenant.upload(content, { name, headers }).catch((error: Error) => error)
-    if (answer instanceof Error) throw answer
-    expect([answer.status, answer.body.error.code]).toEqual([status, code])
+    const response = await tenant.upload(content, { name, headers }).catch((error: Error) => error)
+    if (response instanceof Error) throw response
+    expect([response.status, response.body.error.code]).toEqual([status, code])
     expect((await tenant.call('GET', '/v1/imports')).body.imports).toEqual([])
     expect(files()).toBe(before)
   })
 
   test('a file that says it is larger than the limit, before it is sent', async () => {
-    const answer = await new Promise<string>((resolve, reject) => {
+    const response = await new Promise<string>((resolve, reject) => {
       const url = new URL(service.url)
       const socket = connect(Number(url.port), url.hostname, () => {
         socket.write(
@@ -188,7 +188,7 @@ describe('is rejected, and nothing is kept:', () => {
       })
       socket.on('error', reject)
     })
-    expect(answer).toMatch(/^HTTP\/1.1 413 /)
+    expect(response).toMatch(/^HTTP\/1.1 413 /)
   })
 
   test('an upload that breaks off', async () => {
@@ -223,8 +223,8 @@ test('an upload repeated with its Idempotency-Key is stored once', async () => {
 test('a tenant has at most ten open imports, even if two uploads end at the same time, and a limited size of files', async () => {
   for (let n = 0; n < 9; n++) await uploaded(tenant, 'email\n')
   const upload = () => tenant.upload('email\n')
-  const answers = await simultaneously(service, 'imports', [upload, upload])
-  expect(answers.map(({ status, body }) => [status, body.error?.code]).sort()).toEqual([
+  const responses = await simultaneously(service, 'imports', [upload, upload])
+  expect(responses.map(({ status, body }) => [status, body.error?.code]).sort()).toEqual([
     [201, undefined],
     [409, 'too_many_imports'],
   ])

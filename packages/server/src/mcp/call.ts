@@ -21,7 +21,7 @@ export interface ToolServices {
   clock: Clock
   invalidation: Pick<Invalidation, 'caughtUp'>
   isClosing(): boolean
-  /** Hides personal values of a tenant in one call or answer. */
+  /** Hides personal values of a tenant in one call or one answer to a question. */
   openRedactor(tenant: Tenant): Promise<Redactor>
 }
 
@@ -44,8 +44,8 @@ export function openCall(
   const requireScope = (scope: Scope) => {
     if (!scopes.has(scope)) throw lacksScope(scope)
   }
-  /** The answer as a client of the API would receive it. */
-  const answerOf = async (name: string, input: Values): Promise<Values> => {
+  /** The result as a client of the API would receive it. */
+  const resultOf = async (name: string, input: Values): Promise<Values> => {
     const operation = audited(find(name))
     if (operation.scope !== 'any-key') requireScope(operation.scope)
     const depends = operation.scopeOf?.(input)
@@ -60,9 +60,9 @@ export function openCall(
       requireMatch: () => {},
       isGivenUp: isClosing,
     }
-    const answer = await perform(operation, { ...services, ...context }, parseSent(operation, input))
+    const result = await perform(operation, { ...services, ...context }, parseSent(operation, input))
     if (operation.audit !== undefined) await invalidation.caughtUp()
-    return JSON.parse(JSON.stringify(answer)) as Values
+    return JSON.parse(JSON.stringify(result)) as Values
   }
   return {
     now,
@@ -75,11 +75,11 @@ export function openCall(
     isHidden: async (entity, property) => redactor !== null && (await redactor.isPersonal(entity, property)),
     hashOf: async (name, input, part) =>
       createHash('sha256')
-        .update(JSON.stringify(part(await answerOf(name, input))))
+        .update(JSON.stringify(part(await resultOf(name, input))))
         .digest('base64url'),
     async operate(name, input) {
-      const answer = await answerOf(name, input)
-      return redactor === null ? answer : redactor.redact(answer, input)
+      const result = await resultOf(name, input)
+      return redactor === null ? result : redactor.redact(result, input)
     },
   }
 }

@@ -152,8 +152,8 @@ test('a value that could not be hidden again cannot be put into a reason, which 
     use('propose_action', { agent_id: agentId, contact_id: id, type: 'note', params: { content: 'Call.' }, reason })
   for (const property of ['birthday', 'pregnant']) {
     expect(shown[property]).toContain(id)
-    const answer = await propose(`Because of ${shown[property]}.`)
-    expect([property, textOf(answer)]).toEqual([
+    const result = await propose(`Because of ${shown[property]}.`)
+    expect([property, textOf(result)]).toEqual([
       property,
       expect.stringMatching(/^(pseudonym_not_allowed|unknown_pseudonym): /),
     ])

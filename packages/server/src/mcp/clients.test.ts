@@ -170,7 +170,7 @@ test.each([
   ['items', 'contact_timeline', { before: daysAgo(0.5) }, 'session_id', 40],
   ['contacts', 'segment_members', {}, 'contact_id', 30],
 ] as const)(
-  'the cursors of %s (%s) lead through everything once, even when answers are shortened',
+  'the cursors of %s (%s) lead through everything once, even when results are shortened',
   async (list, name, args, id, count) => {
     const { client } = await connect('modern', null)
     const ids = await pagedWorkspace()
@@ -197,7 +197,7 @@ test.each([
 )
 
 let paged: Promise<{ segmentId: string; contactId: string }> | undefined
-/** Records whose rows are so large that 50 of them exceed an answer. */
+/** Records whose rows are so large that 50 of them do not fit in a result. */
 function pagedWorkspace() {
   paged ??= (async () => {
     const about = 'a'.repeat(390)

@@ -20,13 +20,16 @@ const WITHOUT_SESSIONS: Record<string, [Outcome, string]> = {
   'server-sse-multiple-streams': ['failed', 'needs a session before 2026-07-28, where it passes'],
   'resources-subscribe': ['failed', 'a subscription needs a session, and no resource announces changes'],
   'resources-unsubscribe': ['failed', 'as subscribing'],
-  'tools-call-sampling': ['failed', 'a client answers a request in a session: the fixture has no tool that sends one'],
+  'tools-call-sampling': [
+    'failed',
+    'a client responds to a request in a session: the fixture has no tool that sends one',
+  ],
   'tools-call-elicitation': ['failed', 'as sampling; cdsctl mcp can ask older clients'],
   'elicitation-sep1034-defaults': ['failed', 'as elicitation'],
   'elicitation-sep1330-enums': ['failed', 'as elicitation'],
 }
 
-/** An extension that the service lacks: no tool call is a task that continues after the answer. */
+/** An extension that the service lacks: no tool call is a task that continues after the result. */
 const TASKS = [
   'tasks-capability-negotiation',
   'tasks-dispatch-and-envelope',
@@ -69,9 +72,9 @@ function startFront(to: { url: string }, key: string): Server {
   return createServer((incoming, outgoing) => {
     const { method, url: path = '/', headers } = incoming
     const options = { method, headers: { ...headers, authorization: `Bearer ${key}` } }
-    const forwarded = request(new URL(path, to.url), options, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(outgoing)
+    const forwarded = request(new URL(path, to.url), options, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(outgoing)
     })
     forwarded.on('error', () => outgoing.destroy())
     outgoing.on('close', () => forwarded.destroy())

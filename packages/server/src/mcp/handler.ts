@@ -14,7 +14,7 @@ export interface HandlerDependencies {
   extendMcpServer?: (server: McpServer, parts: Pick<ServerDependencies, 'sdk' | 'stateCodec'>) => void
 }
 
-/** Answers authenticated callers' messages with the protocol library. */
+/** Handles authenticated callers' messages with the protocol library. */
 export function createHandler(dependencies: HandlerDependencies) {
   const open = lazyLibrary(dependencies)
   return async (request: FastifyRequest, reply: FastifyReply, caller: McpCaller): Promise<Response> => {

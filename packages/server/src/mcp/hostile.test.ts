@@ -45,8 +45,8 @@ describe('the ids of another tenant', () => {
     const stateOf = async () => {
       const action = `/v1/agents/runs/${owned.runId}/contacts/${owned.contactId}/actions/0`
       const paths = [`/v1/contacts/${owned.contactId}`, `/v1/agents/${owned.agentId}/runs`, action]
-      const answers = await Promise.all(paths.map((path) => owner.call('GET', path)))
-      return answers.map(({ status, body: { timestamp, ...body } }) => [status, body])
+      const responses = await Promise.all(paths.map((path) => owner.call('GET', path)))
+      return responses.map(({ status, body: { timestamp, ...body } }) => [status, body])
     }
     const before = await stateOf()
     const [, own] = callsOf(strange).find(([tool]) => tool === name) ?? []
@@ -201,23 +201,23 @@ describe('a request that is not a call', () => {
     ['with a batch', `[${mcpRequest('tools/list').body},${mcpRequest('tools/list').body}]`, 400, -32600],
     ['with an empty batch', '[]', 400, -32600],
   ])('%s is refused', async (_what, body, status, code) => {
-    const answer = await post(body)
-    expect([answer.status, answer.body]).toEqual([status, expect.objectContaining({ jsonrpc: '2.0' })])
-    expect(answer.body).toMatchObject(problem(code))
+    const response = await post(body)
+    expect([response.status, response.body]).toEqual([status, expect.objectContaining({ jsonrpc: '2.0' })])
+    expect(response.body).toMatchObject(problem(code))
   })
 
   test('of another content type is refused', async () => {
-    const answer = await post(valid(), { 'content-type': 'text/plain' })
-    expect([answer.status, answer.body.error.data.code]).toEqual([415, 'unsupported_media_type'])
+    const response = await post(valid(), { 'content-type': 'text/plain' })
+    expect([response.status, response.body.error.data.code]).toEqual([415, 'unsupported_media_type'])
   })
 
   test.each(['https://evil.example', 'null', 'https://localhost.evil.example', 'file://', 'x'])(
     'of a page of %s is refused, with and without a key',
     async (origin) => {
       for (const authorization of [`Bearer ${stranger.key}`, '']) {
-        const answer = await post(valid(), { origin, authorization })
-        expect([answer.status, answer.body.error.data.code]).toEqual([403, 'origin_not_allowed'])
-        expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+        const response = await post(valid(), { origin, authorization })
+        expect([response.status, response.body.error.data.code]).toEqual([403, 'origin_not_allowed'])
+        expect(response.headers.get('access-control-allow-origin')).toBeNull()
       }
     },
   )
@@ -225,24 +225,24 @@ describe('a request that is not a call', () => {
   test.each(['http://localhost:6274', 'http://127.0.0.1:3000', 'http://[::1]:3000'])(
     'of a page on this machine (%s) is allowed',
     async (origin) => {
-      const answer = await post(valid(), { origin })
-      expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, origin])
+      const response = await post(valid(), { origin })
+      expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([200, origin])
     },
   )
 
   test.each(['', 'Bearer', 'Bearer cds_wrong', 'Basic eDp5', `Bearer ${'x'.repeat(5_000)}`])(
     'with the authorization "%.20s" is refused',
     async (authorization) => {
-      const answer = await post(valid(), { authorization })
-      expect([answer.status, answer.body.error.data.code]).toEqual([401, expect.stringMatching(/_token$/)])
+      const response = await post(valid(), { authorization })
+      expect([response.status, response.body.error.data.code]).toEqual([401, expect.stringMatching(/_token$/)])
       // A body is not read before the caller is known.
       expect((await post('{', { authorization })).status).toBe(401)
     },
   )
 
   test.each(['GET', 'DELETE', 'PUT'])('by %s is refused', async (method) => {
-    const answer = await call(service, method, '/mcp', { headers: { authorization: `Bearer ${stranger.key}` } })
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, expect.stringContaining('POST')])
+    const response = await call(service, method, '/mcp', { headers: { authorization: `Bearer ${stranger.key}` } })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, expect.stringContaining('POST')])
   })
 })
 

@@ -24,6 +24,9 @@ test('each call counts once, and a call over the limit is told when to retry, as
 test('the URL may end with a slash', async () => {
   const key = await tenant.keyWith('contacts:read')
   const { headers, body } = mcpRequest('tools/list')
-  const answer = await call(service, 'POST', '/mcp/', { headers: { ...headers, authorization: `Bearer ${key}` }, body })
-  expect([answer.status, answer.body.result.tools.length > 0]).toEqual([200, true])
+  const response = await call(service, 'POST', '/mcp/', {
+    headers: { ...headers, authorization: `Bearer ${key}` },
+    body,
+  })
+  expect([response.status, response.body.result.tools.length > 0]).toEqual([200, true])
 })

@@ -10,7 +10,7 @@ import { OPERATIONS } from '../assembly/all-operations.ts'
 const CALLS_MAX = 4
 const CHARACTERS_MAX = 6_000
 
-// biome-ignore lint/suspicious/noExplicitAny: a model reads answers of every shape
+// biome-ignore lint/suspicious/noExplicitAny: a model reads results of every shape
 type Read = any
 
 /** A question, the calls that a model makes one after another, and what it concludes. */
@@ -99,9 +99,9 @@ function signUp(email: string, days: number, referrer: string): Seen {
 
 async function seed(): Promise<void> {
   const make = async (path: string, body: unknown) => {
-    const answer = await tenant.call('POST', path, body)
-    expect([path, answer.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)])
-    return answer.body
+    const response = await tenant.call('POST', path, body)
+    expect([path, response.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)])
+    return response.body
   }
   const companies = new Map<string, string>()
   for (const { email, ...properties } of PEOPLE) {
@@ -311,7 +311,7 @@ function watched(): object {
   return all(did({ type: 'video_complete' }), didNot({ type: 'signed_up' }))
 }
 
-/** Makes the calls of a question. @returns what a model reads of the answers */
+/** Makes the calls of a question. @returns what a model reads of the results */
 async function ask(client: Client, { question, calls }: Pick<Question, 'question' | 'calls'>): Promise<Read[]> {
   const read: Read[] = []
   let characters = 0

@@ -40,7 +40,7 @@ test.each([
   ['describe_schema', () => ({})],
   ['query_events', () => ({ limit: 50 })],
   ['contact_timeline', () => ({ contact_id: contactId, limit: 50 })],
-])('the answer of %s is bounded, whatever strangers sent', async (name, args) => {
+])('the result of %s is bounded, whatever strangers sent', async (name, args) => {
   const { body } = await callMcp(service, await tenant.keyThatSeesAll(), 'tools/call', { name, arguments: args() })
   expect(body.result.isError).toBeUndefined()
   expect(textOf(body.result).length).toBeLessThanOrEqual(CHARACTERS_MAX)
@@ -49,7 +49,7 @@ test.each([
   expect(Object.keys(data).length).toBeGreaterThan(1)
 })
 
-test('an answer that fits stays as it is, and one that does not keeps its own fields', () => {
+test('a result that fits stays as it is, and one that does not keeps its own fields', () => {
   const small = { total: 1, rows: [{ a: 'x'.repeat(500) }] }
   expect(fitted(small)).toBe(small)
   const large = fitted({ total: 99, next_cursor: 'p2x1', rows: MANY.map(() => ({ a: { b: ['x'.repeat(900)] } })) })
@@ -60,9 +60,9 @@ test('an answer that fits stays as it is, and one that does not keeps its own fi
 
 test('a single row that is too large is shortened, and the list continues after it', () => {
   const rows = [Object.fromEntries(MANY.map((index) => [`field_${index}`, 'x'.repeat(400)])), { field_0: 'small' }]
-  const answer = listResult('rows', rows, { page: 1, limit: 2 }, 2)
-  expect(JSON.stringify(answer).length).toBeLessThan(CHARACTERS_MAX)
-  expect(answer).toMatchObject({ total: 2, rows: [{ shortened: expect.any(String) }], next_cursor: 'p2x1' })
+  const result = listResult('rows', rows, { page: 1, limit: 2 }, 2)
+  expect(JSON.stringify(result).length).toBeLessThan(CHARACTERS_MAX)
+  expect(result).toMatchObject({ total: 2, rows: [{ shortened: expect.any(String) }], next_cursor: 'p2x1' })
 })
 
 test('describe_schema says how much it leaves out', async () => {

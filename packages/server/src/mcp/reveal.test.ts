@@ -54,21 +54,21 @@ test('a pseudonym cannot be stored where its value would be shown', async () => 
     filter: FILTER(`firstname:${id}`, 'plan'),
   })
   await use('update_contact', { contact_id: other, properties: { plan: `firstname:${id}`, nick: `lastname:${id}` } })
-  const answers = [
+  const results = [
     await use('list_segments', {}),
     await use('describe_schema', {}),
     await use('get_contact', { contact_id: other }),
     await use('aggregate', { entity: 'contacts', group_by: 'country', filters: { industry: `firstname:${id}` } }),
   ]
-  expect(JSON.stringify(answers)).not.toMatch(/ottilie|quant/i)
+  expect(JSON.stringify(results)).not.toMatch(/ottilie|quant/i)
 })
 
-test('a first name is hidden from an answer about its contact that does not name it', async () => {
+test('a first name is hidden from a result about its contact that does not name it', async () => {
   const events = [{ event: 'page_view', email: 'mail7@example.com', url: 'https://x.example/', title: 'Hello Ottilie' }]
   await tenant.call('POST', '/v1/events', { events })
   const args = { entity: 'events', group_by: 'title', filters: { contact_id: id } }
-  const answer = await use('aggregate', args)
-  expect(dataOf(answer)).toMatchObject({ total: 1, buckets: [{ key: `Hello firstname:${id}` }] })
+  const result = await use('aggregate', args)
+  expect(dataOf(result)).toMatchObject({ total: 1, buckets: [{ key: `Hello firstname:${id}` }] })
 })
 
 test('a pseudonym that stands for nothing is refused', async () => {

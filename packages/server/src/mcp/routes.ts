@@ -16,7 +16,7 @@ const INVALID_REQUEST = -32600
  * JSON-RPC's shape.
  */
 export async function mcpRoutes(app: App, dependencies: CallerDependencies & HandlerDependencies): Promise<void> {
-  const answer = createHandler(dependencies)
+  const handle = createHandler(dependencies)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', readUncheckedJsonBody)
   app.setErrorHandler((error, request, reply) =>
@@ -49,7 +49,7 @@ export async function mcpRoutes(app: App, dependencies: CallerDependencies & Han
     const caller = callers.get(request)
     if (!caller) throw new Error('The caller was not determined.')
     if (Array.isArray(request.body)) throw batchRefused()
-    const response = await answer(request, reply, caller)
+    const response = await handle(request, reply, caller)
     for (const [name, value] of response.headers) reply.header(name, value)
     reply.code(response.status)
     return reply.send(response.body ? Readable.fromWeb(response.body as never) : '')

@@ -100,10 +100,10 @@ async function handle(
     const confirm = (question: string, what: unknown) => confirmBy(context, dependencies, question, what)
     const result = await tool.run(openCall(dependencies, caller, redactor, confirm), input)
     if (sdk.isInputRequiredResult(result)) return result
-    const answer = fitted(result as Values)
+    const data = fitted(result as Values)
     return {
-      content: [{ type: 'text', text: asMarkedText(answer) }],
-      structuredContent: { notice: DATA_NOTICE, ...answer },
+      content: [{ type: 'text', text: asMarkedText(data) }],
+      structuredContent: { notice: DATA_NOTICE, ...data },
     }
   } catch (error) {
     const known = error instanceof ServiceError ? error : toServiceError(error as Error & { code: string })

@@ -33,8 +33,8 @@ export interface ToolCall {
    * @param what changes with everything that the question is about, so that an answer never confirms something else.
    */
   confirm(question: string, what: unknown): Promise<Confirmation>
-  /** A hash of a part of an operation's answer, before anything is hidden. */
-  hashOf(operation: string, input: Values, part: (answer: Values) => unknown): Promise<string>
+  /** A hash of a part of an operation's result, before anything is hidden. */
+  hashOf(operation: string, input: Values, part: (result: Values) => unknown): Promise<string>
   now: Date
 }
 

@@ -40,7 +40,7 @@ export interface Context {
      */
     remember<T>(determine: () => Promise<T>): Promise<T>
   }
-  /** Whether the answer is no longer needed: the client disconnected, or the service is stopping. */
+  /** Whether the response is no longer needed: the client disconnected, or the service is stopping. */
   isGivenUp(): boolean
 }
 
@@ -100,7 +100,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   bodyBytesMax?: number
   /** An input without its path parameters: shown in openapi.json, and sent by the tests that walk every operation. */
   example?: Values
-  /** The errors that only some operations answer, as `409 webhook_paused`. */
+  /** The errors that only some operations return, as `409 webhook_paused`. */
   errors?: readonly NamedError[]
   /** How the command's options differ from the input, by its names. */
   options?: Record<string, OptionSettings>
@@ -133,8 +133,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   reads?: true
   /**
    * Whether `run` changes the databases in one transaction, and nothing else. With an audit entry it is atomic anyway.
-   * `perform` runs it in a transaction if the answer for an Idempotency-Key must be stored with the change. A POST that is
-   * not atomic says in its `description` what a retry does after an interruption.
+   * `perform` runs it in a transaction if the response for an Idempotency-Key must be stored with the change. A POST
+   * that is not atomic says in its `description` what a retry does after an interruption.
    */
   isAtomic?: true
 }
@@ -168,7 +168,7 @@ export function operationsWith<Services>() {
 /** Declares an operation that needs nothing but the context. */
 export const operation = operationsWith<unknown>()
 
-/** An id in the path. A malformed one is unknown, so it answers 404 like any other; upper case is accepted. */
+/** An id in the path. A malformed one is unknown, so it is 404 like any other; upper case is accepted. */
 export function idInPath(noun: string) {
   return Type.String({ description: `The ${noun}.`, 'x-id-of': noun })
 }

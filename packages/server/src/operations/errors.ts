@@ -1,7 +1,7 @@
 import { BODY_ERRORS, type NamedError, ROUTE_ERRORS } from '../platform/http/responses.ts'
 import { type Declaration, isId, routeOf } from './declare.ts'
 
-/** Every error that an operation may answer. */
+/** Every error that an operation may return. */
 export function errorsOf(operation: Declaration): NamedError[] {
   const { method, url, hasBody } = routeOf(operation)
   const fromPath = url.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []))
@@ -17,7 +17,7 @@ export function errorsOf(operation: Declaration): NamedError[] {
   return [...errors, ...(operation.errors ?? [])]
 }
 
-/** What every route can answer that needs a key or a session. */
+/** The errors of every route that needs a key or a session. */
 export const CALLER_ERRORS: readonly NamedError[] = [
   '401 invalid_api_key',
   '401 missing_api_key',
@@ -29,7 +29,7 @@ export const CALLER_ERRORS: readonly NamedError[] = [
   '403 no_tenant',
 ]
 
-/** The errors of an Idempotency-Key. Its answer is stored encrypted. */
+/** The errors of an Idempotency-Key. The response is stored encrypted. */
 export const IDEMPOTENCY_ERRORS: readonly NamedError[] = [
   '409 idempotency_key_in_use',
   '409 idempotency_key_reused',

@@ -48,7 +48,7 @@ function mount<Services extends object>(
     ...headersOf(method, operation),
     ...(hasBody ? { body: bodyOf(operation, sent) } : { querystring: Type.Object(withExamples(sent, example)) }),
     response: {
-      [status]: { ...success(output), ...answerHeadersOf(method, operation) },
+      [status]: { ...success(output), ...responseHeadersOf(method, operation) },
       ...errorResponses(errorsOf(operation)),
     },
   }
@@ -66,11 +66,11 @@ function mount<Services extends object>(
       const input = { ...given, ...(request.params as Values) }
       const context = { ...dependencies, ...contextOf(request, dependencies), now: dependencies.clock() }
       const work = (memory?: Memory) => perform(operation, context, input, memory)
-      const answer = key === undefined ? await work() : await once(request, reply, key, context, work)
+      const result = key === undefined ? await work() : await once(request, reply, key, context, work)
       // Audited operations change keys, domains and settings, which every process caches: the next request sees the change.
       if (operation.audit !== undefined) await dependencies.invalidation.caughtUp()
-      if (operation.etag) reply.header('etag', `"${operation.etag(answer)}"`)
-      return reply.code(status).send({ status: 'success', ...answer })
+      if (operation.etag) reply.header('etag', `"${operation.etag(result)}"`)
+      return reply.code(status).send({ status: 'success', ...result })
     },
   })
 }
@@ -100,7 +100,7 @@ export const IdempotentReplayed = Type.Literal('true', {
 })
 
 /** The headers of a success that openapi.json documents. */
-function answerHeadersOf(method: string, { etag }: Pick<Operation, 'etag'>) {
+function responseHeadersOf(method: string, { etag }: Pick<Operation, 'etag'>) {
   const headers = {
     ...(etag ? { ETag } : {}),
     ...(method === 'POST' ? { 'Idempotent-Replayed': IdempotentReplayed } : {}),
@@ -124,7 +124,7 @@ function requireScopeSent(scopeOf: (sent: unknown) => Scope | null, hasBody: boo
   }
 }
 
-/** Performs a request with an Idempotency-Key, or repeats its earlier answer. */
+/** Performs a request with an Idempotency-Key, or repeats its earlier response. */
 async function once(
   { method, url, body }: FastifyRequest,
   reply: FastifyReply,
@@ -133,10 +133,10 @@ async function once(
   work: (memory: Memory) => Promise<Values>,
 ): Promise<Values> {
   const sent = `${method} ${url}\n${JSON.stringify(body)}`
-  const { answer, warnings, isRepeated } = await performOnce(context, { key, sent }, work)
+  const { output, warnings, isRepeated } = await performOnce(context, { key, sent }, work)
   if (isRepeated) reply.header('idempotent-replayed', 'true')
   for (const warning of warnings) context.warn(warning)
-  return answer
+  return output
 }
 
 /** The path parameters, and the rest of the input: the query parameters or the body. */

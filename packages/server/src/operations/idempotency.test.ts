@@ -25,7 +25,7 @@ function post(path: string, key: string, body: unknown, apiKey = tenant.key) {
 }
 const webhooks = async () => (await tenant.call('GET', '/v1/webhooks')).body.pagination.total_items
 
-test('a retry gets the same answer, with the secret that is shown once, and changes nothing', async () => {
+test('a retry gets the same response, with the secret that is shown once, and changes nothing', async () => {
   const key = newKey()
   const first = await post('/v1/webhooks', key, WEBHOOK)
   const [before, audited] = [await webhooks(), await listAudit(tenant.handle, {}, { page: 1, limit: 1 })]
@@ -40,7 +40,7 @@ test('a retry gets the same answer, with the secret that is shown once, and chan
   expect(await everythingStored(service)).not.toContain(first.body.signing_secret)
 })
 
-test('a retry gets the warnings of the answer, its status and its ETag', async () => {
+test('a retry gets the warnings of the response, its status and its ETag', async () => {
   const requests = [
     ['/v1/aggregate?unknown=1', { entity: 'contacts', group_by: 'country', metric: 'count', metric_field: 'score' }],
     ['/v1/contacts', { email: 'etag@example.com' }],
@@ -82,8 +82,8 @@ test('a key used for another request is 409', async () => {
     [`/v1/webhooks/${body.subscription_id}/pause`, {}],
   ] as const
   for (const [path, sent] of others) {
-    const answer = await post(path, key, sent)
-    expect([answer.status, answer.body.error.code]).toEqual([409, 'idempotency_key_reused'])
+    const response = await post(path, key, sent)
+    expect([response.status, response.body.error.code]).toEqual([409, 'idempotency_key_reused'])
   }
   expect(await webhooks()).toBe(before)
 })
@@ -97,10 +97,10 @@ test('each API key has its own Idempotency-Keys', async () => {
 
 test('of many concurrent requests one is performed', async () => {
   const [key, before] = [newKey(), await webhooks()]
-  const answers = await Promise.all(Array.from({ length: 8 }, () => post('/v1/webhooks', key, WEBHOOK)))
-  const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.subscription_id)
+  const responses = await Promise.all(Array.from({ length: 8 }, () => post('/v1/webhooks', key, WEBHOOK)))
+  const made = responses.filter(({ status }) => status === 201).map(({ body }) => body.subscription_id)
   expect(new Set(made).size).toBe(1)
-  const refused = answers.filter(({ status }) => status !== 201)
+  const refused = responses.filter(({ status }) => status !== 201)
   expect(refused.filter(({ body }) => body.error.code !== 'idempotency_key_in_use')).toEqual([])
   expect(await webhooks()).toBe(before + 1)
 })
@@ -112,7 +112,7 @@ test('a failed request can be sent again, changed, with the same key', async () 
 })
 
 test.each(['', 'the key %j is invalid', 'a b', 'ä', 'x'.repeat(256)])('the key %j is none', async (key) => {
-  const answer = await fetch(`${service.url}/v1/webhooks`, {
+  const response = await fetch(`${service.url}/v1/webhooks`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${tenant.key}`,
@@ -121,7 +121,7 @@ test.each(['', 'the key %j is invalid', 'a b', 'ä', 'x'.repeat(256)])('the key 
     },
     body: JSON.stringify(WEBHOOK),
   })
-  expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+  expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
     400,
     'validation_error',
   ])
@@ -129,55 +129,55 @@ test.each(['', 'the key %j is invalid', 'a b', 'ä', 'x'.repeat(256)])('the key 
 
 const actor: Actor = { kind: 'api_key', id: 'somebody', name: 'somebody' }
 /** Performs `work` as the service would, at a given time. */
-function performAt(now: Date, key: string, answer: string, before = async () => {}) {
+function performAt(now: Date, key: string, value: string, before = async () => {}) {
   return performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, (memory) =>
     tenant.handle.transaction(async (tx) => {
       await before()
-      await memory.store(tx, { output: { answer }, warnings: [] }, true)
-      return { answer }
+      await memory.store(tx, { output: { value }, warnings: [] }, true)
+      return { value }
     }),
   )
 }
 const after = (minutes: number) => new Date(Date.UTC(2026, 0, 1) + minutes * MINUTE_MS)
 
-test('an answer is kept for a day', async () => {
+test('a response is kept for a day', async () => {
   const key = newKey()
   await performAt(after(0), key, 'first')
   expect(await performAt(after(23 * 60), key, 'second')).toMatchObject({
-    answer: { answer: 'first' },
+    output: { value: 'first' },
     isRepeated: true,
   })
   expect(await performAt(after(24 * 60 + 1), key, 'third')).toMatchObject({
-    answer: { answer: 'third' },
+    output: { value: 'third' },
     isRepeated: false,
   })
 })
 
-test('an answer that is not final counts once the first request must have ended', async () => {
+test('a response that is not final counts once the first request must have ended', async () => {
   const key = newKey()
   const waiting = (now: Date, work: (finish: () => Promise<void>) => Promise<void>) =>
     performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, async (memory) => {
-      await memory.store(tenant.handle, { output: { answer: 'interim' }, warnings: ['said'] }, false)
+      await memory.store(tenant.handle, { output: { value: 'interim' }, warnings: ['said'] }, false)
       stored.resolve()
-      await work(() => memory.finish({ output: { answer: 'final' }, warnings: [] }))
-      return { answer: 'final' }
+      await work(() => memory.finish({ output: { value: 'final' }, warnings: [] }))
+      return { value: 'final' }
     })
   const ends = Promise.withResolvers<void>()
   const stored = Promise.withResolvers<void>()
   const first = waiting(after(0), (finish) => ends.promise.then(finish))
   await stored.promise
   expect(await performAt(after(3), key, 'next')).toEqual({
-    answer: { answer: 'interim' },
+    output: { value: 'interim' },
     warnings: ['said'],
     isRepeated: true,
   })
   await expect(performAt(after(1), key, 'early')).rejects.toMatchObject({ code: 'idempotency_key_in_use' })
   ends.resolve()
   await first
-  expect(await performAt(after(1), key, 'later')).toMatchObject({ answer: { answer: 'final' }, isRepeated: true })
+  expect(await performAt(after(1), key, 'later')).toMatchObject({ output: { value: 'final' }, isRepeated: true })
 })
 
-/** Starts a request that determines a value and is never answered. */
+/** Starts a request that determines a value and never gets a response. */
 function interruptedAt(now: Date, request: { key: string; sent: string }, secrets: SecretBox, value: string) {
   const caller = { tenant: tenant.handle, actor, now, secrets }
   return performOnce(caller, request, async (memory) => {
@@ -192,7 +192,7 @@ test('what a request determined counts for its retry after a rotation of the sec
   await expect(interruptedAt(after(3), request, createSecretBox([next, before]), 'second')).rejects.toThrow('first')
 })
 
-test('the key of a request without an answer is not free for another request', async () => {
+test('the key of a request without a response is not free for another request', async () => {
   const key = newKey()
   await expect(interruptedAt(after(0), { key, sent: 'one' }, service.secrets, 'first')).rejects.toThrow('first')
   const other = interruptedAt(after(3), { key, sent: 'other' }, service.secrets, 'second')
@@ -206,5 +206,5 @@ test('a request whose process died releases its key, and cannot commit if it con
     await performAt(after(3), key, 'next')
   })
   await expect(late).rejects.toMatchObject({ code: 'idempotency_key_in_use' })
-  expect((await performAt(after(4), key, 'later')).answer).toEqual({ answer: 'next' })
+  expect((await performAt(after(4), key, 'later')).output).toEqual({ value: 'next' })
 })

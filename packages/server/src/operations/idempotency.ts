@@ -10,12 +10,12 @@ import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import type { Actor } from './audit.ts'
 import type { Context, Values } from './declare.ts'
-import type { Answer, Memory } from './perform.ts'
+import type { Memory, ResponseContent } from './perform.ts'
 
-/** How long a retry gets the answer, as the API documents. */
+/** How long a retry gets the response, as the API documents. */
 const KEPT_MS = DAY_MS
-/** The lease of a claim: after this time without a final answer, the request's process has died. */
-const UNANSWERED_MS = leaseMs('idempotency_key')
+/** The lease of a claim: after this time without a final response, the request's process has died. */
+const LEASE_MS = leaseMs('idempotency_key')
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 /** The Idempotency-Key of a request. @throws ServiceError 400 */
@@ -32,30 +32,30 @@ interface Request {
 
 type Caller = Pick<Context, 'tenant' | 'actor' | 'now'> & { secrets: SecretBox }
 
-/** What is stored. An answer that is not final counts once the lease has ended. */
-type Stored = Answer & { isFinal: boolean }
+/** What is stored. A response that is not final counts once the lease has ended. */
+type Stored = ResponseContent & { isFinal: boolean }
 
 /**
- * Performs a request once: a retry within 24 hours gets the answer of the first. The answer is stored in the
+ * Performs a request once: a retry within 24 hours gets the response to the first. The response is stored in the
  * transaction of the change, if the operation is atomic; else after it, and the value from `remember` makes a retry
  * harmless.
  * @throws ServiceError 409 `idempotency_key_reused` for another request, 409 `idempotency_key_in_use` while the first
- * has no answer.
+ * has no response.
  */
 export async function performOnce(
   caller: Caller,
   { key, sent }: Request,
   work: (memory: Memory) => Promise<Values>,
-): Promise<{ answer: Values; warnings: readonly string[]; isRepeated: boolean }> {
+): Promise<ResponseContent & { isRepeated: boolean }> {
   const { tenant, now } = caller
   const row = { caller: callerOf(caller.actor), key }
-  const place = answerPlace(tenant.id, row.caller, key)
+  const place = responsePlace(tenant.id, row.caller, key)
   // Keyed, because a request may contain a password or a code that could be guessed from a plain hash.
   const claimed = await claim(tenant, row, caller.secrets.digests(sent, place), now)
   if (claimed.response_sealed !== null) {
     const stored = JSON.parse(caller.secrets.open(claimed.response_sealed, place)) as Stored
-    if (!stored.isFinal && now.getTime() - claimed.claimed_at.getTime() <= UNANSWERED_MS) throw inUse()
-    return { answer: stored.output, warnings: stored.warnings, isRepeated: true }
+    if (!stored.isFinal && now.getTime() - claimed.claimed_at.getTime() <= LEASE_MS) throw inUse()
+    return { output: stored.output, warnings: stored.warnings, isRepeated: true }
   }
   let remembered: unknown = claimed.remembered
   const memory: Memory = {
@@ -67,10 +67,10 @@ export async function performOnce(
       remembered = value
       return value
     },
-    store: (tx, answer, isFinal) => update(tx, { response_sealed: sealed({ ...answer, isFinal }) }),
-    async finish(answer) {
-      const response_sealed = sealed({ ...answer, isFinal: true })
-      // Inserted again if an erasure has deleted all answers meanwhile: this request may have ordered it.
+    store: (tx, response, isFinal) => update(tx, { response_sealed: sealed({ ...response, isFinal }) }),
+    async finish(response) {
+      const response_sealed = sealed({ ...response, isFinal: true })
+      // Inserted again if an erasure has deleted all responses meanwhile: this request may have ordered it.
       await tenant.db
         .insertInto('idempotency_keys')
         .values({ ...row, request_hash: claimed.request_hash, claimed_at: now, response_sealed })
@@ -94,38 +94,38 @@ export async function performOnce(
     if (numUpdatedRows === 0n) throw inUse()
   }
   try {
-    return { answer: await work(memory), warnings: [], isRepeated: false }
+    return { output: await work(memory), warnings: [], isRepeated: false }
   } catch (error) {
     // If this fails too, the key is free when its lease ends.
-    await releaseUnanswered().catch(() => {})
+    await releaseUnlessStored().catch(() => {})
     throw error
   }
 
-  /** Frees the key, unless an answer is stored: then the change was committed, or its commit may have succeeded. */
-  async function releaseUnanswered(): Promise<void> {
+  /** Frees the key, unless a response is stored: then the change was committed, or its commit may have succeeded. */
+  async function releaseUnlessStored(): Promise<void> {
     if (remembered === null) {
       await tenant.db.deleteFrom('idempotency_keys').where(isOwn).where('response_sealed', 'is', null).execute()
     } else {
       // A retry needs what the request remembered, so the row stays, as if its lease had ended.
-      const ended = { claimed_at: new Date(now.getTime() - UNANSWERED_MS - 1) }
+      const ended = { claimed_at: new Date(now.getTime() - LEASE_MS - 1) }
       const row = tenant.db.updateTable('idempotency_keys').set(ended)
       await row.where(isOwn).where('response_sealed', 'is', null).execute()
     }
   }
 }
 
-/** Where an answer is stored, for the secret box: it may contain secrets that are shown once. */
-function answerPlace(tenantId: string, caller: string, key: string): string {
+/** Where a response is stored, for the secret box: it may contain secrets that are shown once. */
+function responsePlace(tenantId: string, caller: string, key: string): string {
   return `idempotency_keys/${tenantId}/${caller}/${key}`
 }
 
-/** Deletes the answers that are older than a day. */
+/** Deletes the responses that are older than a day. */
 export async function deleteOldIdempotencyKeys(database: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS)
   await database.deleteFrom('idempotency_keys').where('claimed_at', '<', before).execute()
 }
 
-/** Deletes a tenant's answers: being encrypted, they cannot be searched for the person who is erased. */
+/** Deletes a tenant's responses: being encrypted, they cannot be searched for the person who is erased. */
 export async function eraseResponses(tx: Tenant): Promise<Record<string, number>> {
   await tx.db.deleteFrom('idempotency_keys').where('response_sealed', 'is not', null).execute()
   return {}
@@ -140,12 +140,12 @@ const CLAIM_COLUMNS = ['request_hash', 'response_sealed', 'remembered', 'claimed
 type Claimed = Pick<Selectable<TenantTables['idempotency_keys']>, (typeof CLAIM_COLUMNS)[number]>
 
 /**
- * Claims a key that has no answer. @returns an earlier request's answer or, without one, what it remembered.
+ * Claims a key that has no response. @returns an earlier request's response or, without one, what it remembered.
  * @throws ServiceError 409
  */
 async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Date): Promise<Claimed> {
   const [requestHash] = requestHashes
-  // Without a key, the answer could not be stored, so the request must fail before anything changes.
+  // Without a key, the response could not be stored, so the request must fail before anything changes.
   if (!requestHash) throw secretKeyMissing()
   const since = (ms: number) => new Date(now.getTime() - ms)
   const claimed = await tenant.db
@@ -171,7 +171,7 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
               // Any of the hashes: the secret key may have been rotated meanwhile.
               eb('idempotency_keys.request_hash', 'in', requestHashes),
               eb('idempotency_keys.response_sealed', 'is', null),
-              eb('idempotency_keys.claimed_at', '<', since(UNANSWERED_MS)),
+              eb('idempotency_keys.claimed_at', '<', since(LEASE_MS)),
             ]),
           ]),
         ),
@@ -199,7 +199,7 @@ function inUse(): ServiceError {
   return new ServiceError(409, 'idempotency_key_in_use', message, { retryAfterSeconds: 1 })
 }
 
-/** Keys belong to their caller, so that nobody reads the answer to another caller's request. */
+/** Keys belong to their caller, so that nobody reads the response to another caller's request. */
 export function callerOf(actor: Actor): string {
   return 'id' in actor ? `${actor.kind}:${actor.id}` : actor.kind
 }
@@ -210,6 +210,6 @@ export const SEALED_RESPONSE_COLUMNS: readonly SealedColumn[] = [
     table: 'idempotency_keys',
     key: ['tenant_id', 'caller', 'key'],
     column: 'response_sealed',
-    place: ({ tenant_id = '', caller = '', key = '' }) => answerPlace(tenant_id, caller, key),
+    place: ({ tenant_id = '', caller = '', key = '' }) => responsePlace(tenant_id, caller, key),
   },
 ]

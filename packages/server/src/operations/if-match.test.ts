@@ -40,9 +40,9 @@ const RECORDS = [
 
 describe.each(RECORDS)('the ETag of a $noun', ({ noun, path, method, create, changes: [first, second] }) => {
   async function createOne() {
-    const answer = await tenant.call('POST', path, create())
-    expect(answer.status).toBe(201)
-    return { url: `${path}/${answer.body[noun]._id}`, etag: etagOf(answer) }
+    const response = await tenant.call('POST', path, create())
+    expect(response.status).toBe(201)
+    return { url: `${path}/${response.body[noun]._id}`, etag: etagOf(response) }
   }
   const read = (url: string) => tenant.call('GET', url)
   function write(url: string, body: unknown, ifMatch?: string) {
@@ -86,9 +86,9 @@ describe.each(RECORDS)('the ETag of a $noun', ({ noun, path, method, create, cha
 
   test('lets one of two concurrent writers succeed, and rejects the other', async () => {
     const { url, etag } = await createOne()
-    const answers = await Promise.all([write(url, first, etag), write(url, second, etag)])
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412])
-    const winner = answers.find(({ status }) => status === 200)
+    const responses = await Promise.all([write(url, first, etag), write(url, second, etag)])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 412])
+    const winner = responses.find(({ status }) => status === 200)
     expect(winner && etagOf(winner)).toBe(etagOf(await read(url)))
   })
 
@@ -186,7 +186,7 @@ test('every other operation refuses If-Match, and changes nothing', async () => 
   const contact_id = await tenant.contact('refused@example.com')
   const { etag, contact } = await tenant
     .call('GET', `/v1/contacts/${contact_id}`)
-    .then((answer) => ({ etag: etagOf(answer), contact: answer.body.contact }))
+    .then((response) => ({ etag: etagOf(response), contact: response.body.contact }))
   const refused = [
     ['POST', '/v1/contacts/bulk', { contact_ids: [contact_id], delete: true }],
     ['POST', '/v1/identify', { email: 'refused@example.com', properties: { city: 'Rome' } }],
@@ -195,11 +195,11 @@ test('every other operation refuses If-Match, and changes nothing', async () => 
     ['GET', `/v1/contacts/${contact_id}`, undefined],
   ] as const
   for (const [method, path, body] of refused) {
-    const answer = await call(service, method, path, {
+    const response = await call(service, method, path, {
       headers: { authorization: `Bearer ${tenant.key}`, 'if-match': etag },
       ...(body && { body: JSON.stringify(body) }),
     })
-    expect([path, answer.status, answer.body.error.code]).toEqual([path, 400, 'if_match_not_supported'])
+    expect([path, response.status, response.body.error.code]).toEqual([path, 400, 'if_match_not_supported'])
   }
   expect((await tenant.call('GET', `/v1/contacts/${contact_id}`)).body.contact).toEqual(contact)
 })

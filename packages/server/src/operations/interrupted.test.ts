@@ -15,7 +15,7 @@ import { newId } from '../platform/ids.ts'
 import { listAudit } from './audit-list.ts'
 import { isReading, routeOf } from './declare.ts'
 
-/** A retry with the same Idempotency-Key after the first request was interrupted: its answer could not be stored. */
+/** A retry with the same Idempotency-Key after the first request was interrupted: its response could not be stored. */
 
 let service: TestService
 let tenant: TestTenant
@@ -30,22 +30,22 @@ function post(path: string, key: string, body: unknown = {}): Promise<TestRespon
   return call(service, 'POST', path, { headers, body: JSON.stringify(body) })
 }
 
-/** Sends a request whose answer cannot be stored, then the same request again. @returns the answer to the second. */
+/** Sends a request whose response cannot be stored, then sends it again. @returns the response to the second. */
 async function interrupted(path: string, body: unknown = {}): Promise<TestResponse> {
   const key = newId()
-  const isAnswer = sql`old.key = ${sql.lit(key)} AND new.response_sealed IS NOT NULL`
-  const mend = await refuseUpdates(service.stores.database, 'idempotency_keys', isAnswer)
+  const storesResponse = sql`old.key = ${sql.lit(key)} AND new.response_sealed IS NOT NULL`
+  const mend = await refuseUpdates(service.stores.database, 'idempotency_keys', storesResponse)
   try {
     expect((await post(path, key, body)).status).toBe(500)
   } finally {
     await mend()
   }
-  const answer = await post(path, key, body)
+  const response = await post(path, key, body)
   const replayed = await post(path, key, body)
-  expect([replayed.status, replayed.body]).toEqual([answer.status, answer.body])
-  expect([answer, replayed].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true'])
-  expect(replayed.headers.get('etag')).toBe(answer.headers.get('etag'))
-  return answer
+  expect([replayed.status, replayed.body]).toEqual([response.status, response.body])
+  expect([response, replayed].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true'])
+  expect(replayed.headers.get('etag')).toBe(response.headers.get('etag'))
+  return response
 }
 
 const audited = async () => (await listAudit(tenant.handle, {}, { page: 1, limit: 1 })).total

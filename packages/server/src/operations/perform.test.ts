@@ -97,7 +97,7 @@ test('settings do not queue behind changes of records, nor these behind settings
 })
 
 test('a retry does not repeat a committed change unless the request was refused', async () => {
-  const failed = new Error('no answer')
+  const failed = new Error('no response')
   const refused = new ServiceError(409, 'too_late', 'Too late.')
   const released: unknown[] = []
   const failing = async (error: Error, fails: 'after' | 'finish') => {
@@ -119,12 +119,12 @@ test('a retry does not repeat a committed change unless the request was refused'
 })
 
 test('what is for the audit entry alone is not part of the response', async () => {
-  const answer = await pause((declared) => ({
+  const result = await pause((declared) => ({
     forAudit: { host: Type.String() },
     run: async (context, input) => ({ ...(await declared.run(context, input, undefined)), host: 'hooks.example.com' }),
     audit: ({ host }) => ({ action: 'webhook.seen', subjectKind: 'webhook', subjectId: null, details: { host } }),
   }))
-  expect(answer).toEqual({ webhook: expect.any(Object), changed: [] })
+  expect(result).toEqual({ webhook: expect.any(Object), changed: [] })
   const { entries } = await listAudit(tenant.handle, { actor: 'service' }, { page: 1, limit: 1 })
   expect(entries).toMatchObject([{ action: 'webhook.seen', details: { host: 'hooks.example.com' } }])
 })

@@ -5,8 +5,8 @@ import type { Tenant } from '../platform/tenant.ts'
 import { audit } from './audit.ts'
 import type { Context, Operation, Values } from './declare.ts'
 
-/** What an operation answered: its output, and the warnings beside it. */
-export interface Answer {
+/** What a response consists of: an operation's output, and the warnings beside it. */
+export interface ResponseContent {
   output: Values
   warnings: readonly string[]
 }
@@ -14,13 +14,14 @@ export interface Answer {
 /** What a request with an Idempotency-Key keeps for retries. */
 export interface Memory extends Readonly<Context['memory']> {
   /**
-   * Stores the answer, in the transaction of the change if there is one. @param isFinal false if more follows the commit:
-   * then retries get this answer only if the first request ends before `finish` or `release`.
+   * Stores the response, in the transaction of the change if there is one.
+   * @param isFinal false if more follows the commit: then retries get this response only if the first request ends
+   * before `finish` or `release`.
    */
-  store(tenant: Tenant, answer: Answer, isFinal: boolean): Promise<void>
-  /** Replaces an answer that was not final. */
-  finish(answer: Answer): Promise<void>
-  /** Deletes an answer that was not final, because the request was refused: it can be sent again with the same key. */
+  store(tenant: Tenant, response: ResponseContent, isFinal: boolean): Promise<void>
+  /** Replaces a response that was not final. */
+  finish(response: ResponseContent): Promise<void>
+  /** Deletes a response that was not final, because the request was refused: it can be sent again with the same key. */
   release(): Promise<void>
 }
 
@@ -33,7 +34,7 @@ export const NO_MEMORY: Memory = {
   release: async () => {},
 }
 
-/** Performs an operation. Its changes, its audit entry and the answer for retries are committed together, or none is. */
+/** Performs an operation. Its changes, its audit entry and the response for retries are committed together, or none. */
 export async function perform<Services>(
   operation: Operation<Services>,
   caller: Omit<Context, 'memory'> & Services,
@@ -52,20 +53,20 @@ export async function perform<Services>(
     const result = await run({ ...context, tenant, warn }, input, checked)
     const entry = typeof entryOf === 'function' ? entryOf(result, input, context) : null
     if (entry) await audit(tenant, { actor: context.actor, ...entry }, context.now)
-    const answer = { output: withoutForAudit(operation, result), warnings }
-    await memory.store(tenant, answer, after === undefined)
-    return { result, answer }
+    const response = { output: withoutForAudit(operation, result), warnings }
+    await memory.store(tenant, response, after === undefined)
+    return { result, response }
   }
-  const { result, answer } = await transactionFor(operation, memory)(caller.tenant, change)
-  for (const warning of answer.warnings) caller.warn(warning)
-  if (after === undefined) return answer.output
+  const { result, response } = await transactionFor(operation, memory)(caller.tenant, change)
+  for (const warning of response.warnings) caller.warn(warning)
+  if (after === undefined) return response.output
   const changed = await after({ ...context, ...caller }, result, input).catch(async (error: unknown) => {
-    // If this fails too, a retry gets the committed answer.
+    // If this fails too, a retry gets the committed response.
     if (isRefusal(error)) await memory.release().catch(() => {})
     throw error
   })
   const output = withoutForAudit(operation, { ...result, ...changed })
-  await memory.finish({ ...answer, output })
+  await memory.finish({ ...response, output })
   return output
 }
 

@@ -27,14 +27,14 @@ CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE ON audit_log
 CREATE TRIGGER audit_log_not_emptied BEFORE TRUNCATE ON audit_log
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
--- The answers to requests with an Idempotency-Key, so that a retry gets the same one.
+-- The responses to requests with an Idempotency-Key, so that a retry gets the same one.
 CREATE TABLE idempotency_keys (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   caller text NOT NULL,
   key text NOT NULL,
   request_hash bytea NOT NULL,
   claimed_at timestamptz NOT NULL,
-  -- What a retry must do again in the same way if the first request ended without an answer: the ids of the
+  -- What a retry must do again in the same way if the first request ended without a response: the ids of the
   -- records that it changes, or the beginning of the ids that it assigns.
   remembered jsonb,
   response_sealed text,

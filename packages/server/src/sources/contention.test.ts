@@ -10,9 +10,9 @@ test('concurrent pushes of the same contacts all succeed, and create each contac
     return { external_id: `c${person}`, email: `p${person}@example.com`, properties: { city: 'Rome' } }
   }
   const push = () => tenant.call('POST', '/v1/sources/crm/contacts', { records: Array.from({ length: 100 }, record) })
-  const answers = await Promise.all(Array.from({ length: 60 }, push))
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-  const created = answers.flatMap(({ body }) =>
+  const responses = await Promise.all(Array.from({ length: 60 }, push))
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200))
+  const created = responses.flatMap(({ body }) =>
     body.results.filter(({ status }: { status: string }) => status === 'created'),
   )
   expect(new Set(created.map(({ contact_id }) => contact_id)).size).toBe(created.length)

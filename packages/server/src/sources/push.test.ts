@@ -319,9 +319,9 @@ describe('an invalid body is 400', () => {
     [{ records: [{ external_id: 'a\u0000b' }] }, 'records[0].external_id'],
     [{ records: [{ external_id: '1', raw: { deep: 'a\ud800' } }] }, 'records[0].raw.deep'],
   ])('%.60j', async (body, path) => {
-    const answer = await tenant.call('POST', '/v1/sources/crm/contacts', body)
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-    expect(answer.body.error.details[0].path).toBe(path)
+    const response = await tenant.call('POST', '/v1/sources/crm/contacts', body)
+    expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+    expect(response.body.error.details[0].path).toBe(path)
     expect(await count()).toBe(0)
   })
 
@@ -341,9 +341,9 @@ describe('an invalid body is 400', () => {
     'a.b',
   ])('the source name %s', async (source) => {
     const body = { records: [{ external_id: '1', email: 'a@example.com' }] }
-    const answer = await tenant.call('POST', `/v1/sources/${encodeURIComponent(source)}/contacts`, body)
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-    expect(answer.body.error.details[0].path).toBe('source')
+    const response = await tenant.call('POST', `/v1/sources/${encodeURIComponent(source)}/contacts`, body)
+    expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+    expect(response.body.error.details[0].path).toBe('source')
     expect(await count()).toBe(0)
   })
 })

@@ -76,8 +76,8 @@ test.each([
   [{ name: 'Phone', type: 'connector' }, 'type'],
   [{ name: 'Phone', type: 'server', key: 'wk_mine' }, 'key'],
 ])('a source cannot be created with %j', async (body, path) => {
-  const answer = await tenant.call('POST', '/v1/sources', body)
-  expect([answer.status, answer.body.error.details[0].path]).toEqual([400, path])
+  const response = await tenant.call('POST', '/v1/sources', body)
+  expect([response.status, response.body.error.details[0].path]).toEqual([400, path])
 })
 
 test('a replaced key works for another day, and so does the one before it', async () => {
@@ -105,10 +105,10 @@ test('a replaced key works for another day, and so does the one before it', asyn
 test('after a leak, every older key is revoked at once', async () => {
   const { id, writeKey: first } = await create('Leaked')
   const { write_key: second } = (await tenant.call('POST', `/v1/sources/${id}/rotate`)).body
-  const answer = await tenant.call('POST', `/v1/sources/${id}/rotate`, { revoke_old_key: true })
-  expect(answer.body.old_key_expires_at).toBe(now.toISOString())
+  const response = await tenant.call('POST', `/v1/sources/${id}/rotate`, { revoke_old_key: true })
+  expect(response.body.old_key_expires_at).toBe(now.toISOString())
   await expect.poll(async () => Promise.all([first, second].map((key) => findSource(key)))).toEqual([null, null])
-  expect(await findSource(answer.body.write_key)).toMatchObject({ sourceId: id })
+  expect(await findSource(response.body.write_key)).toMatchObject({ sourceId: id })
 })
 
 test('the key of a deleted source is unknown', async () => {
@@ -149,8 +149,8 @@ test('a connector is listed from its first write, without a key', async () => {
   expect(connector).toMatchObject({ name: 'newsletter', type: 'connector', kind: 'email', key_hint: null })
   expect(connector).toMatchObject({ events_last_day: null, last_seen_at: now.toISOString() })
   const path = `/v1/sources/${connector.source_id}`
-  for (const answer of [await owner.call('PATCH', path, { name: 'x' }), await owner.call('POST', `${path}/rotate`)]) {
-    expect([answer.status, answer.body.error.code]).toEqual([409, 'source_is_connector'])
+  for (const response of [await owner.call('PATCH', path, { name: 'x' }), await owner.call('POST', `${path}/rotate`)]) {
+    expect([response.status, response.body.error.code]).toEqual([409, 'source_is_connector'])
   }
   await create('backend', 'server', owner)
   const chat = { records: [EXAMPLE] }
@@ -167,8 +167,8 @@ test('a tenant has at most 200 sources with write keys', async () => {
   const source = { tenant_id: full.id, type: 'server', kind: null, created_at: now, last_seen_at: null }
   const rows = Array.from({ length: 200 }, (_, n) => ({ ...source, source_id: crypto.randomUUID(), name: `s${n}` }))
   await service.stores.database.insertInto('sources').values(rows).execute()
-  const answer = await full.call('POST', '/v1/sources', { name: 'One more', type: 'server' })
-  expect([answer.status, answer.body.error.code]).toEqual([409, 'too_many_sources'])
+  const response = await full.call('POST', '/v1/sources', { name: 'One more', type: 'server' })
+  expect([response.status, response.body.error.code]).toEqual([409, 'too_many_sources'])
   const { sources, pagination } = (await full.call('GET', '/v1/sources?limit=100&page=2')).body
   expect([sources.length, pagination.total_items]).toEqual([100, 200])
 })

@@ -68,12 +68,12 @@ test("an agent's actions are listed newest first, by status and contact, and pag
 test('a malformed reference is 404, and then no action is decided', async () => {
   const { place, path } = await waiting()
   const actions = [place, { ...place, run_id: 'none' }]
-  const answers = [
+  const responses = [
     await member.call('GET', '/v1/approvals?agent_id=none'),
     await admin.call('POST', '/v1/approvals/approve', { actions }),
     await admin.call('POST', '/v1/approvals/reject', { actions }),
   ]
-  for (const { status, body } of answers) expect([status, body.error.code]).toEqual([404, 'not_found'])
+  for (const { status, body } of responses) expect([status, body.error.code]).toEqual([404, 'not_found'])
   expect((await member.call('GET', path)).body.action.status).toBe('pending_approval')
 })
 

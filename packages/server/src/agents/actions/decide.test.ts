@@ -175,13 +175,13 @@ test('without an identity an approval is 409 until the agent has one', async () 
 
 test('of fifty concurrent decisions one wins, the others are 409, and there is one audit entry', async () => {
   const { path, ref } = await waiting()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 50 }, (_, index) => tenant.call('POST', `${path}/${index % 2 ? 'approve' : 'reject'}`)),
   )
-  const statuses = answers.map(({ status }) => status)
+  const statuses = responses.map(({ status }) => status)
   expect(statuses.filter((status) => status === 200)).toHaveLength(1)
   expect(statuses.filter((status) => status === 409)).toHaveLength(49)
-  const winner = answers.find(({ status }) => status === 200)
+  const winner = responses.find(({ status }) => status === 200)
   expect((await actionOf(tenant.handle, ref)).decided_at?.toISOString()).toBe(winner?.body.action.decided_at)
   expect((await listAudit(tenant.handle, { actor: 'api_key' }, { page: 1, limit: 10 })).total).toBe(1)
 })

@@ -163,7 +163,7 @@ describe('a social message', () => {
     expect((await ended(mute.ref)).error).toMatchObject({ code: 'identity_without_social' })
   })
 
-  test('fails if the network refuses it, waits a day if a limit is reached, and is retried without an answer', async () => {
+  test('fails if the network refuses it, waits a day if a limit is reached, and is retried without a response', async () => {
     const refused = await message(await identity(), 'nobody')
     expect((await ended(refused.ref)).error).toMatchObject({ code: 'social_refused' })
     const limited = await message(await identity('refuse@example.com'))
@@ -186,7 +186,7 @@ describe('a social message', () => {
     expect((await actionOf(tenant.handle, lost.ref)).status).toBe('executed')
   })
 
-  /** A message that the network may have accepted, because it did not answer. */
+  /** A message that the network may have accepted, because it did not respond. */
   async function lost(): Promise<{ ref: ActionRef; identityId: string }> {
     const identityId = await identity()
     const { ref } = await message(identityId, 'unreachable')

@@ -96,7 +96,7 @@ export const ACTION_OPERATIONS = [
     scope: 'agents:trigger',
     summary: 'Propose an action for a contact; it always waits for approval',
     description:
-      "Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the answer is an action with the status `rejected`, whose `error` says why.",
+      "Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the response is an action with the status `rejected`, whose `error` says why.",
     input: {
       agent_id: idInPath('agent'),
       contact_id: idInput({ description: 'The contact.', examples: [NOWHERE] }),

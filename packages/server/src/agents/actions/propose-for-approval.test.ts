@@ -145,8 +145,8 @@ describe.skipIf(!hasDovecot)('an action that a caller proposes for an agent', ()
     const approved = await tenant.call('POST', `${pathOf(edited)}/approve`, { params: { content: 'Edited.' } })
     expect([approved.status, approved.body.action.params]).toEqual([200, { content: 'Edited.' }])
     const rejected = (await propose({ contact_id: contactId, ...MAIL, reason })).body.action
-    const answer = await tenant.call('POST', `${pathOf(rejected)}/reject`, { reason: 'Too soon.' })
-    expect([answer.status, answer.body.action.status]).toEqual([200, 'rejected'])
+    const response = await tenant.call('POST', `${pathOf(rejected)}/reject`, { reason: 'Too soon.' })
+    expect([response.status, response.body.action.status]).toEqual([200, 'rejected'])
     for (const verb of ['approve', 'reject']) {
       const again = await tenant.call('POST', `${pathOf(rejected)}/${verb}`)
       expect([again.status, again.body.error.code]).toEqual([409, 'invalid_action_state'])

@@ -33,13 +33,13 @@ export async function sendSocial(
     if (!(failure instanceof ServiceError)) throw failure
     const { code, message, details, status } = failure
     const error = { code, message }
-    // Without an answer, the network may have accepted it. The key makes a retry safe.
+    // Without a response, the network may have accepted it. The key makes a retry safe.
     if (status >= 500) return { outcome: 'later', error, mayHaveBeenSent: true }
     if (details?.some((detail) => detail.message === 'limit_reached')) {
       const until = new Date(dependencies.clock().getTime() + DAY_MS)
       return { outcome: 'later', error, mayHaveBeenSent: action.mayHaveBeenSent, until }
     }
-    // This attempt was refused, but an earlier unanswered one may have arrived.
+    // This attempt was refused, but an earlier one, which got no response, may have arrived.
     return { outcome: 'failed', error, mayHaveArrived: action.mayHaveBeenSent }
   }
 }

@@ -68,8 +68,8 @@ function mailWords({ sentAt, receivedAt }: LastMail, day: DayWords): string {
   if (sentAt === null && receivedAt === null) return 'No email exchanged yet.'
   if (sentAt === null || (receivedAt !== null && receivedAt > sentAt))
     return `Last wrote to us ${day(receivedAt ?? '')}.`
-  const answer = receivedAt === null ? 'no reply so far' : `their last reply was ${day(receivedAt)}`
-  return `We last wrote ${day(sentAt)}; ${answer}.`
+  const reply = receivedAt === null ? 'no reply so far' : `their last reply was ${day(receivedAt)}`
+  return `We last wrote ${day(sentAt)}; ${reply}.`
 }
 
 /** A day as people say it: "today", "yesterday", "on Tuesday", "on 3 September", "on 3 September 2025". */

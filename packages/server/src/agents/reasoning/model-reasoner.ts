@@ -16,7 +16,7 @@ import type { Sender } from './values.ts'
 
 const CONCURRENCY = 4
 const BATCH = 8
-/** After the first try, for answers 408, 409, 429 and 5xx and for connections that fail; the pauses double from 2 s. */
+/** After the first try, for 408, 409, 429 and 5xx responses and failed connections; the pauses double from 2 s. */
 const RETRIES_MAX = 3
 const OUTPUT_TOKENS_DEFAULT = 4_000
 const CONVERSATIONS = { includeMessages: true, messagesPerThread: 3, page: { page: 1, limit: 5 } }
@@ -70,9 +70,9 @@ export function createModelReasoner(
     const limit = AbortSignal.timeout(CALL_MS_MAX)
     let status: number | null = null
     const noting: typeof fetch = async (url, init) => {
-      const answer = await llmFetch.fetch(url, init)
-      status = answer.status
-      return answer
+      const response = await llmFetch.fetch(url, init)
+      status = response.status
+      return response
     }
     const [system, ...rest] = messages
     try {

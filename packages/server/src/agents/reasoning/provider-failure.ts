@@ -14,7 +14,7 @@ const MEANINGS: Record<number, string> = {
   529: 'it is overloaded',
 }
 
-/** No answer in time. @param status of an earlier answer, after which we retried. */
+/** No response in time. @param status of an earlier response, after which we retried. */
 export class ProviderTimeout extends Error {
   readonly status: number | null
 

@@ -93,7 +93,7 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
     expect((await run(provider)).usage).toEqual({ input_tokens: 10_000, output_tokens: 1_000, cost_usd })
   })
 
-  test('that answers 401 ends the run with an error that says what to check', async () => {
+  test('that returns 401 ends the run with an error that says what to check', async () => {
     model.answer = () => ({ status: 401 })
     const { status, error } = await run(provider, 2)
     expect([status, error]).toEqual(['failed', expect.stringContaining('status 401: check its API key')])
@@ -106,7 +106,7 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
     expect(result.contact_results[0].error).toContain('check base_url')
   })
 
-  test.each([429, 503, 529])('that answers %d is called again after the requested delay', async (status) => {
+  test.each([429, 503, 529])('that returns %d is called again after the requested delay', async (status) => {
     model.answer = () =>
       model.asked.length === 1 ? { status, headers: { 'retry-after': '0' } } : says([note('At last.')])
     expect(await run(provider)).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 1, errors: 0 } })
@@ -116,7 +116,7 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
   test.each([
     [429, 'rate limit is reached'],
     [529, 'is overloaded'],
-  ])('that keeps answering %d fails the contact with that error', async (status, words) => {
+  ])('that keeps returning %d fails the contact with that error', async (status, words) => {
     model.answer = () => ({ status, headers: { 'retry-after': '0' } })
     const result = await run(provider)
     expect(result).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 0, errors: 1 } })

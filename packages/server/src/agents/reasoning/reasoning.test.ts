@@ -26,15 +26,15 @@ afterAll(async () => {
 })
 
 async function agent(body: object = {}): Promise<string> {
-  const answer = await tenant.call('POST', '/v1/agents', {
+  const response = await tenant.call('POST', '/v1/agents', {
     name: 'Modeled',
     capabilities: ['email', 'notes'],
     identity_id: identityId,
     llm_config: { provider: 'openai_compatible', base_url: model.url, model: 'scripted' },
     ...body,
   })
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  return answer.body.agent.agent_id
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body))
+  return response.body.agent.agent_id
 }
 
 async function run(agentId: string, contactIds: string[]) {

@@ -178,8 +178,8 @@ test('it needs the scopes that write and that run agents', async () => {
   const ada = await tenant.contact('ada@example.com')
   for (const scope of ['agents:write', 'agents:trigger']) {
     const key = await tenant.keyWith(scope)
-    const answer = await tenant.call('POST', '/v1/agents/dry-run', { name: 'Trial', contact_ids: [ada] }, key)
-    expect([scope, answer.status]).toEqual([scope, 403])
+    const response = await tenant.call('POST', '/v1/agents/dry-run', { name: 'Trial', contact_ids: [ada] }, key)
+    expect([scope, response.status]).toEqual([scope, 403])
   }
 })
 
@@ -198,6 +198,6 @@ test('a dry run says so if the segment of its audience is deleted while it waits
   expect((await tenant.call('DELETE', `/v1/segments/${segment_id}`)).status).toBe(200)
   others.resolve()
   await Promise.all(reads)
-  const answer = await running
-  expect([answer.status, answer.body.error.code]).toEqual([409, 'unknown_segment'])
+  const response = await running
+  expect([response.status, response.body.error.code]).toEqual([409, 'unknown_segment'])
 })

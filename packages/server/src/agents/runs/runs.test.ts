@@ -17,15 +17,15 @@ beforeEach(async () => {
 const EVERYBODY = { match: 'all', conditions: [{ property: 'email', operator: 'is_set' }] }
 
 async function agent(body: object = {}): Promise<string> {
-  const answer = await tenant.call('POST', '/v1/agents', { name: 'Test', ...body })
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  return answer.body.agent.agent_id
+  const response = await tenant.call('POST', '/v1/agents', { name: 'Test', ...body })
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body))
+  return response.body.agent.agent_id
 }
 
 async function trigger(agentId: string, body?: object): Promise<string> {
-  const answer = await tenant.call('POST', `/v1/agents/${agentId}/trigger`, body)
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
-  return answer.body.job_id
+  const response = await tenant.call('POST', `/v1/agents/${agentId}/trigger`, body)
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body))
+  return response.body.job_id
 }
 
 const read = async (runId: string) => (await tenant.call('GET', `/v1/agents/runs/${runId}`)).body.run
@@ -141,9 +141,9 @@ test('unknown contacts are named, and no run is queued', async () => {
   const agentId = await agent()
   const stranger = await createTestTenant(service)
   const theirs = await stranger.contact('eve@example.com')
-  const answer = await tenant.call('POST', `/v1/agents/${agentId}/trigger`, { contact_ids: [known, theirs, 'x'] })
-  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-  expect(answer.body.error.details.map(({ path }: { path: string }) => path)).toEqual([
+  const response = await tenant.call('POST', `/v1/agents/${agentId}/trigger`, { contact_ids: [known, theirs, 'x'] })
+  expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+  expect(response.body.error.details.map(({ path }: { path: string }) => path)).toEqual([
     'contact_ids[1]',
     'contact_ids[2]',
   ])

@@ -53,9 +53,9 @@ afterAll(async () => {
 })
 
 async function agent(body: object = {}): Promise<string> {
-  const answer = await tenant.call('POST', '/v1/agents', { name: 'Test', ...body })
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  return answer.body.agent.agent_id
+  const response = await tenant.call('POST', '/v1/agents', { name: 'Test', ...body })
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body))
+  return response.body.agent.agent_id
 }
 
 const hourly = { enabled: true, monitoring: { schedule_cron: '0 * * * *', filter: EVERYBODY } }

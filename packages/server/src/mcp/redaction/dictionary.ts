@@ -10,7 +10,7 @@ export interface Known {
   found: readonly (FoundValue & { item: string })[]
 }
 
-/** Where a value is: the contact that the surrounding object is about, and the item of the answer's list. */
+/** Where a value is: the contact that the surrounding object is about, and the item of the output's list. */
 export interface TextPlace {
   owner: string | null
   item: string

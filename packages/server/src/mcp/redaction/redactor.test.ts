@@ -128,7 +128,7 @@ describe('a contact', () => {
 })
 
 describe('pseudonyms', () => {
-  test('are the same in each answer and process, and found by a search; a stranger has others in another tenant', async () => {
+  test('are the same in each output and process, and found by a search; a stranger has others in another tenant', async () => {
     const other = await createTestTenant(service)
     const values = { details: { email: 'nobody@elsewhere.example', firstname: 'Nobodyhere' } }
     const first = await redact(values)

@@ -45,8 +45,8 @@ export interface Redactor {
 }
 
 /**
- * Redacts one tenant's answers. The first answer loads the properties that the tenant marks as personal, so create a redactor
- * for each request. Each answer needs at most two queries.
+ * Redacts one tenant's outputs. The first output loads the properties that the tenant marks as personal, so create a
+ * redactor for each request. Each output needs at most two queries.
  * @param key the tenant's secret for pseudonyms of people who are not contacts: `redactionKeyOf`.
  */
 export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
@@ -80,7 +80,7 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
       if (contactId !== undefined && [...ids].some((id) => id !== contactId.toLowerCase())) throw ofAnother()
       const names = { names: PERSONAL_NAMES, marked: (await readMarks()).map(plainName) }
       const records = await personalRecordsOf(tenant, { ids: [...ids], emails: [] }, names)
-      // Afterwards, `issued` has everything that an answer about these contacts would hide.
+      // Afterwards, `issued` has everything that an output about these contacts would hide.
       await redactor.redact({
         contacts: records.map(({ contactId, email, properties }) => ({
           contact_id: contactId,
@@ -114,7 +114,7 @@ function noted(pseudonym: string, ids: Set<string>): string {
 function realValueOf(pseudonym: string, issued: ReadonlyMap<string, string>): string {
   const value = issued.get(pseudonym)
   if (value !== undefined) return value
-  const message = `${pseudonym} does not stand for a value of a contact. Read the contact again and use a pseudonym from the answer.`
+  const message = `${pseudonym} does not stand for a value of a contact. Read the contact again and use a pseudonym from the result.`
   throw new ServiceError(400, 'unknown_pseudonym', message)
 }
 

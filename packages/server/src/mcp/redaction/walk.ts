@@ -10,7 +10,7 @@ export interface Place {
   owner: string | null
   /** Whether the value is one of that contact's, and not only one that was sent about it. */
   isOwn: boolean
-  /** The item of the answer's list that the value is in; empty outside of lists. */
+  /** The item of the output's list that the value is in; empty outside of lists. */
   item: string
   /** Which known words are replaced in texts. */
   words: Words

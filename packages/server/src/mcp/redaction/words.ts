@@ -3,7 +3,7 @@ import { fold } from './pseudonyms.ts'
 
 /**
  * Words that are never replaced on their own, even if they are someone's name: function words and placeholders. Anyone can
- * enter "the" as a name in a form, and an answer without "the" is unreadable. Together with the surname, the name is still
+ * enter "the" as a name in a form, and a text without "the" is unreadable. Together with the surname, the name is still
  * replaced. Words that are both names and ordinary words (Will, Mark, Page) are replaced: a few illegible verbs are better
  * than a name that is shown.
  */

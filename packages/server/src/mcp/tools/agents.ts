@@ -52,8 +52,8 @@ export const AGENT_TOOLS: readonly Tool[] = [
     async run(call, { run_id, limit = ROWS, cursor }) {
       const place = placeOf(cursor, limit)
       const { run } = await call.operate('getAgentRun', { run_id, mode: 'summary' })
-      const answer = await call.operate('listRunContacts', { run_id, ...place })
-      const rows = rowsOf(answer.contacts, [
+      const result = await call.operate('listRunContacts', { run_id, ...place })
+      const rows = rowsOf(result.contacts, [
         'contact_id',
         'contact',
         'status',
@@ -63,7 +63,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
       ])
       return {
         run: compactRecord(pick(run, ['run_id', 'agent_id', 'status', 'trigger', 'summary', 'error', 'notices'])),
-        ...listResult('contacts', rows.map(withShortActions), place, totalOf(answer)),
+        ...listResult('contacts', rows.map(withShortActions), place, totalOf(result)),
       }
     },
   }),
@@ -110,8 +110,8 @@ export const AGENT_TOOLS: readonly Tool[] = [
     async run(call, { agent_id, contact_id, limit = ROWS, cursor }) {
       const place = placeOf(cursor, limit)
       const sent = { agent_id, contact_id: contact_id === undefined ? undefined : idOf(contact_id), ...place }
-      const answer = await call.operate('listApprovals', sent)
-      return listResult('actions', rowsOf(answer.actions, ACTION), place, totalOf(answer))
+      const result = await call.operate('listApprovals', sent)
+      return listResult('actions', rowsOf(result.actions, ACTION), place, totalOf(result))
     },
   }),
   tool({
@@ -137,9 +137,10 @@ export const AGENT_TOOLS: readonly Tool[] = [
         await call.hashOf('getAction', place, (read) => pick(read.action, DECIDED)),
         await call.hashOf('listApprovals', waiting, (read) => pick(waitingAction(read, place), WITH)),
       ]
-      const answer = await call.confirm(question, { ...place, decision, reason: reason ?? null, versions })
-      if ('ask' in answer) return answer.ask
-      if (!answer.isConfirmed) return { decided: false, reason: 'The person did not confirm, so nothing changed.' }
+      const confirmation = await call.confirm(question, { ...place, decision, reason: reason ?? null, versions })
+      if ('ask' in confirmation) return confirmation.ask
+      if (!confirmation.isConfirmed)
+        return { decided: false, reason: 'The person did not confirm, so nothing changed.' }
       const decided =
         decision === 'approve'
           ? await call.operate('approveAction', place)

@@ -18,9 +18,9 @@ const WEBHOOK_TOOLS: readonly Tool[] = [
     input: pageInput,
     async run(call, { limit = 25, cursor }) {
       const place = placeOf(cursor, limit)
-      const answer = await call.operate('listWebhooks', { ...place })
-      const rows = rowsOf(answer.webhooks, ['subscription_id', 'event', 'url', 'url_filter', 'status', 'created_at'])
-      return listResult('webhooks', rows, place, totalOf(answer))
+      const result = await call.operate('listWebhooks', { ...place })
+      const rows = rowsOf(result.webhooks, ['subscription_id', 'event', 'url', 'url_filter', 'status', 'created_at'])
+      return listResult('webhooks', rows, place, totalOf(result))
     },
   }),
 ]

@@ -31,9 +31,9 @@ export const COMPANY_TOOLS: readonly Tool[] = [
       const place = placeOf(cursor, limit)
       await checkComparisons(call, 'companies', filter)
       call.refusePseudonyms({ filter })
-      const answer = await call.operate('listCompanies', { ...rest, search: query, filter, ...place })
-      const rows = rowsOf(answer.companies, ROW).map((row) => withProperties(row, fields))
-      return listResult('companies', rows, place, totalOf(answer))
+      const result = await call.operate('listCompanies', { ...rest, search: query, filter, ...place })
+      const rows = rowsOf(result.companies, ROW).map((row) => withProperties(row, fields))
+      return listResult('companies', rows, place, totalOf(result))
     },
   }),
   tool({

@@ -48,9 +48,9 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       await checkComparisons(call, 'contacts', filter)
       await requireVisible(call, 'contacts', rest.sort_by, 'sorted')
       const sought = await call.reveal({ ...words, filter })
-      const answer = await call.operate('listContacts', { ...rest, ...sought, fields: fieldsOf(fields), ...place })
-      if (rest.count_only) return { total: answer.count }
-      return listResult('contacts', rowsOf(answer.contacts, ROW), place, totalOf(answer))
+      const result = await call.operate('listContacts', { ...rest, ...sought, fields: fieldsOf(fields), ...place })
+      if (rest.count_only) return { total: result.count }
+      return listResult('contacts', rowsOf(result.contacts, ROW), place, totalOf(result))
     },
   }),
   tool({
@@ -66,12 +66,12 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       ),
     },
     async run(call, { contact_id, include_sources: withSources = false }) {
-      const answer = await call.operate('getContact', { contact_id: idOf(contact_id), events_limit: '10' })
+      const result = await call.operate('getContact', { contact_id: idOf(contact_id), events_limit: '10' })
       return compactRecord({
-        contact: pick(answer.contact, WHOLE),
-        ...(withSources ? { unified_profile: answer.unified_profile } : {}),
-        total_events: answer.total_events,
-        latest_events: answer.events,
+        contact: pick(result.contact, WHOLE),
+        ...(withSources ? { unified_profile: result.unified_profile } : {}),
+        total_events: result.total_events,
+        latest_events: result.events,
       })
     },
   }),
@@ -85,14 +85,14 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     async run(call, { contact_id, after, before, limit = ROWS, cursor }) {
       const place = placeOf(cursor, limit)
       const sent = { contact_id: idOf(contact_id), date_after: after, date_before: before, include: 'system', ...place }
-      const answer = await call.operate('getTimeline', sent)
-      const items = (answer.items as { kind: string; visit?: Values; event?: Values }[]).map(
+      const result = await call.operate('getTimeline', sent)
+      const items = (result.items as { kind: string; visit?: Values; event?: Values }[]).map(
         ({ kind, visit, event }) => ({
           kind,
           ...pick(visit ?? event, visit ? VISIT : EVENT),
         }),
       )
-      const list = listResult('items', items, place, totalOf(answer))
+      const list = listResult('items', items, place, totalOf(result))
       return items.length > 0 ? list : { ...list, next: NOTHING_FOUND }
     },
   }),
@@ -104,8 +104,8 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     input: { contact_id: contactId, content: Type.String({ minLength: 1, maxLength: 20_000 }) },
     async run(call, { contact_id, content }) {
       const id = idOf(contact_id)
-      const answer = await call.operate('createNote', { contact_id: id, content: await call.reveal(content, id) })
-      return { note: pick(answer.note, ['note_id', 'contact_id', 'created_at']) }
+      const result = await call.operate('createNote', { contact_id: id, content: await call.reveal(content, id) })
+      return { note: pick(result.note, ['note_id', 'contact_id', 'created_at']) }
     },
   }),
   tool({
@@ -123,8 +123,8 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     },
     async run(call, { contact_id, ...change }) {
       call.refusePseudonyms(change)
-      const answer = await call.operate('updateContact', { contact_id: idOf(contact_id), ...change })
-      return compactRecord({ contact: pick(answer.contact, ROW) })
+      const result = await call.operate('updateContact', { contact_id: idOf(contact_id), ...change })
+      return compactRecord({ contact: pick(result.contact, ROW) })
     },
   }),
 ]
@@ -159,7 +159,7 @@ export function rowsOf(rows: unknown, names: readonly string[]): Values[] {
   return (rows as Values[]).map((row) => pick(row, names))
 }
 
-/** The total of the list that an answer is a page of. */
+/** The total of the list that a result is a page of. */
 export function totalOf({ pagination }: Values): number | undefined {
   return (pagination as { total_items: number } | undefined)?.total_items
 }

@@ -20,18 +20,18 @@ export const CONVERSATION_TOOLS: readonly Tool[] = [
     },
     async run(call, { contact_id, include_messages: withMessages = false, limit = 5, cursor }) {
       const place = placeOf(cursor, limit)
-      const answer = await call.operate('listConversations', {
+      const result = await call.operate('listConversations', {
         contact_id: idOf(contact_id),
         include_messages: withMessages,
         ...(withMessages ? { messages_per_thread: 3 } : {}),
         ...place,
       })
       const names = ['thread_id', 'channel', 'source', 'subject', 'participants', 'message_count', 'last_message_at']
-      const rows = rowsOf(answer.conversations, [...names, 'messages']).map(({ messages, ...thread }) => ({
+      const rows = rowsOf(result.conversations, [...names, 'messages']).map(({ messages, ...thread }) => ({
         ...thread,
         messages: rowsOf(messages ?? [], ['direction', 'from', 'sent_at', 'text']),
       }))
-      return listResult('conversations', rows, place, totalOf(answer))
+      return listResult('conversations', rows, place, totalOf(result))
     },
   }),
 ]

@@ -62,7 +62,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
     },
     async run(call, { after, before, contact_id, include_system: system, limit = ROWS, cursor, ...rest }) {
       const place = placeOf(cursor, limit)
-      const answer = await call.operate('listEvents', {
+      const result = await call.operate('listEvents', {
         ...rest,
         contact_id: contact_id === undefined ? undefined : idOf(contact_id),
         date_after: after,
@@ -70,13 +70,13 @@ export const EVENT_TOOLS: readonly Tool[] = [
         include: system ? 'system' : undefined,
         ...place,
       })
-      if (rest.count_only) return { total: answer.count }
-      const rows = (answer.events as Record<string, unknown>[]).map(({ internal_contact_id: contactId, ...event }) => ({
+      if (rest.count_only) return { total: result.count }
+      const rows = (result.events as Record<string, unknown>[]).map(({ internal_contact_id: contactId, ...event }) => ({
         ...pick(event, ['timestamp', 'event', 'url', 'data', 'referring_domain']),
         contact_id: contactId,
         ...pick(event, ['contact', 'company', 'visitor_id', 'event_id']),
       }))
-      return listResult('events', rows, place, totalOf(answer))
+      return listResult('events', rows, place, totalOf(result))
     },
   }),
   tool({
@@ -113,8 +113,8 @@ export const EVENT_TOOLS: readonly Tool[] = [
         ...(system ? { include: 'system' } : {}),
       }
       call.refusePseudonyms(sent)
-      const answer = await call.operate('aggregate', sent)
-      return compactRecord(pick(answer, ['entity', 'group_by', 'metric', 'total', 'distinct_groups', 'buckets']))
+      const result = await call.operate('aggregate', sent)
+      return compactRecord(pick(result, ['entity', 'group_by', 'metric', 'total', 'distinct_groups', 'buckets']))
     },
   }),
   tool({

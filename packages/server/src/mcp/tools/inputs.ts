@@ -4,10 +4,10 @@ import { ROWS_MAX } from '../results.ts'
 
 const TIME = 'ISO 8601, or a date alone (UTC).'
 
-/** The number of rows of an answer, and where it continues. */
+/** The number of rows of a result, and where it continues. */
 export const pageInput = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: 'Rows, 10 by default.' })),
-  cursor: Type.Optional(Type.String({ maxLength: 20, description: 'The next_cursor of the previous answer.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 20, description: 'The next_cursor of the previous result.' })),
 }
 export const ROWS = 10
 

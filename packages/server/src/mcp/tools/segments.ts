@@ -18,8 +18,8 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
     input: pageInput,
     async run(call, { limit = 25, cursor }) {
       const place = placeOf(cursor, limit)
-      const answer = await call.operate('listSegments', { ...place })
-      return listResult('segments', rowsOf(answer.segments, ROW), place, totalOf(answer))
+      const result = await call.operate('listSegments', { ...place })
+      return listResult('segments', rowsOf(result.segments, ROW), place, totalOf(result))
     },
   }),
   tool({
@@ -30,9 +30,9 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
     input: { segment_id: idInput(), ...pageInput },
     async run(call, { segment_id, limit = ROWS, cursor }) {
       const place = placeOf(cursor, limit)
-      const answer = await call.operate('listSegmentContacts', { segment_id, ...place })
-      const rows = rowsOf(answer.contacts, ['contact_id', 'properties', 'company_id'])
-      return { ...pick(answer, ['segment_name', 'counting']), ...listResult('contacts', rows, place, totalOf(answer)) }
+      const result = await call.operate('listSegmentContacts', { segment_id, ...place })
+      const rows = rowsOf(result.contacts, ['contact_id', 'properties', 'company_id'])
+      return { ...pick(result, ['segment_name', 'counting']), ...listResult('contacts', rows, place, totalOf(result)) }
     },
   }),
   tool({
@@ -44,8 +44,8 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
     input: { filter: segmentFilter },
     async run(call, { filter }) {
       await checkComparisons(call, 'contacts', filter)
-      const answer = await call.operate('previewSegment', await call.reveal({ filter }))
-      return compactRecord({ count: answer.count, sample: rowsOf(answer.sample, ['contact_id', 'properties']) })
+      const result = await call.operate('previewSegment', await call.reveal({ filter }))
+      return compactRecord({ count: result.count, sample: rowsOf(result.sample, ['contact_id', 'properties']) })
     },
   }),
   tool({
