@@ -38,10 +38,10 @@ async function everythingAbout(email: string) {
   await owner.call('PATCH', '/api/me', { name: 'The owner' })
   const seen: [step: string, object][] = []
   const call = async (step: string, by: Browser, method: string, path: string, body?: object) => {
-    const answer = await by.call(method, path, body, { ...by.ownSite, 'x-forwarded-for': ip })
+    const response = await by.call(method, path, body, { ...by.ownSite, 'x-forwarded-for': ip })
     const other = owner.email
-    seen.push([step, JSON.parse(JSON.stringify(comparable(answer, email)).replaceAll(other, 'OWNER'))])
-    return answer
+    seen.push([step, JSON.parse(JSON.stringify(comparable(response, email)).replaceAll(other, 'OWNER'))])
+    return response
   }
   const tokenOf = ({ body }: TestResponse) => body.link.split('/').at(-1)
   const invited = await call('create', owner, 'POST', '/v1/invitations', { email, role: 'viewer' })

@@ -51,8 +51,8 @@ async function verified(email: string, password: string) {
 async function enter(email: string, password: string, more: object = {}, ip = `10.31.0.${++networks}`) {
   const browser = new Browser(service)
   const headers = { ...browser.ownSite, 'x-forwarded-for': ip }
-  const answer = await browser.call('POST', '/api/auth/sign-in/email', { email, password, ...more }, headers)
-  return { browser, ...answer }
+  const response = await browser.call('POST', '/api/auth/sign-in/email', { email, password, ...more }, headers)
+  return { browser, ...response }
 }
 
 test('each password opens its own account of an address', async () => {

@@ -22,8 +22,8 @@ test('a key is accepted until it expires', async () => {
   now = new Date(expiresAt.getTime() - 1)
   expect(await statusWith(apiKey)).toBe(200)
   now = expiresAt
-  const answer = await tenant.call('GET', '/v1/contacts', undefined, apiKey)
-  expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key'])
+  const response = await tenant.call('GET', '/v1/contacts', undefined, apiKey)
+  expect([response.status, response.body.error.code]).toEqual([401, 'invalid_api_key'])
 })
 
 test('a key is shown once, and only its hash is stored', async () => {

@@ -7,7 +7,7 @@ export type PublishedProof = (typeof PUBLISHED)[number]
 export const PUBLISHED = ['dns', 'file', 'meta'] as const
 export const PROOFS = [...PUBLISHED, 'local', 'operator'] as const
 
-/** What was found in one place. `unreachable`: DNS or the site did not answer, or answered with an error. */
+/** What was found in one place. `unreachable`: DNS or the site did not respond, or responded with an error. */
 export interface Attempt {
   method: PublishedProof
   outcome: 'found' | 'nothing' | 'other_value' | 'unreachable'

@@ -48,7 +48,7 @@ afterAll(async () => {
 
 const add = async (domain: string, who = admin) => (await who.call('POST', '/v1/domains', { domain })).body.domain
 const verify = (domainId: string, who = admin) => who.call('POST', `/v1/domains/${domainId}/verify`)
-/** What an answer says about each place. */
+/** What a response says about each place. */
 const outcomes = ({ body }: { body: { check: { attempts: { method: string; outcome: string }[] } } }) =>
   Object.fromEntries(body.check.attempts.map(({ method, outcome }) => [method, outcome]))
 
@@ -189,8 +189,8 @@ describe('a domain that means this machine', () => {
     expect((await fetch(`${elsewhere.url}/track`, send)).status).toBe(403)
     for (const [path, body] of [['/v1/domains', { domain: 'a.localhost' }]] as const) {
       const headers = { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' }
-      const answer = await fetch(elsewhere.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-      expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+      const response = await fetch(elsewhere.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
         400,
         'local_domain',
       ])
@@ -205,7 +205,7 @@ describe('a domain that means this machine', () => {
     expect(added).toMatchObject({ domain: { verified_by: 'local' } })
     const { domain } = added as { domain: { domain_id: string } }
     const verified = { tenant: tenant.id, 'domain-id': domain.domain_id }
-    const answer = await DATABASE_COMMANDS['domain verify']?.run(session, verified, new Date())
-    expect(answer).toMatchObject({ check: { verified: true, method: 'local' } })
+    const result = await DATABASE_COMMANDS['domain verify']?.run(session, verified, new Date())
+    expect(result).toMatchObject({ check: { verified: true, method: 'local' } })
   })
 })

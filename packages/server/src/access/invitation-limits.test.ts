@@ -39,12 +39,12 @@ test('an address gets at most five invitations an hour from all tenants together
   const first = await invite(one, email)
   expect(first.status).toBe(201)
   const id = first.body.invitation.invitation_id
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     ...Array.from({ length: 6 }, () => one.call('POST', `/v1/invitations/${id}/renew`)),
     ...Array.from({ length: 6 }, () => invite(two, email)),
   ])
-  expect(answers.filter(({ status }) => status < 300)).toHaveLength(4)
-  const refused = answers.find(({ status }) => status === 429)
+  expect(responses.filter(({ status }) => status < 300)).toHaveLength(4)
+  const refused = responses.find(({ status }) => status === 429)
   expect(refused?.body.error.code).toBe('too_many_invitations_sent')
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(mailsTo(email)).toBe(5)
@@ -57,34 +57,34 @@ test('an address gets at most five invitations an hour from all tenants together
 test('one tenant, or one person across all their tenants, can use at most three of them', async () => {
   const email = address()
   const [one, two] = [await owner(), await owner()]
-  const answers: number[] = []
-  for (let n = 0; n < 5; n++) answers.push((await invite(one, email)).status)
+  const statuses: number[] = []
+  for (let n = 0; n < 5; n++) statuses.push((await invite(one, email)).status)
   const made = await one.call('POST', '/api/tenants', { name: 'Another one' })
   await one.call('POST', '/api/tenant', { tenant_id: made.body.tenant_id })
-  answers.push((await invite(one, email)).status)
-  expect(answers).toEqual([201, 201, 201, 429, 429, 429])
+  statuses.push((await invite(one, email)).status)
+  expect(statuses).toEqual([201, 201, 201, 429, 429, 429])
   expect((await invite(two, email)).status).toBe(201)
 })
 
 test('a person sends at most ten an hour, however many tenants they create', async () => {
   const person = await owner()
-  const answers: number[] = []
+  const statuses: number[] = []
   for (let n = 0; n < 12; n++) {
     if (n === 6) {
       const made = await person.call('POST', '/api/tenants', { name: 'Another one' })
       await person.call('POST', '/api/tenant', { tenant_id: made.body.tenant_id })
     }
-    answers.push((await invite(person, address())).status)
+    statuses.push((await invite(person, address())).status)
   }
-  expect(answers).toEqual([...Array(10).fill(201), 429, 429])
+  expect(statuses).toEqual([...Array(10).fill(201), 429, 429])
 })
 
 test('a tenant sends at most fifteen an hour, however many of its members send them', async () => {
   const { id } = await createTestTenant(service)
   const [one, two] = [await owner(id), await owner(id)]
-  const answers: number[] = []
-  for (let n = 0; n < 18; n++) answers.push((await invite(n % 2 ? one : two, address())).status)
-  expect(answers).toEqual([...Array(15).fill(201), 429, 429, 429])
+  const statuses: number[] = []
+  for (let n = 0; n < 18; n++) statuses.push((await invite(n % 2 ? one : two, address())).status)
+  expect(statuses).toEqual([...Array(15).fill(201), 429, 429, 429])
 })
 
 test('an invitation that is refused for another reason is not counted', async () => {
@@ -95,9 +95,9 @@ test('an invitation that is refused for another reason is not counted', async ()
 
 test('an API key sends at most ten an hour, like a person', async () => {
   const tenant = await createTestTenant(service)
-  const answers: number[] = []
+  const statuses: number[] = []
   for (let n = 0; n < 12; n++) {
-    answers.push((await tenant.call('POST', '/v1/invitations', { email: address(), role: 'viewer' })).status)
+    statuses.push((await tenant.call('POST', '/v1/invitations', { email: address(), role: 'viewer' })).status)
   }
-  expect(answers).toEqual([...Array(10).fill(201), 429, 429])
+  expect(statuses).toEqual([...Array(10).fill(201), 429, 429])
 })

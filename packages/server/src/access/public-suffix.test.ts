@@ -35,9 +35,9 @@ describe('a public suffix cannot be added as a domain', () => {
     ['рф', 'example.xn--p1ai'],
     ['公司.cn', 'example.xn--55qx5d.cn'],
   ])('%s', async (domain, below) => {
-    const answer = await add(domain)
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_domain'])
-    expect(answer.body.error.message).toContain(`like ${below}`)
+    const response = await add(domain)
+    expect([response.status, response.body.error.code]).toEqual([400, 'invalid_domain'])
+    expect(response.body.error.message).toContain(`like ${below}`)
     for (const verified of [true, false]) {
       await expect(addByCommand(domain, verified)).rejects.toMatchObject({ status: 400, code: 'invalid_domain' })
     }

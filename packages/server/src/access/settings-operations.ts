@@ -155,7 +155,7 @@ const Limits = {
     },
     {
       description:
-        'Requests in the last minute, as counted by the process that answers; null for what it does not count. A command counts nothing.',
+        'Requests in the last minute, as counted by the process that serves this request; null for what it does not count. A command counts nothing.',
     },
   ),
 }

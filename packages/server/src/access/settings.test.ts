@@ -80,8 +80,8 @@ test.each([
   [{ name: 'x', scopes: ['all'], expires_at: '2020-01-01' }, 'validation_error'],
   [{ name: 'x', scopes: ['all'], expires_at: 'soon' }, 'validation_error'],
 ])('the key %j is 400', async (body, code) => {
-  const answer = await admin.call('POST', '/v1/api-keys', body)
-  expect([answer.status, answer.body.error.code]).toEqual([400, code])
+  const response = await admin.call('POST', '/v1/api-keys', body)
+  expect([response.status, response.body.error.code]).toEqual([400, code])
 })
 
 test('the tracker settings return the snippet and the first event', async () => {

@@ -106,9 +106,9 @@ test('a key grants only roles whose scopes it has in full', async () => {
   const roles = ['viewer', 'member', 'admin']
   const may = async (key: string) => {
     const userId = await person('viewer')
-    const answers = []
-    for (const role of roles) answers.push(await invite(key, role), await change(key, userId, role))
-    return answers.map((answer) => answer.body.error?.code ?? 'granted')
+    const responses = []
+    for (const role of roles) responses.push(await invite(key, role), await change(key, userId, role))
+    return responses.map((response) => response.body.error?.code ?? 'granted')
   }
   const [yes, no] = ['granted', 'insufficient_scope']
   expect(await may(ofAdmin)).toEqual([yes, yes, yes, yes, yes, yes])

@@ -229,18 +229,18 @@ test('accepting while the tenant is being deleted returns a clean error', async 
   const doomed = tenant
   const email = address()
   const token = await invite(owner, email)
-  let answer: Promise<TestResponse> | undefined
+  let response: Promise<TestResponse> | undefined
   let deleted: Promise<unknown> | undefined
   // Blocks the request between deleting the invitation and adding the membership.
   await database.transaction().execute(async (transaction) => {
     await lockAddress(transaction, email)
     const person = { name: 'Late', password: PASSWORD }
-    answer = new Browser(service).call('POST', `/api/invitations/${token}/accept`, person)
+    response = new Browser(service).call('POST', `/api/invitations/${token}/accept`, person)
     await expect.poll(() => isWaiting('%pg_advisory_xact_lock%')).toBe(true)
     deleted = database.deleteFrom('tenants').where('tenant_id', '=', doomed.id).execute()
     await expect.poll(() => isWaiting('delete from "tenants"%')).toBe(true)
   })
-  const status = (await answer)?.status
+  const status = (await response)?.status
   await deleted
   // The tenant may be deleted before the session starts.
   expect([200, 401]).toContain(status)

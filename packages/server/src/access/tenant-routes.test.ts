@@ -97,9 +97,9 @@ test.each([
   [{ require_signed_identification: 'yes' }, 'require_signed_identification'],
   [{ tenant_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' }, 'tenant_id'],
 ])('%j is 400, and nothing is changed', async (body, path) => {
-  const answer = await tenant.call('PATCH', '/v1/tenant', body)
-  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-  expect(answer.body.error.details[0].path).toBe(path)
+  const response = await tenant.call('PATCH', '/v1/tenant', body)
+  expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+  expect(response.body.error.details[0].path).toBe(path)
   expect((await tenant.call('GET', '/v1/tenant')).body.tenant.require_signed_identification).toBe(false)
 })
 

@@ -26,7 +26,7 @@ interface Described {
 export interface CommandOnce extends Described {
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
   /** Describes a partial failure and where to find the details; null if there is none. */
-  failuresOf?(answer: Record<string, unknown>): string | null
+  failuresOf?(result: Record<string, unknown>): string | null
 }
 
 /** A command that prints what happens on a service, which may be elsewhere, until the signal aborts. */

@@ -57,7 +57,7 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
       })
       return { ...summary }
     },
-    failuresOf: (answer) => failedRowsOf(answer as unknown as ImportSummary),
+    failuresOf: (result) => failedRowsOf(result as unknown as ImportSummary),
   },
   'import events': {
     summary: 'Import events from a file of JSON lines or CSV; - reads standard input',
@@ -73,7 +73,7 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
         ? null
         : `--format must be one of ${FORMAT_NAMES.join(', ')}`,
     run: runEventImport,
-    failuresOf: (answer) => failedLinesOf(answer as unknown as EventImportSummary),
+    failuresOf: (result) => failedLinesOf(result as unknown as EventImportSummary),
   },
   'event retry': {
     summary: 'Try again to store the events that were set aside',

@@ -14,23 +14,23 @@ const FIRST = ['email', 'name', 'firstname', 'lastname', 'company', 'jobtitle']
  * Formats a result for people: a list as a table, anything else with one line per field and tables of its lists.
  * @param width in characters; a table shows as many columns as fit.
  */
-export function printed(answer: Row, width = WIDTH_DEFAULT): string {
-  const isListing = 'pagination' in answer || 'total' in answer || Object.keys(answer).length === 1
-  const [list, ...others] = Object.entries(answer).filter(([, value]) => isRows(value, isListing))
-  if (list && others.length === 0) return printedList(list as [string, Row[]], answer, width)
+export function printed(result: Row, width = WIDTH_DEFAULT): string {
+  const isListing = 'pagination' in result || 'total' in result || Object.keys(result).length === 1
+  const [list, ...others] = Object.entries(result).filter(([, value]) => isRows(value, isListing))
+  if (list && others.length === 0) return printedList(list as [string, Row[]], result, width)
   // Unwraps `{segment: {…}}`.
-  const [only, ...more] = Object.values(answer)
+  const [only, ...more] = Object.values(result)
   if (more.length === 0 && Array.isArray(only)) return only.map(text).join('\n')
-  return fields(more.length === 0 && isObject(only) ? only : answer, width)
+  return fields(more.length === 0 && isObject(only) ? only : result, width)
 }
 
-/** An empty array may be a list of rows, where the answer has nothing else to list. */
+/** An empty array may be a list of rows, where the result has nothing else to list. */
 function isRows(value: unknown, mayBeEmpty: boolean): value is Row[] {
   return Array.isArray(value) && (mayBeEmpty || value.length > 0) && value.every(isObject)
 }
 
-function printedList([name, rows]: [string, Row[]], answer: Row, width: number): string {
-  const { [name]: _, pagination, ...rest } = answer
+function printedList([name, rows]: [string, Row[]], result: Row, width: number): string {
+  const { [name]: _, pagination, ...rest } = result
   const parts = [rows.length === 0 ? `No ${name.replaceAll('_', ' ')}.` : table(rows, width)]
   if (Object.keys(rest).length > 0) parts.push(fields(rest, width))
   if (isObject(pagination) && Number(pagination.total_pages) > 1) {

@@ -97,16 +97,16 @@ async function run(command: Command, values: Values): Promise<number> {
     if ('follow' in command) {
       const interrupted = untilInterrupted()
       await command.follow(values, interrupted).catch((error: unknown) => {
-        // Ctrl+C ends it also while it waits for its first answer, which is an error there.
+        // Ctrl+C ends it also while it waits for its first response, which is an error there.
         if (!interrupted.aborted) throw error
       })
       return 0
     }
     const session = await openSession(readConfig(process.env))
     try {
-      const answer = await command.run(session, values, systemClock())
-      console.log(json ? JSON.stringify(answer) : printed(answer, process.stdout.columns))
-      const failures = command.failuresOf?.(answer) ?? null
+      const result = await command.run(session, values, systemClock())
+      console.log(json ? JSON.stringify(result) : printed(result, process.stdout.columns))
+      const failures = command.failuresOf?.(result) ?? null
       if (failures === null) return 0
       console.error(`cdsctl: ${failures}`)
       return SOME_FAILED

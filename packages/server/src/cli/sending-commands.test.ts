@@ -75,7 +75,7 @@ test('the write key of a source works until it is replaced or deleted on the com
   const first: string = created.body.write_key
   expect(first.endsWith(key_hint)).toBe(true)
   let accepted = 0
-  /** What a call of an SDK answers. */
+  /** The status that a call of an SDK gets. */
   const statusWith = async (key: string) => {
     const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
     const body = JSON.stringify({ userId: 'user-3', event: 'Sent' })

@@ -76,7 +76,7 @@ const log = createLog('silent')
 const UNWATCHED = { onRecorded: () => {} }
 
 /**
- * A command answers once its events are in the journal. Without `preparePart`, it looks up the webhooks of each flush:
+ * A command returns once its events are in the journal. Without `preparePart`, it looks up the webhooks of each flush:
  * a cache would not pay, because a command ends with one request.
  */
 export function openGroupCommit(

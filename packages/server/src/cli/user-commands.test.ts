@@ -66,8 +66,8 @@ test('the link from reset-password restores access, also after losing the second
     .set({ two_factor_enabled: true })
     .where('email', '=', 'lost@example.com')
     .execute()
-  const answer = await run('user reset-password', { email: 'lost@example.com', 'remove-second-factor': true })
-  const link = new URL(String(answer.link))
+  const result = await run('user reset-password', { email: 'lost@example.com', 'remove-second-factor': true })
+  const link = new URL(String(result.link))
   expect(`${link.origin}${link.pathname}`).toBe(`${service.config.publicUrl}/reset-password`)
   const reset = { token: link.searchParams.get('token'), newPassword: 'a new password' }
   expect((await person.call('POST', '/api/auth/reset-password', reset)).status).toBe(200)

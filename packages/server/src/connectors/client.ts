@@ -68,7 +68,7 @@ export interface Client {
    */
   call(request: Request): Promise<Json>
   /** The same for a response that is not JSON, such as CSV, of at most 32 MiB. */
-  callText(request: Request): Promise<TextAnswer>
+  callText(request: Request): Promise<TextResponse>
   /** Waits while the system works on a request. */
   pause(milliseconds: number): Promise<void>
   /**
@@ -78,7 +78,7 @@ export interface Client {
   download(request: Request): Promise<Download>
 }
 
-interface TextAnswer {
+interface TextResponse {
   /** By name in lower case. */
   headers: Record<string, string>
   text: string

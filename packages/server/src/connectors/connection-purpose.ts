@@ -77,9 +77,9 @@ function fromPurpose({ kind: _, connector, source, read_since: sinceSent, ...set
 }
 
 /** Adds the settings from the provider's response. @throws ServiceError 400 */
-function settingsAfter(connector: Connector, sent: Settings, { answer }: Authorized): Settings {
+function settingsAfter(connector: Connector, sent: Settings, { response }: Authorized): Settings {
   if (!connector.settingsOfResponse) return sent
-  return parseSettings(connector, { ...sent, ...connector.settingsOfResponse(answer) })
+  return parseSettings(connector, { ...sent, ...connector.settingsOfResponse(response) })
 }
 
 function signInOf({ provider, tokens, settings }: Authorized) {

@@ -21,7 +21,7 @@ let persons: Item[]
 let organizations: Item[]
 
 /** Pages of two, so that a few records need several. */
-function answer({ path, query, headers }: SystemRequest) {
+function respond({ path, query, headers }: SystemRequest) {
   if (headers['x-api-token'] !== TOKEN) return { status: 401, body: { success: false, error: 'unauthorized access' } }
   if (path === '/api/v1/users/me')
     return { body: { success: true, data: { id: 1, company_id: 77, company_name: 'Analytical Engines' } } }
@@ -46,7 +46,7 @@ function person(id: number, more: object = {}): Item {
 
 beforeAll(async () => {
   const certificate = makeCertificate()
-  system = await startConnectedSystem(certificate, answer)
+  system = await startConnectedSystem(certificate, respond)
   const outbound = { allowPrivate: true, ca: certificate.certificate }
   service = await startTestService({}, { outbound, connectorUrls: { pipedrive: system.url } })
 })
@@ -64,9 +64,9 @@ afterAll(async () => {
 
 async function connect(more: object = {}) {
   const body = { connector: 'pipedrive', credentials: { api_token: TOKEN }, ...more }
-  const answer = await tenant.call('POST', '/v1/connections', body)
-  expect(answer.status).toBe(201)
-  return answer.body.connection.connection_id as string
+  const response = await tenant.call('POST', '/v1/connections', body)
+  expect(response.status).toBe(201)
+  return response.body.connection.connection_id as string
 }
 
 async function read(id: string) {
@@ -122,9 +122,9 @@ describe('a connected system', () => {
 
   test('refuses wrong credentials, with the response of the system', async () => {
     const body = { connector: 'pipedrive', credentials: { api_token: 'wrong-token' } }
-    const answer = await tenant.call('POST', '/v1/connections', body)
-    expect(answer.status).toBe(400)
-    expect(answer.body.error).toMatchObject({
+    const response = await tenant.call('POST', '/v1/connections', body)
+    expect(response.status).toBe(400)
+    expect(response.body.error).toMatchObject({
       code: 'connection_refused',
       message: 'Pipedrive responded with status 401: unauthorized access',
     })
@@ -143,9 +143,9 @@ describe('a connected system', () => {
       (source) => () =>
         tenant.call('POST', '/v1/connections', { connector: 'pipedrive', source, credentials: { api_token: TOKEN } }),
     )
-    const answers = await simultaneously(service, 'connections', requests)
+    const responses = await simultaneously(service, 'connections', requests)
     const refused = [409, 'too_many_connections']
-    expect(answers.map(({ status, body }) => [status, body.error?.code]).sort()).toEqual([
+    expect(responses.map(({ status, body }) => [status, body.error?.code]).sort()).toEqual([
       [201, undefined],
       [201, undefined],
       refused,

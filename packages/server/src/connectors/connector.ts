@@ -31,7 +31,7 @@ export interface Connector {
   /** Sign-in at a provider of `providers/`, instead of the credentials. */
   oauth?: { provider: ProviderName; scopes: readonly string[] }
   /** Settings from the provider's response to a sign-in, such as the URL of the account's API. Unchecked. */
-  settingsOfResponse?(answer: Readonly<Record<string, unknown>>): Record<string, unknown>
+  settingsOfResponse?(response: Readonly<Record<string, unknown>>): Record<string, unknown>
   /**
    * The other fields that people set, such as a region or a project. A field that only `settingsOfResponse` sets is optional and
    * `readOnly`, so the dashboard's form does not ask for it.
@@ -46,11 +46,11 @@ export interface Connector {
   /** The shortest time between two requests of one connection, in milliseconds. It spreads out the API's rate limit. */
   pauseMs: number
   /** When a refused request may be retried; null: the response is not a rate limit. Default: 429 with Retry-After. */
-  retryAt?(answer: JsonResponse, now: Date): Date | null
+  retryAt?(response: JsonResponse, now: Date): Date | null
   /** When the next request may be sent, if a successful response reports that none is left; null: after the pause. */
-  nextAt?(answer: JsonResponse, now: Date): Date | null
+  nextAt?(response: JsonResponse, now: Date): Date | null
   /** The error text of a response, if it is not in `message` or `error`. */
-  explain?(answer: JsonResponse): string
+  explain?(response: JsonResponse): string
   /** The account that the credentials belong to. @throws ApiRefused */
   account(client: Client, settings: Settings): Promise<Account>
   /** The objects, in the order in which they are read. Records come before those that refer to them. */

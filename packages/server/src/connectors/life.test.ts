@@ -36,7 +36,7 @@ afterAll(async () => {
 const read = (path: string) => readConnection(tenant, path)
 const post = (path: string, body?: object) => tenant.call('POST', path, body)
 const countContacts = async () => (await tenant.call('GET', '/v1/contacts?count_only=1')).body.count
-/** Answers requests for pages, but not the one for the account. */
+/** Refuses requests for pages, but not the one for the account. */
 const refuse = (status: number, headers: Record<string, string> = {}, times = Number.POSITIVE_INFINITY) => {
   let left = times
   system.intercept = ({ path }) =>
@@ -79,11 +79,11 @@ describe('a pull', () => {
   ] as const)('waits at most a day for a rate limit: a Retry-After of %s', async ([sent, seconds]) => {
     system.pages = [{ contacts: [person(1)] }]
     refuse(429, { 'retry-after': sent }, 1)
-    const answers = system.intercept
+    const intercept = system.intercept
     const askedAt: number[] = []
     system.intercept = (request) => {
       if (request.path === '/people') askedAt.push(performance.now())
-      return answers(request)
+      return intercept(request)
     }
     const path = await connect(tenant)
     if (seconds < 60) {
@@ -279,12 +279,12 @@ test('the credentials appear in no response, row, audit entry or log line', asyn
   refuse(500)
   const path = await connect(tenant)
   await inState(tenant, path, 'failed')
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [path, '/v1/connections', `${path}/runs`, `${path}/errors`, '/v1/audit-log', '/v1/sources'].map((each) =>
       tenant.call('GET', each),
     ),
   )
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200))
   const rows = await tenant.handle.db.selectFrom('connections').selectAll().execute()
-  expect(JSON.stringify([answers.map(({ body }) => body), rows]) + service.logged.join()).not.toContain(TOKEN)
+  expect(JSON.stringify([responses.map(({ body }) => body), rows]) + service.logged.join()).not.toContain(TOKEN)
 })

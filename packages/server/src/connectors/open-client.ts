@@ -64,11 +64,11 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
     if (wait > 0) await sleep(wait, undefined, { signal })
   }
 
-  async function send<Answer extends JsonResponse>(
+  async function send<Received extends JsonResponse>(
     request: Request,
     credentials: Credentials,
-    exchange: (call: JsonCall) => Promise<Answer>,
-  ): Promise<Answer> {
+    exchange: (call: JsonCall) => Promise<Received>,
+  ): Promise<Received> {
     const { method = request.body === undefined ? 'GET' : 'POST', body, timeoutMs } = request
     const headers = { ...connector.headers(credentials, settings), ...request.headers }
     const url = urlOf(baseOf(request.host), request)
@@ -76,58 +76,58 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
     const more = { ...(body === undefined ? {} : { body }), ...(timeoutMs === undefined ? {} : { timeoutMs }) }
     for (let waits = 0, retries = 0; ; ) {
       await waitForTurn()
-      const answer = await exchange({ method, url, headers, signal, ...more })
-      const until = bounded((connector.retryAt ?? retryAfter)(answer, clock()), clock())
+      const response = await exchange({ method, url, headers, signal, ...more })
+      const until = bounded((connector.retryAt ?? retryAfter)(response, clock()), clock())
       if (until !== null) {
         waitUntil(until)
         const blockedUntil = new Date(clock().getTime() + BLOCKED_MS)
         if (waits++ === WAITS_MAX) throw new RateLimited(connector.label, until > blockedUntil ? until : blockedUntil)
         continue
       }
-      const next = bounded(connector.nextAt?.(answer, clock()) ?? null, clock())
+      const next = bounded(connector.nextAt?.(response, clock()) ?? null, clock())
       if (next !== null) waitUntil(next)
       // A write may have succeeded even if the response is an error, so only reads are retried here.
-      if (answer.status < 500 || !isRead || retries === SERVER_RETRIES_MAX) return answer
+      if (response.status < 500 || !isRead || retries === SERVER_RETRIES_MAX) return response
       await sleep(SERVER_RETRY_MS * 2 ** retries++, undefined, { signal })
     }
   }
 
   /** @returns the response to a request that succeeded. */
-  async function answerTo<Answer extends JsonResponse>(
+  async function responseTo<Received extends JsonResponse>(
     request: Request,
-    exchange: (call: JsonCall) => Promise<Answer>,
-  ): Promise<{ answer: Answer; refused: () => ApiRefused }> {
+    exchange: (call: JsonCall) => Promise<Received>,
+  ): Promise<{ response: Received; refused: () => ApiRefused }> {
     let credentials = await signIn.current()
-    let answer = await send(request, credentials, exchange)
-    if (answer.status === 401) {
+    let response = await send(request, credentials, exchange)
+    if (response.status === 401) {
       const renewed = await signIn.renew(credentials)
-      if (renewed === null) throw new SignedOut(explain(connector, answer, credentials))
+      if (renewed === null) throw new SignedOut(explain(connector, response, credentials))
       credentials = renewed
-      answer = await send(request, credentials, exchange)
-      if (answer.status === 401) throw new SignedOut(explain(connector, answer, credentials))
+      response = await send(request, credentials, exchange)
+      if (response.status === 401) throw new SignedOut(explain(connector, response, credentials))
     }
-    const refused = () => new ApiRefused(answer.status, explain(connector, answer, credentials), answer.body)
-    if (answer.status < 200 || answer.status >= 300) throw refused()
-    return { answer, refused }
+    const refused = () => new ApiRefused(response.status, explain(connector, response, credentials), response.body)
+    if (response.status < 200 || response.status >= 300) throw refused()
+    return { response, refused }
   }
 
   return {
     call: async (request) => {
-      const { answer, refused } = await answerTo(request, api.call)
-      if (answer.status === 204) return {}
-      if (isObject(answer.body)) return storableTree(answer.body) as Record<string, unknown>
+      const { response, refused } = await responseTo(request, api.call)
+      if (response.status === 204) return {}
+      if (isObject(response.body)) return storableTree(response.body) as Record<string, unknown>
       throw refused()
     },
     callText: async (request) => {
-      const { answer, refused } = await answerTo(request, (call) => api.call({ ...call, isText: true }))
-      if (typeof answer.body !== 'string') throw refused()
-      return { headers: answer.headers, text: storableTree(answer.body) as string }
+      const { response, refused } = await responseTo(request, (call) => api.call({ ...call, isText: true }))
+      if (typeof response.body !== 'string') throw refused()
+      return { headers: response.headers, text: storableTree(response.body) as string }
     },
     pause: (milliseconds) => sleep(milliseconds, undefined, { signal }),
     download: async (request) => {
-      const { answer, refused } = await answerTo(request, (call) => api.download(call, DOWNLOAD_BYTES_MAX))
-      if (answer.file === null) throw refused()
-      return answer.file
+      const { response, refused } = await responseTo(request, (call) => api.download(call, DOWNLOAD_BYTES_MAX))
+      if (response.file === null) throw refused()
+      return response.file
     },
   }
 }
@@ -150,9 +150,9 @@ function urlOf(base: string, { path, query = {} }: Request): string {
   return url.href
 }
 
-function explain(connector: Connector, answer: JsonResponse, credentials: Credentials): string {
-  const { status, body } = answer
-  const reply = connector.explain?.(answer) ?? replyOf(body)
+function explain(connector: Connector, response: JsonResponse, credentials: Credentials): string {
+  const { status, body } = response
+  const reply = connector.explain?.(response) ?? replyOf(body)
   const cleaned = Object.values(credentials)
     .filter((secret) => secret !== '')
     .reduce((text, secret) => text.replaceAll(secret, '[secret]'), reply)

@@ -243,8 +243,8 @@ test('an address in the private network is refused, and nothing is sent to it', 
   try {
     const own = await createTestTenant(guarded)
     const body = { connector: 'scripted', credentials: { token: TOKEN } }
-    const answer = await own.call('POST', '/v1/connections', body)
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'url_not_allowed'])
+    const response = await own.call('POST', '/v1/connections', body)
+    expect([response.status, response.body.error.code]).toEqual([400, 'url_not_allowed'])
     expect(system.requests).toEqual([])
   } finally {
     await guarded.close()

@@ -33,7 +33,7 @@ let service: TestService
 let tenant: TestTenant
 /** The first page of people that is refused; null: none. */
 let refusedCursor: string | null | undefined
-/** Resolves once tickets may be answered. */
+/** Resolves once the system may return tickets. */
 let ticketsReleased: Promise<void>
 let refusal: string
 let activities: { id: string; contact: string; at: Date }[]

@@ -117,7 +117,7 @@ describe('a sign-in at a provider', () => {
     expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
   })
 
-  test('a renewal that the provider does not answer is retried, and does not sign anyone out', async () => {
+  test('a renewal that gets no usable response is retried, and does not sign anyone out', async () => {
     const { id, secret } = google.client
     const setClient = (client_secret: string) =>
       tenant.call('PUT', '/v1/oauth-clients/google', { client_id: id, client_secret })

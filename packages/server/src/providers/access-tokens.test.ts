@@ -98,7 +98,7 @@ test('a process uses what another one has renewed, so that a replaced refresh to
   expect(stored.problem).toBeNull()
 })
 
-test.each([429, 503])('a renewal that is answered with %i is retried, and the sign-in does not end', async (status) => {
+test.each([429, 503])('a renewal that fails with %i is retried, and the sign-in does not end', async (status) => {
   const tokens = open()
   const first = await tokens.current()
   // Even if the body says that the sign-in has ended.

@@ -119,10 +119,10 @@ test.each(NAMES)('a person signs in at %s, and the purpose gets the tokens', asy
       tokens: { accessToken: expect.any(String), refreshToken: expect.any(String), expiresAt: expect.any(String) },
       scopes: ['contacts', 'more'],
       claims: name === 'google' ? { email: 'ada@mail.example' } : null,
-      answer: { instance_url: 'https://acme.my.salesforce.com' },
+      response: { instance_url: 'https://acme.my.salesforce.com' },
     },
   ])
-  expect(JSON.stringify(completed[0]?.answer)).not.toContain(completed[0]?.tokens.refreshToken)
+  expect(JSON.stringify(completed[0]?.response)).not.toContain(completed[0]?.tokens.refreshToken)
   // What the provider redeemed was bound to this sign-in.
   const [form] = provider.forms.slice(-1)
   expect(form?.has('code_verifier')).toBe(OPTIONS[name].usesPkce)
@@ -250,7 +250,7 @@ test('an ID token for another client, issuer or sign-in is refused, and so is an
   expect(completed).toEqual([])
 })
 
-test('what the provider answers instead of tokens is told in plain words, without secrets', async () => {
+test('what the provider returns instead of tokens is told in plain words, without secrets', async () => {
   const { google } = providers
   const tell = async (fault: OAuthProvider['fault'], more: Record<string, unknown> = {}) => {
     Object.assign(google, { fault, more })

@@ -119,14 +119,14 @@ export async function completeAuthorization(
   const client = await tokenClientOf(tenant, services, provider, settings)
   if (client.clientId !== clientId)
     throw failed(provider, 'the OAuth client has been replaced since the sign-in started')
-  const answer = await exchange(services, provider, client, code, verifier)
-  const { accessToken, expiresAt, refreshToken, idToken, rest } = answer
+  const response = await exchange(services, provider, client, code, verifier)
+  const { accessToken, expiresAt, refreshToken, idToken, rest } = response
   if (refreshToken === null)
     throw failed(provider, 'it issued no refresh token, so the access would expire within hours')
   const claims = idToken === null ? null : checkedClaims(idToken, provider, clientId, verifier, now)
   const scopes = typeof rest.scope === 'string' ? rest.scope.split(/[ ,]+/).filter(Boolean) : null
   const tokens = { accessToken, expiresAt, refreshToken }
-  const authorized = { provider: provider.name, settings, clientId, tokens, scopes, claims, answer: rest }
+  const authorized = { provider: provider.name, settings, clientId, tokens, scopes, claims, response: rest }
   const { path } = await handlerOf(services, purpose).complete(context, purpose, authorized)
   return { provider, purpose, path }
 }

@@ -208,8 +208,8 @@ test('a person has at most 100 sign-ins in progress, even if several start at th
   await setClient()
   const start = () => admin.call('POST', '/v1/authorizations', mailbox())
   for (let n = 0; n < 98; n++) expect((await start()).status).toBe(201)
-  const answers = await simultaneously(service, 'authorizations', [start, start, start, start])
+  const responses = await simultaneously(service, 'authorizations', [start, start, start, start])
   const refused = [409, 'too_many_authorizations']
-  expect(answers.map(outcome).sort()).toEqual([[201, undefined], [201, undefined], refused, refused])
+  expect(responses.map(outcome).sort()).toEqual([[201, undefined], [201, undefined], refused, refused])
   expect((await tenant.call('POST', '/v1/authorizations', mailbox())).status).toBe(201)
 })

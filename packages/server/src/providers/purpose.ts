@@ -55,7 +55,7 @@ export interface Authorized {
   /** The checked claims of the ID token; null if there is none. */
   claims: IdClaims | null
   /** All other fields of the provider's response, such as the URL of the account's API. Unchecked. */
-  answer: Readonly<Record<string, unknown>>
+  response: Readonly<Record<string, unknown>>
 }
 
 /** How a feature handles sign-ins of one kind. */

@@ -88,23 +88,23 @@ export async function requestTokens(
         cause: error,
       })
     })
-  const answer = parse(
+  const parsed = parse(
     await response.text().catch((error: Error) => {
       throw new TokenUnavailable(`${TOKEN_PROBLEM}the token endpoint sent no complete response: ${reasonOf(error)}`, {
         cause: error,
       })
     }),
   )
-  if (response.ok && isToken(answer.access_token)) {
+  if (response.ok && isToken(parsed.access_token)) {
     return {
-      accessToken: answer.access_token,
-      expiresAt: expiryOf(answer.expires_in, clock()),
-      refreshToken: isToken(answer.refresh_token) ? answer.refresh_token : null,
-      idToken: typeof answer.id_token === 'string' ? answer.id_token : null,
-      rest: Object.fromEntries(Object.entries(answer).filter(([name]) => !SECRET_FIELDS.includes(name))),
+      accessToken: parsed.access_token,
+      expiresAt: expiryOf(parsed.expires_in, clock()),
+      refreshToken: isToken(parsed.refresh_token) ? parsed.refresh_token : null,
+      idToken: typeof parsed.id_token === 'string' ? parsed.id_token : null,
+      rest: Object.fromEntries(Object.entries(parsed).filter(([name]) => !SECRET_FIELDS.includes(name))),
     }
   }
-  const { error = answer.status, error_description: description = answer.message } = answer
+  const { error = parsed.status, error_description: description = parsed.message } = parsed
   const reply = redacted([error, description], [...Object.values(grant), client.clientSecret ?? ''])
   const problem = `${TOKEN_PROBLEM}the token endpoint responded with status ${response.status}${reply === '' ? '' : `: ${reply}`}`
   // If the endpoint is overloaded or fails, the account itself does not have a problem.

@@ -14,8 +14,8 @@ export interface AuthorizationRequest {
   redirectUri: string
   challenge: string
   scopes: Scope[]
-  /** The URL that takes the person back to the application with an answer. */
-  answer(parameters: { code: string } | { error: OAuthError }): string
+  /** The URL that takes the person back to the application with the response. */
+  responseUrl(parameters: { code: string } | { error: OAuthError }): string
 }
 
 /** A request of a known application that asks wrongly. */
@@ -50,7 +50,7 @@ export async function readAuthorizationRequest(
     throw new ServiceError(400, 'invalid_redirect_uri', message)
   }
   const state = single(parameters, 'state')
-  const answer = (given: { code: string } | { error: OAuthError }) => {
+  const responseUrl = (given: { code: string } | { error: OAuthError }) => {
     const url = new URL(redirectUri)
     if ('code' in given) url.searchParams.set('code', given.code)
     else {
@@ -62,9 +62,9 @@ export async function readAuthorizationRequest(
     return url.href
   }
   const error = problemOf(parameters, config)
-  if (error !== null) return { client, redirectUri, error, redirectTo: answer({ error }) }
+  if (error !== null) return { client, redirectUri, error, redirectTo: responseUrl({ error }) }
   const scopes = scopesRequested(single(parameters, 'scope') ?? undefined)
-  return { client, redirectUri, challenge: single(parameters, 'code_challenge') ?? '', scopes, answer }
+  return { client, redirectUri, challenge: single(parameters, 'code_challenge') ?? '', scopes, responseUrl }
 }
 
 const REPEATABLE_NOWHERE = ['response_type', 'code_challenge', 'code_challenge_method', 'scope', 'state', 'resource']

@@ -42,8 +42,8 @@ export function consentRoutes(
     async (request) => {
       const { user, membership } = personOf(request)
       const asked = await readAuthorizationRequest(database, config, request.query.query)
-      const answer = await consentFor(database, asked, user.id, membership?.tenantId ?? null)
-      return { status: 'success' as const, ...answer }
+      const result = await consentFor(database, asked, user.id, membership?.tenantId ?? null)
+      return { status: 'success' as const, ...result }
     },
   )
 

@@ -66,7 +66,7 @@ export async function consentFor(
         scopes: GRANTABLE_SCOPES.filter((scope) => scopesOf(role).has(scope)),
       })),
       active_tenant_id: activeTenantId,
-      cancel_to: asked.answer({ error: new OAuthError('access_denied', 'The person did not allow it.') }),
+      cancel_to: asked.responseUrl({ error: new OAuthError('access_denied', 'The person did not allow it.') }),
     },
   }
 }
@@ -83,5 +83,5 @@ export async function decide(
   now: Date,
 ): Promise<string> {
   if ('redirectTo' in asked) throw new ServiceError(400, asked.error.code, asked.error.message)
-  return asked.answer({ code: await allowApplication(stores, person, asked, decision, now) })
+  return asked.responseUrl({ code: await allowApplication(stores, person, asked, decision, now) })
 }

@@ -26,7 +26,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** Answers an error of an endpoint that only OAuth clients call. */
+/** Sends an error of an endpoint that only OAuth clients call. */
 export function sendOAuthError(error: FastifyError | OAuthError, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof OAuthError) return send(reply, error.status, error.code, error.message)
   const known = toServiceError(error)

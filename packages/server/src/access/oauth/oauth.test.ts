@@ -150,9 +150,9 @@ test('the metadata names the endpoints, and pages of other sites may read it and
       204,
       expect.stringContaining('content-type'),
     ])
-    const answer = await sendForm(service, path, {})
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
+    const response = await sendForm(service, path, {})
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull()
   }
 })
 
@@ -301,8 +301,8 @@ describe('a code', () => {
 
   test('is exchanged by one of two who try at once', async () => {
     const parameters = await codeFor(owner)
-    const answers = await Promise.all([token(parameters), token(parameters)])
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+    const responses = await Promise.all([token(parameters), token(parameters)])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400])
   })
 
   test('that is given twice, or as JSON, is refused', async () => {
@@ -328,7 +328,7 @@ describe('a refresh token', () => {
     expect((await auditOf('connected_app.revoked', grantId)).details.reason).toBe('refresh_token_reused')
   })
 
-  test('may be repeated within seconds, because answers get lost', async () => {
+  test('may be repeated within seconds, because responses get lost', async () => {
     const app = await connected(owner)
     const [one, two] = await Promise.all([app.refresh(), app.refresh()])
     for (const { status, body } of [one, two]) {

@@ -20,8 +20,8 @@ const BODY_BYTES_MAX = 32 * 1024
 const FORM = 'application/x-www-form-urlencoded'
 
 /**
- * What OAuth clients call. Their answers have the form of those standards, not of the API. Any page may call them: they
- * read no cookie.
+ * What OAuth clients call. Their responses have the form of those standards, not of the API. Any page may call them:
+ * they read no cookie.
  */
 export async function oauthRoutes(
   app: App,
@@ -76,7 +76,7 @@ export async function oauthRoutes(
   })
 }
 
-/** Answers the preflight of clients that run in a browser. */
+/** Responds to the preflight of clients that run in a browser. */
 function allowPreflight(app: App, path: string, method: 'GET' | 'POST'): void {
   app.options(path, { config: { access: 'public' }, schema: { hide: true } as object }, async (_request, reply) => {
     reply.headers({

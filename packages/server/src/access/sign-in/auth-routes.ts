@@ -153,11 +153,11 @@ export function authRoutes(
 }
 
 /** Replaces the label of a second factor: the library uses the address under which it stores the account. */
-function labeled(answer: Record<string, unknown>, signedIn: SignedIn | null): Record<string, unknown> {
-  const { totpURI } = answer
-  if (typeof totpURI !== 'string' || signedIn === null) return answer
+function labeled(body: Record<string, unknown>, signedIn: SignedIn | null): Record<string, unknown> {
+  const { totpURI } = body
+  if (typeof totpURI !== 'string' || signedIn === null) return body
   return {
-    ...answer,
+    ...body,
     totpURI: totpURI.replace(/[\w-]+%40unverified\.invalid/, encodeURIComponent(signedIn.user.email)),
   }
 }

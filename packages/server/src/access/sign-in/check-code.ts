@@ -36,9 +36,9 @@ export async function checkCode(
   }
   try {
     const path = `/two-factor/verify-${kind}`
-    const answer = await forward(dependencies, request, reply, { method: 'POST', path, body })
-    await rememberWhere(dependencies, request, answer)
-    return answer
+    const result = await forward(dependencies, request, reply, { method: 'POST', path, body })
+    await rememberWhere(dependencies, request, result)
+    return result
   } catch (error) {
     const isWrong = error instanceof ServiceError && WRONG.has(error.code)
     if (isSigningIn && isWrong) await countWrongCode(database, id, request.ip, clock())

@@ -17,8 +17,8 @@ const OWN = { origin: 'https://cdp.example.com', 'x-requested-by': 'dashboard' }
 
 test('over HTTPS the cookie is Secure', async () => {
   const person = await signedIn(service, tenant.id, 'owner')
-  const answer = await person.call('POST', '/api/auth/sign-in/email', { email: person.email, password: PASSWORD })
-  expect(answer.headers.getSetCookie()[0]).toMatch(
+  const response = await person.call('POST', '/api/auth/sign-in/email', { email: person.email, password: PASSWORD })
+  expect(response.headers.getSetCookie()[0]).toMatch(
     /^__Secure-cds\.session_token=\S+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
   )
   browser = person
@@ -44,9 +44,9 @@ test.each<[string, () => Record<string, string>, number]>([
   ['our origin without the header', () => ({ origin: OWN.origin }), 403],
   ['our origin with another header', () => ({ ...OWN, 'x-requested-by': 'me' }), 403],
 ])('a write from %s', async (_from, headers, status) => {
-  const answer = await browser.call('POST', '/v1/contacts', { email: `c${Math.random()}@example.com` }, headers())
-  expect(answer.status).toBe(status)
-  if (status === 403) expect(answer.body.error.code).toBe('cross_site_request')
+  const response = await browser.call('POST', '/v1/contacts', { email: `c${Math.random()}@example.com` }, headers())
+  expect(response.status).toBe(status)
+  if (status === 403) expect(response.body.error.code).toBe('cross_site_request')
 })
 
 test('every kind of write is checked, also those that only the dashboard uses', async () => {

@@ -46,8 +46,8 @@ export async function forward(
   const newCookies = response.headers.getSetCookie()
   if (newCookies.length > 0) reply.header('set-cookie', newCookies)
   reply.header('cache-control', 'no-store')
-  const answer = await response.text()
-  const parsed = (answer.startsWith('{') ? JSON.parse(answer) : {}) as Record<string, unknown>
+  const text = await response.text()
+  const parsed = (text.startsWith('{') ? JSON.parse(text) : {}) as Record<string, unknown>
   const location = response.headers.get('location')
   if (response.status >= 300 && response.status < 400 && location !== null) {
     // Only the path for our own pages: the person may have used another name of the host.

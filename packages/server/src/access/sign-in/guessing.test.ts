@@ -139,10 +139,10 @@ test('an address gets five password reset mails per hour, whoever requests them'
   const [email, other] = [await person(), await person()]
   const ask = async (address: string, ip: string) =>
     (await post(new Browser(limited), ip, 'request-password-reset', { email: address })).status
-  const answers: number[] = []
-  for (let i = 0; i < 8; i++) answers.push(await ask(email, `10.8.0.${i}`))
+  const statuses: number[] = []
+  for (let i = 0; i < 8; i++) statuses.push(await ask(email, `10.8.0.${i}`))
   // The response is the same for known and unknown addresses.
-  expect(answers).toEqual(Array(8).fill(200))
+  expect(statuses).toEqual(Array(8).fill(200))
   await ask(other, '10.8.1.1')
   await mailbox.newest(other)
   const mails = () => mailbox.received.filter(({ to }) => to.includes(email))

@@ -19,9 +19,9 @@ describe('without CDS_PUBLIC_URL', () => {
     const owner = { name: 'Eve', email: 'eve@example.com', password: PASSWORD, tenant_name: 'Evil' }
     const body = JSON.stringify({ ...owner, setup_token: await setupTokenOf(service) })
     const headers = rebound('evil.example:8080')
-    const answer = await call(service, 'POST', '/api/setup', { headers, body })
-    expect([answer.status, answer.body.error.code]).toEqual([403, 'host_not_allowed'])
-    expect(answer.body.error.message).toContain('CDS_PUBLIC_URL')
+    const response = await call(service, 'POST', '/api/setup', { headers, body })
+    expect([response.status, response.body.error.code]).toEqual([403, 'host_not_allowed'])
+    expect(response.body.error.message).toContain('CDS_PUBLIC_URL')
     expect((await new Browser(service).call('GET', '/api/setup')).body.needed).toBe(true)
   })
 
@@ -65,16 +65,16 @@ describe('without CDS_PUBLIC_URL', () => {
     ['0.0.0.0:8080', 403],
     ['[::2]', 403],
     ['localhost:99999', 403],
-  ])('the host %s is answered with %i', async (host, status) => {
+  ])('a request to the host %s gets %i', async (host, status) => {
     expect((await call(service, 'GET', '/api/sign-in-options', { headers: { host } })).status).toBe(status)
   })
 
   test('a request without a host is refused', async () => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
     socket.write('GET /api/sign-in-options HTTP/1.0\r\n\r\n')
-    let answer = ''
-    for await (const chunk of socket) answer += chunk
-    expect(answer).toMatch(/^HTTP\/1\.[01] 403 .*host_not_allowed/s)
+    let response = ''
+    for await (const chunk of socket) response += chunk
+    expect(response).toMatch(/^HTTP\/1\.[01] 403 .*host_not_allowed/s)
   })
 })
 

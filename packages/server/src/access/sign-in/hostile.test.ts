@@ -52,9 +52,9 @@ test('garbage is rejected with 400 and breaks nothing', async () => {
   const person = await signedIn(service, tenant.id, 'owner')
   for (const path of POSTS) {
     for (const body of BODIES) {
-      const { status, body: answer } = await person.call('POST', path, body)
+      const { status, body: received } = await person.call('POST', path, body)
       expect([path, body.slice(0, 40), status]).toEqual([path, body.slice(0, 40), 400])
-      expect(answer.error.code).toMatch(/^(invalid_json|validation_error)$/)
+      expect(received.error.code).toMatch(/^(invalid_json|validation_error)$/)
     }
   }
   expect((await person.call('GET', '/api/me')).status).toBe(200)
@@ -83,8 +83,8 @@ test('a body of ten megabytes is rejected', async () => {
   const person = await signedIn(service, tenant.id, 'owner')
   const body = JSON.stringify({ email: 'x'.repeat(10_000_000), password: 'y' })
   for (const path of ['/api/auth/sign-in/email', '/api/tenants', '/api/setup']) {
-    const { status, body: answer } = await person.call('POST', path, body)
-    expect([status, answer.error.code]).toEqual([413, 'body_too_large'])
+    const { status, body: received } = await person.call('POST', path, body)
+    expect([status, received.error.code]).toEqual([413, 'body_too_large'])
   }
 })
 

@@ -18,9 +18,9 @@ export async function changePassword(
   const { database } = dependencies.stores
   const { user } = personOf(request)
   const call = () => forward(dependencies, request, reply, { method: 'POST', path: CHANGE_PASSWORD, body })
-  const answer = await withSalt(await saltFor(database, user.email), call)
+  const result = await withSalt(await saltFor(database, user.email), call)
   await deletePendingVerifications(database, user.id)
-  return answer
+  return result
 }
 
 /** Sets a new password with the token of a mailed link, which also verifies the address. */

@@ -68,9 +68,9 @@ export async function signInWithPassword(
   if (!account) throw new ServiceError(401, 'invalid_email_or_password', 'Invalid email or password')
   if (tenantId !== undefined) await startNextSessionIn(database, account, tenantId, dependencies.clock())
   const body = { email: account.signInEmail, password, rememberMe }
-  const answer = await forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/email', body })
-  await rememberWhere(dependencies, request, answer)
-  return answer
+  const result = await forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/email', body })
+  await rememberWhere(dependencies, request, result)
+  return result
 }
 
 /** Records the network of the person whom the library has just signed in. */

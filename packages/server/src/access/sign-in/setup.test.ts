@@ -24,7 +24,7 @@ const setUp = (setup_token: unknown, more: object = {}, address = '192.0.2.1') =
   const browser = new Browser(service)
   const headers = { ...browser.ownSite, 'x-forwarded-for': address }
   const body = { ...OWNER, setup_token, ...more }
-  return browser.call('POST', '/api/setup', body, headers).then((answer) => ({ ...answer, browser }))
+  return browser.call('POST', '/api/setup', body, headers).then((response) => ({ ...response, browser }))
 }
 
 test('setup is refused without the token', async () => {
@@ -56,13 +56,13 @@ test('the link is the same for every process and after a restart, and leads to t
 test('the token works once: only one of several concurrent requests succeeds', async () => {
   const token = await setupTokenOf(service)
   const addresses = ['192.0.2.3', '192.0.2.4', '192.0.2.5']
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     addresses.map((address, index) => setUp(token, { email: `ada${index}@example.com` }, address)),
   )
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
-  const refused = answers.filter(({ status }) => status === 409)
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+  const refused = responses.filter(({ status }) => status === 409)
   expect(refused.map(({ body }) => body.error.code)).toEqual(['setup_done', 'setup_done'])
-  const winner = answers.find(({ status }) => status === 201)?.browser
+  const winner = responses.find(({ status }) => status === 201)?.browser
   expect((await winner?.call('GET', '/api/me'))?.body).toMatchObject({
     user: { name: 'Ada' },
     tenant: { name: 'Engines' },

@@ -66,10 +66,10 @@ test('an authenticator code works once, even for two concurrent requests', async
   const { person, address, codes } = await protectedPerson()
   const code = codeOf(address, 1)
   const browsers = await Promise.all(Array.from({ length: 4 }, () => halfSignedIn(person.email)))
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     browsers.map((browser) => browser.call('POST', '/api/auth/two-factor/verify-totp', { code })),
   )
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
   const late = await halfSignedIn(person.email)
   const verify = (text: string) => late.call('POST', '/api/auth/two-factor/verify-totp', { code: text })
   expect(outcome(await verify(code))).toEqual([401, 'invalid_code'])
@@ -86,8 +86,8 @@ test('a quoted cookie does not work, not even with a used code', async () => {
   expect((await first.call('POST', '/api/auth/two-factor/verify-totp', code)).status).toBe(200)
   const replayer = await halfSignedIn(person.email)
   for (const [name, value] of replayer.cookies) replayer.cookies.set(name, `"${value}"`)
-  const answer = await replayer.call('POST', '/api/auth/two-factor/verify-totp', code)
-  expect(outcome(answer)).toEqual([401, 'invalid_two_factor_cookie'])
+  const response = await replayer.call('POST', '/api/auth/two-factor/verify-totp', code)
+  expect(outcome(response)).toEqual([401, 'invalid_two_factor_cookie'])
   expect((await replayer.call('GET', '/api/me')).status).toBe(401)
 })
 

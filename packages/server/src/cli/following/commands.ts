@@ -106,7 +106,7 @@ function serviceOf({ url }: Values): { url: string; key: string } {
 }
 
 function onProblem({ message }: Error): void {
-  console.error(`cdsctl: ${message} Trying again until it answers; nothing is lost.`)
+  console.error(`cdsctl: ${message} Trying again until it responds; nothing is lost.`)
 }
 
 function namesOf(events: Values[string]): string[] {

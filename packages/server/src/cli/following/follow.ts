@@ -9,8 +9,8 @@ const OVERLAP_MS = 5_000
 const HAPPENED_WITHIN_MS = DAY_MS
 
 /**
- * The events that a service receives from now on, in that order. While the service does not answer, the loop waits; what
- * was recorded meanwhile follows. Events that happened more than a day before they were received are left out.
+ * The events that a service receives from now on, in that order. While the service does not respond, the loop waits;
+ * what was recorded meanwhile follows. Events that happened more than a day before they were received are left out.
  * @param names only these events; every event if empty
  * @throws CustomerDataError if the service refuses the key
  */
@@ -26,7 +26,7 @@ export async function* follow(
     signal: AbortSignal
     /** Called when events that are recorded from now on will be seen. */
     onReady(): void
-    /** Called when the service stops answering. */
+    /** Called when the service stops responding. */
     onProblem(error: Error): void
   },
 ): AsyncGenerator<Event> {

@@ -24,7 +24,7 @@ async function start(args: string[], { url = service.url, key = tenant.key } = {
   return started
 }
 
-/** What a command answers that cannot follow. */
+/** The error of a command that cannot follow. */
 const refusal = (args: string[], options?: { url?: string; key?: string }) =>
   start(args, options).then(
     () => 'it follows',
@@ -42,7 +42,7 @@ const linesOf = (started: Started) =>
     .map((line) => JSON.parse(line))
 
 /** A program of a developer, which gets webhooks. */
-async function startReceiver(answer = 200) {
+async function startReceiver(status = 200) {
   const received: { headers: IncomingHttpHeaders; body: Buffer; path: string }[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -52,7 +52,7 @@ async function startReceiver(answer = 200) {
       body: Buffer.concat(chunks),
       path: new URL(request.url ?? '', 'http://x').pathname,
     })
-    response.writeHead(answer).end()
+    response.writeHead(status).end()
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {
@@ -122,7 +122,7 @@ test('what happens while the service is away follows when it is back, once', asy
   expect(await tail.end('SIGTERM')).toBe(0)
 })
 
-test('listen sends events as signed webhooks to a private address, and prints the answers', async () => {
+test('listen sends events as signed webhooks to a private address, and prints the responses', async () => {
   const receiver = await startReceiver(202)
   const args = ['listen', '--forward-to', receiver.url, '--events', 'page_view, contact_created', '--json']
   const listen = await start(args)
@@ -152,7 +152,7 @@ test('listen sends events as signed webhooks to a private address, and prints th
   expect(await listen.end('SIGINT')).toBe(0)
 })
 
-test('listen signs with a secret of the caller, and goes on when the program does not answer', async () => {
+test('listen signs with a secret of the caller, and goes on when the program does not respond', async () => {
   const receiver = await startReceiver()
   const secret = `whsec_${Buffer.from('a secret of the developer').toString('base64')}`
   const listen = await start(['listen', '--forward-to', receiver.url, '--secret', secret])
@@ -184,7 +184,7 @@ test('Ctrl+C ends a command with 0, whatever it is waiting for', async () => {
   }
   const environment = { CDS_URL: service.url, CDS_KEY: tenant.key, DATABASE_URL: 'nonsense' }
   const tail = ['event', 'tail']
-  // The first answer of the service.
+  // The first response of the service.
   const atSilent = startCommand(tail, { ...environment, CDS_URL: silentUrl })
   await endOf(atSilent, once(silent, 'request'))
   // The program that gets the events.

@@ -3,7 +3,7 @@ import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import { renderPayload } from '../../webhooks/payload.ts'
 import { deliveryHeaders, USER_AGENT } from '../../webhooks/signature.ts'
 
-const ANSWER_WITHIN_MS = 10_000
+const RESPONSE_WITHIN_MS = 10_000
 
 export interface Sender {
   outbound: ApiFetch
@@ -14,7 +14,7 @@ export interface Sender {
   signal: AbortSignal
 }
 
-/** What became of an event: the status of the answer, or why there is none. */
+/** What became of an event: the status of the response, or why there is none. */
 export interface Forwarded {
   event: string
   event_id: string
@@ -39,12 +39,12 @@ export async function forward(sender: Sender, event: Event): Promise<Forwarded> 
         ...deliveryHeaders({ event: event.event, subscriptionId }, signing, message),
       },
       body,
-      signal: AbortSignal.any([sender.signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+      signal: AbortSignal.any([sender.signal, AbortSignal.timeout(RESPONSE_WITHIN_MS)]),
     })
     return { ...sent, status }
   } catch (error) {
     const { name, message: text, cause } = error as Error & { cause?: { code?: string; message?: string } }
-    const reason = name === 'TimeoutError' ? 'no answer within 10 seconds' : (cause?.code ?? cause?.message ?? text)
+    const reason = name === 'TimeoutError' ? 'no response within 10 seconds' : (cause?.code ?? cause?.message ?? text)
     return { ...sent, status: null, error: reason }
   }
 }

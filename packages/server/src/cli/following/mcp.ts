@@ -30,7 +30,7 @@ interface Connection extends Service {
 }
 
 type Result = Record<string, unknown>
-interface Answer {
+interface RpcResponse {
   result?: Result
   error?: { code: number; message: string; data?: unknown }
 }
@@ -99,7 +99,7 @@ async function send(
   params: Record<string, unknown>,
   capabilities: object,
   cancelled?: AbortSignal,
-): Promise<Answer> {
+): Promise<RpcResponse> {
   const named = FORWARDED[method as Forwarded] ?? null
   const { _meta: meta, ...rest } = params
   const body = {
@@ -131,12 +131,13 @@ async function send(
       ...(cancelled ? { signal: cancelled } : {}),
     })
     if (!response.headers.get('content-type')?.includes('json')) {
-      const message = `${url} answered with the status ${response.status} and no JSON. Check CDS_URL, and what is in front of the service.`
+      const message = `${url} responded with the status ${response.status} and no JSON. Check CDS_URL, and what is in front of the service.`
       return { error: { code: INTERNAL_ERROR, message } }
     }
-    return (await response.json()) as Answer
+    return (await response.json()) as RpcResponse
   } catch (error) {
-    const message = `The service at ${url} does not answer: ${(error as Error).message}. Check that it runs, and CDS_URL.`
+    const { message: reason } = error as Error
+    const message = `The service at ${url} does not respond: ${reason}. Check that it runs, and CDS_URL.`
     return { error: { code: INTERNAL_ERROR, message } }
   }
 }

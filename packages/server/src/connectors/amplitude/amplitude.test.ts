@@ -18,7 +18,7 @@ let lines: { receivedAt: Date; text: string }[] = []
 /** An export of more hours than this with events is larger than 4 GB. */
 let hoursMax = 24 * 365
 let ranges: number[] = []
-/** The answer to an export that is too large. */
+/** The response to an export that is too large. */
 let tooLarge = { status: 400, body: { error: 'The export is larger than 4GB' } }
 /** Whether an archive is packed differently each time. */
 let isPackedAnew = false
@@ -119,8 +119,8 @@ describe('Amplitude', () => {
   test('without a start date, years without events are read in large steps', async () => {
     await peer.add(...threeDays())
     const { connector, settings, credentials } = peer
-    const answer = await bench.tenant.call('POST', '/v1/connections', { connector, settings, credentials })
-    expect(answer.status).toBe(201)
+    const response = await bench.tenant.call('POST', '/v1/connections', { connector, settings, credentials })
+    expect(response.status).toBe(201)
     await expect.poll(() => bench.countEvents(), { timeout: 300_000, interval: 500 }).toBe(9)
     expect(Math.max(...ranges)).toBe(28 * 24)
   })

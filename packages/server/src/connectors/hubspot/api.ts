@@ -81,10 +81,10 @@ async function list(client: Client, { type, properties }: ObjectReading, after: 
   const names = properties.join(',')
   const isLong = names.length > PROPERTIES_LENGTH_MAX
   const query = { limit: LIST_SIZE, after: after ?? undefined, ...(isLong ? {} : { properties: names }) }
-  const answer = await client.call({ path, query })
-  const listed = itemsOf(answer.results)
+  const response = await client.call({ path, query })
+  const listed = itemsOf(response.results)
   const ids = listed.map(({ id }) => id)
-  return { items: isLong ? await readBatch(client, type, ids, properties) : listed, more: moreAfter(answer) }
+  return { items: isLong ? await readBatch(client, type, ids, properties) : listed, more: moreAfter(response) }
 }
 
 async function search(
@@ -111,8 +111,8 @@ async function search(
     properties,
     limit: SEARCH_SIZE,
   }
-  const answer = await client.call({ method: 'POST', path: `/crm/v3/objects/${type}/search`, body, isRead: true })
-  const items = itemsOf(answer.results)
+  const response = await client.call({ method: 'POST', path: `/crm/v3/objects/${type}/search`, body, isRead: true })
+  const items = itemsOf(response.results)
   return { items, more: items.length < SEARCH_SIZE ? null : (items.at(-1)?.id ?? null) }
 }
 
@@ -121,12 +121,12 @@ async function readDeleted(client: Client, { type }: ObjectReading, range: Range
   const from = deletedSince(range) ?? 0
   const to = range.until.getTime() - DELETION_DELAY_MS
   const query = { limit: LIST_SIZE, archived: 'true', after: after ?? undefined }
-  const answer = await client.call({ path: `/crm/v3/objects/${type}`, query })
-  const deleted = itemsOf(answer.results).filter(({ archivedAt }) => {
+  const response = await client.call({ path: `/crm/v3/objects/${type}`, query })
+  const deleted = itemsOf(response.results).filter(({ archivedAt }) => {
     const at = Date.parse(textOf(archivedAt) ?? '')
     return Number.isNaN(at) || (at >= from && at <= to)
   })
-  const more = moreAfter(answer)
+  const more = moreAfter(response)
   return {
     items: [],
     deleted: deleted.map(({ id }) => id),
@@ -145,12 +145,12 @@ export async function readBatch(
   const found: Item[] = []
   for (let from = 0; from < ids.length; from += BATCH_SIZE) {
     const inputs = ids.slice(from, from + BATCH_SIZE).map((id) => ({ id }))
-    const answer = await client.call({
+    const response = await client.call({
       path: `/crm/v3/objects/${type}/batch/read`,
       body: { inputs, properties, ...(idProperty === undefined ? {} : { idProperty }) },
       isRead: true,
     })
-    found.push(...itemsOf(answer.results))
+    found.push(...itemsOf(response.results))
   }
   return found
 }
@@ -166,12 +166,12 @@ export async function readAssociations(
   const pending: { id: string; after?: string }[] = ids.map((id) => ({ id }))
   while (pending.length > 0) {
     const inputs = pending.splice(0, BATCH_SIZE)
-    const answer = await client.call({
+    const response = await client.call({
       path: `/crm/v4/associations/${from}/${to}/batch/read`,
       body: { inputs },
       isRead: true,
     })
-    for (const result of objectsOf(answer.results)) {
+    for (const result of objectsOf(response.results)) {
       const id = isObject(result.from) ? textOf(result.from.id) : null
       if (id === null) continue
       const others = objectsOf(result.to).flatMap(({ toObjectId }) => textOf(toObjectId) ?? [])
@@ -227,12 +227,12 @@ export function readOwners(client: Client): Promise<Map<string, Owner>> {
       let after: string | null = null
       do {
         const query = { limit: 500, archived, after: after ?? undefined }
-        const answer = await client.call({ path: '/crm/v3/owners', query })
-        for (const { id, firstName, lastName, email } of objectsOf(answer.results)) {
+        const response = await client.call({ path: '/crm/v3/owners', query })
+        for (const { id, firstName, lastName, email } of objectsOf(response.results)) {
           const name = [textOf(firstName), textOf(lastName)].filter((part) => part !== null).join(' ')
           owners.set(textOf(id) ?? '', { name: name || null, email: textOf(email) })
         }
-        after = moreAfter(answer)
+        after = moreAfter(response)
       } while (after !== null)
     }
     return owners
@@ -265,17 +265,17 @@ export function readTypes(client: Client): Promise<Map<string, string>> {
  * When a refused request may be retried. For `TEN_SECONDLY_ROLLING`, the response contains the length of the interval. The daily
  * limit ends at midnight in the account's time zone, which is unknown, so the request is retried every hour.
  */
-export function retryAt(answer: JsonResponse, now: Date): Date | null {
-  const usual = retryAfter(answer, now)
-  if (usual === null || answer.headers['retry-after'] !== undefined) return usual
-  const { policyName = '', message = '' } = isObject(answer.body) ? answer.body : {}
+export function retryAt(response: JsonResponse, now: Date): Date | null {
+  const usual = retryAfter(response, now)
+  if (usual === null || response.headers['retry-after'] !== undefined) return usual
+  const { policyName = '', message = '' } = isObject(response.body) ? response.body : {}
   const later = (ms: number) => new Date(now.getTime() + ms)
   if (policyName === 'DAILY' || /daily limit/i.test(String(message))) return later(DAILY_RETRY_MS)
   if (policyName === 'SECONDLY' || /secondly limit/i.test(String(message))) {
     const isOfTenSeconds = /ten.?secondly/i.test(String(message))
     if (!isOfTenSeconds) return later(SECONDLY_RETRY_MS)
   }
-  const interval = Number(answer.headers['x-hubspot-ratelimit-interval-milliseconds'])
+  const interval = Number(response.headers['x-hubspot-ratelimit-interval-milliseconds'])
   return interval > 0 && interval <= DAILY_RETRY_MS ? later(interval) : usual
 }
 

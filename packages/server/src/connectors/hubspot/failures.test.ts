@@ -230,8 +230,8 @@ describe('a read', () => {
       ['GET', '/errors', undefined],
       ['DELETE', '', undefined],
     ] as const) {
-      const answer = await other.call(method, workspace.path + path, body)
-      expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+      const response = await other.call(method, workspace.path + path, body)
+      expect([response.status, response.body.error.code]).toEqual([404, 'not_found'])
     }
     expect((await other.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(0)
   })

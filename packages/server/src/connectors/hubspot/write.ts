@@ -56,8 +56,8 @@ async function writeBatch(
   if (records.length === 0) return
   try {
     const inputs = records.map((record, index) => inputOf(verb, record, index))
-    const answer = await client.call({ path: `/crm/v3/objects/contacts/batch/${verb}`, body: { inputs } })
-    noteAnswer(answer, records, types, results)
+    const response = await client.call({ path: `/crm/v3/objects/contacts/batch/${verb}`, body: { inputs } })
+    noteResponse(response, records, types, results)
   } catch (error) {
     if (!(error instanceof ApiRefused) || !STATUSES_OF_RECORDS.includes(error.status)) throw error
     const [only] = records
@@ -81,13 +81,13 @@ function inputOf(verb: 'update' | 'upsert', { externalId, email, values }: Outgo
 }
 
 /** Results and errors identify their input by trace id, id or email. */
-function noteAnswer(
-  answer: Record<string, unknown>,
+function noteResponse(
+  response: Record<string, unknown>,
   records: readonly OutgoingRecord[],
   types: Types,
   results: Map<OutgoingRecord, WriteResult>,
 ): void {
-  for (const item of itemsOf(answer.results)) {
+  for (const item of itemsOf(response.results)) {
     const trace = textOf(item.objectWriteTraceId)
     const record =
       trace === null
@@ -104,7 +104,7 @@ function noteAnswer(
     results.set(record, { status: 'written', externalId: item.id, createdAt: timeOf(item.createdAt), stored })
   }
   const open: WriteResult[] = []
-  for (const error of objectsOf(answer.errors)) {
+  for (const error of objectsOf(response.errors)) {
     const result = failed(textOf(error.category), textOf(error.message) ?? 'HubSpot refused the contact.')
     const context = isObject(error.context) ? error.context : {}
     const traces = textsOf(context.objectWriteTraceId)

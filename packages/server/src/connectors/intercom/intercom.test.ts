@@ -272,7 +272,7 @@ describe('a pull', () => {
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(320)
   })
 
-  test('repeats a search that a server error answers', async () => {
+  test('repeats a search that fails with a server error', async () => {
     intercom.contacts = [contact(1)]
     let failures = 1
     intercom.intercept = ({ path }, response) => {
@@ -352,10 +352,10 @@ describe('a pull', () => {
     reply = `The token ${token} is no longer valid`
     await tenant.call('PATCH', connection, { credentials: { access_token: token } })
     await expect.poll(async () => (await read(connection)).error, WITHIN).toContain('The token [secret] is no longer')
-    const answers = [(await tenant.call('GET', connection)).body, (await tenant.call('GET', '/v1/audit-log')).body]
+    const responses = [(await tenant.call('GET', connection)).body, (await tenant.call('GET', '/v1/audit-log')).body]
     const rows = await tenant.handle.db.selectFrom('connections').selectAll().execute()
     expect(rows).toHaveLength(1)
-    expect(JSON.stringify([answers, rows]) + service.logged.join()).not.toContain(token)
+    expect(JSON.stringify([responses, rows]) + service.logged.join()).not.toContain(token)
   })
 
   test('reports a token that was encrypted with a removed key', async () => {

@@ -50,12 +50,13 @@ export const intercom: Connector = {
   baseUrl: ({ region }: Settings) => REGIONS[String(region ?? 'us')] ?? '',
   headers: ({ access_token = '' }) => ({ authorization: `Bearer ${access_token}`, 'intercom-version': VERSION }),
   pauseMs: 0,
-  retryAt: (answer, now) => (answer.status === 429 ? (windowEnd(answer) ?? new Date(now.getTime() + WINDOW_MS)) : null),
-  nextAt: (answer) => (answer.headers['x-ratelimit-remaining'] === '0' ? windowEnd(answer) : null),
+  retryAt: (response, now) =>
+    response.status === 429 ? (windowEnd(response) ?? new Date(now.getTime() + WINDOW_MS)) : null,
+  nextAt: (response) => (response.headers['x-ratelimit-remaining'] === '0' ? windowEnd(response) : null),
   explain: ({ body }) => (isObject(body) && textOf(objectsOf(body.errors)[0]?.message)) || '',
   account: async (client) => {
-    const answer = await client.call({ path: '/me' })
-    const app = isObject(answer.app) ? answer.app : {}
+    const response = await client.call({ path: '/me' })
+    const app = isObject(response.app) ? response.app : {}
     return { id: textOf(app.id_code), label: textOf(app.name) ?? 'Intercom' }
   },
   objects: [
@@ -106,13 +107,13 @@ async function search(
       },
     })
   const startingAfter = textOf(cursor)
-  const answer = await from(startingAfter).catch((error: unknown) => {
+  const response = await from(startingAfter).catch((error: unknown) => {
     // An old cursor may have expired. The search starts again, and records that were already read change nothing.
     if (error instanceof ApiRefused && error.status === 400 && startingAfter !== null) return from(null)
     throw error
   })
-  const next = isObject(answer.pages) && isObject(answer.pages.next) ? answer.pages.next.starting_after : null
-  return { items: objectsOf(what === 'contacts' ? answer.data : answer.conversations), next: textOf(next) }
+  const next = isObject(response.pages) && isObject(response.pages.next) ? response.pages.next.starting_after : null
+  return { items: objectsOf(what === 'contacts' ? response.data : response.conversations), next: textOf(next) }
 }
 
 /** Statuses that refuse a single conversation for good. The others are still read. A 402 or 403 refuses all of them. */

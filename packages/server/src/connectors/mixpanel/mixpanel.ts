@@ -74,7 +74,7 @@ export const mixpanel: Connector = {
   }),
   // 3 requests a second.
   pauseMs: 334,
-  retryAt: (answer, now) => retryAfter(answer, now, RETRY_MS),
+  retryAt: (response, now) => retryAfter(response, now, RETRY_MS),
   explain: ({ body }) => (isObject(body) ? (textOf(body.error) ?? textOf(body.message) ?? '') : ''),
   account: async (client, settings) => {
     const today = dayOf(new Date(), zoneOf(settings))
@@ -208,10 +208,10 @@ async function readProfiles(client: Client, range: ReadRange): Promise<RecordsPa
   const cursor = range.cursor as ProfilesCursor | null
   const isOld = !isHistory && since !== null
   if (isOld && cursor === null && !isFirstOfDay({ since, until }, PROFILES_OVERLAP_SECONDS, zone)) return { next: null }
-  const answer = await queryProfiles(client, settings, cursor)
+  const response = await queryProfiles(client, settings, cursor)
   // Mixpanel discards a query after a while. Reading from its first page again creates no duplicates.
-  if (answer === null) return readProfiles(client, { ...range, cursor: null })
-  const results = objectsOf(answer.results)
+  if (response === null) return readProfiles(client, { ...range, cursor: null })
+  const results = objectsOf(response.results)
   const profiles = results.flatMap(({ $distinct_id: distinctId, $properties: properties }): Profile[] => {
     const person = personOfMixpanel(distinctId, fieldsOf(properties))
     if (person === null) return []
@@ -220,10 +220,10 @@ async function readProfiles(client: Client, range: ReadRange): Promise<RecordsPa
     if (isUnchanged) return []
     return [{ id: person.userId, ...rest, visitorIds: [], updated_at: updatedAt ?? until.toISOString() }]
   })
-  const size = Number(answer.page_size ?? PAGE_SIZE)
-  const session = textOf(answer.session_id)
+  const size = Number(response.page_size ?? PAGE_SIZE)
+  const session = textOf(response.session_id)
   const isLast = results.length < size || session === null
-  return { profiles, next: isLast ? null : { session, page: Number(answer.page ?? 0) + 1 } }
+  return { profiles, next: isLast ? null : { session, page: Number(response.page ?? 0) + 1 } }
 }
 
 /** @returns null if Mixpanel no longer knows the query. */

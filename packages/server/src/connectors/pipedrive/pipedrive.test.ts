@@ -278,8 +278,8 @@ describe('Pipedrive', () => {
             },
           }
         : undefined
-    const answer = await signIn(tenant, 'pipedrive', { kind: 'connection', connector: 'pipedrive' })
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'validation_error' } } })
+    const response = await signIn(tenant, 'pipedrive', { kind: 'connection', connector: 'pipedrive' })
+    expect(response).toMatchObject({ status: 400, body: { error: { code: 'validation_error' } } })
     expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
     for (const api_domain of ['http://a.pipedrive.com', 'https://pipedrive.com', 'https://a.pipedrive.com:8443', 'x']) {
       const body = { connector: 'pipedrive', credentials: { api_token: API_TOKEN }, settings: { api_domain } }

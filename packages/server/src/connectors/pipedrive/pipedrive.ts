@@ -87,11 +87,11 @@ export const pipedrive: Connector = {
 }
 
 /** A header of a 429 shows whether the day's tokens are used up. Other limits end within seconds. */
-function retryAt(answer: JsonResponse, now: Date): Date | null {
-  if (answer.status !== 429) return null
-  const { 'x-daily-ratelimit-token-remaining': tokens, 'x-ratelimit-reset': reset } = answer.headers
+function retryAt(response: JsonResponse, now: Date): Date | null {
+  if (response.status !== 429) return null
+  const { 'x-daily-ratelimit-token-remaining': tokens, 'x-ratelimit-reset': reset } = response.headers
   if (tokens !== undefined && Number(tokens) <= 0) return new Date(now.getTime() + DAILY_RETRY_MS)
   const seconds = Number(reset)
-  const isKnown = reset !== undefined && Number.isFinite(seconds) && answer.headers['retry-after'] === undefined
-  return isKnown ? new Date(now.getTime() + Math.max(0, seconds) * 1_000) : retryAfter(answer, now)
+  const isKnown = reset !== undefined && Number.isFinite(seconds) && response.headers['retry-after'] === undefined
+  return isKnown ? new Date(now.getTime() + Math.max(0, seconds) * 1_000) : retryAfter(response, now)
 }

@@ -25,9 +25,9 @@ export async function readPage(
     cursor: typeof cursor === 'string' ? cursor : undefined,
     ...more,
   }
-  const answer = await client.call({ path, query })
-  const next = isObject(answer.additional_data) ? answer.additional_data.next_cursor : null
-  return { items: objectsOf(answer.data).filter(hasId), next: textOf(next) }
+  const response = await client.call({ path, query })
+  const next = isObject(response.additional_data) ? response.additional_data.next_cursor : null
+  return { items: objectsOf(response.data).filter(hasId), next: textOf(next) }
 }
 
 /** All items of a short list, such as the fields. */
@@ -35,9 +35,9 @@ export async function readAll(client: Client, path: string, query: Query = {}): 
   const all: Record<string, unknown>[] = []
   let cursor: string | null = null
   do {
-    const answer = await client.call({ path, query: { limit: PAGE_SIZE, ...query, cursor: cursor ?? undefined } })
-    all.push(...objectsOf(answer.data))
-    cursor = isObject(answer.additional_data) ? textOf(answer.additional_data.next_cursor) : null
+    const response = await client.call({ path, query: { limit: PAGE_SIZE, ...query, cursor: cursor ?? undefined } })
+    all.push(...objectsOf(response.data))
+    cursor = isObject(response.additional_data) ? textOf(response.additional_data.next_cursor) : null
   } while (cursor !== null)
   return all
 }

@@ -60,8 +60,8 @@ describe('PostHog', () => {
     await posthog.add(...threeDays(), { id: 'old', name: 'Old', at: daysAgo(300), userId: 'user-1' })
     const { connector, settings, credentials } = peer
     const body = { connector, settings, credentials }
-    const answer = await bench.tenant.call('POST', '/v1/connections', body)
-    expect(answer.status).toBe(201)
+    const response = await bench.tenant.call('POST', '/v1/connections', body)
+    expect(response.status).toBe(201)
     await expect.poll(() => bench.countEvents(), { timeout: 120_000 }).toBe(10)
     expect(posthog.queries.length).toBeLessThan(30)
   })
@@ -102,8 +102,8 @@ describe('PostHog', () => {
   test('a refused key is reported with PostHog’s message', async () => {
     const { settings } = peer
     const credentials = { personal_api_key: 'phx_wrong_0123456789' }
-    const answer = await bench.tenant.call('POST', '/v1/connections', { connector: 'posthog', settings, credentials })
-    expect(answer.body.error.message).toBe('PostHog responded with status 401: Invalid personal API key.')
+    const response = await bench.tenant.call('POST', '/v1/connections', { connector: 'posthog', settings, credentials })
+    expect(response.body.error.message).toBe('PostHog responded with status 401: Invalid personal API key.')
   })
 
   test('a host that is not public is refused', async () => {

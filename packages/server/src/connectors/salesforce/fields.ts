@@ -42,8 +42,8 @@ export function fieldsOf(client: Client, sobject: string): Promise<ObjectFields 
 
 async function describe(client: Client, sobject: string): Promise<ObjectFields | null> {
   try {
-    const answer = await client.call({ path: `${DATA}/sobjects/${sobject}/describe` })
-    const fields = objectsOf(answer.fields)
+    const response = await client.call({ path: `${DATA}/sobjects/${sobject}/describe` })
+    const fields = objectsOf(response.fields)
     const types = new Map(fields.map(({ name, type }) => [String(name), String(type)]))
     // The owner's name is a field of another object.
     if (types.has('OwnerId')) types.set('Owner.Name', 'string')

@@ -14,7 +14,7 @@ beforeAll(async () => {
   server = createServer(async (incoming, response) => {
     const { pathname, searchParams: query } = new URL(incoming.url ?? '/', 'http://peer')
     const { method = 'GET', headers } = incoming
-    const answer = organization.answer({
+    const sent = organization.answer({
       method,
       path: pathname,
       query,
@@ -22,7 +22,7 @@ beforeAll(async () => {
       body: await text(incoming),
       at: performance.now(),
     })
-    const { status = 200, headers: more = {}, body } = answer ?? {}
+    const { status = 200, headers: more = {}, body } = sent ?? {}
     response.writeHead(status, { 'content-type': 'application/json;charset=UTF-8', ...more })
     response.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body))
   })
@@ -53,7 +53,7 @@ function open(accessToken = organization.accessToken): Connection {
 
 /** Checks the Salesforce of the connector's tests with jsforce, the client that Salesforce maintains. */
 describe('the Salesforce of the tests', () => {
-  test('answers queries and their next pages to jsforce', async () => {
+  test('serves queries and their next pages to jsforce', async () => {
     organization.pageSize = 1
     const connection = open()
     const first = await connection.query('SELECT Id, Title, Owner.Name FROM Contact ORDER BY SystemModstamp')

@@ -31,14 +31,14 @@ export async function query(
   types: FieldTypes,
 ): Promise<QueryPage> {
   const isFirst = typeof from !== 'string'
-  const answer = await client.call({
+  const response = await client.call({
     headers: { 'sforce-query-options': `batchSize=${BATCH_SIZE}` },
     ...(isFirst ? { path: `${DATA}/${from.isAll ? 'queryAll' : 'query'}`, query: { q: from.soql } } : { path: from }),
   })
   return {
-    records: objectsOf(answer.records).map((record) => typed(flat(record), types)),
-    total: typeof answer.totalSize === 'number' ? answer.totalSize : 0,
-    next: answer.done === false ? textOf(answer.nextRecordsUrl) : null,
+    records: objectsOf(response.records).map((record) => typed(flat(record), types)),
+    total: typeof response.totalSize === 'number' ? response.totalSize : 0,
+    next: response.done === false ? textOf(response.nextRecordsUrl) : null,
   }
 }
 

@@ -309,8 +309,8 @@ describe('Salesforce', () => {
       'https://evil-salesforce.com',
     ]) {
       organization.instanceUrl = url
-      const answer = await signIn(tenant, 'salesforce', { kind: 'connection', connector: 'salesforce' })
-      expect(answer).toMatchObject({ status: 400, body: { error: { code: 'validation_error' } } })
+      const response = await signIn(tenant, 'salesforce', { kind: 'connection', connector: 'salesforce' })
+      expect(response).toMatchObject({ status: 400, body: { error: { code: 'validation_error' } } })
     }
     expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
     organization.instanceUrl = 'https://engines--test.sandbox.my.salesforce.com'

@@ -78,9 +78,9 @@ function baseUrl({ domain, instance_url }: Settings): string {
 }
 
 /** Errors are lists of `{errorCode, message}`. */
-function retryAt(answer: JsonResponse, now: Date): Date | null {
-  const [first] = Array.isArray(answer.body) ? (answer.body as unknown[]) : []
-  if (!isObject(first) || first.errorCode !== 'REQUEST_LIMIT_EXCEEDED') return retryAfter(answer, now)
+function retryAt(response: JsonResponse, now: Date): Date | null {
+  const [first] = Array.isArray(response.body) ? (response.body as unknown[]) : []
+  if (!isObject(first) || first.errorCode !== 'REQUEST_LIMIT_EXCEEDED') return retryAfter(response, now)
   const isConcurrent = String(first.message).startsWith('Concurrent')
   return new Date(now.getTime() + (isConcurrent ? CONCURRENT_RETRY_MS : DAILY_RETRY_MS))
 }

@@ -12,7 +12,7 @@ import type { WriteBackPair } from './write-back.ts'
 
 /**
  * Refuses fields that the system lacks. Call it outside a transaction, because it calls the system.
- * @throws ServiceError 400 naming the fields, 400 `connection_refused` with the system's answer.
+ * @throws ServiceError 400 naming the fields, 400 `connection_refused` with the system's response.
  */
 export async function checkTargets(
   tenant: Tenant,

@@ -351,7 +351,7 @@ describe('what waits to be written', () => {
       if (!path.endsWith('/batch/update')) return undefined
       bench.hubspot.intercept = () => undefined
       const changed = bench.workspace.change('ada@example.com', { jobtitle: 'Second' })
-      // The answer waits for the change.
+      // The response waits for the change.
       bench.records.change('contacts', ada, { jobtitle: 'First' })
       return changed.then(() => ({
         body: { status: 'COMPLETE', results: [{ id: ada, properties: {}, objectWriteTraceId: '0' }] },
