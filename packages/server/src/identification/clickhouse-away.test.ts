@@ -23,17 +23,17 @@ beforeEach(async () => {
 afterAll(() => service.close())
 
 /**
- * ClickHouse answers nothing, so that whatever asks it waits, even if it ignores errors. `refuse` fails what waits and
+ * ClickHouse does not respond, so that whatever asks it waits, even if it ignores errors. `refuse` fails what waits and
  * everything that follows; `end` brings ClickHouse back.
  */
 function silenceClickHouse() {
   const { clickhouse } = service.stores
   const present = { ...clickhouse }
-  const { promise: unanswered, reject } = Promise.withResolvers<never>()
-  unanswered.catch(() => {})
-  const wait = () => unanswered
+  const { promise: pending, reject } = Promise.withResolvers<never>()
+  pending.catch(() => {})
+  const wait = () => pending
   const stream = async function* () {
-    yield await unanswered
+    yield await pending
   }
   Object.assign(clickhouse, { query: wait, stream, parquet: wait, insert: wait, command: wait })
   const refuse = () => reject(storeUnavailable('ClickHouse', new Error('away')))
@@ -121,12 +121,12 @@ async function buyerUnderCheck() {
 }
 
 test(
-  'contacts, notes, sources and imports can be written, and segments followed, while ClickHouse does not answer',
+  'contacts, notes, sources and imports can be written, and segments followed, while ClickHouse does not respond',
   async () => {
     const written = async (status: number, method: string, path: string, body?: object) => {
-      const answer = await tenant.call(method, path, body)
-      expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(status)
-      return answer.body
+      const response = await tenant.call(method, path, body)
+      expect(response.status, `${method} ${path}: ${JSON.stringify(response.body)}`).toBe(status)
+      return response.body
     }
     const read = (query: string) => tenant.call('GET', `/v1/events?${query}`)
     const segmentId = await defineBuyersInLondon()

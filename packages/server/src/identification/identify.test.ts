@@ -15,9 +15,9 @@ const visit = (visitor_id: string, event = 'page_view', more: object = {}) =>
   tenant.track({ visitor_id, events: [{ event, url: `https://${tenant.site}/${event}` }], ...more })
 
 async function identify(body: object) {
-  const answer = await tenant.call('POST', '/v1/identify', body)
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
-  return answer.body as { contact_id: string; created: boolean; linked_visitors: number }
+  const response = await tenant.call('POST', '/v1/identify', body)
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body))
+  return response.body as { contact_id: string; created: boolean; linked_visitors: number }
 }
 
 /** Names of a contact's events, in order of time. */
@@ -34,16 +34,16 @@ describe('POST /v1/identify', () => {
     await visit('v1', 'first')
     await visit('v1', 'second')
     await visit('other', 'not_his')
-    const answer = await identify({ visitor_id: 'v1', email: ' Ada@Example.com ', user_id: 'u1' })
-    expect(answer).toMatchObject({ created: true, linked_visitors: 1 })
-    expect(await eventsOf(answer.contact_id)).toEqual(['first', 'second'])
+    const response = await identify({ visitor_id: 'v1', email: ' Ada@Example.com ', user_id: 'u1' })
+    expect(response).toMatchObject({ created: true, linked_visitors: 1 })
+    expect(await eventsOf(response.contact_id)).toEqual(['first', 'second'])
     await visit('v1', 'third')
-    expect(await eventsOf(answer.contact_id)).toEqual(['first', 'second', 'third'])
+    expect(await eventsOf(response.contact_id)).toEqual(['first', 'second', 'third'])
     const all = await tenant.call('GET', '/v1/events?count_only=true')
     expect(all.body.count).toBe(4)
     const identified = await tenant.call('GET', '/v1/events?identified_only=true&count_only=true')
     expect(identified.body.count).toBe(3)
-    const { contact } = await contactOf(answer.contact_id)
+    const { contact } = await contactOf(response.contact_id)
     expect(contact).toMatchObject({ creation_source: 'identify', properties: { email: 'ada@example.com' } })
   })
 
@@ -152,22 +152,22 @@ describe('POST /v1/identify', () => {
     [{ email: 'a@example.com', properties: { lifecyclestage: 'x' } }, 'properties.lifecyclestage'],
     [{ email: 'a@example.com', nonsense: 1 }, 'nonsense'],
   ])('%j is 400 and names %s', async (body, path) => {
-    const answer = await tenant.call('POST', '/v1/identify', body)
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-    expect(answer.body.error.details[0].path).toContain(path)
+    const response = await tenant.call('POST', '/v1/identify', body)
+    expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+    expect(response.body.error.details[0].path).toContain(path)
     const { body: none } = await tenant.call('GET', '/v1/contacts?count_only=true')
     expect(none.count).toBe(0)
     expect(await tenant.handle.db.selectFrom('visitors').select('visitor_id').execute()).toEqual([])
   })
 
   test('concurrent requests for one new person create one contact', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
         identify({ visitor_id: `v${n % 4}`, email: 'ada@example.com', user_id: 'u' }),
       ),
     )
-    expect(new Set(answers.map(({ contact_id }) => contact_id)).size).toBe(1)
-    expect(answers.filter(({ created }) => created)).toHaveLength(1)
+    expect(new Set(responses.map(({ contact_id }) => contact_id)).size).toBe(1)
+    expect(responses.filter(({ created }) => created)).toHaveLength(1)
   })
 })
 
@@ -224,9 +224,9 @@ describe('identify in /track', () => {
     [7, 'object'],
     [{}, 'external_user_id'],
   ])('%j cannot be used: the events are kept, with a warning', async (claim, named) => {
-    const answer = await visit('v', 'kept', { identify: claim })
-    expect(answer.status).toBe(200)
-    expect(answer.body.warnings).toEqual([expect.stringContaining(named)])
+    const response = await visit('v', 'kept', { identify: claim })
+    expect(response.status).toBe(200)
+    expect(response.body.warnings).toEqual([expect.stringContaining(named)])
     const { body } = await tenant.call('GET', '/v1/events')
     expect(body.events).toMatchObject([{ event: 'kept', internal_contact_id: null }])
   })
@@ -242,10 +242,10 @@ describe('parts of an identification', () => {
       orders: [{ id: 1 }],
       ['k'.repeat(129)]: 1,
     }
-    const answer = await visit('v', 'kept', { identify: { external_user_id: 'u1', traits, more: 1 } })
-    expect(answer.status).toBe(200)
+    const response = await visit('v', 'kept', { identify: { external_user_id: 'u1', traits, more: 1 } })
+    expect(response.status).toBe(200)
     const named = ['more', 'traits.lifecyclestage', 'traits.address.geo', 'traits.orders', `traits.${'k'.repeat(128)}`]
-    expect(answer.body.warnings.map((warning: string) => warning.split(' ')[0]).sort()).toEqual(
+    expect(response.body.warnings.map((warning: string) => warning.split(' ')[0]).sort()).toEqual(
       named.map((name) => `identify.${name}`).sort(),
     )
     const { contact_id, created } = await identify({ user_id: 'u1' })

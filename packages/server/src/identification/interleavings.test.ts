@@ -163,11 +163,11 @@ async function name(
     return (await tenant.call('POST', '/v1/identify', { visitor_id: visitor, email })).body.contact_id
   }
   if (each.kind === 'form') {
-    const answer = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
+    const response = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
       headers: { origin: `https://${tenant.site}` },
       body: JSON.stringify({ visitor_id: visitor, contact_data: { email } }),
     })
-    return answer.body.contact_id
+    return response.body.contact_id
   }
   await tenant.track({ visitor_id: visitor, identify: { traits: { email } }, events: [{ event }] })
   const links = await tenant.handle.db

@@ -18,15 +18,15 @@ const visit = (visitor_id: string, event: string, more: object = {}) =>
 /** Identifies a visitor from its page. */
 async function claim(visitor_id: string, external_user_id: string | null, traits: object = {}) {
   const identify = { ...(external_user_id === null ? {} : { external_user_id }), traits }
-  const answer = await tenant.track({ visitor_id, events: [], identify })
-  expect(answer.status).toBe(200)
+  const response = await tenant.track({ visitor_id, events: [], identify })
+  expect(response.status).toBe(200)
 }
 
 /** Identifies a person from a server. @returns the contact's id. */
 async function identify(body: object): Promise<string> {
-  const answer = await tenant.call('POST', '/v1/identify', body)
-  expect(answer.status).toBe(200)
-  return answer.body.contact_id
+  const response = await tenant.call('POST', '/v1/identify', body)
+  expect(response.status).toBe(200)
+  return response.body.contact_id
 }
 
 const contactOf = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}`)).body.contact

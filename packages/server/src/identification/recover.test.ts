@@ -117,9 +117,9 @@ describe('an identified visitor', () => {
     const networks = Array.from({ length: 24 }, (_, n) => `203.0.${n}.7`)
     await identified('v')
     await Promise.all(networks.map((network) => see('v', network)))
-    const answers = []
-    for (const network of networks) answers.push(await recover(network, 'w'))
-    expect(answers).toEqual(networks.map(() => ({ status: 'success', visitor_id: 'v', recovered: true })))
+    const responses = []
+    for (const network of networks) responses.push(await recover(network, 'w'))
+    expect(responses).toEqual(networks.map(() => ({ status: 'success', visitor_id: 'v', recovered: true })))
   })
 })
 
@@ -132,9 +132,9 @@ test('a fingerprint that two visitors share recovers neither', async () => {
 
 test('only one of many concurrent requests registers a new fingerprint', async () => {
   const visitors = Array.from({ length: 40 }, (_, n) => `v${n}`)
-  const answers = await Promise.all(visitors.map((visitor) => recover(HOME, visitor)))
-  expect(new Set(answers.map(({ visitor_id }) => visitor_id)).size).toBe(1)
-  expect(answers.filter(({ recovered }) => !recovered)).toHaveLength(1)
+  const responses = await Promise.all(visitors.map((visitor) => recover(HOME, visitor)))
+  expect(new Set(responses.map(({ visitor_id }) => visitor_id)).size).toBe(1)
+  expect(responses.filter(({ recovered }) => !recovered)).toHaveLength(1)
 })
 
 test('registering a fingerprint in advance links nobody to that contact', async () => {
@@ -144,7 +144,7 @@ test('registering a fingerprint in advance links nobody to that contact', async 
   expect(await recover(HOME, 'victim')).toMatchObject({ visitor_id: 'victim', recovered: false })
 })
 
-test('the answer does not reveal whether a fingerprint is unknown or withheld', async () => {
+test('the response does not reveal whether a fingerprint is unknown or withheld', async () => {
   await identified('v')
   await identified('shared', 'cd'.repeat(32))
   await recover(ELSEWHERE, 'twin', 'cd'.repeat(32))
@@ -183,8 +183,8 @@ describe('a network', () => {
 
   test('is stored for each of many concurrent visitors', async () => {
     const visitors = Array.from({ length: 30 }, (_, n) => `v${n}`)
-    const answers = await Promise.all(visitors.map((visitor) => see(visitor, HOME)))
-    expect(answers.map(({ status }) => status)).toEqual(visitors.map(() => 200))
+    const responses = await Promise.all(visitors.map((visitor) => see(visitor, HOME)))
+    expect(responses.map(({ status }) => status)).toEqual(visitors.map(() => 200))
     expect(await rows()).toHaveLength(30)
   })
 
@@ -211,20 +211,20 @@ describe('a network', () => {
 })
 
 test('a page of an unknown site is 403', async () => {
-  const answer = await call(service, 'POST', '/recover-visitor', {
+  const response = await call(service, 'POST', '/recover-visitor', {
     headers: { origin: 'https://nobody.example' },
     body: JSON.stringify({ fingerprint: HASH }),
   })
-  expect([answer.status, answer.body.error.code]).toEqual([403, 'domain_not_allowed'])
+  expect([response.status, response.body.error.code]).toEqual([403, 'domain_not_allowed'])
 })
 
 test.each([[{}], [{ fingerprint: 'xyz' }], [{ fingerprint: 'g'.repeat(64) }], [{ fingerprint: 1 }]])(
   '%j is 400',
   async (body) => {
-    const answer = await call(service, 'POST', '/recover-visitor', {
+    const response = await call(service, 'POST', '/recover-visitor', {
       headers: { origin: `https://${tenant.site}` },
       body: JSON.stringify(body),
     })
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+    expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
   },
 )

@@ -26,24 +26,24 @@ beforeEach(async () => {
 })
 
 async function rotate(): Promise<string> {
-  const answer = await tenant.call('POST', '/v1/tenant/identity-secret')
-  expect(answer.status).toBe(201)
-  return answer.body.identity_secret
+  const response = await tenant.call('POST', '/v1/tenant/identity-secret')
+  expect(response.status).toBe(201)
+  return response.body.identity_secret
 }
 
 /** Takes effect with the response, despite this process's cache. */
 async function require(isRequired: boolean): Promise<void> {
-  const answer = await tenant.call('PATCH', '/v1/tenant', { require_signed_identification: isRequired })
-  expect(answer.body.tenant.require_signed_identification).toBe(isRequired)
+  const response = await tenant.call('PATCH', '/v1/tenant', { require_signed_identification: isRequired })
+  expect(response.body.tenant.require_signed_identification).toBe(isRequired)
 }
 
 const hash = (text: string, key = secret) => createHmac('sha256', key).update(text).digest('hex')
 
 /** @returns the warnings. */
 async function claim(identify: object, user_hash?: unknown, more: object = {}): Promise<string> {
-  const answer = await tenant.track({ visitor_id: 'v', events: [], identify, user_hash, ...more })
-  expect(answer.status).toBe(200)
-  return (answer.body.warnings ?? []).join('\n')
+  const response = await tenant.track({ visitor_id: 'v', events: [], identify, user_hash, ...more })
+  expect(response.status).toBe(200)
+  return (response.body.warnings ?? []).join('\n')
 }
 
 const contacts = async () => (await tenant.call('GET', '/v1/contacts?sort_dir=asc')).body.contacts
@@ -184,7 +184,7 @@ describe('a wrong hash', () => {
 describe('if signed identifications are required', () => {
   beforeEach(async () => {
     await require(true)
-    // Processes are notified at the commit, which may be a moment after the answer.
+    // Processes are notified at the commit, which may be a moment after the response.
     await expect.poll(() => claim({ traits: { email: 'x@example.com' } })).toContain('was ignored')
   })
 
@@ -204,20 +204,20 @@ describe('if signed identifications are required', () => {
   test('an external_contact_id is ignored, because anyone can send one', async () => {
     const id = await identify({ user_id: 'u1', email: 'ada@example.com' })
     for (const external_contact_id of ['u1', id]) {
-      const answer = await tenant.track({ visitor_id: 'v', external_contact_id, events: [{ event: 'x' }] })
-      expect(answer.body.warnings.join()).toContain('external_contact_id was ignored')
+      const response = await tenant.track({ visitor_id: 'v', external_contact_id, events: [{ event: 'x' }] })
+      expect(response.body.warnings.join()).toContain('external_contact_id was ignored')
     }
     expect(await visitorsContact()).toBeNull()
   })
 
   test('a form writes to the contact without linking a visitor', async () => {
-    const answer = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
+    const response = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
       headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME },
       body: JSON.stringify({ visitor_id: 'v', contact_data: { email: 'ada@example.com', city: 'Rome' } }),
     })
-    expect(answer.status).toBe(200)
-    expect(answer.body.warnings.join()).toContain('not linked')
-    expect((await contactOf(answer.body.contact_id)).properties.city).toBe('Rome')
+    expect(response.status).toBe(200)
+    expect(response.body.warnings.join()).toContain('not linked')
+    expect((await contactOf(response.body.contact_id)).properties.city).toBe('Rome')
     expect(await visitorsContact()).toBeNull()
   })
 
@@ -231,10 +231,10 @@ describe('the secret', () => {
   test('from before the last rotation is valid for a day; earlier ones are invalid', async () => {
     const first = secret
     expect(await claim({ external_user_id: 'u1' }, hash('u1', first))).toBe('')
-    const answer = await tenant.call('POST', '/v1/tenant/identity-secret')
-    secret = answer.body.identity_secret
+    const response = await tenant.call('POST', '/v1/tenant/identity-secret')
+    secret = response.body.identity_secret
     expect(secret).not.toBe(first)
-    expect(answer.body.previous_valid_until).toBe(new Date(now.getTime() + DAY_MS).toISOString())
+    expect(response.body.previous_valid_until).toBe(new Date(now.getTime() + DAY_MS).toISOString())
     await expect.poll(() => claim({ external_user_id: 'u1' }, hash('u1'))).toBe('')
     expect(await claim({ external_user_id: 'u1' }, hash('u1', first))).toBe('')
     now = new Date(now.getTime() + 86_399_999)

@@ -34,11 +34,11 @@ afterAll(async () => {
   if (directory) await rm(directory, { recursive: true, force: true })
 })
 
-/** Runs `cdsctl … --tenant` next to the running service. @returns the parsed answer and the complete output. */
+/** Runs `cdsctl … --tenant` next to the running service. @returns the parsed result and the complete output. */
 async function cds(words: string, options: Record<string, string>, environment: Record<string, string> = {}) {
   const args = Object.entries({ tenant: tenant.id, ...options }).flatMap(([name, value]) => [`--${name}`, value])
   const { stdout, stderr } = await commandLine.run([...words.split(' '), ...args], environment)
-  return { answer: JSON.parse(stdout), output: stdout + stderr }
+  return { result: JSON.parse(stdout), output: stdout + stderr }
 }
 
 test.skipIf(!hasDovecot)(
@@ -47,7 +47,7 @@ test.skipIf(!hasDovecot)(
     const { smtp, imap } = bench.servers
     const mailbox = await bench.servers.addMailbox('grace@mail.example')
     const names = { 'first-name': 'Grace', 'last-name': 'Hopper', role: 'sales' }
-    const { answer: created } = await cds('identity create', names)
+    const { result: created } = await cds('identity create', names)
     const made = created.identity
     const identity = { 'identity-id': made.identity_id }
     expect(made.identity_id).toMatch(/^[0-9a-f-]{36}$/)
@@ -64,14 +64,14 @@ test.skipIf(!hasDovecot)(
       'daily-limit': '5',
     }
     const set = await cds('email-account set', { ...account, 'password-file': file })
-    expect(set.answer.email_account).toMatchObject({
+    expect(set.result.email_account).toMatchObject({
       address: mailbox.user,
       connected: true,
       daily_limit: 5,
       imap: { security: 'tls' },
     })
     const check = await cds('email-account check', identity)
-    expect(check.answer.email_account).toMatchObject({ connected: true, error: null })
+    expect(check.result.email_account).toMatchObject({ connected: true, error: null })
     expect(set.output + check.output).not.toContain(mailbox.password)
     expect((await tenant.call('GET', `/v1/identities/${made.identity_id}`)).body.identity).toMatchObject({
       firstName: 'Grace',
@@ -79,14 +79,14 @@ test.skipIf(!hasDovecot)(
     })
 
     const wrong = await cds('email-account set', { ...account, 'password-env': 'MY_SECRET' }, { MY_SECRET: 'hunter22' })
-    expect(wrong.answer.error).toMatchObject({
+    expect(wrong.result.error).toMatchObject({
       code: 'mail_login_failed',
       message: expect.stringContaining('SMTP: 535'),
     })
     expect(wrong.output).not.toContain('hunter22')
     const token = { 'token-env': 'MY_SECRET' }
     expect(
-      (await cds('email-account set', { ...account, ...token }, { MY_SECRET: mailbox.accessToken })).answer
+      (await cds('email-account set', { ...account, ...token }, { MY_SECRET: mailbox.accessToken })).result
         .email_account,
     ).toMatchObject({
       smtp: { login: 'access_token' },
@@ -98,7 +98,7 @@ test.skipIf(!hasDovecot)(
     const renewed = { ...account, ...client, 'refresh-token-file': file, 'client-secret-env': 'MY_SECRET' }
     const renewing = await cds('email-account set', renewed, { MY_SECRET: 'hunter22' })
     await endpoint.close()
-    expect(renewing.answer.email_account).toMatchObject({
+    expect(renewing.result.email_account).toMatchObject({
       connected: true,
       renewal: { client_id: 'c', token_url: client['token-url'] },
     })
@@ -114,17 +114,17 @@ test.skipIf(!hasDovecot)(
     ]
     for (const [{ MY_SECRET = '', ...given }, code] of unusable) {
       const refused = await cds('email-account set', { ...account, ...given }, { MY_SECRET })
-      expect(refused.answer.error.code, Object.keys(given).join()).toBe(code)
+      expect(refused.result.error.code, Object.keys(given).join()).toBe(code)
     }
-    expect((await cds('identity delete', { 'identity-id': 'x' })).answer.error.code).toBe('not_found')
+    expect((await cds('identity delete', { 'identity-id': 'x' })).result.error.code).toBe('not_found')
     const removed = await cds('email-account remove', identity)
-    expect(removed.answer).toEqual({ deleted: true, identity_id: made.identity_id })
+    expect(removed.result).toEqual({ deleted: true, identity_id: made.identity_id })
     const titled = await cds('identity update', { ...identity, 'job-title': 'Admiral' })
-    expect(titled.answer.identity.jobTitle).toBe('Admiral')
-    expect((await cds('identity connections', identity)).answer.connections).toMatchObject({ email_account: null })
+    expect(titled.result.identity.jobTitle).toBe('Admiral')
+    expect((await cds('identity connections', identity)).result.connections).toMatchObject({ email_account: null })
     const list = await cds('identity list', {})
-    expect(list.answer.identities).toMatchObject([{ email_account: { address: null, connected: false } }])
-    expect((await cds('identity delete', identity)).answer).toEqual({ identity_id: made.identity_id, deleted: true })
+    expect(list.result.identities).toMatchObject([{ email_account: { address: null, connected: false } }])
+    expect((await cds('identity delete', identity)).result).toEqual({ identity_id: made.identity_id, deleted: true })
     const actors = await tenant.handle.db
       .selectFrom('audit_log')
       .select(['actor', 'action'])

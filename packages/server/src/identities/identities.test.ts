@@ -137,9 +137,9 @@ describe('an invalid identity is 400, names the fields and stores nothing', () =
     ['a job title, which only a change may set', { ...ADA, jobTitle: 'CEO' }, ['jobTitle']],
     ['NUL characters', { ...ADA, firstName: 'A\0' }, ['firstName']],
   ])('%s', async (_, body, places) => {
-    const { status, body: answer } = await create(body)
-    expect([status, answer.error.code]).toEqual([400, 'validation_error'])
-    expect(answer.error.details.map(({ path }: { path: string }) => path)).toEqual(places)
+    const { status, body: received } = await create(body)
+    expect([status, received.error.code]).toEqual([400, 'validation_error'])
+    expect(received.error.details.map(({ path }: { path: string }) => path)).toEqual(places)
     expect((await tenant.call('GET', '/v1/identities')).body.total_items).toBe(0)
   })
 
@@ -149,8 +149,8 @@ describe('an invalid identity is 400, names the fields and stores nothing', () =
     ['a long text', { jobTitle: LONG }, 'jobTitle'],
   ])('in a change: %s', async (_, body, place) => {
     const { identity } = (await create()).body
-    const { status, body: answer } = await tenant.call('PUT', `/v1/identities/${identity.identity_id}`, body)
-    expect([status, answer.error.details[0].path]).toEqual([400, place])
+    const { status, body: received } = await tenant.call('PUT', `/v1/identities/${identity.identity_id}`, body)
+    expect([status, received.error.details[0].path]).toEqual([400, place])
     expect((await tenant.call('GET', `/v1/identities/${identity.identity_id}`)).body.identity).toEqual(identity)
   })
 })

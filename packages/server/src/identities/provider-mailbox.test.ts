@@ -214,7 +214,7 @@ describe.skipIf(!hasDovecot)('a mailbox that is connected by signing in at its p
     expect(await account()).toBeNull()
   })
 
-  test('no code, state, token or secret is in an answer, the log or the database', async () => {
+  test('no code, state, token or secret is in a response, the log or the database', async () => {
     const url = await start('google')
     const redirected = await signInAt(url)
     const page = await fetch(`${bench.service.url}/authorized?${new URLSearchParams(redirected)}`, {

@@ -39,8 +39,8 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     mailbox.accessToken = `access-token-${++issued}`
     response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600, token_type: 'Bearer', ...more }))
   }
-  const respond = (status: number, answer: object) => {
-    endpoint.answer = (response) => response.writeHead(status).end(JSON.stringify(answer))
+  const respond = (status: number, body: object) => {
+    endpoint.answer = (response) => response.writeHead(status).end(JSON.stringify(body))
   }
   const renewal = () => ({
     refreshToken: REFRESH,
@@ -185,7 +185,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     }
   })
 
-  test('an unavailable endpoint, an invalid answer and a refusal are distinguished', async () => {
+  test('an unavailable endpoint, an invalid response and a refusal are distinguished', async () => {
     // Without IMAP, because a mailbox reader would call the endpoint as well, even during later tests.
     await set({ imap: null })
     bench.pass(HOUR_MS)

@@ -98,6 +98,6 @@ test.each([
   ['no address', {}, 'address'],
   ['details of more than 500 characters', { address: 'a@example.com', details: 'x'.repeat(501) }, 'details'],
 ])('refuses %s', async (_what, body, path) => {
-  const { status, body: answer } = await add(body)
-  expect([status, answer.error.code, answer.error.details[0].path]).toEqual([400, 'validation_error', path])
+  const { status, body: received } = await add(body)
+  expect([status, received.error.code, received.error.details[0].path]).toEqual([400, 'validation_error', path])
 })

@@ -65,7 +65,7 @@ CREATE TABLE mail_sends (
 CREATE INDEX mail_sends_of_identity ON mail_sends (tenant_id, identity_id, claimed_at DESC);
 CREATE INDEX mail_sends_of_contact ON mail_sends (tenant_id, contact_id);
 
--- `connected` is the network's latest answer, from `checked_at`.
+-- `connected` is the network's latest response, from `checked_at`.
 CREATE TABLE social_profiles (
   tenant_id uuid NOT NULL,
   identity_id uuid NOT NULL,
@@ -79,7 +79,7 @@ CREATE TABLE social_profiles (
 );
 
 -- A login. `step` counts the requests to the network: the process that increments it sends the next one, and may
--- store the answer unless it has been incremented again. `wake_by`: if nothing has happened by then, the job was
+-- store the response unless it has been incremented again. `wake_by`: if nothing has happened by then, the job was
 -- lost. The ciphertexts are erased as soon as the network has them; no finished login can keep one.
 CREATE TABLE social_sessions (
   tenant_id uuid NOT NULL,

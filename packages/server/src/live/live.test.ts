@@ -189,8 +189,8 @@ test("one key or person can open only some of its tenant's feeds; closing one al
   const headers = { authorization: `Bearer ${busy.key}` }
   const { feeds, refused } = await watchAll(headers)
   expect([feeds.length, refused.status, refused.headers.get('retry-after')]).toEqual([10, 429, '60'])
-  const answer = await busy.call('GET', '/v1/live')
-  expect(answer.body.error.code).toBe('too_many_live_readers')
+  const response = await busy.call('GET', '/v1/live')
+  expect(response.body.error.code).toBe('too_many_live_readers')
   const person = await signedIn(service, busy.id, 'viewer')
   const ofPerson = await watchAll({ cookie: person.cookie })
   expect(ofPerson.feeds.length).toBe(10)

@@ -77,11 +77,11 @@ describe.skipIf(!hasDovecot)('when a connection or a process fails during sendin
   })
 
   test('a second call is rejected while the first is sending; after the lease expires, the outcome is unknown', async () => {
-    const answer = Promise.withResolvers<null>()
+    const response = Promise.withResolvers<null>()
     const arrived = Promise.withResolvers<void>()
     bench.servers.smtp.onMail = () => {
       arrived.resolve()
-      return answer.promise
+      return response.promise
     }
     const first = send()
     await arrived.promise
@@ -92,7 +92,7 @@ describe.skipIf(!hasDovecot)('when a connection or a process fails during sendin
       .execute()
     await expect(send()).rejects.toMatchObject({ code: 'mail_outcome_unknown' })
     // The first call was still running, and its result counts.
-    answer.resolve(null)
+    response.resolve(null)
     const sent = await first
     expect(await send()).toEqual(sent)
     expect(bench.servers.smtp.accepted).toHaveLength(1)

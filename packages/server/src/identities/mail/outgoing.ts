@@ -52,12 +52,12 @@ export function checkOutgoing(mail: OutgoingMail): OutgoingMail {
   if (to === null || details.length > 0) throw validationError(details)
   const { inReplyTo, references = [], ...rest } = mail
   // References come from received mails. An invalid one is left out; the others still identify the thread.
-  const answered = inReplyTo !== undefined && FOREIGN_ID.test(inReplyTo) ? { inReplyTo } : {}
+  const parent = inReplyTo !== undefined && FOREIGN_ID.test(inReplyTo) ? { inReplyTo } : {}
   return {
     ...rest,
     to,
     subject,
-    ...answered,
+    ...parent,
     references: limitReferences(references.filter((id) => FOREIGN_ID.test(id))),
   }
 }

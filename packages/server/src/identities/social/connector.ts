@@ -46,9 +46,9 @@ export type SendOutcome =
   | { outcome: 'session_expired' }
   | { outcome: 'refused'; reason: RefusalReason }
 
-/** The network or the gateway gave no usable answer. The message contains no secret. */
+/** The network or the gateway gave no usable response. The message contains no secret. */
 export class SocialUnavailable extends Error {
-  /** Whether a retry may help: false after an invalid answer. */
+  /** Whether a retry may help: false after an invalid response. */
   readonly isTransient: boolean
 
   constructor(message: string, isTransient: boolean, cause?: unknown) {
@@ -60,7 +60,7 @@ export class SocialUnavailable extends Error {
 
 /**
  * A connection to a social network. Every call must be repeatable, because a process may die before it stores the
- * answer. All calls throw SocialUnavailable.
+ * response. All calls throw SocialUnavailable.
  */
 export interface SocialConnector {
   name: 'sandbox' | 'http'

@@ -48,7 +48,7 @@ const FAILURES: Record<LoginFailure, { status: number; message: string }> = {
 }
 
 /**
- * The failures that a login or a code can answer, as an operation declares errors. Credentials become unreadable only
+ * The failures that a login or a code can return, as an operation declares errors. Credentials become unreadable only
  * when the service restarts with another secret key: the status call reports that.
  */
 export const LOGIN_ERRORS = Object.entries(FAILURES)

@@ -86,24 +86,27 @@ test.each([
   ['odd', 409, 'login_refused'],
 ])('the login of %s is rejected with %d', async (name, status, code) => {
   const flow = await newFlow()
-  const { status: answered, body } = await flow.login({ ...CREDENTIALS, username: `${name}@example.com` })
-  expect([answered, body.error.code]).toEqual([status, code])
+  const { status: received, body } = await flow.login({ ...CREDENTIALS, username: `${name}@example.com` })
+  expect([received, body.error.code]).toEqual([status, code])
 })
 
 describe('a gateway that', () => {
-  test.each([[500], [503], [429], [408]])('answers %d at first is called again, for the same login', async (status) => {
-    let times = 0
-    const path = '/v1/logins/begin'
-    gateway.overrides.set(path, (response) => {
-      if (++times === 2) gateway.overrides.delete(path)
-      response.writeHead(status).end('busy')
-    })
-    const flow = await newFlow()
-    await flow.until(await flow.begin('ada@example.com'), 'completed')
-    const keys = gateway.askedOf(path).map(({ key }) => key)
-    expect(keys).toHaveLength(3)
-    expect(new Set(keys).size).toBe(1)
-  })
+  test.each([[500], [503], [429], [408]])(
+    'responds with %d at first is called again, for the same login',
+    async (status) => {
+      let times = 0
+      const path = '/v1/logins/begin'
+      gateway.overrides.set(path, (response) => {
+        if (++times === 2) gateway.overrides.delete(path)
+        response.writeHead(status).end('busy')
+      })
+      const flow = await newFlow()
+      await flow.until(await flow.begin('ada@example.com'), 'completed')
+      const keys = gateway.askedOf(path).map(({ key }) => key)
+      expect(keys).toHaveLength(3)
+      expect(new Set(keys).size).toBe(1)
+    },
+  )
 
   test('breaks the connection is called again', async () => {
     let times = 0
@@ -127,8 +130,8 @@ describe('a gateway that', () => {
     ['a huge profile', JSON.stringify({ state: 'completed', profile_id: 'x'.repeat(201) })],
     ['a failure without a reason', '{"state":"failed"}'],
     ['20 kB', JSON.stringify({ state: 'completed', profile_id: 'x', more: 'x'.repeat(20_000) })],
-  ])('answers %s fails the login with network_unavailable', async (_, answer) => {
-    gateway.overrides.set('/v1/logins/begin', (response) => response.end(answer))
+  ])('responds with %s fails the login with network_unavailable', async (_, text) => {
+    gateway.overrides.set('/v1/logins/begin', (response) => response.end(text))
     const flow = await newFlow()
     const { status, headers, body } = await flow.login(CREDENTIALS)
     expect([status, body.error.code]).toEqual([503, 'network_unavailable'])
@@ -143,7 +146,7 @@ describe('a gateway that', () => {
     expect([late.status, late.body.error.code]).toEqual([409, 'network_unavailable'])
   })
 
-  test.each([[301], [400], [401], [403], [404], [422]])('answers %d is not called again', async (status) => {
+  test.each([[301], [400], [401], [403], [404], [422]])('responds with %d is not called again', async (status) => {
     gateway.overrides.set('/v1/logins/begin', (response) => {
       response.writeHead(status, { location: '/elsewhere' }).end('{}')
     })
@@ -165,8 +168,8 @@ describe('a gateway that', () => {
   })
 
   test.each([
-    ['does not answer', (end: () => void) => end(), 3],
-    ['gives an invalid answer', null, 1],
+    ['does not respond', (end: () => void) => end(), 3],
+    ['gives an invalid response', null, 1],
   ])('%s makes a check 503 and keeps the stored state', async (_, breaks, times) => {
     const flow = await newFlow()
     await flow.until(await flow.begin('ada@example.com'), 'completed')

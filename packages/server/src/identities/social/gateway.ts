@@ -33,7 +33,7 @@ export function createGateway({ url, token, outbound }: GatewayOptions): SocialC
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
       accept: 'application/json',
-      // Only for calls with an effect: the answer to a query must not be a cached one.
+      // Only for calls with an effect: the response to a query must not be a cached one.
       ...(key === null ? {} : { 'idempotency-key': key }),
     }
     const bytes = Buffer.from(JSON.stringify(body))
@@ -49,13 +49,13 @@ export function createGateway({ url, token, outbound }: GatewayOptions): SocialC
   }
 
   async function exchange(path: string, headers: Record<string, string>, body: Buffer, signal?: AbortSignal) {
-    const answer = await outbound.post(`${base}${path}`, headers, body, signal).catch((error) => {
+    const response = await outbound.post(`${base}${path}`, headers, body, signal).catch((error) => {
       // The code is enough; the error's message may contain an address.
       const code = error instanceof OutboundError ? error.code : 'failed'
       throw new SocialUnavailable(`The gateway's ${path} did not respond (${code}).`, true)
     })
-    const { status } = answer
-    if (status === 200) return parse(path, answer.body)
+    const { status } = response
+    if (status === 200) return parse(path, response.body)
     const isTransient = status === 408 || status === 429 || status >= 500
     throw new SocialUnavailable(`The gateway's ${path} responded with status ${status}.`, isTransient)
   }
@@ -86,7 +86,7 @@ export function createGateway({ url, token, outbound }: GatewayOptions): SocialC
     check: async (tenant, profileId) => {
       const path = '/v1/profiles/check'
       const { connected } = await call(path, { tenant_id: tenant.id, profile_id: profileId }, null)
-      if (typeof connected !== 'boolean') throw invalidAnswer(path)
+      if (typeof connected !== 'boolean') throw invalidResponse(path)
       return connected
     },
     sendMessage: (tenant, profileId, { recipientProfileUrl, message, idempotencyKey }) => {
@@ -107,7 +107,7 @@ function parse(path: string, body: Buffer): Json {
   } catch {
     // Handled below, like JSON of the wrong shape.
   }
-  throw invalidAnswer(path)
+  throw invalidResponse(path)
 }
 
 function toLoginState(path: string, { state, profile_id, reason, code_rejected }: Json): LoginState {
@@ -119,7 +119,7 @@ function toLoginState(path: string, { state, profile_id, reason, code_rejected }
   const known = LOGIN_REASONS.find((each) => each === reason)
   // An unknown reason counts as a refusal.
   if (state === 'failed' && typeof reason === 'string') return { state, reason: known ?? 'login_refused' }
-  throw invalidAnswer(path)
+  throw invalidResponse(path)
 }
 
 function toOutcome(path: string, { outcome, external_id, reason }: Json): SendOutcome {
@@ -130,10 +130,10 @@ function toOutcome(path: string, { outcome, external_id, reason }: Json): SendOu
   if (outcome === 'refused') {
     return { outcome, reason: REFUSAL_REASONS.find((each) => each === reason) ?? 'not_allowed' }
   }
-  throw invalidAnswer(path)
+  throw invalidResponse(path)
 }
 
-/** The message does not quote the answer, which may echo the request. */
-function invalidAnswer(path: string): SocialUnavailable {
+/** The message does not quote the response, which may echo the request. */
+function invalidResponse(path: string): SocialUnavailable {
   return new SocialUnavailable(`The gateway's response to ${path} does not conform to docs/social-gateway.md.`, false)
 }

@@ -44,8 +44,8 @@ test.each([
   [{ ...CREDENTIALS, more: 1 }, 'more'],
   [[], ''],
 ])('the login body %j is 400 at %j, and nothing is queued', async (body, path) => {
-  const { status, body: answer } = await flow.login(body)
-  expect([status, answer.error.code, answer.error.details[0].path]).toEqual([400, 'validation_error', path])
+  const { status, body: received } = await flow.login(body)
+  expect([status, received.error.code, received.error.details[0].path]).toEqual([400, 'validation_error', path])
   expect(await tenant.handle.db.selectFrom('social_sessions').select('session_id').execute()).toEqual([])
 })
 
@@ -107,8 +107,8 @@ describe('with a session that awaits a code', () => {
       socialOf(tenant, 'no-id'),
     ]
     for (const other of places) {
-      for (const answer of [await other.status(session), await other.code(session, '123456')]) {
-        expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+      for (const response of [await other.status(session), await other.code(session, '123456')]) {
+        expect([response.status, response.body.error.code]).toEqual([404, 'not_found'])
       }
     }
     for (const id of [newId(), 'x', '%00', "'--"]) expect((await flow.status(id)).status).toBe(404)
@@ -120,8 +120,8 @@ describe('with a session that awaits a code', () => {
   })
 
   test('of concurrent codes one is submitted, and the others are 409', async () => {
-    const answers = await Promise.all(Array.from({ length: 6 }, () => flow.code(session, '123456')))
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409])
+    const responses = await Promise.all(Array.from({ length: 6 }, () => flow.code(session, '123456')))
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409])
     const login = await tenant.handle.db
       .selectFrom('social_sandbox_logins')
       .select('codes')

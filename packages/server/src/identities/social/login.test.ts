@@ -204,8 +204,8 @@ describe('a two-factor code', () => {
     const flow = await newFlow()
     const session = await flow.begin('email@example.com')
     await flow.until(session, 'awaiting_email')
-    const answer = await flow.code(session, '123456')
-    expect([answer.status, answer.body.error.code]).toEqual([409, 'no_code_awaited'])
+    const response = await flow.code(session, '123456')
+    expect([response.status, response.body.error.code]).toEqual([409, 'no_code_awaited'])
     await flow.until(session, 'completed')
   })
 })
@@ -261,11 +261,11 @@ test('a caller that waits for a login gets 409 when a later one replaces it', as
 
 test('of concurrent logins one remains, and it completes', async () => {
   const flow = await newFlow()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, () => flow.login({ username: 'a@b.example', password: 'x' })),
   )
-  expect(new Set(answers.map(({ status }) => status))).toEqual(
-    new Set(answers.some(({ status }) => status === 409) ? [200, 409] : [200]),
+  expect(new Set(responses.map(({ status }) => status))).toEqual(
+    new Set(responses.some(({ status }) => status === 409) ? [200, 409] : [200]),
   )
   const sessions = await tenant.handle.db
     .selectFrom('social_sessions')

@@ -66,7 +66,7 @@ const LoginResult = Type.Object(
 
 export const LoginResponse = { message: Type.String(), identity_id: Id, login_result: LoginResult }
 export const CodeResponse = { session_id: Id, login_result: LoginResult }
-/** The network's answer about an identity's session. */
+/** The network's response about an identity's session. */
 export const Check = { connected: Type.Boolean(), profile_id: Nullable(Type.String()), checked_at: Timestamp }
 export type Check = Type.Static<Type.TObject<typeof Check>>
 

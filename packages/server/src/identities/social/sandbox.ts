@@ -79,13 +79,13 @@ export function createSandbox(clock: Clock): SocialConnector {
     },
     submitCode: async (tenant, sessionId, code, number) => {
       const login = await readLogin(tenant, sessionId)
-      const answer = answerTo(login, code, number)
+      const response = responseTo(login, code, number)
       await tenant.db
         .updateTable('social_sandbox_logins')
         .set({ codes: number })
         .where('session_id', '=', sessionId)
         .execute()
-      return updateLogin(tenant, sessionId, answer)
+      return updateLogin(tenant, sessionId, response)
     },
     check: async (_tenant, profileId) => scenarioOfProfile(profileId) !== 'expired',
     sendMessage: (tenant, profileId, { message, ...envelope }) =>
@@ -95,7 +95,7 @@ export function createSandbox(clock: Clock): SocialConnector {
   }
 }
 
-function answerTo(login: SandboxLogin, code: string, number: number): LoginState {
+function responseTo(login: SandboxLogin, code: string, number: number): LoginState {
   if (login.state !== 'awaiting_2fa') return stateOf(login)
   if (login.scenario === '2fa-locked') return { state: 'failed', reason: 'account_locked' }
   if (code === ACCEPTED_CODE) return { state: 'completed', profileId: login.profile_id }

@@ -118,8 +118,8 @@ describe('with a gateway', () => {
     const { body } = await flow.login('ada')
     expect(JSON.stringify(body)).not.toContain(PASSWORD)
     await expectNoTrace(gated, flow.tenant)
-    for (const answer of [`<h1>${PASSWORD}</h1>`, JSON.stringify({ state: PASSWORD })]) {
-      gateway.overrides.set('/v1/logins/begin', (response) => response.end(answer))
+    for (const echo of [`<h1>${PASSWORD}</h1>`, JSON.stringify({ state: PASSWORD })]) {
+      gateway.overrides.set('/v1/logins/begin', (response) => response.end(echo))
       const other = await newFlow(gated)
       expect(JSON.stringify((await other.login('ada')).body)).not.toContain(PASSWORD)
       await expectNoTrace(gated, other.tenant)
@@ -128,7 +128,7 @@ describe('with a gateway', () => {
   })
 
   test('they are stored encrypted until the gateway receives them, and erased when the login expires', async () => {
-    // The password may be needed again until the gateway answers.
+    // The password may be needed again until the gateway responds.
     gateway.overrides.set('/v1/logins/begin', () => {})
     const flow = await newFlow(gated)
     const login = flow.login('ada')
@@ -155,7 +155,7 @@ describe('with a gateway', () => {
     const place = `${flow.tenant.id}/another-session/social-credentials`
     expect(() => gated.secrets.open(credentials_sealed ?? '', place)).toThrow()
     gateway.overrides.clear()
-    // The hanging call times out after ten seconds, and the retry is answered.
+    // The hanging call times out after ten seconds, and the retry gets a response.
     await login
   })
 })

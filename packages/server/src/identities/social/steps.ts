@@ -18,7 +18,7 @@ import {
 
 /** With the polling interval of the queue, about two seconds. */
 const PAUSE_SECONDS = 1
-/** Consecutive unanswered calls after which a login fails. */
+/** Consecutive calls without a response after which a login fails. */
 const FAILURES_MAX = 3
 
 export interface StepDependencies extends SocialDependencies {
@@ -26,11 +26,11 @@ export interface StepDependencies extends SocialDependencies {
   log: Logger
 }
 
-/** The network's answer, or why there is none. */
-type Answer = LoginState | { state: 'no_response'; isTransient: boolean } | { state: 'unreadable' }
+/** The network's response, or why there is none. */
+type StepResult = LoginState | { state: 'no_response'; isTransient: boolean } | { state: 'unreadable' }
 
 /**
- * Sends one request to the network for a session (begin, submit a code or poll the status) and stores the answer. The
+ * Sends one request to the network for a session (begin, submit a code or poll the status) and stores the response. The
  * process that increments the session's step first does it; any other process with the same job does nothing.
  */
 export async function runStep(
@@ -45,9 +45,9 @@ export async function runStep(
     await expireSession(tenant, sessionId, clock())
     return
   }
-  let answer: Answer
+  let result: StepResult
   try {
-    answer = await callNetwork(dependencies, tenant, session, signal)
+    result = await callNetwork(dependencies, tenant, session, signal)
   } catch (error) {
     if (signal.aborted || !(error instanceof SocialUnavailable)) {
       // The result is unknown. The next worker repeats the call, which the connector allows.
@@ -55,9 +55,9 @@ export async function runStep(
       throw error
     }
     log.warn({ err: error, session_id: sessionId }, 'the social network gave no valid response to a login')
-    answer = { state: 'no_response', isTransient: error.isTransient }
+    result = { state: 'no_response', isTransient: error.isTransient }
   }
-  await recordAnswer(dependencies, tenant, session, answer)
+  await recordResult(dependencies, tenant, session, result)
 }
 
 async function claimStep(tenant: Tenant, sessionId: string, step: number, now: Date): Promise<SessionRow | undefined> {
@@ -91,7 +91,7 @@ async function callNetwork(
   tenant: Tenant,
   session: SessionRow,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<StepResult> {
   const { session_id: sessionId, credentials_sealed, code_sealed } = session
   const open = (sealed: string | null, place: string): string | null | undefined => {
     try {
@@ -119,12 +119,12 @@ async function callNetwork(
     : social.submitCode(tenant, sessionId, code, session.code_count, signal)
 }
 
-/** Stores an answer, unless the session has ended or another step has started since. */
-async function recordAnswer(
+/** Stores a step's result, unless the session has ended or another step has started since. */
+async function recordResult(
   { jobs, clock, social }: StepDependencies,
   tenant: Tenant,
   asked: SessionRow,
-  answer: Answer,
+  result: StepResult,
 ): Promise<void> {
   const { session_id: sessionId, identity_id: identityId } = asked
   const actor = asked.actor as unknown as Actor
@@ -146,28 +146,28 @@ async function recordAnswer(
       .executeTakeFirst()
     if (!session) return
     const now = clock()
-    if (answer.state === 'unreadable') return failSession(tx, session, 'credentials_unreadable', actor, now)
-    if (answer.state === 'failed') {
+    if (result.state === 'unreadable') return failSession(tx, session, 'credentials_unreadable', actor, now)
+    if (result.state === 'failed') {
       if (asked.is_renewal && asked.profile_id) await storeCheck(tx, identityId, asked.profile_id, false, now)
-      return failSession(tx, session, answer.reason, actor, now)
+      return failSession(tx, session, result.reason, actor, now)
     }
-    if (answer.state === 'completed') {
-      await storeProfile(tx, identityId, answer.profileId, now)
-      await completeSession(tx, sessionId, answer.profileId, now)
-      const details = { session_id: sessionId, connector: social.name, profile_id: answer.profileId }
+    if (result.state === 'completed') {
+      await storeProfile(tx, identityId, result.profileId, now)
+      await completeSession(tx, sessionId, result.profileId, now)
+      const details = { session_id: sessionId, connector: social.name, profile_id: result.profileId }
       return audit(tx, { actor, action: 'identity.social_connected', ...subject(identityId), details }, now)
     }
-    // A code arrived during the call. Its job is queued, so this answer is outdated.
+    // A code arrived during the call. Its job is queued, so this result is outdated.
     if (session.code_count > asked.code_count) return
-    const failures = answer.state === 'no_response' ? session.failures + 1 : 0
-    if (answer.state === 'no_response' && (!answer.isTransient || failures >= FAILURES_MAX)) {
+    const failures = result.state === 'no_response' ? session.failures + 1 : 0
+    if (result.state === 'no_response' && (!result.isTransient || failures >= FAILURES_MAX)) {
       return failSession(tx, session, 'network_unavailable', actor, now)
     }
     const pauseSeconds = PAUSE_SECONDS * 2 ** failures
     await tx.db
       .updateTable('social_sessions')
       .set({
-        ...(answer.state === 'no_response' ? {} : progressColumns(answer, asked)),
+        ...(result.state === 'no_response' ? {} : progressColumns(result, asked)),
         failures,
         wake_by: new Date(now.getTime() + pauseSeconds * 1_000 + LOST_AFTER_MS),
         updated_at: now,
@@ -179,10 +179,10 @@ async function recordAnswer(
 }
 
 /** The columns for a login in progress. Secrets that the network has received are erased. */
-function progressColumns(answer: Exclude<LoginState, { state: 'completed' | 'failed' }>, { code_count }: SessionRow) {
-  const rejected = answer.state === 'awaiting_2fa' && answer.codeRejected === true
+function progressColumns(response: Exclude<LoginState, { state: 'completed' | 'failed' }>, { code_count }: SessionRow) {
+  const rejected = response.state === 'awaiting_2fa' && response.codeRejected === true
   return {
-    status: answer.state,
+    status: response.state,
     is_begun: true,
     credentials_sealed: null,
     code_sealed: null,

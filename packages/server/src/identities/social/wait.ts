@@ -5,12 +5,12 @@ import { failureError } from './failures.ts'
 import { errorOf } from './requests.ts'
 import { readSession, type SessionRow } from './sessions.ts'
 
-/** Most answers arrive quickly. The interval grows, because many callers may wait for slow ones. */
+/** Most responses arrive quickly. The interval grows, because many callers may wait for slow ones. */
 const FIRST_PAUSE_MS = 50
 const PAUSE_MS_MAX = 500
 
 /**
- * Waits up to `waitMs` for the network's answer about a session.
+ * Waits up to `waitMs` for the network's response about a session.
  * @returns the current session.
  * @throws ServiceError if the login or its code was rejected.
  */
@@ -24,7 +24,7 @@ export async function waitForNetwork(
   const until = performance.now() + waitMs
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, PAUSE_MS_MAX)) {
     const current = await readSession(tenant, session.identity_id, session.session_id, clock())
-    // If another caller has submitted a later code, this caller gets the answer to that one.
+    // If another caller has submitted a later code, this caller gets the response to that one.
     const isOpen = current.status === 'queued' || current.status === 'running'
     if (!isOpen) {
       const error = errorOf(current)

@@ -27,7 +27,7 @@ const submit = (body: unknown, headers: Record<string, string> = {}, form = 'con
 const contactOf = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}?include=provenance`)).body
 
 test('a submission creates the contact and the company, and links them', async () => {
-  const answer = await submit({
+  const response = await submit({
     contact_data: {
       email: ' Ada@Example.com',
       firstName: 'Ada',
@@ -38,23 +38,23 @@ test('a submission creates the contact and the company, and links them', async (
     },
     company_data: { domain: 'www.Acme.com', name: 'Acme', numberOfEmployees: 12 },
   })
-  expect(answer.status).toBe(200)
-  const { contact } = await contactOf(answer.body.contact_id)
+  expect(response.status).toBe(200)
+  const { contact } = await contactOf(response.body.contact_id)
   expect(contact).toMatchObject({
     creation_source: 'form',
-    company_id: answer.body.company_id,
+    company_id: response.body.company_id,
     properties: { email: 'ada@example.com', firstname: 'Ada', jobtitle: 'Analyst', plan: 'pro' },
     properties_provenance: { firstname: { source: 'form' } },
   })
   expect(contact.properties).not.toHaveProperty('city')
-  const company = await tenant.call('GET', `/v1/companies/${answer.body.company_id}`)
+  const company = await tenant.call('GET', `/v1/companies/${response.body.company_id}`)
   expect(company.body.company).toMatchObject({
     domain: 'acme.com',
     name: 'Acme',
     properties: { numberofemployees: 12 },
   })
   const again = await submit({ contact_data: { email: 'bob@acme.com' }, company_data: { domain: 'acme.com' } })
-  expect(again.body.company_id).toBe(answer.body.company_id)
+  expect(again.body.company_id).toBe(response.body.company_id)
 })
 
 test.each([
@@ -83,11 +83,11 @@ test('fields may nest one level', async () => {
 
 test('a form fills the blanks of an existing contact, as the source form; blank fields change nothing', async () => {
   const id = await tenant.contact('ada@example.com', { firstname: 'Ada', city: 'London' })
-  const answer = await submit({
+  const response = await submit({
     contact_data: { email: 'ADA@example.com', firstname: 'Augusta', city: '', plan: 'pro' },
   })
   const warnings = [expect.stringContaining('contact_data.firstname')]
-  expect(answer.body).toEqual({ status: 'success', contact_id: id, company_id: null, warnings })
+  expect(response.body).toEqual({ status: 'success', contact_id: id, company_id: null, warnings })
   const { contact, unified_profile } = await contactOf(id)
   expect(contact.properties).toMatchObject({ firstname: 'Ada', city: 'London', plan: 'pro' })
   expect(contact.creation_source).toBe('manual')
@@ -112,7 +112,7 @@ test("it links the visitor, moves the visitor's earlier events, and records a fo
 })
 
 test('concurrent submissions of one new person create one contact', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, (_, n) =>
       submit({
         visitor_id: `v${n}`,
@@ -121,8 +121,8 @@ test('concurrent submissions of one new person create one contact', async () => 
       }),
     ),
   )
-  expect(new Set(answers.map(({ body }) => body.contact_id)).size).toBe(1)
-  expect(new Set(answers.map(({ body }) => body.company_id)).size).toBe(1)
+  expect(new Set(responses.map(({ body }) => body.contact_id)).size).toBe(1)
+  expect(new Set(responses.map(({ body }) => body.company_id)).size).toBe(1)
 })
 
 describe('who may submit', () => {
@@ -134,15 +134,15 @@ describe('who may submit', () => {
     ['a site with a similar name', { origin: 'https://notexample.com' }],
     ['an opaque origin', { origin: 'null' }],
   ])('%s is 403', async (_, headers) => {
-    const answer = await submit(body, headers)
-    expect([answer.status, answer.body.error.code]).toEqual([403, 'domain_not_allowed'])
+    const response = await submit(body, headers)
+    expect([response.status, response.body.error.code]).toEqual([403, 'domain_not_allowed'])
   })
 
   test("a tenant's site may not submit to another tenant, nor to one that does not exist", async () => {
     const other = await createTestTenant(service)
     for (const id of [other.id, '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071', 'nonsense']) {
-      const answer = await submit(body, {}, 'f', id)
-      expect([answer.status, answer.body.error.code]).toEqual([403, 'domain_not_allowed'])
+      const response = await submit(body, {}, 'f', id)
+      expect([response.status, response.body.error.code]).toEqual([403, 'domain_not_allowed'])
     }
     expect((await other.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(0)
   })
@@ -151,8 +151,8 @@ describe('who may submit', () => {
     expect((await submit(body, { origin: `https://www.${tenant.site}` })).status).toBe(200)
     const headers = { referer: `https://${tenant.site}/page` }
     const path = `/v1/public/form-submission/${tenant.id}/f`
-    const answer = await call(service, 'POST', path, { headers, body: JSON.stringify(body) })
-    expect(answer.status).toBe(200)
+    const response = await call(service, 'POST', path, { headers, body: JSON.stringify(body) })
+    expect(response.status).toBe(200)
   })
 
   test('a preflight from the site succeeds, one from another site fails', async () => {
@@ -195,9 +195,9 @@ describe('bad bodies', () => {
     [{ contact_data: { email: 'a@example.com' }, visitor_id: 7 }, 'validation_error', 'visitor_id'],
     [{ contact_data: { email: 'a@example.com' }, more: 1 }, 'validation_error', 'more'],
   ])('%j is 400 %s naming %s, and nothing is written', async (body, code, path) => {
-    const answer = await submit(body)
-    expect([answer.status, answer.body.error.code]).toEqual([400, code])
-    if (path) expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toContain(path)
+    const response = await submit(body)
+    expect([response.status, response.body.error.code]).toEqual([400, code])
+    if (path) expect(response.body.error.details.map((detail: { path: string }) => detail.path)).toContain(path)
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(0)
     expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(0)
   })

@@ -71,9 +71,9 @@ export async function formRoutes(
     async (request) => {
       const submission = parseSubmission(request.params.form_id, request.body, request.headers)
       const tenant = openTenant(stores, request.siteTenantId)
-      const { warnings, ...answer } = await submitForm(tenant, dependencies, submission)
+      const { warnings, ...result } = await submitForm(tenant, dependencies, submission)
       request.warnings.push(...warnings)
-      return { status: 'success' as const, ...answer }
+      return { status: 'success' as const, ...result }
     },
   )
 }

@@ -60,7 +60,7 @@ export async function submitForm(
   const isUnlinked = requiresSignature && visitorId !== null
   const visitorIds = visitorId === null || isUnlinked ? [] : [visitorId]
   await registerVisitors(tenant, visitorIds, now)
-  const { ignored, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
+  const { ignored, ...result } = await changeContacts(tenant, dependencies, async (tx, log) => {
     const upserted = company ? await upsertCompany(tx, company, { isVerified: false }, now) : null
     const write: SourceWrite = { ...SOURCE, email, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
     const known = await lockContactOfEmail(tx, email)
@@ -79,7 +79,7 @@ export async function submitForm(
     const ignored = [...ofContact, ...ofCompany]
     return { contact_id: row.contact_id, company_id: upserted?.companyId ?? null, ignored }
   })
-  return { ...answer, warnings: [...(isUnlinked ? [UNLINKED] : []), ...ignoredWarnings(ignored)] }
+  return { ...result, warnings: [...(isUnlinked ? [UNLINKED] : []), ...ignoredWarnings(ignored)] }
 }
 
 /** The event has the form and the names of the submitted fields; their values are stored with the contact only. */

@@ -93,7 +93,7 @@ test('an unknown user is created as verified, and a later identification with an
 })
 
 test('20 parallel requests about an unknown user create one contact', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
       send([
         { event: 'raced', user_id: 'u-raced' },
@@ -102,9 +102,9 @@ test('20 parallel requests about an unknown user create one contact', async () =
     ),
   )
   const ids = new Set(
-    answers.flatMap(({ body }) => body.results.map((each: { contact_id: string }) => each.contact_id)),
+    responses.flatMap(({ body }) => body.results.map((each: { contact_id: string }) => each.contact_id)),
   )
-  expect([answers.map(({ status }) => status).filter((status) => status !== 200), ids.size]).toEqual([[], 1])
+  expect([responses.map(({ status }) => status).filter((status) => status !== 200), ids.size]).toEqual([[], 1])
   expect(await contactsNamed('raced@example.com')).toHaveLength(1)
   expect(await count(`contact_id=${[...ids][0]}`)).toBe(40)
 })
@@ -137,9 +137,9 @@ test('the same batch twice, and at the same time, is recorded once', async () =>
         ? { visitor_id: `v${n % 5}` }
         : { email: `e${n % 4}@example.com` }),
   }))
-  const answers = await Promise.all(Array.from({ length: 6 }, () => send(events, { of })))
-  answers.push(await send(events, { of }))
-  for (const { status, body } of answers) {
+  const responses = await Promise.all(Array.from({ length: 6 }, () => send(events, { of })))
+  responses.push(await send(events, { of }))
+  for (const { status, body } of responses) {
     expect([status, body.failed]).toEqual([200, 0])
     expect(body.results.map((each: { event_id: string }) => each.event_id)).toEqual(events.map((each) => each.event_id))
   }

@@ -7,14 +7,14 @@ import { HOUR_MS } from '../../platform/time.ts'
 /** Problems older than this are not listed, and deleted soon after. */
 export const KEPT_MS = HOUR_MS
 
-/** A request of a page or a server that was rejected or answered with warnings. */
+/** A request of a page or a server that was rejected or accepted with warnings. */
 export const RequestProblem = Type.Object(
   {
     problem_id: Id,
     at: Timestamp,
     method: Type.String({ examples: ['POST'] }),
     path: Type.String({ examples: ['/track'] }),
-    status: Type.Integer({ description: 'The status that was answered: 200 if there were only warnings.' }),
+    status: Type.Integer({ description: 'The status that was returned: 200 if there were only warnings.' }),
     code: Type.String({ description: 'The error code, or `warnings`.', examples: ['validation_error'] }),
     messages: Type.Array(Type.String(), { description: 'What was wrong, or what was ignored and why.' }),
     page_host: Nullable(Type.String({ description: 'The host of the page that sent the request.' })),

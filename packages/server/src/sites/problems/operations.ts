@@ -11,7 +11,7 @@ export const PROBLEM_OPERATIONS = [
     command: 'problem list',
     scope: 'events:read',
     summary:
-      "List requests of the tenant's pages and servers that were rejected or answered with warnings, newest first",
+      "List requests of the tenant's pages and servers that were rejected or accepted with warnings, newest first",
     description:
       'Tracker requests and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have added but not verified, you see that it sent something, not what. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list.',
     input: pageParameters(50, 100),

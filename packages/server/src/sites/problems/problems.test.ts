@@ -54,7 +54,7 @@ test('a rejected batch is listed with its reason and its body', async () => {
   })
 })
 
-test('a request that is answered with warnings is listed, one that is answered without is not', async () => {
+test('a request that is accepted with warnings is listed, one that is accepted without is not', async () => {
   expect((await tenant.track({ visitor_id: 'v1', events: [{ event: 'page_view' }] })).status).toBe(200)
   const warned = await tenant.track({ visitor_id: 'v1', events: [], identify: { traits: { email: 'no address' } } })
   expect(warned.status).toBe(200)

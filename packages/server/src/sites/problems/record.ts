@@ -17,7 +17,7 @@ const PER_ROUND_MAX = 20
 /** Tenants and hosts that are counted in each round. A flood from more hosts must not fill the memory. */
 const SENDERS_COUNTED_MAX = 1_000
 
-/** A problem of a request that was just answered. */
+/** A problem of a request that just got its response. */
 export interface Noted extends Omit<RequestProblem, 'problem_id' | 'at' | 'skipped'> {
   /** null if nobody has verified the page's domain. Tenants that added it then see the problem. */
   tenantId: string | null

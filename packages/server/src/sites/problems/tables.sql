@@ -1,4 +1,4 @@
--- Requests of pages that were rejected or answered with warnings, kept for an hour so that developers see why their
+-- Requests of pages that were rejected or accepted with warnings, kept for an hour so that developers see why their
 -- events do not arrive. Unlogged, because losing them in a crash harms nobody: a flood of bad requests must stay cheap.
 CREATE UNLOGGED TABLE request_problems (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,

@@ -17,7 +17,10 @@ export interface Attribution {
   isVerified: boolean
 }
 
-/** Notes the requests of a scope of routes that are rejected or answered with warnings. @param attribute returns null for others. */
+/**
+ * Notes the requests of a scope of routes that are rejected or accepted with warnings.
+ * @param attribute returns null for others.
+ */
 export function watchForProblems(
   app: App,
   problems: ProblemRecorder,

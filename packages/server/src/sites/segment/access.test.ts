@@ -53,7 +53,7 @@ describe('a write key', () => {
     expect([status, body.error.code]).toEqual([401, code])
   })
 
-  test('of a deleted source is 401 once the deletion has been answered', async () => {
+  test('of a deleted source is 401 once the deletion has returned', async () => {
     for (let round = 0; round < 20; round++) {
       const { body: created } = await tenant.call('POST', '/v1/sources', { name: 'Gone', type: 'server' })
       const status = async () => (await send('/v1/track', CALL, basic(created.write_key))).status
@@ -183,8 +183,8 @@ describe('a page', () => {
   test('sends a beacon with the key in its URL', async () => {
     const body = { batch: [{ type: 'track', anonymousId: 'v1', event: 'x' }] }
     const headers = { ...page(), 'content-type': 'text/plain;charset=UTF-8' }
-    const answer = await send(`/beacon/v1/batch?writeKey=${browserKey}`, body, headers)
-    expect([answer.status, answer.body]).toEqual([200, 'OK'])
+    const response = await send(`/beacon/v1/batch?writeKey=${browserKey}`, body, headers)
+    expect([response.status, response.body]).toEqual([200, 'OK'])
     expect(await count()).toBe(1)
   })
 
@@ -199,8 +199,8 @@ describe('a pixel', () => {
 
   test('records the call in its URL and is an image', async () => {
     const query = `writeKey=${browserKey}&anonymousId=%22v1%22&properties.plan=pro&context.page.url=https%3A%2F%2Fshop.example.com%2Fa`
-    const answer = await load(`/pixel/v1/track?${query}&event=opened`)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/gif'])
+    const response = await load(`/pixel/v1/track?${query}&event=opened`)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/gif'])
     expect((await load(`/pixel/v1/page?${query}&name=Home`)).status).toBe(200)
     const { events } = (await tenant.call('GET', '/v1/events?visitor_id=v1')).body
     expect(events).toEqual(
@@ -220,8 +220,8 @@ describe('a pixel', () => {
     ['writeKey=KEY&anonymousId=v1', 400],
     ['writeKey=KEY&anonymousId=v1&event=x&properties.__proto__.a=1&__proto__=2', 200],
   ])('is an image even if the call is rejected: %s', async (query, status) => {
-    const answer = await load(`/pixel/v1/track?${query.replace('KEY', browserKey)}`)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'image/gif'])
+    const response = await load(`/pixel/v1/track?${query.replace('KEY', browserKey)}`)
+    expect([response.status, response.headers.get('content-type')]).toEqual([status, 'image/gif'])
   })
 })
 
@@ -246,14 +246,14 @@ describe.each(['track', 'page', 'screen', 'group', 'alias', 'batch', 'import'])(
   })
 
   test('rejects a body that is not valid', async () => {
-    const { status, body: answer } = await send(`/v1/${name}`, isBatch ? { batch: 7 } : {}, basic(serverKey))
-    expect([status, answer.error.code]).toEqual([400, 'validation_error'])
+    const { status, body: received } = await send(`/v1/${name}`, isBatch ? { batch: 7 } : {}, basic(serverKey))
+    expect([status, received.error.code]).toEqual([400, 'validation_error'])
   })
 
   test('refuses pages of another tenant', async () => {
     const other = await createTestTenant(service)
-    const { status, body: answer } = await send(`/v1/${name}`, body(browserKey), page(other.site))
-    expect([status, answer.error.code]).toEqual([403, 'domain_not_allowed'])
+    const { status, body: received } = await send(`/v1/${name}`, body(browserKey), page(other.site))
+    expect([status, received.error.code]).toEqual([403, 'domain_not_allowed'])
     expect((await other.call('GET', '/v1/events?count_only=1')).body.count).toBe(0)
   })
 })

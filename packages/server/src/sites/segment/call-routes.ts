@@ -26,7 +26,7 @@ const PREFLIGHT = { config: { access: 'public' }, schema: { hide: true } as obje
 const DESCRIPTION =
   'Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.'
 
-/** What every route can answer that is called with a write key. */
+/** The errors of every route that is called with a write key. */
 const SDK_ERRORS: readonly NamedError[] = [
   ...ROUTE_ERRORS,
   ...BODY_ERRORS,
@@ -36,7 +36,7 @@ const SDK_ERRORS: readonly NamedError[] = [
   '403 domain_not_allowed',
   '403 server_key_in_browser',
 ]
-/** What one call can answer besides, always with 400: see `recordOne`. A batch has warnings instead. */
+/** The errors that one call can also return, always with 400: see `recordOne`. A batch has warnings instead. */
 const CALL_ERRORS: Readonly<Partial<Record<CallType, readonly NamedError[]>>> = {
   group: ['400 company_too_large', '400 unknown_contact'],
   alias: ['400 previous_id_taken'],
@@ -120,7 +120,7 @@ export function batchRoutes(app: App, dependencies: RecordDependencies): void {
   )
 }
 
-/** `GET /pixel/v1/track` and `/page`: a call in the URL of an image. The image is answered even if the call is rejected. */
+/** `GET /pixel/v1/track` and `/page`: a call in the URL of an image, which is returned even if the call is rejected. */
 export function pixelRoutes(app: App, dependencies: RecordDependencies): void {
   const send = (reply: FastifyReply) => reply.header('cache-control', 'no-store').type('image/gif').send(PIXEL)
   for (const type of ['track', 'page'] as const) {

@@ -17,7 +17,7 @@ const HEADERS = [
   'rsa-retry-reason',
 ]
 
-/** CORS for pages on verified domains: they may read the answer, so that their SDK knows whether to send it again. */
+/** CORS for pages on verified domains: they may read the response, so that their SDK knows whether to send it again. */
 export async function allowVerifiedPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -33,7 +33,7 @@ export async function allowVerifiedPage(
   else if (request.method === 'OPTIONS') throw domainNotAllowed(host)
 }
 
-/** Answers the preflight of a page that `allowVerifiedPage` has allowed. */
+/** Responds to the preflight of a page that `allowVerifiedPage` has allowed. */
 export async function allowSdkPreflight(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return reply
     .headers({

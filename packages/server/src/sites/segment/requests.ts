@@ -60,7 +60,7 @@ export const BatchBody = Type.Object(
 
 export type BatchBody = Type.Static<typeof BatchBody>
 
-/** SDKs expect `success`, because their own services answer it. */
+/** SDKs expect `success`, because their own services return it. */
 export const SdkResponse = { ...success({ success: Type.Literal(true) }), title: 'SdkResult' }
 export const RECORDED = { status: 'success', success: true } as const
 

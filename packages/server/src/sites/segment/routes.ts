@@ -16,8 +16,8 @@ const OPEN = { config: { access: 'public' }, schema: { hide: true } as object } 
 const METRICS_BYTES_MAX = 64 * 1024
 
 /**
- * The routes that the SDKs of Segment and RudderStack call with a write key. The SDKs send a request again if it is answered
- * with 429 or 5xx, and drop it after any other 4xx.
+ * The routes that the SDKs of Segment and RudderStack call with a write key. The SDKs send a request again after a 429
+ * or 5xx, and drop it after any other 4xx.
  */
 export async function segmentRoutes(
   app: App,

@@ -295,8 +295,8 @@ describe('a batch', () => {
     'may be compressed, labeled %s',
     async (type) => {
       const body = gzipSync(JSON.stringify({ batch: [good] }))
-      const answer = await send('/v1/batch', body, { 'content-type': type, 'content-encoding': 'gzip' })
-      expect([answer.status, answer.body]).toEqual([200, SUCCESS])
+      const response = await send('/v1/batch', body, { 'content-type': type, 'content-encoding': 'gzip' })
+      expect([response.status, response.body]).toEqual([200, SUCCESS])
     },
   )
 

@@ -54,8 +54,8 @@ export async function identifyVisitor(
     const visitorIds = [visitorId]
     const identification = { userId, email, properties, trust, visitorIds, isProofRequired: keys.requiresSignature }
     await registerVisitors(tenant, visitorIds, dependencies.clock())
-    const answer = await identify(tenant, dependencies, identification).catch(problemOf)
-    return [...warnings, ...(typeof answer === 'string' ? [ignored(answer)] : warningsOf(answer, trust))]
+    const result = await identify(tenant, dependencies, identification).catch(problemOf)
+    return [...warnings, ...(typeof result === 'string' ? [ignored(result)] : warningsOf(result, trust))]
   }
   const warnings = parsed ? [ignored(parsed.problem)] : []
   if (externalContactId === undefined) return warnings

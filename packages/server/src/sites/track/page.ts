@@ -8,7 +8,7 @@ import { sendingHost } from './location.ts'
 /** Finds the tenant that has verified a host's domain; null if none has. */
 export type FindTenantOfHost = (host: string) => Promise<string | null>
 
-/** What the routes that pages call with JSON can answer. */
+/** The errors of the routes that pages call with JSON. */
 export const PAGE_ERRORS: readonly NamedError[] = [
   ...ROUTE_ERRORS,
   ...BODY_ERRORS,
@@ -42,7 +42,7 @@ export function allowPage(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('access-control-allow-origin', origin).header('access-control-allow-credentials', 'true')
 }
 
-/** Answers a preflight: pages of the tenant may POST JSON. */
+/** Responds to a preflight: pages of the tenant may POST JSON. */
 export async function allowPreflight(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return reply
     .headers({

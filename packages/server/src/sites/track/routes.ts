@@ -132,8 +132,8 @@ export async function collectorRoutes(
       async ({ body, siteTenantId, ip: address }) => {
         const tenant = openTenant(stores, siteTenantId)
         const { fingerprint, visitor_id: visitorId } = body
-        const answer = await recoverVisitor(tenant, seenNetworks, { fingerprint, visitorId, address }, clock())
-        return { status: 'success' as const, ...answer }
+        const result = await recoverVisitor(tenant, seenNetworks, { fingerprint, visitorId, address }, clock())
+        return { status: 'success' as const, ...result }
       },
     )
 }

@@ -27,7 +27,7 @@ async function events(query = ''): Promise<Record<string, unknown>[]> {
   return body.events
 }
 
-test('an event is readable as soon as the request is answered, enriched with browser, page and session', async () => {
+test('an event is readable once the request gets a response, enriched with browser, page and session', async () => {
   await fresh()
   const at = new Date(Date.now() - 5_000).toISOString()
   const { status, body, headers } = await tenant.track({
@@ -139,8 +139,11 @@ test('a preflight from a verified domain is allowed, from another rejected', asy
 describe('the page determines the tenant', () => {
   test("a subdomain of a verified domain counts as the tenant's, unless another tenant has verified it", async () => {
     const above = await fresh()
-    const answer = await above.track({ events: [{ event: 'sub' }] }, { origin: `https://deep.blog.${above.site}:8443` })
-    expect(answer.status).toBe(200)
+    const response = await above.track(
+      { events: [{ event: 'sub' }] },
+      { origin: `https://deep.blog.${above.site}:8443` },
+    )
+    expect(response.status).toBe(200)
     expect(await events()).toHaveLength(1)
   })
 
@@ -164,8 +167,8 @@ describe('the page determines the tenant', () => {
     [{ origin: 'https://notshop1.example.com' }],
   ])('%j is 403', async (headers) => {
     const body = JSON.stringify({ events: [{ event: 'x' }] })
-    const answer = await call(service, 'POST', '/track', { headers: headers as Record<string, string>, body })
-    expect([answer.status, answer.body.error.code]).toEqual([403, 'domain_not_allowed'])
+    const response = await call(service, 'POST', '/track', { headers: headers as Record<string, string>, body })
+    expect([response.status, response.body.error.code]).toEqual([403, 'domain_not_allowed'])
   })
 
   test('a domain counts only once it is verified', async () => {
@@ -216,9 +219,9 @@ describe('visitor and session', () => {
       Object.entries(headers).map(([name, value]) => [name, value.replace('SITE', tenant.site)]),
     )
     if (sent.origin === '') delete sent.origin
-    const answer = await call(service, 'POST', '/track', { headers: sent, body: '{"events":[{"event":"x"}]}' })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('set-cookie')?.endsWith('; Secure')).toBe(isSecure)
+    const response = await call(service, 'POST', '/track', { headers: sent, body: '{"events":[{"event":"x"}]}' })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('set-cookie')?.endsWith('; Secure')).toBe(isSecure)
   })
 })
 
@@ -232,8 +235,8 @@ describe('repetitions', () => {
         { event_id: newId(), event: 'b' },
       ],
     }
-    const answers = await Promise.all(Array.from({ length: 20 }, () => tenant.track(batch)))
-    expect(answers.map(({ status, body }) => [status, body.accepted])).toEqual(Array(20).fill([200, 2]))
+    const responses = await Promise.all(Array.from({ length: 20 }, () => tenant.track(batch)))
+    expect(responses.map(({ status, body }) => [status, body.accepted])).toEqual(Array(20).fill([200, 2]))
     const again = await tenant.track({ visitor_id: 'v', events: [...batch.events, { event_id: newId(), event: 'c' }] })
     expect(again.body.accepted).toBe(3)
     expect((await events()).map(({ event }) => event).sort()).toEqual(['a', 'b', 'c'])
@@ -327,17 +330,17 @@ describe('bad batches', () => {
     ],
   ])('%s is 400 and nothing is recorded', async (_name, body, path) => {
     await fresh()
-    const answer = await tenant.track(body)
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-    if (path) expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toContain(path)
+    const response = await tenant.track(body)
+    expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+    if (path) expect(response.body.error.details.map((detail: { path: string }) => detail.path)).toContain(path)
     expect(await events()).toHaveLength(0)
   })
 
   test('over 256 KiB is 413, even where each event is small enough', async () => {
     await fresh()
     const large = Array.from({ length: 10 }, () => ({ event: 'x', data: { a: 'y'.repeat(32_000) } }))
-    const answer = await tenant.track({ events: large })
-    expect([answer.status, answer.body.error.code]).toEqual([413, 'body_too_large'])
+    const response = await tenant.track({ events: large })
+    expect([response.status, response.body.error.code]).toEqual([413, 'body_too_large'])
   })
 
   test('a form is 415', async () => {
