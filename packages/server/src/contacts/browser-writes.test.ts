@@ -16,17 +16,17 @@ type Values = Record<string, unknown>
 
 const WAYS: Record<'tracker' | 'form', (email: string, properties: Values, company?: Values) => Promise<string[]>> = {
   tracker: async (email, properties) => {
-    const answer = await tenant.track({ visitor_id: 'v', events: [], identify: { traits: { email, ...properties } } })
-    expect(answer.status).toBe(200)
-    return answer.body.warnings ?? []
+    const response = await tenant.track({ visitor_id: 'v', events: [], identify: { traits: { email, ...properties } } })
+    expect(response.status).toBe(200)
+    return response.body.warnings ?? []
   },
   form: async (email, properties, company_data) => {
-    const answer = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/contact-us`, {
+    const response = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/contact-us`, {
       headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME },
       body: JSON.stringify({ contact_data: { email, ...properties }, ...(company_data ? { company_data } : {}) }),
     })
-    expect(answer.status).toBe(200)
-    return answer.body.warnings ?? []
+    expect(response.status).toBe(200)
+    return response.body.warnings ?? []
   },
 }
 const submit = WAYS.form

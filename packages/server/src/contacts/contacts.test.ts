@@ -52,13 +52,13 @@ describe('creating', () => {
   })
 
   test('of concurrent requests with the same email, one creates it and the others get a conflict that names it', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, () => tenant.call('POST', '/v1/contacts', { email: 'race@example.com' })),
     )
-    const statuses = answers.map(({ status }) => status).sort()
+    const statuses = responses.map(({ status }) => status).sort()
     expect(statuses).toEqual([201, ...Array(11).fill(409)])
-    const winner = answers.find(({ status }) => status === 201)?.body.contact.contact_id
-    const losers = answers.filter(({ status }) => status === 409)
+    const winner = responses.find(({ status }) => status === 201)?.body.contact.contact_id
+    const losers = responses.filter(({ status }) => status === 409)
     for (const { body } of losers) expect(body.error.details[0].message).toBe(winner)
   })
 
@@ -94,10 +94,10 @@ describe('creating', () => {
     ['a visitor id of 201 characters', { email: 'x@example.com', visitor_id: 'v'.repeat(201) }, 'visitor_id'],
     ['properties that are a list', { email: 'x@example.com', properties: [] }, 'properties'],
   ])('%s is 400 and names the place', async (_name, body, path) => {
-    const answer = await tenant.call('POST', '/v1/contacts', body)
-    expect(answer.status).toBe(400)
-    expect(answer.body.error.code).toBe('validation_error')
-    expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toContain(path)
+    const response = await tenant.call('POST', '/v1/contacts', body)
+    expect(response.status).toBe(400)
+    expect(response.body.error.code).toBe('validation_error')
+    expect(response.body.error.details.map((detail: { path: string }) => detail.path)).toContain(path)
     const { body: after } = await tenant.call('GET', '/v1/contacts?search=x@example.com&count_only=true')
     expect(after.count).toBe(0)
   })

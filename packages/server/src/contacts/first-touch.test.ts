@@ -21,9 +21,9 @@ const page = (path: string, more: object = {}) => ({
 })
 const track = (visitor_id: string, ...events: object[]) => tenant.track({ visitor_id, events })
 const identify = async (body: object) => {
-  const answer = await tenant.call('POST', '/v1/identify', body)
-  expect(answer.status).toBe(200)
-  return answer.body.contact_id as string
+  const response = await tenant.call('POST', '/v1/identify', body)
+  expect(response.status).toBe(200)
+  return response.body.contact_id as string
 }
 const submit = (visitor_id: string | undefined, fields: object = {}) =>
   call(service, 'POST', `/v1/public/form-submission/${tenant.id}/contact-us`, {

@@ -125,12 +125,12 @@ export const CONTACT_OPERATIONS = [
     errors: ['404 contact_merged'],
     etag: ({ contact }) => etagOfContact(contact),
     async run({ tenant, clock }, { contact_id, include_events, events_limit, include }) {
-      const answer = await readContact(tenant, contact_id, {
+      const result = await readContact(tenant, contact_id, {
         eventsLimit: parseEventsLimit(include_events, events_limit),
         withProvenance: include?.includes('provenance') ?? false,
         withRaw: include?.includes('raw') ?? false,
       })
-      return { ...answer, timestamp: clock().toISOString() }
+      return { ...result, timestamp: clock().toISOString() }
     },
   }),
   contactOperation({

@@ -119,9 +119,9 @@ describe('a contact has at most 500 properties, including its email', () => {
   test('the tracker ignores an identification with a warning, and records the events', async () => {
     const id = (await create(keys(0, 499))).body.contact.contact_id
     const traits = { email: ADA, one_more: 1 }
-    const answer = await tenant.track({ visitor_id: 'v', identify: { traits }, events: [{ event: 'kept' }] })
-    expect([answer.status, answer.body.accepted]).toEqual([200, 1])
-    expect(answer.body.warnings).toEqual([expect.stringContaining('more than 400 keys')])
+    const response = await tenant.track({ visitor_id: 'v', identify: { traits }, events: [{ event: 'kept' }] })
+    expect([response.status, response.body.accepted]).toEqual([200, 1])
+    expect(response.body.warnings).toEqual([expect.stringContaining('more than 400 keys')])
     expect((await tenant.call('GET', '/v1/events?event_type=kept&count_only=1')).body.count).toBe(1)
     expect(await countOf(id)).toBe(500)
   })

@@ -5,7 +5,7 @@ import type { Tenant } from '../platform/tenant.ts'
 /** Longer values are not suggested. */
 export const VALUE_LENGTH_MAX = 1_000
 
-/** The number of newest contacts to search for values, so that every keystroke is answered at once. */
+/** The number of newest contacts to search for values, so that every keystroke gets suggestions at once. */
 const CONTACTS_READ = 10_000
 /** The properties that have a column of their own. */
 const COLUMNS = ['email', 'creation_source']

@@ -106,8 +106,8 @@ describe('a contact is limited to 256 KiB', () => {
       tenant.call('POST', `/v1/sources/${source}/contacts`, {
         records: [{ external_id: '1', email: ADA, raw: { text: text(50_000) } }],
       })
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => say(`source${n}`)))
-    const statuses = answers.map(({ body }) => body.results[0].status)
+    const responses = await Promise.all(Array.from({ length: 10 }, (_, n) => say(`source${n}`)))
+    const statuses = responses.map(({ body }) => body.results[0].status)
     expect(statuses.filter((status) => status === 'failed')).toHaveLength(8)
     expect(await storedBytes(id)).toBeLessThanOrEqual(LIMIT)
   })

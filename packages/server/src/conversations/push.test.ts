@@ -263,9 +263,9 @@ describe('an invalid request is 400', () => {
     ['/v1/sources/tracker/conversations', { records: [conversation('t', [message('1')])] }, 'source'],
     ['/v1/sources/No%20Name/conversations', { records: [conversation('t', [message('1')])] }, 'source'],
   ])('%s %.60j', async (path, body, place) => {
-    const answer = await tenant.call('POST', path, body)
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-    expect(answer.body.error.details[0].path).toBe(place)
+    const response = await tenant.call('POST', path, body)
+    expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
+    expect(response.body.error.details[0].path).toBe(place)
     const stored = await tenant.handle.db.selectFrom('conversation_threads').select('thread_id').execute()
     expect(stored).toEqual([])
   })

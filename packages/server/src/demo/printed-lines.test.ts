@@ -29,8 +29,8 @@ function commandsOf(text: string): string[] {
 }
 
 test.skipIf(!isInstalled('curl')).each(SHELLS)('each line that the demo prints works on its own in %s', (shell) => {
-  const answers = lines.map((line) => JSON.parse(execFileSync(shell, ['-c', line], { encoding: 'utf8' })))
-  expect(answers).toMatchObject([
+  const results = lines.map((line) => JSON.parse(execFileSync(shell, ['-c', line], { encoding: 'utf8' })))
+  expect(results).toMatchObject([
     { status: 'success', accepted: 1 },
     // Bots are not counted on the home page.
     { events: [{ event: 'page_view', url: 'https://www.example.com/hello', is_bot: false }] },

@@ -63,8 +63,8 @@ describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
       .toMatchObject({ firstname: 'Ada' })
     const { body } = await tenant.call('GET', '/v1/contacts?search=ada@example.com')
     const names = async () => {
-      const answer = await tenant.call('GET', '/v1/events?limit=100&identified_only=true')
-      return answer.body.events
+      const response = await tenant.call('GET', '/v1/events?limit=100&identified_only=true')
+      return response.body.events
         .filter((event: { internal_contact_id: string }) => event.internal_contact_id === body.contacts[0].contact_id)
         .map(({ event }: { event: string }) => event)
     }

@@ -105,7 +105,7 @@ function outlineHtml(parts: readonly Part[]): string {
   return `<nav class="outline" aria-labelledby="outline">\n<h2 id="outline">On this page</h2>\n<ul>\n${links.join('\n')}\n</ul>\n</nav>`
 }
 
-/** The answer to an unknown path below /docs. */
+/** The page for an unknown path below /docs. */
 export function unknownPageHtml(sources: readonly Source[], assets: Assets): string {
   const unknown = { path: '', file: '', title: 'Page not found', markdown: '', section: 'none' }
   const html = '<h1>Page not found</h1>\n<p>There is no such page. Search, or choose one from the navigation.</p>\n'

@@ -11,7 +11,7 @@ export interface SearchEntry {
   text: string
 }
 
-/** Generated lists, which would answer every search. */
+/** Generated lists, which would match every search. */
 const NOT_SEARCHED = ['docs/interface-coverage.md', 'CHANGELOG.md']
 
 interface Operation {

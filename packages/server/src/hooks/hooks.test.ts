@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('a hook is created, changed, listed and deleted; its token and secret are shown in no other answer', async () => {
+test('a hook is created, changed, listed and deleted; its token and secret are in no other response', async () => {
   const settings = {
     name: ' Shop (EU) ',
     kind: 'custom',
@@ -104,8 +104,8 @@ test.each([
   [{ name: 'X', kind: 'custom', mapping: { only_when: [{ path: 'a', equals: [] }] } }, 'mapping.only_when[0].equals'],
   [{ name: 'X', kind: 'custom', mapping: { only_when: [{ path: ']', equals: [1] }] } }, 'mapping.only_when[0].path'],
 ])('a hook cannot be created with %j', async (input, path) => {
-  const answer = await tenant.call('POST', '/v1/hooks', input)
-  expect([answer.status, answer.body.error?.details?.[0]?.path]).toEqual([400, path])
+  const response = await tenant.call('POST', '/v1/hooks', input)
+  expect([response.status, response.body.error?.details?.[0]?.path]).toEqual([400, path])
 })
 
 test('a hook can be created off', async () => {
@@ -115,11 +115,11 @@ test('a hook can be created off', async () => {
 
 test('a tenant has at most 50 hooks', async () => {
   const own = await createTestTenant(service)
-  const answers = []
+  const responses = []
   for (let number = 1; number <= 51; number++)
-    answers.push(await own.call('POST', '/v1/hooks', { name: `Hook ${number}`, kind: 'custom' }))
-  expect(answers.map(({ status }) => status)).toEqual([...Array(50).fill(201), 409])
-  expect(answers[50]?.body.error.code).toBe('too_many_hooks')
+    responses.push(await own.call('POST', '/v1/hooks', { name: `Hook ${number}`, kind: 'custom' }))
+  expect(responses.map(({ status }) => status)).toEqual([...Array(50).fill(201), 409])
+  expect(responses[50]?.body.error.code).toBe('too_many_hooks')
 })
 
 describe('a rotated token', () => {

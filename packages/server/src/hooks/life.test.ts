@@ -106,8 +106,8 @@ describe('a process that dies', () => {
   test('is not repeated while it lives', async () => {
     const hook = await createHook(tenant)
     const claimed = await storeBody(tenant.handle, hook.id, '{}', new Date())
-    const answer = await tenant.call('POST', `${hook.path}/bodies/${claimed.bodyId}/run`)
-    expect([answer.status, answer.body.error.code]).toEqual([409, 'hook_body_in_progress'])
+    const response = await tenant.call('POST', `${hook.path}/bodies/${claimed.bodyId}/run`)
+    expect([response.status, response.body.error.code]).toEqual([409, 'hook_body_in_progress'])
   })
 })
 
@@ -155,7 +155,7 @@ describe.each([['email'], ['user_id']])('a body that is recorded late, with %s,'
   })
 })
 
-test('a body that is kept but cannot be recorded is answered with 202 and recorded later', async () => {
+test('a body that is kept but cannot be recorded gets status 202 and is recorded later', async () => {
   const hook = await createHook(tenant)
   const mend = await refuseUpdates(service.stores.database, 'hook_bodies', sql`NEW.state = 'recorded'`)
   const sent = await send(service, hook, order('1', 'later@example.com'))

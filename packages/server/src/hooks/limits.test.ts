@@ -21,9 +21,9 @@ afterAll(() => service.close())
 test('bodies are limited per minute, for a hook and for all hooks of a tenant; other tenants are not affected', async () => {
   const [first, second] = [await createHook(tenant), await createHook(tenant)]
   const statuses = async (hook: { url: string }, times: number) => {
-    const answers = []
-    for (let time = 0; time < times; time++) answers.push(await send(service, hook, {}))
-    return answers.map(({ status }) => status)
+    const responses = []
+    for (let time = 0; time < times; time++) responses.push(await send(service, hook, {}))
+    return responses.map(({ status }) => status)
   }
   expect(await statuses(first, 3)).toEqual([200, 200, 429])
   expect(await statuses(second, 2)).toEqual([200, 429])

@@ -9,7 +9,7 @@ export const PATH_LENGTH_MAX = 500
 const STEPS_MAX = 32
 /**
  * How many list items the paths of a mapping may visit in one body, all together. A body can have a quarter of a million
- * items, and while hundreds of paths visited all of them, the process would answer no other request.
+ * items, and while hundreds of paths visited all of them, the process would serve no other request.
  */
 const VISITED_ITEMS_MAX = 200_000
 const FIELD = /^[^.[\]]+/

@@ -196,7 +196,7 @@ describe('a body that the mapping cannot use', () => {
       { type: 'x', order: { total: 'x'.repeat(33_000) }, customer: { email: 'a@example.com' } },
       'event.data: has more than 32768',
     ],
-  ])('%# answers 200 with the path and the reason', async (body, message) => {
+  ])('%# returns 200 with the path and the reason', async (body, message) => {
     const own = await createTestTenant(service)
     const hook = await createHook(own)
     const sent = await send(service, hook, body)
@@ -254,8 +254,8 @@ describe('what is refused', () => {
     [JSON.stringify({ a: 'x'.repeat(10_000_000) }), 413, 'body_too_large'],
   ])('%#', async (body, status, code) => {
     const hook = await createHook(await createTestTenant(service), {})
-    const answer = await send(service, hook, body)
-    expect([answer.status, answer.body.error.code]).toEqual([status, code])
+    const response = await send(service, hook, body)
+    expect([response.status, response.body.error.code]).toEqual([status, code])
   })
 
   test('bytes that are not UTF-8, and forms with hostile or no fields', async () => {
@@ -263,8 +263,8 @@ describe('what is refused', () => {
     const bytes = await call(service, 'POST', hook.url, { body: new Uint8Array([0x7b, 0xff, 0x7d]) })
     expect([bytes.status, bytes.body.error.code]).toEqual([400, 'invalid_json'])
     for (const form of ['__proto__=1', 'a=%00', '', `${'a=1&'.repeat(1_001)}`]) {
-      const answer = await send(service, hook, form, { 'content-type': 'application/x-www-form-urlencoded' })
-      expect([form.slice(0, 20), answer.status, answer.body.error.code]).toEqual([
+      const response = await send(service, hook, form, { 'content-type': 'application/x-www-form-urlencoded' })
+      expect([form.slice(0, 20), response.status, response.body.error.code]).toEqual([
         form.slice(0, 20),
         400,
         'validation_error',
@@ -275,8 +275,8 @@ describe('what is refused', () => {
 
   test('an unknown token', async () => {
     for (const token of ['hk_unknown', '%00', 'x'.repeat(5_000), '..%2F..']) {
-      const answer = await send(service, { url: `/v1/public/hooks/${token}` }, {})
-      expect([answer.status, answer.body.error.code]).toEqual([404, 'hook_not_found'])
+      const response = await send(service, { url: `/v1/public/hooks/${token}` }, {})
+      expect([response.status, response.body.error.code]).toEqual([404, 'hook_not_found'])
     }
   })
 

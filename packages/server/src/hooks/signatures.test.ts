@@ -211,8 +211,8 @@ describe.each(KINDS)('$kind', ({ kind, header, sign, body, event, properties }) 
       { 'X-Signature': right },
     ]
     for (const headers of wrong) {
-      const answer = await send(service, hook, text, headers)
-      expect([headers, answer.status, answer.body.error.code]).toEqual([headers, 401, 'invalid_signature'])
+      const response = await send(service, hook, text, headers)
+      expect([headers, response.status, response.body.error.code]).toEqual([headers, 401, 'invalid_signature'])
     }
     expect(await bodiesOf(tenant, hook)).toEqual([])
   })
@@ -242,12 +242,12 @@ describe.each(['stripe', 'calendly'])('the time of a signature of %s', (kind) =>
     [4.5, 200],
     [-5.5, 401],
     [5.5, 401],
-  ])('%d minutes from now is answered with %d', async (minutes, status) => {
+  ])('%d minutes from now gets status %d', async (minutes, status) => {
     const { header, body } = KINDS.find((each) => each.kind === kind) ?? KINDS[0]
     const hook = await readyMade(kind)
     const text = JSON.stringify(body)
-    const answer = await send(service, hook, text, { [header]: timed(text, nowSeconds() + minutes * MINUTE_S) })
-    expect(answer.status).toBe(status)
+    const response = await send(service, hook, text, { [header]: timed(text, nowSeconds() + minutes * MINUTE_S) })
+    expect(response.status).toBe(status)
   })
 })
 

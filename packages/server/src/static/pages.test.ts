@@ -15,7 +15,7 @@ let app: App
 let service: { url: string }
 
 const INDEX = '<!doctype html><meta property="csp-nonce" nonce=""><style nonce=""></style><div id="root"></div>'
-const SCRIPT = 'export const answer = 42'
+const SCRIPT = 'export const number = 42'
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'cds-pages-'))

@@ -241,7 +241,7 @@ test.each([
   [302, '', 'pending'],
   [404, 'ignored', 'pending'],
   [500, '"ignore"', 'pending'],
-])('an answer %i with the body %j: %s', async (status, body, expected) => {
+])('a response with status %i and the body %j: %s', async (status, body, expected) => {
   bench.receiver.answer = (response) => response.writeHead(status, { location: '/elsewhere' }).end(body)
   const { subscriptionId, path } = await subscribed()
   await view()

@@ -6,7 +6,7 @@ import { deleteDeliveriesById } from './queue/delete.ts'
 const BATCH = 5_000
 
 /**
- * Erases a contact from webhook deliveries and from what receivers answered. Deliveries of its contact_deleted event
+ * Erases a contact from webhook deliveries and from the responses to them. Deliveries of its contact_deleted event
  * stay: they contain only the id, and tell receivers to delete the contact too.
  * @param mentions a regular expression that finds its address; null if the address is unknown.
  * @returns how many rows were deleted or changed, by kind.
@@ -15,7 +15,7 @@ export async function eraseFromDeliveries(tx: Tenant, contactId: string, mention
   const hasId = (column: string) => sql<boolean>`strpos(${sql.ref(column)}, ${contactId}) > 0`
   // The pattern for an unknown address matches nothing.
   const hasAddress = (column: string) => sql<boolean>`${sql.ref(column)} ~* ${mentions ?? '(?!)'}`
-  const answers = await tx.db
+  const responses = await tx.db
     .updateTable('webhook_attempts')
     .set({ body: null })
     .where((eb) => eb.or([hasAddress('body'), hasId('body')]))
@@ -43,5 +43,5 @@ export async function eraseFromDeliveries(tx: Tenant, contactId: string, mention
     )
     if (found.length < BATCH) break
   }
-  return { webhook_deliveries: deleted, webhook_responses: Number(answers.numUpdatedRows) }
+  return { webhook_deliveries: deleted, webhook_responses: Number(responses.numUpdatedRows) }
 }

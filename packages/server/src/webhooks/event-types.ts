@@ -26,7 +26,7 @@ const MESSAGE = {
   from: EXAMPLE_CONTACT.email,
   to: ['sales@ours.example'],
 }
-const ANSWER = { from: 'sales@ours.example', to: [EXAMPLE_CONTACT.email] }
+const TO_CONTACT = { from: 'sales@ours.example', to: [EXAMPLE_CONTACT.email] }
 
 interface EventType {
   summary: string
@@ -109,7 +109,7 @@ const OF_CONVERSATIONS = {
   email_sent: {
     summary: 'An email was sent to a contact',
     text: 'An email was sent to {{contact.name}}: {{event.data.subject}}',
-    data: { ...MESSAGE, source: 'email', direction: 'outbound', ...ANSWER },
+    data: { ...MESSAGE, source: 'email', direction: 'outbound', ...TO_CONTACT },
   },
   chat_message_received: {
     summary: 'A contact sent a message in a messaging tool',
@@ -119,7 +119,7 @@ const OF_CONVERSATIONS = {
   chat_message_sent: {
     summary: 'A message was sent to a contact in a messaging tool',
     text: 'A message was sent to {{contact.name}}: {{event.data.subject}}',
-    data: { ...MESSAGE, direction: 'outbound', ...ANSWER },
+    data: { ...MESSAGE, direction: 'outbound', ...TO_CONTACT },
   },
 } satisfies Record<string, EventType>
 

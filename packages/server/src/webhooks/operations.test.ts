@@ -201,8 +201,8 @@ test.each([
   [{ event: 'x', url: 'https://hooks.example/', headers: [{ name: 'A', value: 'a\r\nB: c' }] }, 'validation_error'],
   [{ event: 'x', url: 'https://hooks.example/', secret: 'mine' }, 'validation_error'],
 ])('creating %j is 400', async (body, code) => {
-  const answer = await admin.call('POST', '/v1/webhooks', body)
-  expect([answer.status, answer.body.error.code]).toEqual([400, code])
+  const response = await admin.call('POST', '/v1/webhooks', body)
+  expect([response.status, response.body.error.code]).toEqual([400, code])
 })
 
 test('an invalid change is 400 and changes nothing', async () => {

@@ -51,7 +51,7 @@ test('the next attempt of a delivery that is being retried is brought forward', 
 
 test('however many concurrent calls bring it forward, it is attempted once more', async () => {
   const { subscriptionId, path, resend } = await waiting()
-  // Answered only after all calls, because a finished delivery would be sent again.
+  // The receiver responds only after all calls, because a finished delivery would be sent again.
   const asked = Promise.withResolvers<void>()
   bench.receiver.answer = (response) => void asked.promise.then(() => response.end('ok'))
   await Promise.all(Array.from({ length: 10 }, resend))
@@ -69,16 +69,16 @@ test('however many concurrent calls bring it forward, it is attempted once more'
 
 test('a delivery that is being sent is not sent a second time', async () => {
   const { subscriptionId, path, resend } = await waiting()
-  let answer = () => {}
+  let respond = () => {}
   bench.receiver.answer = (response) => {
-    answer = () => response.writeHead(500).end()
+    respond = () => response.writeHead(500).end()
   }
   await resend()
   await arrived(bench.receiver, path, 2)
   await Promise.all(Array.from({ length: 5 }, resend))
   expect(await deliveriesOf(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending', attempt_count: 1 }])
   bench.service.deliveryWorker.wake()
-  answer()
+  respond()
   expect(await attempted(tenant, subscriptionId, 2)).toMatchObject({ status: 'pending' })
   expect(requestsTo(path)).toBe(2)
 })

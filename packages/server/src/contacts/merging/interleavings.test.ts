@@ -92,8 +92,8 @@ async function act(
     expect(seen, 'a read missed an acknowledged event').toEqual(expect.arrayContaining(acknowledged))
   } else {
     const body = step.kind === 'merge' ? { into: ids[step.into] } : undefined
-    const answer = await tenant.call('POST', `/v1/contacts/${id}/${step.kind}`, body)
-    if (answer.status !== 200) expect(REFUSALS, JSON.stringify(answer.body)).toContain(answer.body.error.code)
+    const response = await tenant.call('POST', `/v1/contacts/${id}/${step.kind}`, body)
+    if (response.status !== 200) expect(REFUSALS, JSON.stringify(response.body)).toContain(response.body.error.code)
   }
 }
 

@@ -24,7 +24,7 @@ const unmerge = (contactId: string) => tenant.call('POST', `/v1/contacts/${conta
 const contacts = (...names: string[]) =>
   Promise.all(names.map((name) => tenant.contact(`${name}@example.com`, { [name]: name })))
 const statusOf = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}?include_events=false`)).status
-const answerOf = async (request: ReturnType<typeof merge>) => {
+const responseOf = async (request: ReturnType<typeof merge>) => {
   const { status, body } = await request
   return [status, body.error?.code, body.error?.details?.[0]?.message]
 }
@@ -58,7 +58,7 @@ async function stateOf(ids: readonly string[]) {
 describe('a merge is rejected', () => {
   test('into itself, with an unknown field or without an id', async () => {
     const [a] = await contacts('a')
-    expect(await answerOf(merge(a ?? '', a ?? ''))).toEqual([400, 'validation_error', 'must be a different contact'])
+    expect(await responseOf(merge(a ?? '', a ?? ''))).toEqual([400, 'validation_error', 'must be a different contact'])
     for (const body of [{}, { into: 7 }, { into: newId(), x: 1 }]) {
       expect((await tenant.call('POST', `/v1/contacts/${a}/merge`, body)).status, JSON.stringify(body)).toBe(400)
     }
@@ -69,9 +69,9 @@ describe('a merge is rejected', () => {
     const other = await createTestTenant(service)
     const theirs = await other.contact('a@example.com')
     for (const unknown of [newId(), theirs, 'x']) {
-      expect((await answerOf(merge(a ?? '', unknown))).slice(0, 2), unknown).toEqual([404, 'not_found'])
-      expect((await answerOf(merge(unknown, a ?? ''))).slice(0, 2), unknown).toEqual([404, 'not_found'])
-      expect((await answerOf(unmerge(unknown))).slice(0, 2), unknown).toEqual([404, 'not_found'])
+      expect((await responseOf(merge(a ?? '', unknown))).slice(0, 2), unknown).toEqual([404, 'not_found'])
+      expect((await responseOf(merge(unknown, a ?? ''))).slice(0, 2), unknown).toEqual([404, 'not_found'])
+      expect((await responseOf(unmerge(unknown))).slice(0, 2), unknown).toEqual([404, 'not_found'])
     }
     expect((await other.call('GET', `/v1/contacts/${theirs}`)).status).toBe(200)
   })
@@ -79,11 +79,11 @@ describe('a merge is rejected', () => {
   test('if either contact is already merged; unmerging a contact that is not merged is rejected as well', async () => {
     const [a, b, c] = await threeWithEvents()
     await merge(a, b)
-    expect(await answerOf(merge(a, c))).toEqual([409, 'already_merged', b])
-    expect(await answerOf(merge(c, a))).toEqual([409, 'already_merged', b])
-    expect((await answerOf(unmerge(c))).slice(0, 2)).toEqual([409, 'contact_not_merged'])
+    expect(await responseOf(merge(a, c))).toEqual([409, 'already_merged', b])
+    expect(await responseOf(merge(c, a))).toEqual([409, 'already_merged', b])
+    expect((await responseOf(unmerge(c))).slice(0, 2)).toEqual([409, 'contact_not_merged'])
     await unmerge(a)
-    expect((await answerOf(unmerge(a))).slice(0, 2)).toEqual([409, 'contact_not_merged'])
+    expect((await responseOf(unmerge(a))).slice(0, 2)).toEqual([409, 'contact_not_merged'])
   })
 
   test('if the result would be too large or have too many properties; nothing is written', async () => {
@@ -97,7 +97,7 @@ describe('a merge is rejected', () => {
       const a = await tenant.contact(`${newId()}@example.com`, properties('a'))
       const b = await tenant.contact(`${newId()}@example.com`, properties('b'))
       const before = await stateOf([a, b])
-      expect((await answerOf(merge(a, b))).slice(0, 2)).toEqual(expected)
+      expect((await responseOf(merge(a, b))).slice(0, 2)).toEqual(expected)
       expect(await stateOf([a, b])).toEqual(before)
     }
   })
@@ -110,8 +110,8 @@ test('a contact can have at most 250 merged contacts', async () => {
     SELECT ${tenant.id}::uuid, gen_random_uuid(), ${a}::uuid, ${a}::uuid, now(), '{}', '{}', '{}', '{}', '{}'
     FROM generate_series(1, 249)`.execute(service.stores.database)
   expect((await merge(b, a)).status).toBe(200)
-  expect((await answerOf(merge(c, a))).slice(0, 2)).toEqual([409, 'too_many_merges'])
-  expect((await answerOf(merge(a, c))).slice(0, 2)).toEqual([409, 'too_many_merges'])
+  expect((await responseOf(merge(c, a))).slice(0, 2)).toEqual([409, 'too_many_merges'])
+  expect((await responseOf(merge(a, c))).slice(0, 2)).toEqual([409, 'too_many_merges'])
 })
 
 describe('several merges', () => {
@@ -125,7 +125,7 @@ describe('several merges', () => {
     expect(await eventsOf(c)).toEqual(together)
     expect((await tenant.call('POST', '/v1/identify', { email: 'a@example.com' })).body.contact_id).toBe(c)
     expect((await tenant.call('GET', `/v1/contacts/${a}`)).body.error.details[0].message).toBe(c)
-    expect(await answerOf(unmerge(a))).toEqual([409, 'unmerge_later_first', b])
+    expect(await responseOf(unmerge(a))).toEqual([409, 'unmerge_later_first', b])
     expect((await unmerge(b)).status).toBe(200)
     expect(await stateOf(ids)).toEqual(first)
     expect((await tenant.call('POST', '/v1/identify', { email: 'a@example.com' })).body.contact_id).toBe(b)
@@ -139,7 +139,7 @@ describe('several merges', () => {
     const alone = await stateOf(ids)
     await merge(a, c)
     await merge(b, c)
-    expect(await answerOf(unmerge(a))).toEqual([409, 'unmerge_later_first', b])
+    expect(await responseOf(unmerge(a))).toEqual([409, 'unmerge_later_first', b])
     await unmerge(b)
     await unmerge(a)
     expect(await stateOf(ids)).toEqual(alone)
@@ -151,8 +151,8 @@ describe('several merges', () => {
         await tenant.contact(`a${round}@example.com`),
         await tenant.contact(`b${round}@example.com`),
       ]
-      const answers = await Promise.all([merge(a, b), merge(b, a), merge(a, b), merge(b, a)])
-      const statuses = answers.map(({ status, body }) => body.error?.code ?? status).sort()
+      const responses = await Promise.all([merge(a, b), merge(b, a), merge(a, b), merge(b, a)])
+      const statuses = responses.map(({ status, body }) => body.error?.code ?? status).sort()
       expect(statuses).toEqual([200, 'already_merged', 'already_merged', 'already_merged'])
       const merged = (await statusOf(a)) === 404 ? a : b
       const undone = await Promise.all([unmerge(merged), unmerge(merged)])
@@ -164,7 +164,7 @@ describe('several merges', () => {
   test("concurrent with writes by the merged contact's keys never create a third contact", async () => {
     const [a = '', b = ''] = await contacts('a', 'b')
     const names = Array.from({ length: 30 }, (_, n) => n)
-    const [answers] = await Promise.all([
+    const [responses] = await Promise.all([
       Promise.all(
         names.map((n) =>
           n % 3 === 0
@@ -183,7 +183,7 @@ describe('several merges', () => {
         }
       })(),
     ])
-    for (const { status, body } of answers) {
+    for (const { status, body } of responses) {
       const id = body.contact_id ?? body.results?.[0].contact_id ?? body.error.details[0].message
       expect([a, b], JSON.stringify({ status, body })).toContain(id)
     }
@@ -195,7 +195,7 @@ test('deleting the survivor deletes the merged contact, which can no longer be u
   const [a, b] = await threeWithEvents()
   await merge(a, b)
   expect((await tenant.call('DELETE', `/v1/contacts/${b}`)).status).toBe(200)
-  expect((await answerOf(unmerge(a))).slice(0, 2)).toEqual([404, 'not_found'])
+  expect((await responseOf(unmerge(a))).slice(0, 2)).toEqual([404, 'not_found'])
   expect(await eventsOf(b)).toEqual(['of_a', 'of_b'])
   expect((await tenant.call('GET', `/v1/contacts/${a}`)).body.error.code).toBe('not_found')
   const { body } = await tenant.call('POST', '/v1/identify', { email: 'a@example.com', visitor_id: 'a' })
@@ -214,7 +214,7 @@ test('an unmerge is rejected while another contact has the external id, and work
   await merge(a, b)
   await giveId(b, null)
   await giveId(c, 'crm-1')
-  expect((await answerOf(unmerge(a))).slice(0, 2)).toEqual([409, 'contact_keys_taken'])
+  expect((await responseOf(unmerge(a))).slice(0, 2)).toEqual([409, 'contact_keys_taken'])
   await giveId(c, null)
   expect((await unmerge(a)).status).toBe(200)
 })

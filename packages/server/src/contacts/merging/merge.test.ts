@@ -53,7 +53,7 @@ async function everything() {
     `/v1/events?contact_id=${contact}`,
     `/v1/events?contact_id=${contact}&count_only=true`,
   ])
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [
       ...paths,
       '/v1/contacts?include=provenance',
@@ -80,7 +80,7 @@ async function everything() {
     .select(['visitor_id', 'contact_id'])
     .orderBy('visitor_id')
     .execute()
-  const shown = [...answers, ...posted].map(([path, { status, body }]) => ({ path, status, body }))
+  const shown = [...responses, ...posted].map(([path, { status, body }]) => ({ path, status, body }))
   return JSON.parse(
     JSON.stringify({ id, segments, shown, visitors }, (key, value) => {
       // A restored contact counts as changed, so that readers that poll updated_at notice it.
@@ -131,10 +131,10 @@ const COMPANY = '01990000-0000-7000-8000-000000000001'
 describe('POST /v1/contacts/:contact_id/merge', () => {
   test('the survivor has the properties, events, visitors, notes and conversations of both; the other returns 404', async () => {
     await furnish()
-    const answer = await merge()
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-    expect(answer.body).toMatchObject({ status: 'success', merged_contact_id: old })
-    expect(answer.body.contact).toMatchObject({
+    const response = await merge()
+    expect(response.status, JSON.stringify(response.body)).toBe(200)
+    expect(response.body).toMatchObject({ status: 'success', merged_contact_id: old })
+    expect(response.body.contact).toMatchObject({
       contact_id: ada,
       company_id: COMPANY,
       properties: {

@@ -41,8 +41,8 @@ test.each([
   ['text'],
   [null],
 ])('the body %j is 400', async (body) => {
-  const { status, body: answer } = await tenant.call('POST', path, body)
-  expect([status, answer.error.code]).toEqual([400, 'validation_error'])
+  const response = await tenant.call('POST', path, body)
+  expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
 })
 
 test('100,000 characters are stored as sent', async () => {

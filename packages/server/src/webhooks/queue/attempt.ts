@@ -35,15 +35,15 @@ export function createSender({
     try {
       const body = Buffer.from(delivery.payload)
       const opened = unsealed(delivery.batch, at)
-      const answer = await outbound.post(opened.url, headersOf(delivery, opened, at, body), body, stopping)
-      const text = answer.body.toString('utf8')
-      const succeeded = isSuccess(answer.status) || text.trim().toLowerCase() === 'ignore'
+      const response = await outbound.post(opened.url, headersOf(delivery, opened, at, body), body, stopping)
+      const text = response.body.toString('utf8')
+      const succeeded = isSuccess(response.status) || text.trim().toLowerCase() === 'ignore'
       return {
         ...ended(),
-        statusCode: answer.status,
+        statusCode: response.status,
         body: storable(text),
-        error: succeeded ? null : `The receiver responded with status ${answer.status}.`,
-        address: answer.address,
+        error: succeeded ? null : `The receiver responded with status ${response.status}.`,
+        address: response.address,
         succeeded,
       }
     } catch (error) {

@@ -16,14 +16,14 @@ const target = {
 const batch = { tenantId: 't', subscriptionId: 's', batchId: 'b', claimedUntil: new Date(60_000), attempt: 1, target }
 const delivery: Claimed = { batch, deliveryId: 'd', eventId: 'e', event: 'x', payload: '{}', attemptsBefore: 0 }
 
-/** Fills the receiver's slots, and answers all requests after the time that it takes for that many at once. */
+/** Fills the receiver's slots, and ends all requests after the time that it takes for that many at once. */
 function round(slots: Slots, millisecondsFor: (atOnce: number) => number, succeeded = true): number {
   const occupied: Slot[] = []
   for (let slot = slots.occupy(delivery); slot; slot = slots.occupy(delivery)) occupied.push(slot)
   slots.removeBuffered()
   for (const slot of occupied) {
     const [at, endedAt] = [new Date(0), new Date(millisecondsFor(occupied.length))]
-    slot.answered({ at, endedAt, statusCode: 200, body: '', error: null, address: null, succeeded })
+    slot.ended({ at, endedAt, statusCode: 200, body: '', error: null, address: null, succeeded })
     slot.recorded()
   }
   return occupied.length
@@ -35,7 +35,7 @@ function rounds(slots: Slots, count: number, millisecondsFor: (atOnce: number) =
   return last
 }
 
-test('a receiver that answers many requests as quickly as few gets 32 at once, and more ahead', () => {
+test('a receiver that responds to many requests as quickly as to few gets 32 at once, and more ahead', () => {
   const slots = createSlots()
   expect(round(slots, () => 80)).toBe(4)
   expect(rounds(slots, 10, () => 80)).toBe(32)
@@ -62,7 +62,7 @@ test('a receiver that becomes slower for good gets as many requests as before af
   expect(slots.capacity().free.get('s')).toBe(32 + 106)
 })
 
-test('a receiver that hangs gets one request at a time until it answers, then four', () => {
+test('a receiver that hangs gets one request at a time until it responds, then four', () => {
   const slots = createSlots()
   rounds(slots, 10, () => 2)
   round(slots, () => 10_000, false)
@@ -70,7 +70,7 @@ test('a receiver that hangs gets one request at a time until it answers, then fo
   expect(rounds(slots, 3, () => 900)).toBe(4)
 })
 
-test('rare answers that are quicker than all others do not lower the limit', () => {
+test('rare responses that are quicker than all others do not lower the limit', () => {
   const slots = createSlots()
   let n = 0
   expect(rounds(slots, 200, () => (n++ % 100 === 0 ? 2 : 80))).toBeGreaterThan(16)
@@ -83,7 +83,7 @@ test('quick refusals do not lower the limit', () => {
   expect(rounds(slots, 2, () => 80)).toBe(32)
 })
 
-test('once a receiver has had too many requests, it gets one more each time that all of them were answered', () => {
+test('once a receiver has had too many requests, it gets one more each time it has responded to all of them', () => {
   const slots = createSlots()
   rounds(slots, 10, () => 2)
   expect(round(slots, () => 20)).toBe(32)
@@ -95,15 +95,15 @@ test('once a receiver has had too many requests, it gets one more each time that
 
 test('deliveries with an unrecorded outcome occupy no slots, up to a limit', () => {
   const slots = createSlots()
-  const answer = (count: number) =>
+  const ended = (count: number) =>
     Array.from({ length: count }, () => {
       const slot = slots.occupy(delivery)
-      slot?.answered(null)
+      slot?.ended(null)
       return slot
     })
-  const many = answer(3_500)
+  const many = ended(3_500)
   const { slots: left } = slots.capacity()
-  const sent = answer(10)
+  const sent = ended(10)
   // Nothing is in flight, so the limit of unrecorded outcomes decides.
   expect(slots.capacity().slots).toBe(left - 10)
   for (let n = 0; n < 10; n++) slots.occupy({ ...delivery, batch: { ...batch, subscriptionId: `${n}` } })
@@ -134,16 +134,16 @@ test('a large payload occupies several slots until its outcome is recorded', () 
   const sent = Array.from({ length: 4 }, occupy)
   for (let n = 0; n < 1_020; n++) occupy()
   expect(slots.capacity()).toMatchObject({ slots: 4_096 - 3 * 1_024, fullTenants: ['t'] })
-  for (const slot of sent) slot?.answered(null)
+  for (const slot of sent) slot?.ended(null)
   expect(slots.capacity()).toMatchObject({ slots: 1_024, fullTenants: [] })
-  const answered = Array.from({ length: 1_300 }, () => {
+  const ended = Array.from({ length: 1_300 }, () => {
     const slot = occupy()
-    slot?.answered(null)
+    slot?.ended(null)
     return slot
   })
   slots.removeBuffered()
   expect(slots.capacity().slots).toBe(4_096 - 3 * 1_304)
-  for (const slot of [...sent, ...answered]) slot?.recorded()
+  for (const slot of [...sent, ...ended]) slot?.recorded()
   expect(slots.capacity()).toMatchObject({ slots: all, fullTenants: [] })
 })
 
@@ -167,10 +167,10 @@ test('a tenant with many requests in flight gets no others', () => {
   const occupy = (n: number) => slots.occupy({ ...delivery, batch: { ...batch, subscriptionId: `${n % 200}` } })
   for (let n = 0; n < 767; n++) occupy(n)
   expect(slots.capacity().fullTenants).toEqual([])
-  occupy(767)?.answered(null)
+  occupy(767)?.ended(null)
   const last = occupy(767)
   expect(slots.capacity().fullTenants).toEqual(['t'])
-  last?.answered(null)
+  last?.ended(null)
   expect(slots.capacity().fullTenants).toEqual([])
 })
 
@@ -182,7 +182,7 @@ test('a receiver that hung once soon gets as many requests as before', () => {
   expect(rounds(slots, 8, () => 2)).toBe(32)
 })
 
-test('a receiver with two slow answers in five, however few requests it gets, gets as many as a quick one', () => {
+test('a receiver with two slow responses in five, however few requests it gets, gets as many as a quick one', () => {
   const slots = createSlots()
   let n = 0
   expect(rounds(slots, 200, () => (n++ % 5 < 2 ? 200 : 20))).toBeGreaterThan(24)

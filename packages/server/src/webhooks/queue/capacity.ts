@@ -29,7 +29,7 @@ const LEASE_LEFT_MS_MIN = 13_000
 /** The slot of a delivery in flight. */
 export interface Slot {
   /** Ends the request; the outcome is not recorded yet. null: the request was aborted. */
-  answered(outcome: Outcome | null): void
+  ended(outcome: Outcome | null): void
   /** Ends the delivery, whether or not its outcome could be recorded. */
   recorded(): void
 }
@@ -119,7 +119,7 @@ export function createSlots(): Slots {
       slowRequests++
     }, SLOW_MS)
     return {
-      answered: (outcome) => {
+      ended: (outcome) => {
         clearTimeout(timer)
         add(inFlight, subscriptionId, -1)
         if (isSlow) slowRequests--

@@ -1,9 +1,9 @@
 import type { Outcome } from './finish.ts'
 
 /**
- * The number of concurrent requests to a receiver starts here and grows by one with each quick answer until that slows the
- * receiver down. From then on it changes by one each time that as many requests have been answered (by minus two if all of
- * them were slow), because requests that are in flight together are answered together.
+ * The number of concurrent requests to a receiver starts here and grows by one with each quick response until that slows
+ * the receiver down. From then on it changes by one each time that as many requests have got a response (by minus two if
+ * all of them were slow), because requests that are in flight together get their responses together.
  */
 export const PER_SUBSCRIPTION_FIRST = 4
 const PER_SUBSCRIPTION_MAX = 32
@@ -16,12 +16,12 @@ const PER_HANGING_SUBSCRIPTION = 1
 /** A receiver is strained, which means it has enough requests, if it takes this many times its best and these milliseconds. */
 const STRAINED_FACTOR = 2
 const STRAINED_MS = 4
-/** A quicker answer lowers the best time by this share of the difference, because it may be an exception. */
+/** A quicker response lowers the best time by this share of the difference, because it may be an exception. */
 const LEARNING = 0.005
-/** A slow answer raises it by this share, if the receiver already gets the fewest concurrent requests. */
+/** A slow response raises it by this share, if the receiver already gets the fewest concurrent requests. */
 const FORGETTING = 0.01
-/** A receiver is quick after this many quick answers in a row. */
-const QUICK_ANSWERS = 24
+/** A receiver is quick after this many quick responses in a row. */
+const QUICK_RESPONSES = 24
 /**
  * A quick receiver gets deliveries ahead, so that it need not wait for the next poll: as many as it accepts in this time,
  * up to a maximum. They are claimed again only when less than this share of them remains, because a few large claims cost
@@ -45,7 +45,7 @@ interface Pace {
   quickInARow: number
 }
 
-/** How many concurrent requests each receiver gets, depending on how quickly it answers. */
+/** How many concurrent requests each receiver gets, depending on how quickly it responds. */
 export interface Paces {
   limitOf(subscriptionId: string): number
   /** How many more deliveries are worth buffering. */
@@ -53,7 +53,7 @@ export interface Paces {
   isQuick(subscriptionId: string): boolean
   known(): Iterable<string>
   learn(subscriptionId: string, outcome: Outcome): void
-  /** A request has been slow; there is no answer yet. */
+  /** A request has been slow; there is no response yet. */
   hangs(subscriptionId: string): void
 }
 
@@ -109,7 +109,7 @@ export function createPaces(): Paces {
     }
   }
 
-  const isQuick = (subscriptionId: string) => (paces.get(subscriptionId)?.quickInARow ?? 0) >= QUICK_ANSWERS
+  const isQuick = (subscriptionId: string) => (paces.get(subscriptionId)?.quickInARow ?? 0) >= QUICK_RESPONSES
 
   function aheadOf(subscriptionId: string): number {
     const pace = paces.get(subscriptionId)

@@ -74,7 +74,7 @@ test('two workers share a queue and send each delivery once', async () => {
     await sleep(200)
     expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(600)
     expect(bench.receiver.received).toHaveLength(600)
-    // An outcome is recorded after the answer.
+    // An outcome is recorded after the response.
     await until(async () => {
       const deliveries = await deliveriesOf(tenant.handle, subscriptionId)
       expect(deliveries.every(({ status, attempt_count }) => status === 'succeeded' && attempt_count === 1)).toBe(true)
@@ -203,7 +203,7 @@ async function claimer(tenant: TestTenant, event: string, count: number) {
     const { deliveries } = await claimDeliveries({ stores, people }, { ...capacity, free }, at(seconds))
     return deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId)
   }
-  const answer = (deliveries: readonly Claimed[], more: Partial<Outcome> = {}) => {
+  const finish = (deliveries: readonly Claimed[], more: Partial<Outcome> = {}) => {
     const outcome = { ...OUTCOME, at: at(0), endedAt: at(0), ...more }
     return finishAttempts(
       stores.database,
@@ -214,14 +214,14 @@ async function claimer(tenant: TestTenant, event: string, count: number) {
     const all = await deliveriesOf(tenant.handle, subscriptionId)
     return Object.entries(Object.groupBy(all, ({ status }) => status)).map(([status, some]) => [status, some?.length])
   }
-  return { subscriptionId, at, claim, answer, states, database: stores.database }
+  return { subscriptionId, at, claim, finish, states, database: stores.database }
 }
 
 const idsOf = (deliveries: readonly Claimed[]) => new Set(deliveries.map(({ deliveryId }) => deliveryId))
 
 test('many deliveries share a queue row: some are claimed, some of these finished, and the rest is claimed again', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { at, claim, answer, states, database } = await claimer(tenant, 'shared_row', 100)
+  const { at, claim, finish, states, database } = await claimer(tenant, 'shared_row', 100)
   const rows = () => tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()
   expect((await rows()).map(({ delivery_ids }) => delivery_ids.length).sort()).toEqual([36, 64])
   // As many as there is capacity for, from however many rows, and each once.
@@ -232,8 +232,8 @@ test('many deliveries share a queue row: some are claimed, some of these finishe
   expect(await claim(0)).toHaveLength(30)
   expect(await claim(19)).toEqual([])
 
-  await answer(first.slice(0, 3))
-  await answer(first.slice(3, 5), { succeeded: false, error: 'no', statusCode: 500 })
+  await finish(first.slice(0, 3))
+  await finish(first.slice(3, 5), { succeeded: false, error: 'no', statusCode: 500 })
   expect(await states()).toEqual(expect.arrayContaining([['succeeded', 3]]))
   expect(await queued(tenant)).toBe(97)
   // Released deliveries are due at once, those in flight are not.
@@ -244,9 +244,9 @@ test('many deliveries share a queue row: some are claimed, some of these finishe
   expect(idsOf(rest).isDisjointFrom(idsOf(first.slice(0, 7)))).toBe(true)
   expect(rest).toHaveLength(93)
   expect(rest.every(({ batch }) => batch.attempt === 1)).toBe(true)
-  await answer(rest)
+  await finish(rest)
   // Recorded late, by the process that seemed to be dead.
-  await answer(first.slice(7))
+  await finish(first.slice(7))
   const retried = await claim(61)
   expect(retried.map(({ batch, deliveryId }) => [batch.attempt, deliveryId]).sort()).toEqual(
     [
@@ -254,7 +254,7 @@ test('many deliveries share a queue row: some are claimed, some of these finishe
       ...[...idsOf(first.slice(5, 7))].map((id) => [1, id]),
     ].sort(),
   )
-  await answer(retried)
+  await finish(retried)
   expect(await states()).toEqual([['succeeded', 100]])
   expect(await rows()).toEqual([])
   const attempts = await tenant.handle.db.selectFrom('webhook_attempts').select(['attempt', 'is_last']).execute()
@@ -267,13 +267,13 @@ test('many deliveries share a queue row: some are claimed, some of these finishe
 
 test('a delivery that is deleted while it is in flight leaves no attempt, and the others of its row stay', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { claim, answer, states } = await claimer(tenant, 'half_erased', 5)
+  const { claim, finish, states } = await claimer(tenant, 'half_erased', 5)
   const claimed = await claim(0)
   const [gone] = claimed
   if (!gone) throw new Error('nothing was claimed')
   await remove(tenant, [gone.deliveryId])
   expect(await queued(tenant)).toBe(4)
-  await answer(claimed)
+  await finish(claimed)
   expect(await states()).toEqual([['succeeded', 4]])
   const logged = await tenant.handle.db.selectFrom('webhook_attempts').select('delivery_id').execute()
   expect(logged.map(({ delivery_id }) => delivery_id).sort()).toEqual([...idsOf(claimed.slice(1))].sort())
@@ -282,7 +282,7 @@ test('a delivery that is deleted while it is in flight leaves no attempt, and th
 
 test('attempts that are recorded while their deliveries are deleted are deleted too', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { claim, answer, database } = await claimer(tenant, 'raced', 320)
+  const { claim, finish, database } = await claimer(tenant, 'raced', 320)
   // In an order that mixes the queue rows, so that concurrent transactions lock several of the same ones.
   const claimed = (await claim(0)).sort((a, b) => (a.deliveryId.slice(-4) < b.deliveryId.slice(-4) ? -1 : 1))
   expect(claimed).toHaveLength(320)
@@ -291,9 +291,9 @@ test('attempts that are recorded while their deliveries are deleted are deleted 
     const erase = (part: readonly Claimed[]) => remove(tenant, [...idsOf(part)])
     const [left, right] = [some.slice(0, 8), some.slice(8)]
     await Promise.all([
-      answer(left),
+      finish(left),
       erase(left),
-      answer(right),
+      finish(right),
       erase(right),
       releaseDeliveries(database, right, bench.now()),
     ])
@@ -304,7 +304,7 @@ test('attempts that are recorded while their deliveries are deleted are deleted 
 
 test('deliveries that were recorded one by one are claimed together and share rows from then on', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { at, claim, answer, states, database } = await claimer(tenant, 'one_by_one', 0)
+  const { at, claim, finish, states, database } = await claimer(tenant, 'one_by_one', 0)
   for (let n = 0; n < 150; n++) await queue(tenant, 'one_by_one', 1)
   const sizes = async () => {
     const rows = await tenant.handle.db.selectFrom('webhook_queue').select('delivery_ids').execute()
@@ -314,19 +314,19 @@ test('deliveries that were recorded one by one are claimed together and share ro
   const claimed = await claim(60, 140)
   expect(claimed).toHaveLength(140)
   expect(await sizes()).toEqual([64, 64, 12, ...Array.from({ length: 10 }, () => 1)])
-  await answer(claimed.slice(0, 100))
+  await finish(claimed.slice(0, 100))
   await releaseDeliveries(database, claimed.slice(100), at(60))
   const rest = await claim(60)
   expect(idsOf(rest).isDisjointFrom(idsOf(claimed.slice(0, 100)))).toBe(true)
   expect(rest).toHaveLength(50)
-  await answer(rest)
+  await finish(rest)
   expect(await states()).toEqual([['succeeded', 100]])
   expect(await sizes()).toEqual([])
 })
 
 test('a delivery that is claimed while it is deleted leaves the queue too, and its attempt is not recorded', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { subscriptionId, at, answer, database } = await claimer(tenant, 'moved', 3)
+  const { subscriptionId, at, finish, database } = await claimer(tenant, 'moved', 3)
   const { stores } = bench.service
   const waitForLock = () =>
     until(async () => {
@@ -348,7 +348,7 @@ test('a delivery that is claimed while it is deleted leaves the queue too, and i
   await erased.deletion
   expect(claimed).toHaveLength(3)
   expect(await queued(tenant)).toBe(0)
-  await answer(claimed)
+  await finish(claimed)
   expect(await tenant.handle.db.selectFrom('webhook_attempts').selectAll().execute()).toEqual([])
   expect(await tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()).toEqual([])
 })

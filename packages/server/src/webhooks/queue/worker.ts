@@ -53,7 +53,7 @@ const STOP_WITHIN_MS = 2_000
 export interface DeliveryWorker {
   /** Polls for due deliveries now. */
   wake(): void
-  /** Claims nothing more, records what is answered soon and releases the rest. */
+  /** Claims nothing more, records the attempts that end soon and releases the rest. */
   stop(): Promise<void>
 }
 
@@ -142,7 +142,7 @@ export function startDeliveryWorker(dependencies: {
 
   async function send(delivery: Claimed, slot: Slot): Promise<void> {
     const outcome = await attempt(delivery, stopping.signal)
-    slot.answered(outcome)
+    slot.ended(outcome)
     if (!stopped) startBuffered(delivery.batch.subscriptionId)
     if (outcome) {
       metrics.webhookAttempts.inc({ outcome: outcome.succeeded ? 'succeeded' : 'failed' })

@@ -246,7 +246,7 @@ test('a webhook whose URL was encrypted with a lost key can be changed, and gets
   })
 })
 
-test('the whole URL is in no answer and in no audit entry', async () => {
+test('the whole URL is in no response and in no audit entry', async () => {
   const { subscriptionId } = await subscribeSlack('secretive')
   const path = `/v1/webhooks/${subscriptionId}`
   await tenant.call('PATCH', path, { template: 'x' })
