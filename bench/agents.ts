@@ -21,9 +21,9 @@ export async function measureAgents({ raw, service }: Target): Promise<void> {
       headers: { ...withKey(raw.apiKey), 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    const answer = await response.json()
-    if (!response.ok) throw new Error(JSON.stringify(answer))
-    return answer
+    const parsed = await response.json()
+    if (!response.ok) throw new Error(JSON.stringify(parsed))
+    return parsed
   }
   const contactIds = raw.contactIds.slice(0, CONTACTS)
   const agent = {

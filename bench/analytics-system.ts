@@ -110,7 +110,7 @@ function hourOf(hour: string | null): number {
   return Date.parse(String(hour).replace(/^(\d{4})(\d{2})(\d{2})T(\d{2})$/, '$1-$2-$3T$4:00:00Z'))
 }
 
-async function answer(request: IncomingMessage): Promise<{ type: string; body: Buffer | string } | null> {
+async function responseTo(request: IncomingMessage): Promise<{ type: string; body: Buffer | string } | null> {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'https://localhost')
   const json = (value: object) => ({ type: 'application/json', body: JSON.stringify(value) })
   if (pathname === '/api/2/events/list') return json({ data: [] })
@@ -124,7 +124,7 @@ async function answer(request: IncomingMessage): Promise<{ type: string; body: B
 }
 
 createServer({ cert: CERTIFICATE, key: KEY }, async (request, response) => {
-  const found = await answer(request)
+  const found = await responseTo(request)
   if (!found) return response.writeHead(404).end()
   response.setHeader('content-type', found.type)
   response.end(found.body)

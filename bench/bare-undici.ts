@@ -10,8 +10,8 @@ let sent = 0
 let startedAt = performance.now()
 const send = async (until: number) => {
   while (performance.now() < until) {
-    const answer = await request(url, { method: 'POST', headers, body: bytes, dispatcher })
-    await answer.body.dump()
+    const response = await request(url, { method: 'POST', headers, body: bytes, dispatcher })
+    await response.body.dump()
     sent++
   }
 }

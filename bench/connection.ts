@@ -73,13 +73,13 @@ export class Connection {
     if (this.#bytesWanted === 0) this.#readHead()
     if (this.#bytesWanted === 0 || !this.#isWhole(part)) return
     const isGood = this.#parts[0]?.[9] === '2'.charCodeAt(0)
-    const answer = isGood ? '' : Buffer.concat(this.#parts).toString().slice(0, SHOWN_CHARACTERS)
+    const response = isGood ? '' : Buffer.concat(this.#parts).toString().slice(0, SHOWN_CHARACTERS)
     const pending = this.#pending
     this.#parts = []
     this.#bytes = this.#bytesWanted = 0
     this.#pending = null
     if (isGood) pending?.resolve()
-    else pending?.reject(new Error(answer))
+    else pending?.reject(new Error(response))
   }
 
   #isWhole(part: Buffer): boolean {

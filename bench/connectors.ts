@@ -31,7 +31,7 @@ interface System {
   credentials: object
 }
 
-/** One that answers queries page by page, and one whose archives are downloaded and decompressed. */
+/** One that serves queries page by page, and one whose archives are downloaded and decompressed. */
 const SYSTEMS: System[] = [
   {
     label: 'PostHog',

@@ -43,7 +43,7 @@ export async function measureFairness(directory: string, environment: Record<str
     const paths = await lightPaths(light)
     await readLight(light, paths, WARM_UP_MS)
     const [undisturbed, disturbed]: [number[], number[]] = [[], []]
-    let answered = 0
+    let served = 0
     for (let round = 0; round < ROUNDS; round++) {
       undisturbed.push(...(await readLight(light, paths, SIZE.seconds * 1_000)))
       const disturbing = new AbortController()
@@ -53,11 +53,11 @@ export async function measureFairness(directory: string, environment: Record<str
       await sleep(WARM_UP_MS)
       disturbed.push(...(await readLight(light, paths, SIZE.seconds * 1_000)))
       disturbing.abort()
-      answered += (await Promise.all(queries)).reduce((sum, count) => sum + count, 0)
+      served += (await Promise.all(queries)).reduce((sum, count) => sum + count, 0)
       // Queries still running must not disturb the other side.
       await sleep(WARM_UP_MS)
     }
-    if (answered === 0) throw new Error('No heavy query was answered, so nothing disturbed the light reads.')
+    if (served === 0) throw new Error('No heavy query was served, so nothing disturbed the light reads.')
     report({
       what: `reads of one tenant beside ${heavy.length} with heavy queries`,
       measured: latencyOf(disturbed),
@@ -88,19 +88,19 @@ async function readLight(apiKey: string, paths: readonly string[], milliseconds:
   return latencies
 }
 
-/** Sends heavy queries one after another. @returns how many were answered. */
+/** Sends heavy queries one after another. @returns how many were served. */
 async function readHeavy(apiKey: string, first: number, signal: AbortSignal): Promise<number> {
-  let answered = 0
+  let served = 0
   try {
     for (let n = first; !signal.aborted; n++) {
       const query = HEAVY[n % HEAVY.length]
       if (query) await (await ask(apiKey, query, signal)).arrayBuffer()
-      answered++
+      served++
     }
   } catch (error) {
     if (!signal.aborted) throw error
   }
-  return answered
+  return served
 }
 
 async function ask(

@@ -49,13 +49,13 @@ function requestOf(name: string): NonNullable<ReturnType<Requests['next']>> {
 
 /** @returns the cookies of a person who is signed in to the dashboard. */
 async function signIn({ raw }: Target): Promise<string> {
-  const answer = await fetch(`${URL_OF_SERVICE}/api/auth/sign-in/email`, {
+  const response = await fetch(`${URL_OF_SERVICE}/api/auth/sign-in/email`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: URL_OF_SERVICE, 'x-requested-by': 'dashboard' },
     body: JSON.stringify(raw.person),
   })
-  if (!answer.ok) throw new Error(`Signing in answered ${answer.status}: ${await answer.text()}`)
-  return answer.headers
+  if (!response.ok) throw new Error(`Signing in returned ${response.status}: ${await response.text()}`)
+  return response.headers
     .getSetCookie()
     .map((line) => line.split(';')[0])
     .join('; ')

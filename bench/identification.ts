@@ -82,13 +82,13 @@ const OF_BUSY_CONTACT = 900
 export async function checkData({ raw, population, nextVisitor }: Target): Promise<void> {
   const headers = { ...withKey(raw.apiKey), 'content-type': 'application/json' }
   const eventsOf = async (contactId: string): Promise<number> => {
-    const answer = await fetch(`${URL_OF_SERVICE}/v1/contacts/events/${contactId}`, { headers })
-    return ((await answer.json()) as { events?: unknown[] }).events?.length ?? 0
+    const response = await fetch(`${URL_OF_SERVICE}/v1/contacts/events/${contactId}`, { headers })
+    return ((await response.json()) as { events?: unknown[] }).events?.length ?? 0
   }
   const ofBusy = await eventsOf(pick(population.busy))
   if (ofBusy < OF_BUSY_CONTACT) throw new Error(`A busy contact has ${ofBusy} events.`)
   const { path, body } = identificationOf(nextVisitor() ?? '')
-  const answer = await fetch(URL_OF_SERVICE + path, { method: 'POST', headers, body })
-  const { contact_id } = (await answer.json()) as { contact_id: string }
+  const response = await fetch(URL_OF_SERVICE + path, { method: 'POST', headers, body })
+  const { contact_id } = (await response.json()) as { contact_id: string }
   if ((await eventsOf(contact_id)) === 0) throw new Error('An identified visitor brings no events.')
 }

@@ -1,4 +1,4 @@
-/** The bare queries of each row: what a client of the database alone would run for the same answer. */
+/** The bare queries of each row: what a client of the database alone would run for the same result. */
 interface Row {
   name: string
   statements: string[]

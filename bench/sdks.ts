@@ -34,18 +34,18 @@ export async function measureSdks({ raw, size }: Target): Promise<void> {
 }
 
 async function createSource(apiKey: string): Promise<string> {
-  const answer = await send('/v1/sources', JSON.stringify({ name: 'Bench SDK', type: 'server' }), withKey(apiKey))
-  return (answer as { write_key: string }).write_key
+  const source = await send('/v1/sources', JSON.stringify({ name: 'Bench SDK', type: 'server' }), withKey(apiKey))
+  return (source as { write_key: string }).write_key
 }
 
 async function send(path: string, body: string, headers: Record<string, string>): Promise<unknown> {
-  const answer = await fetch(URL_OF_SERVICE + path, {
+  const response = await fetch(URL_OF_SERVICE + path, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
     body,
   })
-  if (!answer.ok) throw new Error(await answer.text())
-  return answer.json()
+  if (!response.ok) throw new Error(await response.text())
+  return response.json()
 }
 
 function basic(writeKey: string): Record<string, string> {

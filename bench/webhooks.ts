@@ -119,7 +119,7 @@ async function measureLatency(output: string, samples: number, liveAt: Map<strin
     const startedAt = performance.now()
     const headers = { origin: `https://${SITE}`, 'content-type': 'application/json' }
     const response = await fetch(`${url}/track`, { method: 'POST', headers, body })
-    if (!response.ok) throw new Error(`/track answered ${response.status}`)
+    if (!response.ok) throw new Error(`/track returned ${response.status}`)
     while (!liveAt.has(id)) await sleep(1)
     latencies.push((liveAt.get(id) ?? 0) - startedAt)
     await sleep(50)

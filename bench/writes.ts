@@ -65,21 +65,21 @@ export async function measureServerEvents({ raw, size }: Target): Promise<void> 
 
 async function createUsers(apiKey: string, first: number): Promise<void> {
   const events = Array.from({ length: 500 }, (_, n) => ({ event: 'signed_up', user_id: `bench-user-${first + n}` }))
-  const answer = await fetch(`${URL_OF_SERVICE}/v1/events`, {
+  const response = await fetch(`${URL_OF_SERVICE}/v1/events`, {
     method: 'POST',
     headers: { ...withKey(apiKey), 'content-type': 'application/json' },
     body: JSON.stringify({ events }),
   })
-  const { failed } = (await answer.json()) as { failed?: number }
-  if (failed !== 0) throw new Error(`POST /v1/events answered ${answer.status}, ${failed} failed`)
+  const { failed } = (await response.json()) as { failed?: number }
+  if (failed !== 0) throw new Error(`POST /v1/events returned ${response.status}, ${failed} failed`)
 }
 
 /** A read waits for all events acknowledged before it: a backlog would show here. */
 async function timeToRead(apiKey: string): Promise<number> {
   const startedAt = performance.now()
-  const answer = await fetch(`${URL_OF_SERVICE}/v1/events?limit=1`, { headers: withKey(apiKey) })
-  if (!answer.ok) throw new Error(await answer.text())
-  await answer.arrayBuffer()
+  const response = await fetch(`${URL_OF_SERVICE}/v1/events?limit=1`, { headers: withKey(apiKey) })
+  if (!response.ok) throw new Error(await response.text())
+  await response.arrayBuffer()
   return performance.now() - startedAt
 }
 

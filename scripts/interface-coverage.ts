@@ -1,9 +1,10 @@
 /**
- * Generates docs/interface-coverage.md from the requests and answers of the last full test run: for each endpoint the tests
- * of its success, parameters, errors, scope and tenancy. Exits 1 if an endpoint lacks one, or if its declared errors are
- * not the ones that were answered.
+ * Generates docs/interface-coverage.md from the requests and responses of the last full test run: for each endpoint the
+ * tests of its success, parameters, errors, scope and tenancy. Exits 1 if an endpoint lacks one, or if its declared
+ * errors are not the ones that were returned.
  * `--check` leaves the page as it is. It checks that the page has each endpoint and that the run confirms what the page
- * says. A run may show more: a new test does not have to be on the page, and a slow machine answers errors that a fast one does not.
+ * says. A run may show more: a new test does not have to be on the page, and a slow machine returns errors that a fast
+ * one does not.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { OPERATIONS as DECLARED } from '../packages/server/src/assembly/all-operations.ts'
@@ -94,21 +95,21 @@ if (problems.length > 0) {
 
 /** openapi.json has every error that a test received. */
 function findUndeclaredErrors(name: string, { operationId, responses }: Operation): void {
-  // A caller who has disconnected, 499, gets no answer.
-  const answers = seen.filter(({ operation: id, status }) => id === operationId && status >= 400 && status !== 499)
+  // A caller who has disconnected, 499, gets no response.
+  const received = seen.filter(({ operation: id, status }) => id === operationId && status >= 400 && status !== 499)
   const undeclared = codesOf(
-    answers.filter(({ status, code }) => !responses[status]?.description.includes(`\`${code}\``)),
+    received.filter(({ status, code }) => !responses[status]?.description.includes(`\`${code}\``)),
   )
   if (undeclared.length > 0) problems.push(`${name}: openapi.json lacks the errors ${undeclared.join(', ')}`)
 }
 
 /** A test receives every declared error, from one of the operations that declare it. */
 function findUnseenErrors({ name, errors = [] }: (typeof DECLARED)[number]): void {
-  const unseen = errors.filter((error) => !isAnswered(error))
-  if (unseen.length > 0) problems.push(`${name}: no test is answered ${unseen.join(', ')}`)
+  const unseen = errors.filter((error) => !isReceived(error))
+  if (unseen.length > 0) problems.push(`${name}: no test receives ${unseen.join(', ')}`)
 }
 
-function isAnswered(error: string): boolean {
+function isReceived(error: string): boolean {
   const sharing = new Set(DECLARED.flatMap(({ name, errors = [] }) => (errors.includes(error as never) ? [name] : [])))
   return seen.some(({ operation, status, code }) => sharing.has(operation) && `${status} ${code}` === error)
 }
@@ -136,8 +137,8 @@ function proofsOf(name: string, operation: Operation): Endpoint {
   if (unused.length > 0) problems.push(`${name}: no test succeeds with ${unused.join(', ')}`)
   // A list accepts every filter; it has no errors except those of its parameters.
   const needsError = parameters.length > 0 || name.includes(':')
-  for (const [kind, answers] of Object.entries({ success: successes, errors, scope, tenancy })) {
-    if (answers.length === 0 && (kind !== 'errors' || needsError)) problems.push(`${name}: no test of its ${kind}`)
+  for (const [kind, responses] of Object.entries({ success: successes, errors, scope, tenancy })) {
+    if (responses.length === 0 && (kind !== 'errors' || needsError)) problems.push(`${name}: no test of its ${kind}`)
   }
   const withParameters = parameters.length === 0 ? [] : successes.filter(({ parameters: sent }) => sent.length > 0)
   return {
@@ -156,9 +157,9 @@ function pageOf(proven: Endpoint[]): string {
   const rows = proven.map(({ name, cells }) => `| ${[`\`${name}\``, ...cells.map(cellText)].join(' | ')} |`)
   return `# Interface coverage
 
-Made by \`npm run coverage\` from what the tests asked a running service and what it answered. \`npm test\` fails if an endpoint
-lacks a test of one of these kinds, or if the run does not confirm what this page says. Every answer of every test is
-checked against the endpoint's schema in openapi.json.
+Made by \`npm run coverage\` from the requests that the tests sent to a running service, and its responses. \`npm test\`
+fails if an endpoint lacks a test of one of these kinds, or if the run does not confirm what this page says. Every
+response of every test is checked against the endpoint's schema in openapi.json.
 
 | Endpoint | Success | Every parameter and field used | Errors | Scope or domain | Tenancy |
 |---|---|---|---|---|---|
@@ -208,10 +209,10 @@ function parametersOf({ parameters = [], requestBody }: Operation): string[] {
   return [...new Set([...query, ...fields])]
 }
 
-function codesOf(answers: Seen[]): string[] {
-  return [...new Set(answers.map(({ status, code }) => `${status} ${code}`))].sort()
+function codesOf(responses: Seen[]): string[] {
+  return [...new Set(responses.map(({ status, code }) => `${status} ${code}`))].sort()
 }
 
-function filesOf(answers: Seen[]): string[] {
-  return [...new Set(answers.map(({ file }) => file))].sort()
+function filesOf(responses: Seen[]): string[] {
+  return [...new Set(responses.map(({ file }) => file))].sort()
 }

@@ -42,9 +42,9 @@ interface Method {
   /** The path's parameters, then the query's or the body's, as one object. */
   input: Schema | null
   isInputRequired: boolean
-  /** The name of the schema of its answer; null if that is a file or a stream. */
-  answer: string | null
-  /** The field of the answer that has the records of a page, and how callers ask for the next one. */
+  /** The name of the schema of its response; null if that is a file or a stream. */
+  response: string | null
+  /** The field of the response that has the records of a page, and how callers ask for the next one. */
   list: { field: string; by: 'page' | 'offset' } | null
   /** Whether the body is text instead of JSON. */
   isText: boolean
@@ -123,18 +123,18 @@ function methodOf(http: string, described: Described, schemas: Record<string, Sc
     required: [...given.filter((each) => each.required).map((each) => each.name), ...fields.map(([field]) => field)],
   }
   const jsonBody = isText || !body ? undefined : resolved(body.schema, schemas)
-  const answers = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content
-  const answer = answers?.['application/json']?.schema
-  if (!answers || (answer && !answer.$ref)) throw new Error(`${name} documents no answer.`)
+  const content = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content
+  const schema = content?.['application/json']?.schema
+  if (!content || (schema && !schema.$ref)) throw new Error(`${name} documents no response.`)
   return {
     name,
     http,
     comment: [summary, description].filter(Boolean).join('.\n\n'),
     input: inputOf(direct, jsonBody),
     isInputRequired: direct.required?.length !== 0 || isRequired(jsonBody),
-    answer: answer?.$ref ? nameOf(answer.$ref) : null,
+    response: schema?.$ref ? nameOf(schema.$ref) : null,
     list: listOf(
-      resolved(answer ?? {}, schemas),
+      resolved(schema ?? {}, schemas),
       given.map((each) => each.name),
     ),
     isText,
@@ -178,9 +178,9 @@ function isList(schema: Schema | undefined): boolean {
 const inputName = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`
 
 function renderOperations(methods: Method[]): string {
-  const types = methods.flatMap(({ name, input, answer }) => [
+  const types = methods.flatMap(({ name, input, response }) => [
     ...(input ? [inputName(name)] : []),
-    ...(answer ? [answer] : []),
+    ...(response ? [response] : []),
   ])
   return `// Generated from openapi.json by \`npm run generate\`.
 
@@ -192,7 +192,7 @@ ${[...new Set(types)]
   .join('\n')}
 } from './types.gen.ts'
 
-/** The input and the answer of each operation, by its method and path. */
+/** The input and the response of each operation, by its method and path. */
 export interface Routes {
 ${methods.map(renderRoute).join('\n')}
 }
@@ -204,15 +204,16 @@ ${methods.map(renderMethod).join('\n\n')}
 `
 }
 
-function renderRoute({ name, http, input, answer }: Method): string {
-  return `  '${http}': { input: ${input ? inputName(name) : 'Record<string, never>'}; answer: ${answer ?? 'Response'} }`
+function renderRoute({ name, http, input, response }: Method): string {
+  const inputType = input ? inputName(name) : 'Record<string, never>'
+  return `  '${http}': { input: ${inputType}; response: ${response ?? 'Response'} }`
 }
 
-function renderMethod({ name, http, comment, input, isInputRequired, answer, list, isText }: Method): string {
+function renderMethod({ name, http, comment, input, isInputRequired, response, list, isText }: Method): string {
   const parameters = input ? [`input: ${inputName(name)}${isInputRequired ? '' : ' = {}'}`] : []
   const given = input ? 'input' : '{}'
   const call = `'${http}', ${given}, options`
-  const listed = list && `List<${answer}, NonNullable<${answer}['${list.field}']>[number]>`
+  const listed = list && `List<${response}, NonNullable<${response}['${list.field}']>[number]>`
   return [
     '  /**',
     ...comment
@@ -220,10 +221,10 @@ function renderMethod({ name, http, comment, input, isInputRequired, answer, lis
       .split('\n')
       .map((line) => `   * ${line}`.trimEnd()),
     '   */',
-    `  ${name}(${[...parameters, 'options?: RequestOptions'].join(', ')}): ${listed ?? `Promise<${answer ?? 'Response'}>`} {`,
+    `  ${name}(${[...parameters, 'options?: RequestOptions'].join(', ')}): ${listed ?? `Promise<${response ?? 'Response'}>`} {`,
     list
       ? `    return this.list(${call}, '${list.field}', '${list.by}')`
-      : `    return this.call(${call}${answer === null ? ", 'file'" : isText ? ", 'text'" : ''})`,
+      : `    return this.call(${call}${response === null ? ", 'file'" : isText ? ", 'text'" : ''})`,
     '  }',
   ].join('\n')
 }

@@ -20,14 +20,14 @@ export interface RequestOptions {
   headers?: Record<string, string>
   timeoutMs?: number
   retriesMax?: number
-  /** Retries of a POST with the same key within 24 hours change nothing and return the first answer. */
+  /** Retries of a POST with the same key within 24 hours change nothing and return the first response. */
   idempotencyKey?: string
-  /** Called with the answer, for its headers, such as `ETag`. */
+  /** Called with the response, for its headers, such as `ETag`. */
   onResponse?: (response: Response) => void
 }
 
 /** A page of records if awaited, and every record of all pages in `for await`. */
-export interface List<Answer, Item> extends Promise<Answer>, AsyncIterable<Item> {}
+export interface List<Result, Item> extends Promise<Result>, AsyncIterable<Item> {}
 
 /** An object whose properties an operation declares: path parameters, and query parameters or fields of the body. */
 type Input = object
@@ -52,22 +52,22 @@ export class Caller {
 
   /**
    * @param http such as `GET /v1/contacts/{contact_id}`
-   * @param kind `text`: `input.body` is sent as it is; `file`: the answer is a file or a stream, whose `Response` is
+   * @param kind `text`: `input.body` is sent as it is; `file`: the response is a file or a stream, whose `Response` is
    * returned to be read
    */
-  protected async call<Answer>(
+  protected async call<Result>(
     http: string,
     input: Input,
     options: RequestOptions = {},
     kind: Kind = 'json',
-  ): Promise<Answer> {
+  ): Promise<Result> {
     const { url, ...init } = requestOf(http, input, kind)
-    // A POST or DELETE without an answer may have taken effect. One that a rate limit refused has not.
+    // A POST or DELETE without a response may have taken effect. One that a rate limit refused has not.
     const isRepeatable = ['GET', 'PUT', 'PATCH'].includes(init.method) || options.idempotencyKey !== undefined
     const retriesMax = options.retriesMax ?? this.#options.retriesMax ?? 2
     for (let failures = 1; ; failures++) {
       try {
-        return await this.#attempt<Answer>(this.#options.base + url, init, options, kind)
+        return await this.#attempt<Result>(this.#options.base + url, init, options, kind)
       } catch (error) {
         if (!(error instanceof CustomerDataError) || !isTransient(error)) throw error
         if (failures > retriesMax || !(isRepeatable || error.status === 429)) throw error
@@ -77,17 +77,17 @@ export class Caller {
     }
   }
 
-  /** @param field the field of the answer that has the records */
-  protected list<Answer, Item>(
+  /** @param field the field of the response that has the records */
+  protected list<Result, Item>(
     http: string,
     input: Input,
     options: RequestOptions | undefined,
     field: string,
     by: 'page' | 'offset',
-  ): List<Answer, Item> {
-    let first: Promise<Answer> | undefined
+  ): List<Result, Item> {
+    let first: Promise<Result> | undefined
     const page = () => {
-      first ??= this.call<Answer>(http, input, options)
+      first ??= this.call<Result>(http, input, options)
       return first
     }
     const pages = (more: Input) => this.call<Page>(http, { limit: RECORDS_PER_PAGE, ...input, ...more }, options)
@@ -101,7 +101,7 @@ export class Caller {
     }
   }
 
-  async #attempt<Answer>(url: string, init: Sent, options: RequestOptions, kind: Kind): Promise<Answer> {
+  async #attempt<Result>(url: string, init: Sent, options: RequestOptions, kind: Kind): Promise<Result> {
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(), timeoutMs)
@@ -119,15 +119,15 @@ export class Caller {
         throw redirected(url, response)
       }
       if (!response.ok) throw await errorOf(response)
-      const answer = kind === 'file' ? response : parsed(await response.text())
-      if (answer === undefined) throw notTheService(response)
+      const result = kind === 'file' ? response : parsed(await response.text())
+      if (result === undefined) throw notTheService(response)
       options.onResponse?.(response)
-      return answer as Answer
+      return result as Result
     } catch (error) {
       if (error instanceof CustomerDataError) throw error
       if (options.signal?.aborted) throw aborted(options.signal)
       if (timeout.signal.aborted) {
-        throw new CustomerDataError(`${url} did not answer within ${timeoutMs} ms.`, { code: 'timeout', cause: error })
+        throw new CustomerDataError(`${url} did not respond within ${timeoutMs} ms.`, { code: 'timeout', cause: error })
       }
       throw new CustomerDataError(`The connection to ${url} failed.`, { code: 'connection_failed', cause: error })
     } finally {

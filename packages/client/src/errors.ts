@@ -1,9 +1,9 @@
-/** An answer that is not a success, or a request without an answer. Compare `code`, which is stable, not `message`. */
+/** A response that is not a success, or a request without one. Compare `code`, which is stable, not `message`. */
 export class CustomerDataError extends Error {
   override readonly name = 'CustomerDataError'
-  /** Such as `insufficient_scope`; without an answer `connection_failed`, `timeout` or `aborted`. */
+  /** Such as `insufficient_scope`; without a response `connection_failed`, `timeout` or `aborted`. */
   readonly code: string
-  /** The status of the answer, or 0 without one. */
+  /** The status of the response, or 0 without one. */
   readonly status: number
   /** Which fields are wrong, if the request was invalid. */
   readonly details: { path: string; message: string }[]
@@ -34,7 +34,7 @@ interface ErrorFields {
   cause?: unknown
 }
 
-/** The error of an answer: the service's own, or one that says what answered instead of the service. */
+/** The error of a response: the service's own, or one that says what responded instead of the service. */
 export async function errorOf(response: Response): Promise<CustomerDataError> {
   const { status, headers } = response
   const requestId = headers.get('x-request-id')
@@ -54,9 +54,9 @@ export async function errorOf(response: Response): Promise<CustomerDataError> {
   return notTheService(response)
 }
 
-/** The error of an answer that the service does not give: another server's, or a proxy's. */
+/** The error of a response that is not the service's: another server's, or a proxy's. */
 export function notTheService({ url, status, headers }: Response): CustomerDataError {
-  const message = `${url} answered ${status}, but not as the Customer Data Service does. Check the URL, and the proxies in front of the service.`
+  const message = `${url} returned ${status}, but not as the Customer Data Service does. Check the URL, and the proxies in front of the service.`
   const retryAfterSeconds = secondsOf(headers.get('retry-after'))
   return new CustomerDataError(message, { code: 'unexpected_response', status, retryAfterSeconds })
 }

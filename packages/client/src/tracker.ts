@@ -15,7 +15,7 @@ export type PersonToIdentify = IdentifyInput
 export interface TrackerOptions extends ClientOptions {
   /** How long a call waits for others, to be sent with them. Default: 1,000. */
   flushEveryMs?: number
-  /** How many calls wait while the service does not answer; further ones are lost. Default: 10,000. */
+  /** How many calls wait while the service does not respond; further ones are lost. Default: 10,000. */
   queueMax?: number
   /** How long `flush`, `close` and the end of the process wait for the service. Default: 10,000. */
   flushTimeoutMs?: number
@@ -77,7 +77,7 @@ export class Tracker extends Caller {
     this.#add('person', () => ({ ...person }))
   }
 
-  /** Sends what waits. @returns how many calls still wait because the service does not answer in time */
+  /** Sends what waits. @returns how many calls still wait because the service does not respond in time */
   async flush(): Promise<number> {
     let timer: Timer | undefined
     const timeout = new Promise<void>((resolve) => {
@@ -97,7 +97,7 @@ export class Tracker extends Caller {
     this.#giveUp.abort()
     const left = this.#queue.splice(0)
     if (left.length === 0) return
-    const message = 'The tracker was closed before the service answered.'
+    const message = 'The tracker was closed before the service responded.'
     this.#lose(new CustomerDataError(message, { code: 'tracker_closed' }), left)
   }
 
@@ -114,7 +114,7 @@ export class Tracker extends Caller {
     if (this.#isClosed) {
       this.#lose(new CustomerDataError('The tracker is closed.', { code: 'tracker_closed' }), [call])
     } else if (this.#queue.length >= this.#options.queueMax) {
-      const message = `${this.#options.queueMax} calls wait already, because the service does not answer.`
+      const message = `${this.#options.queueMax} calls wait already, because the service does not respond.`
       this.#lose(new CustomerDataError(message, { code: 'queue_full' }), [call])
     } else {
       this.#queue.push(call)

@@ -59,7 +59,7 @@ export async function verifyWebhook({
   throw new WebhookError('wrong_signature', message)
 }
 
-/** A request that is not a webhook of the service. Answer 400. */
+/** A request that is not a webhook of the service. Return 400. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   readonly code: 'missing_headers' | 'timestamp_too_far' | 'wrong_signature'

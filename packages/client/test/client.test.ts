@@ -127,19 +127,19 @@ test('reads and changes of named fields are repeated after a failure that may pa
 test('a request that creates something is repeated if it was not performed, or with a key', async () => {
   const front = await startFailingFront(service)
   const through = new CustomerData({ url: front.url, apiKey: tenant.key })
-  front.failures = ['lost answer']
+  front.failures = ['lost response']
   const cut = await failureOf(through.createCompany({ name: 'Once' }))
   expect([cut.code, front.requests.length]).toEqual(['connection_failed', 1])
   front.failures = [LIMITED]
   await through.createCompany({ name: 'Limited' })
-  front.failures = ['lost answer']
+  front.failures = ['lost response']
   await through.createCompany({ name: 'Keyed' }, { idempotencyKey: 'company-1' })
   const companies: unknown[] = []
   for await (const { name } of through.listCompanies()) companies.push(name)
   expect(companies.toSorted()).toEqual(['Keyed', 'Limited', 'Once'])
 })
 
-test('headers of the answer can be read, and sent', async () => {
+test('headers of the response can be read, and sent', async () => {
   const { contact } = await client.createContact({ email: 'etag@example.com' })
   const { contact_id } = contact
   let etag = ''
@@ -151,8 +151,8 @@ test('headers of the answer can be read, and sent', async () => {
 })
 
 /** A server that is not the service. */
-async function elsewhere(answer: (response: import('node:http').ServerResponse) => void): Promise<CustomerData> {
-  const server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1')
+async function elsewhere(respond: (response: import('node:http').ServerResponse) => void): Promise<CustomerData> {
+  const server = createServer((_, response) => respond(response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {
     server.closeAllConnections()
@@ -162,7 +162,7 @@ async function elsewhere(answer: (response: import('node:http').ServerResponse) 
   return new CustomerData({ url, apiKey: 'cds_key', retriesMax: 0 })
 }
 
-test('what answers instead of the service is named', async () => {
+test('what responds instead of the service is named', async () => {
   const page = await elsewhere((response) => response.writeHead(404).end('<html>Not here</html>'))
   expect(await failureOf(page.listContacts())).toMatchObject({ code: 'unexpected_response', status: 404 })
   const moved = await elsewhere((response) => response.writeHead(301, { location: 'https://x.example/' }).end())

@@ -3,14 +3,14 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** What happens to a request instead of an answer: it never arrives, or its answer is lost. */
-type Failure = 'lost request' | 'lost answer' | { status: number; headers?: Record<string, string>; body?: string }
+/** What happens to a request instead of a response: it never arrives, or its response is lost. */
+type Failure = 'lost request' | 'lost response' | { status: number; headers?: Record<string, string>; body?: string }
 
 export interface FailingFront {
   url: string
   /** The requests so far. */
   requests: { method: string; path: string; headers: IncomingHttpHeaders; body: string }[]
-  /** What happens to the next requests; afterwards all are answered. */
+  /** What happens to the next requests; afterwards all are served. */
   failures: Failure[]
 }
 
@@ -30,20 +30,20 @@ export async function startFailingFront(service: { url: string }): Promise<Faili
       return response.end(failure.body)
     }
     const { host: _, connection: __, 'content-length': ___, ...forwarded } = headers
-    const answer = await fetch(service.url + path, {
+    const received = await fetch(service.url + path, {
       method,
       headers: forwarded as Record<string, string>,
       ...(body.length > 0 ? { body } : {}),
     })
-    const text = await answer.text()
-    if (failure === 'lost answer') return request.socket.destroy()
+    const text = await received.text()
+    if (failure === 'lost response') return request.socket.destroy()
     const {
       'content-encoding': ____,
       'content-length': _____,
       'transfer-encoding': ______,
       ...kept
-    } = Object.fromEntries(answer.headers)
-    response.writeHead(answer.status, kept)
+    } = Object.fromEntries(received.headers)
+    response.writeHead(received.status, kept)
     response.end(text)
   })
   server.listen(0, '127.0.0.1')

@@ -56,7 +56,7 @@ test('the package has every file that it exports', () => {
   expect(pathsOf(exports).filter((path) => !existsSync(join(root, path)))).toEqual([])
 })
 
-test('a TypeScript program gets types for inputs, answers and records of lists', () => {
+test('a TypeScript program gets types for inputs, responses and records of lists', () => {
   const program = `import { CustomerData, type Contact, type CreateContactInput } from '${NAME}'
     const client = new CustomerData({ url: 'http://localhost', apiKey: 'cds_' })
     const input: CreateContactInput = { email: 'a@example.com' }

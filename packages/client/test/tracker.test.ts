@@ -60,7 +60,7 @@ test.each([
   ['429 with Retry-After', LIMITED],
   ['503', BUSY],
   ['a cut connection', 'lost request' as const],
-  ['an answer that is lost', 'lost answer' as const],
+  ['a response that is lost', 'lost response' as const],
 ])('after %s, the same events are sent again and recorded once', async (_, failure) => {
   front.failures = [failure, failure]
   const tracker = open()
@@ -139,7 +139,7 @@ test('calls never throw, whatever they get', async () => {
 })
 
 test('many events are sent in few requests, none lost and none twice', async () => {
-  front.failures = ['lost answer', LIMITED]
+  front.failures = ['lost response', LIMITED]
   const tracker = open({ flushTimeoutMs: 30_000 })
   for (let index = 0; index < 2_000; index++) tracker.track({ event: 'many', user_id: `u-${index % 10}` })
   await tracker.close()

@@ -93,8 +93,8 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByText('At 08:30, only on Tuesday').waitFor()
     await page.getByText(/^Next: Tue/).waitFor()
     // A button must not move while the next times are being fetched.
-    const answer = Promise.withResolvers<void>()
-    await page.route(/schedule/, (route) => answer.promise.then(() => route.continue()))
+    const response = Promise.withResolvers<void>()
+    await page.route(/schedule/, (route) => response.promise.then(() => route.continue()))
     const asked = page.waitForRequest(/schedule.*Berlin/)
     const place = () =>
       page
@@ -107,7 +107,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await asked
     await page.getByText(/^Next: Tue/).waitFor({ state: 'detached' })
     expect(await place()).toBe(placeBefore)
-    answer.resolve()
+    response.resolve()
     await page.getByText(/^Next: Tue/).waitFor()
     expect(await place()).toBe(placeBefore)
     await page.getByLabel('Max contacts per run').fill('2')

@@ -163,12 +163,12 @@ function insertPerson({ stores }: TestService, tenantId: string, role: Role, ema
 export async function openWithin(page: Page, path: string): Promise<void> {
   await page.evaluate(() => history.pushState(null, '', '/no-such-page'))
   await page.locator('#main').getByRole('heading', { name: 'Page not found' }).waitFor()
-  await page.evaluate(forgetAnswers)
+  await page.evaluate(forgetResponses)
   await page.evaluate((address) => history.pushState(null, '', address), path)
 }
 
 /** Runs in the page: empties the query client, which only React knows. */
-function forgetAnswers(): void {
+function forgetResponses(): void {
   const kept = Object.values(document.getElementById('root') ?? {}) as { stateNode?: { current: Fiber } }[]
   const fibers: (Fiber | null)[] = kept.flatMap(({ stateNode }) => stateNode?.current ?? [])
   for (let fiber = fibers.pop(); fiber !== undefined; fiber = fibers.pop()) {

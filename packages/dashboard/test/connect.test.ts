@@ -72,12 +72,12 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
     await page.getByText('Waiting…').waitFor()
     expect(await checkPage(page, 'connect-segment')).toEqual([])
     const { body } = await own.call('POST', '/v1/sources', { name: 'Backend', type: 'server' })
-    const answer = await fetch(`${service.url}/v1/track`, {
+    const response = await fetch(`${service.url}/v1/track`, {
       method: 'POST',
       headers: { authorization: `Basic ${btoa(`${body.write_key}:`)}`, 'content-type': 'application/json' },
       body: JSON.stringify({ userId: 'user-42', event: 'Order Completed' }),
     })
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
     await page.getByText('Connected, last seen', { exact: false }).waitFor()
     await page.getByRole('link', { name: 'Create a source' }).click()
     await page.waitForURL('**/settings/sources')

@@ -25,7 +25,7 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
   let persons: Record<string, unknown>[]
 
   /** Pipedrive, with pages of all records. */
-  function answer({ path, query, headers }: SystemRequest) {
+  function respond({ path, query, headers }: SystemRequest) {
     if (headers['x-api-token'] !== TOKEN) return { status: 401, body: { success: false, error: 'unauthorized access' } }
     if (path.endsWith('/users/me'))
       return { body: { success: true, data: { id: 1, company_id: 77, company_name: HOSTILE } } }
@@ -36,7 +36,7 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
 
   beforeAll(async () => {
     const certificate = makeCertificate()
-    system = await startConnectedSystem(certificate, answer)
+    system = await startConnectedSystem(certificate, respond)
     hubspot = await startHubSpot(certificate)
     const outbound = { allowPrivate: true, ca: certificate.certificate }
     service = await startTestService({}, { outbound, connectorUrls: { pipedrive: system.url, hubspot: hubspot.url } })

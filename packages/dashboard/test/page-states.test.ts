@@ -169,7 +169,7 @@ async function fill(tenant: TestTenant): Promise<Ids> {
   return { agent, company, connection, contact, delivery, event, identity, run: ref.runId, segment, webhook }
 }
 
-/** Presses each "Try again". One that is gone before the press has been answered by its page, which asks again by itself. */
+/** Presses each "Try again". If one is gone before the press, its page has asked again by itself. */
 async function tryAgain(main: Locator): Promise<void> {
   for (const button of await main.getByRole('button', { name: 'Try again' }).elementHandles()) {
     await button.click().catch((error: unknown) => {

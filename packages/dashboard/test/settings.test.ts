@@ -193,7 +193,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByText('Waiting for your first event').waitFor()
     const copy = owner.getByRole('button', { name: 'Copy the snippet' })
     await copy.click()
-    const { snippet } = await owner.evaluate(() => fetch('/v1/tracker').then((answer) => answer.json()))
+    const { snippet } = await owner.evaluate(() => fetch('/v1/tracker').then((response) => response.json()))
     await expect.poll(clipboard).toBe(snippet)
     // Over plain HTTP, a browser has no clipboard.
     await owner.evaluate(() => Reflect.deleteProperty(Navigator.prototype, 'clipboard'))

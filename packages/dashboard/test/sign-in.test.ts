@@ -185,7 +185,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     expect(await checkPage(page, 'sign-in-several-accounts')).toEqual([])
     await page.getByRole('button', { name: 'The other one' }).click()
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
-    const { tenant: entered } = await page.evaluate(() => fetch('/api/me').then((answer) => answer.json()))
+    const { tenant: entered } = await page.evaluate(() => fetch('/api/me').then((response) => response.json()))
     expect(entered.tenant_id).toBe(id)
     expect(browser.problems).toEqual([])
   })
@@ -291,9 +291,9 @@ async function startFront() {
   let target = ''
   const server = createServer((incoming, outgoing) => {
     const { method, headers, url = '/' } = incoming
-    const forwarded = request(target + url, { method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(outgoing)
+    const forwarded = request(target + url, { method, headers }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(outgoing)
     })
     forwarded.on('error', () => outgoing.destroy())
     incoming.pipe(forwarded)

@@ -41,7 +41,7 @@ export function playerOf(element: Element): Playback | undefined {
 
 /**
  * Listens to the page's YouTube and Vimeo players through their messaging protocols, without loading their scripts.
- * (YouTube players only answer if embedded with `enablejsapi=1`.)
+ * (YouTube players only respond if embedded with `enablejsapi=1`.)
  */
 export function watchPlayers(report: Report): void {
   on(window, 'message', (event) => onMessage(event as MessageEvent, report))

@@ -7,10 +7,10 @@ export const RESPONSE_MS_MAX = 2_000
  * Posts a text, which needs no preflight. The page may have replaced fetch, so every other attempt uses XMLHttpRequest.
  * @param done is called once, with status 0 if there is no response.
  */
-export function post(url: string, body: string, tries: number, done: (status: number, answer: string) => void): void {
+export function post(url: string, body: string, tries: number, done: (status: number, response: string) => void): void {
   let isDone = false
-  const finish = (status: number, answer: string) => {
-    if (!isDone) done(status, answer)
+  const finish = (status: number, response: string) => {
+    if (!isDone) done(status, response)
     isDone = true
   }
   const fail = () => finish(0, '')
@@ -19,14 +19,14 @@ export function post(url: string, body: string, tries: number, done: (status: nu
     tries % 2
       ? byXhr(url, body, finish)
       : fetch(url, { ...request(body), signal: AbortSignal.timeout?.(RESPONSE_MS_MAX) }).then(
-          (response) => response.text().then((answer) => finish(response.status, answer), fail),
+          (response) => response.text().then((text) => finish(response.status, text), fail),
           fail,
         ),
   )
   if (!isSent) later(fail, 0)
 }
 
-function byXhr(url: string, body: string, finish: (status: number, answer: string) => void): XMLHttpRequest {
+function byXhr(url: string, body: string, finish: (status: number, response: string) => void): XMLHttpRequest {
   const request = new XMLHttpRequest()
   request.open('POST', url)
   request.withCredentials = true

@@ -67,13 +67,13 @@ export function flush(): void {
     return
   }
   inFlight = bodyOf(batch)
-  post(collectUrl(), inFlight, failures, (status, answer) => {
+  post(collectUrl(), inFlight, failures, (status, response) => {
     inFlight = ''
-    handleResponse(batch, status, answer)
+    handleResponse(batch, status, response)
   })
 }
 
-function handleResponse(batch: Item[], status: number, answer: string): void {
+function handleResponse(batch: Item[], status: number, response: string): void {
   // After an opt-out, nothing is stored.
   if (!visitor) return
   // 403: the domain is not verified, so every batch of this page would fail.
@@ -84,7 +84,7 @@ function handleResponse(batch: Item[], status: number, answer: string): void {
     else unstore(batch)
   } else if (status === 200) {
     failures = 0
-    const [session] = /"session_id":"[\w.~-]+"/.exec(answer) ?? []
+    const [session] = /"session_id":"[\w.~-]+"/.exec(response) ?? []
     if (session) writeSession(`},${session}`)
     unstore(batch)
   } else {

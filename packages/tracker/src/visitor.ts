@@ -8,8 +8,8 @@ import { post } from './request.ts'
 import { serialize } from './text.ts'
 import { collectUrl, setVisitor } from './transport.ts'
 
-/** Uses the visitor known so far if the page unloads before the service has answered. */
-export let decideNow: ((answer?: string) => void) | undefined
+/** Uses the visitor known so far if the page unloads before the service has responded. */
+export let decideNow: ((response?: string) => void) | undefined
 
 /** Timeout of the fingerprint. */
 export const FINGERPRINT_MS_MAX = 1_500
@@ -25,15 +25,15 @@ export function findVisitor(onFirstVisit: () => void): void {
     return
   }
   const fresh = newId()
-  decideNow = (answer = '') => {
+  decideNow = (response = '') => {
     decideNow = undefined
     // The visitor may have opted out since.
     if (!isActive()) return
     // Another tab may have set the cookie since.
     const current = validCookie()
-    saveVisitor(current || (/"visitor_id":"([\w.~-]{1,200})"/.exec(answer)?.[1] ?? fresh))
+    saveVisitor(current || (/"visitor_id":"([\w.~-]{1,200})"/.exec(response)?.[1] ?? fresh))
     // With cookies blocked, every page looks like the first; only the service can tell.
-    if (!current && !/"recovered":true/.test(answer) && (answer || validCookie())) onFirstVisit()
+    if (!current && !/"recovered":true/.test(response) && (response || validCookie())) onFirstVisit()
   }
   if (options.fingerprint === 'off') {
     decideNow()
@@ -45,7 +45,7 @@ export function findVisitor(onFirstVisit: () => void): void {
     isComputed = true
     if (!decideNow) return
     const body = serialize({ fingerprint: hash, visitor_id: fresh })
-    post(new URL('recover-visitor', collectUrl()).href, body, 0, (_status, answer) => decideNow?.(answer))
+    post(new URL('recover-visitor', collectUrl()).href, body, 0, (_status, response) => decideNow?.(response))
   })
 }
 

@@ -54,26 +54,26 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     ['another site', 'on'],
     ['the same site', 'off'],
   ])(
-    'a visit that leaves its first page before the tracker host on %s has answered is one session (fingerprint %s)',
+    'a visit that leaves its first page before the tracker host on %s has responded is one session (fingerprint %s)',
     async (where, fingerprint) => {
       const { url, tenant } = await site.host()
       const tag = `data-fingerprint="${fingerprint}" data-collect="${where === 'another site' ? site.tracker : site.trackerBeside(url)}/track"`
       for (const path of ['/', '/two']) site.pages[url + path] = site.html({ tag })
       const page = await site.tab()
-      let answer = () => {}
+      let respond = () => {}
       site.responseGate = new Promise<void>((resolve) => {
-        answer = resolve
+        respond = resolve
       })
       onTestFinished(() => {
         site.responseGate = null
-        answer()
+        respond()
       })
       await page.goto(url)
       await page.waitForFunction(() => 'optOut' in (window as unknown as { service: object }).service)
       await page.goto(`${url}/two`)
       await site.arrived(url, 'page_leave')
       site.responseGate = null
-      answer()
+      respond()
       await site.arrived(url, 'page_view', 2)
       await site.drained(url, page)
       const { events } = (await tenant.call('GET', '/v1/events')).body

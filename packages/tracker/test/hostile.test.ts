@@ -41,8 +41,8 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
         Object.assign(Array.prototype, { toJSON: () => 'prototype.js' })
       },
     ],
-    ['fetch never answers', () => Object.assign(window, { fetch: () => new Promise(() => {}) })],
-    ['fetch answers nonsense', () => Object.assign(window, { fetch: () => 'nonsense', AbortSignal: undefined })],
+    ['fetch never resolves', () => Object.assign(window, { fetch: () => new Promise(() => {}) })],
+    ['fetch returns nonsense', () => Object.assign(window, { fetch: () => 'nonsense', AbortSignal: undefined })],
     [
       'storage and cookies are blocked',
       () => {
@@ -72,7 +72,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const problems: string[] = []
     context.on('weberror', (error) => problems.push(error.error().message))
     context.on('console', (message) => problems.push(message.text()))
-    // If no request is ever answered, only the real timeouts let the page continue.
+    // If no request ever gets a response, only the real timeouts let the page continue.
     const page = await site.open(url, { context, before, body: '<button>Go</button>', impatient: true })
     await page.click('button')
     const events = await site.drained(url, page)

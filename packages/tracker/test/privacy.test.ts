@@ -99,10 +99,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const underWay = page.waitForRequest(isUnderWay)
     await page.evaluate(() => (window as unknown as Global).service.track?.('under_way'))
     await underWay
-    const answered = page.waitForEvent('requestfinished', isUnderWay)
+    const finished = page.waitForEvent('requestfinished', isUnderWay)
     await page.evaluate(() => (window as unknown as Global).service.optOut?.())
     release()
-    await answered
+    await finished
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)))
     expect(
       Object.keys(await cookies(page)).filter((name) => name.startsWith('service_') && name !== 'service_session_id'),
@@ -128,9 +128,9 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const page = await site.open(url, { context, quiet: true })
     await asked
     await page.evaluate(() => (window as unknown as Global).service.optOut?.())
-    const answered = page.waitForEvent('requestfinished', isAsked)
+    const finished = page.waitForEvent('requestfinished', isAsked)
     release()
-    await answered
+    await finished
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)))
     expect(Object.keys(await cookies(page))).toEqual(['service_dnt'])
     expect(site.requests(url)).toEqual([])

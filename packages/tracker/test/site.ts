@@ -180,7 +180,7 @@ export class Site {
           .end()
       return
     }
-    const answer = await fetch(this.service.url + request.url, {
+    const received = await fetch(this.service.url + request.url, {
       method: request.method ?? 'GET',
       headers: {
         'user-agent': request.headers['user-agent'] ?? '',
@@ -191,10 +191,10 @@ export class Site {
       },
       ...(text ? { body: text } : {}),
     })
-    sent.status = answer.status
+    sent.status = received.status
     if (request.method === 'POST') await this.responseGate
-    const kept = [...answer.headers].filter(([name]) => /^(access|content-type|set-cookie|vary)/.test(name))
-    response.writeHead(answer.status, Object.fromEntries(kept)).end(Buffer.from(await answer.arrayBuffer()))
+    const kept = [...received.headers].filter(([name]) => /^(access|content-type|set-cookie|vary)/.test(name))
+    response.writeHead(received.status, Object.fromEntries(kept)).end(Buffer.from(await received.arrayBuffer()))
   }
 }
 

@@ -39,9 +39,9 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url)
     await site.drained(url, page)
-    const answers = [503, 0, 429]
+    const statuses = [503, 0, 429]
     // The fourth is recorded but its response is lost: only the event id keeps it from counting twice.
-    site.fail = ({ body }) => (body.events?.[0]?.event === 'persistent' ? answers.shift() : undefined)
+    site.fail = ({ body }) => (body.events?.[0]?.event === 'persistent' ? statuses.shift() : undefined)
     await track(page, 'persistent')
     await site.arrived(url, 'persistent')
     const tries = site

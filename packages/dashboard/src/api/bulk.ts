@@ -24,7 +24,7 @@ export interface BulkProgress {
 }
 
 /**
- * Changes records in steps, each of which the service answers once it is done.
+ * Changes records in steps, each of which gets its response once it is done.
  * @param onProgress called after each step; if it returns false, no further step is taken.
  */
 export async function changeMany(
@@ -38,9 +38,9 @@ export async function changeMany(
   let progress: BulkProgress = { done: 0, failed: [] }
   for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
     const next = after === null ? {} : { after }
-    const answer: ChangeContactsResult = await call(`POST /v1/${entity}/bulk`, { ...which, ...change, ...next })
-    progress = { done: progress.done + answer.done, failed: [...progress.failed, ...answer.failed] }
-    after = answer.next
+    const result: ChangeContactsResult = await call(`POST /v1/${entity}/bulk`, { ...which, ...change, ...next })
+    progress = { done: progress.done + result.done, failed: [...progress.failed, ...result.failed] }
+    after = result.next
     if (!onProgress(progress)) return
   }
 }

@@ -34,7 +34,7 @@ export class ApiError extends Error {
 type Query = Record<string, string | number | boolean | null | undefined>
 
 /**
- * Calls an operation. Its declaration gives the types of the input and of the answer.
+ * Calls an operation. Its declaration gives the types of the input and of the response.
  * @param http its method and path, as in openapi.json
  * @param input the path's parameters, and those of the query or the fields of the body
  * @param version of `readWithVersion`: if the record has changed since, the error is 412.
@@ -45,16 +45,16 @@ export function call<Http extends keyof Routes>(
   input: Routes[Http]['input'],
   signal?: AbortSignal,
   version?: string | null,
-): Promise<Routes[Http]['answer']> {
+): Promise<Routes[Http]['response']> {
   const { method, url, body } = requestOf(http, input)
   return method === 'GET' ? get(url, {}, signal) : send(method, url, body, signal, version)
 }
 
 /** Reads a record with its version, to change only that one. @throws ApiError */
 export async function readWithVersion<Http extends keyof Routes>(http: Http, input: Routes[Http]['input']) {
-  const response = await answerOf(urlOf(http, input), { credentials: 'same-origin' })
-  const answer: Routes[Http]['answer'] = await bodyOf(response)
-  return { answer, version: response.headers.get('etag') }
+  const response = await responseOf(urlOf(http, input), { credentials: 'same-origin' })
+  const result: Routes[Http]['response'] = await bodyOf(response)
+  return { result, version: response.headers.get('etag') }
 }
 
 /** The URL of an operation that reads, such as a file to download. */
@@ -76,23 +76,23 @@ function requestOf(http: string, input: object): { method: string; url: string; 
 }
 
 /** Reads what is not an operation, such as who is signed in. @throws ApiError */
-export function get<Answer>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Answer> {
-  return request<Answer>(path + queryString(query), signal ? { signal } : {})
+export function get<Result>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Result> {
+  return request<Result>(path + queryString(query), signal ? { signal } : {})
 }
 
 /** Writes what is not an operation. @throws ApiError */
-export function send<Answer>(
+export function send<Result>(
   method: string,
   path: string,
   body?: unknown,
   signal?: AbortSignal,
   version?: string | null,
-): Promise<Answer> {
+): Promise<Result> {
   // Forms and other sites cannot send this header, so the service knows that the request is from one of our pages.
   const headers = new Headers({ 'x-requested-by': 'dashboard' })
   if (body !== undefined) headers.set('content-type', 'application/json')
   if (version) headers.set('if-match', version)
-  return request<Answer>(path, {
+  return request<Result>(path, {
     method,
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -107,17 +107,17 @@ interface Sending {
 }
 
 /** Sends a file, which the browser reads bit by bit. Only this kind of request reports its progress. @throws ApiError */
-export function sendFile<Answer>(path: string, file: File, type: string, { onProgress, signal }: Sending) {
-  return new Promise<Answer>((resolve, reject) => {
+export function sendFile<Result>(path: string, file: File, type: string, { onProgress, signal }: Sending) {
+  return new Promise<Result>((resolve, reject) => {
     const request = new XMLHttpRequest()
     request.open('POST', path)
     request.setRequestHeader('x-requested-by', 'dashboard')
     request.setRequestHeader('content-type', type)
     request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0)
     request.onload = () => {
-      const answer = parsed(request.responseText)
-      if (request.status >= 200 && request.status < 300) resolve(answer as Answer)
-      else reject(errorOf({ status: request.status, requestId: request.getResponseHeader('x-request-id') }, answer))
+      const body = parsed(request.responseText)
+      if (request.status >= 200 && request.status < 300) resolve(body as Result)
+      else reject(errorOf({ status: request.status, requestId: request.getResponseHeader('x-request-id') }, body))
     }
     request.onerror = () => reject(unreachable())
     request.onabort = () => reject(new DOMException('The upload was cancelled.', 'AbortError'))
@@ -147,20 +147,20 @@ export function queryString(query: Query): string {
 
 /** @throws ApiError if the service is unreachable; any response is fine. */
 export async function requireResponse(): Promise<void> {
-  await answerOf('/favicon.svg', { cache: 'no-store' })
+  await responseOf('/favicon.svg', { cache: 'no-store' })
 }
 
-async function request<Answer>(path: string, init: RequestInit): Promise<Answer> {
-  return bodyOf<Answer>(await answerOf(path, { credentials: 'same-origin', ...init }))
+async function request<Result>(path: string, init: RequestInit): Promise<Result> {
+  return bodyOf<Result>(await responseOf(path, { credentials: 'same-origin', ...init }))
 }
 
-async function bodyOf<Answer>(response: Response): Promise<Answer> {
-  const answer: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw errorOf({ status: response.status, requestId: response.headers.get('x-request-id') }, answer)
-  return answer as Answer
+async function bodyOf<Result>(response: Response): Promise<Result> {
+  const body: unknown = await response.json().catch(() => null)
+  if (!response.ok) throw errorOf({ status: response.status, requestId: response.headers.get('x-request-id') }, body)
+  return body as Result
 }
 
-function answerOf(path: string, init: RequestInit): Promise<Response> {
+function responseOf(path: string, init: RequestInit): Promise<Response> {
   return fetch(path, init).catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
     throw unreachable(cause)
@@ -168,7 +168,7 @@ function answerOf(path: string, init: RequestInit): Promise<Response> {
 }
 
 function unreachable(cause?: unknown): ApiError {
-  return new ApiError(0, 'unreachable', text.answers.none, { cause })
+  return new ApiError(0, 'unreachable', text.responses.none, { cause })
 }
 
 /** What an error needs of a response. */
@@ -178,8 +178,8 @@ interface Failed {
 }
 
 /** The service's error body, or that of the sign-in library (`{code, message}`). */
-function errorOf(response: Failed, answer: unknown): ApiError {
-  const envelope = (answer ?? {}) as { error?: unknown; code?: unknown; message?: unknown }
+function errorOf(response: Failed, body: unknown): ApiError {
+  const envelope = (body ?? {}) as { error?: unknown; code?: unknown; message?: unknown }
   const error = (typeof envelope.error === 'object' && envelope.error !== null ? envelope.error : envelope) as {
     code?: unknown
     message?: unknown
@@ -189,11 +189,11 @@ function errorOf(response: Failed, answer: unknown): ApiError {
   const code = typeof error.code === 'string' ? error.code.toLowerCase() : 'unknown'
   const message = typeof error.message === 'string' && error.message !== '' ? error.message : statusText(response)
   // Its own message is for programs without a session or a key.
-  if (code === 'missing_api_key') return new ApiError(response.status, code, text.answers.signedOut)
+  if (code === 'missing_api_key') return new ApiError(response.status, code, text.responses.signedOut)
   const requestId = error.request_id ?? response.requestId ?? undefined
   return new ApiError(response.status, code, message, { details: error.details, requestId })
 }
 
 function statusText({ status }: Failed): string {
-  return status === 429 ? text.answers.tooMany : text.answers.status(status)
+  return status === 429 ? text.responses.tooMany : text.responses.status(status)
 }

@@ -11,7 +11,7 @@ import { call, readWithVersion, urlOf } from './client.ts'
 
 export type { Company, ListCompaniesInput }
 
-/** The answer unless only a count is asked for. */
+/** The response unless only a count is asked for. */
 interface CompanyPage {
   companies: Company[]
   pagination: Pagination

@@ -13,7 +13,7 @@ import { call, readWithVersion, urlOf } from './client.ts'
 export type { Contact, ListContactsInput, PropertyChanges, UnifiedProfile }
 export type Receipt = ErasureReceipt
 
-/** The answer unless some fields or only a count are asked for. */
+/** The response unless some fields or only a count are asked for. */
 interface ContactPage {
   contacts: Contact[]
   pagination: Pagination

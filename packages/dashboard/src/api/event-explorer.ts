@@ -4,7 +4,7 @@ import { call, urlOf } from './client.ts'
 import { readEvents } from './events.ts'
 
 export type { ListEventsInput }
-/** For other records, the answer has no number of groups. */
+/** For other records, the response has no number of groups. */
 export type EventGroups = AggregateResult & { distinct_groups: number }
 
 /** One page of the events that match; the filters are those of GET /v1/events. */

@@ -12,7 +12,7 @@ import { call } from './client.ts'
 export type { Event, ListVisitsInput, Visit }
 export type TimelineItem = GetTimelineResult['items'][number]
 
-/** The answer unless a summary or only a count is asked for. */
+/** The response unless a summary or only a count is asked for. */
 interface EventPage {
   events: Event[]
   pagination: Pagination
@@ -73,8 +73,8 @@ export const timelineQuery = (subject: TimelineSubject) =>
     queryKey: ['events', 'timeline', subject],
     queryFn: async ({ pageParam: { page, until }, signal }) => {
       const query = { ...whoseEvents(subject), limit: TIMELINE_PAGE, page, date_before: until }
-      const answer = await call('GET /v1/timeline', query, signal)
-      return { ...answer, until }
+      const response = await call('GET /v1/timeline', query, signal)
+      return { ...response, until }
     },
     initialPageParam: FIRST,
     getNextPageParam: ({ pagination, until, items: [first] }) =>
@@ -122,11 +122,11 @@ export const contactActionsQuery = (contactId: string) =>
   queryOptions({
     queryKey: ['events', 'timeline', contactId, 'agent-actions'],
     queryFn: async ({ signal }) => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         ACTION_EVENTS.map((event_type) =>
           readEvents({ contact_id: contactId, event_type, limit: ACTION_EVENTS_MAX }, signal),
         ),
       )
-      return answers.flatMap(({ events }) => events).sort((a, b) => b.timestamp.localeCompare(a.timestamp))
+      return responses.flatMap(({ events }) => events).sort((a, b) => b.timestamp.localeCompare(a.timestamp))
     },
   })

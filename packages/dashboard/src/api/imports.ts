@@ -35,7 +35,7 @@ export const importQuery = (import_id: string) =>
   queryOptions({
     queryKey: ['imports', 'one', import_id],
     queryFn: ({ signal }) => call('GET /v1/imports/{import_id}', { import_id }, signal),
-    select: (answer) => answer.import,
+    select: (response) => response.import,
     refetchInterval: ({ state }) => (state.data && isAtWork(state.data.import) ? REFRESH_MS : false),
   })
 
@@ -69,8 +69,8 @@ export function askOfImport(import_id: string, action: 'preview' | 'start' | 'ca
   return call(`POST /v1/imports/{import_id}/${action}`, { import_id })
 }
 
-/** Shows an answer at once, and reads the list again. */
-export async function showImport(queryClient: QueryClient, answer: ImportResult): Promise<void> {
-  queryClient.setQueryData(importQuery(answer.import.import_id).queryKey, answer)
+/** Shows a response at once, and reads the list again. */
+export async function showImport(queryClient: QueryClient, response: ImportResult): Promise<void> {
+  queryClient.setQueryData(importQuery(response.import.import_id).queryKey, response)
   await queryClient.invalidateQueries({ queryKey: ['imports', 'list'] })
 }

@@ -7,7 +7,7 @@ export type { RequestProblem }
 const PROBLEMS_MAX = 100
 const AGAIN_MS = 3_000
 
-/** The last hour's requests that were rejected or answered with warnings, newest first. */
+/** The last hour's requests that were rejected or got warnings, newest first. */
 export const problemsQuery = queryOptions({
   queryKey: ['tracker', 'problems'],
   queryFn: ({ signal }) => call('GET /v1/tracker/problems', { limit: PROBLEMS_MAX }, signal),

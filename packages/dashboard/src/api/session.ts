@@ -38,12 +38,12 @@ export interface SignInStep {
 /** @param tenantId one of the tenants that an earlier step named. */
 export async function signIn(email: string, password: string, tenantId?: string): Promise<SignInStep> {
   const body = { email, password, ...(tenantId === undefined ? {} : { tenant_id: tenantId }) }
-  const answer = await send<{ twoFactorRedirect?: boolean; tenants?: SignInStep['tenants'] }>(
+  const response = await send<{ twoFactorRedirect?: boolean; tenants?: SignInStep['tenants'] }>(
     'POST',
     '/api/auth/sign-in/email',
     body,
   )
-  return { needsCode: answer.twoFactorRedirect === true, tenants: answer.tenants ?? [] }
+  return { needsCode: response.twoFactorRedirect === true, tenants: response.tenants ?? [] }
 }
 
 /** @param kind a code from an authenticator, or a backup code. */

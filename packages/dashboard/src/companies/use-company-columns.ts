@@ -43,8 +43,8 @@ export function useCompanyColumns(): Column<Company>[] {
             entity: 'companies',
             shown: valueIn(company),
             read: async () => {
-              const { answer, version } = await readCompany(company.company_id)
-              return { value: valueIn(answer.company), version }
+              const { result, version } = await readCompany(company.company_id)
+              return { value: valueIn(result.company), version }
             },
             show: (value) => showInLists(queryClient, company.company_id, changesOf(key, value)),
             write: (value, version) => updateCompany(company.company_id, changesOf(key, value), version),

@@ -51,7 +51,7 @@ const SCOPES: Partial<Record<KindName, string[]>> = {
 /** How to connect one thing: the steps, the code with everything filled in, and whether it works. */
 export function GuidePage() {
   const { kind } = route.useParams()
-  // The route answers unknown kinds with "not found".
+  // For unknown kinds, the route shows "not found".
   return isKind(kind) ? <Guide key={kind} kind={kind} /> : null
 }
 

@@ -124,8 +124,7 @@ export const text = {
   },
   debugger: {
     title: 'Event debugger',
-    description:
-      'What your sites send, as it arrives: events, and requests that were rejected or answered with warnings.',
+    description: 'What your sites send, as it arrives: events, and requests that were rejected or got warnings.',
     filter: 'Filter by event, URL, visitor or reason',
     clearFilter: 'Clear filter',
     show: 'Show',

@@ -17,7 +17,7 @@ export function MergeDialog({ contact, onClose }: { contact: Contact; onClose: (
   const { contact_id: contactId } = contact
   const merging = useMutation({
     mutationFn: (survivorId: string) => mergeContact(contactId, survivorId),
-    onSuccess: async (_answer, survivorId) => {
+    onSuccess: async (_response, survivorId) => {
       await router.navigate({
         to: '/contacts/$contactId',
         params: { contactId: survivorId },

@@ -44,8 +44,8 @@ export function useContactColumns(): Column<Contact>[] {
             entity: 'contacts',
             shown: valueIn(contact),
             read: async () => {
-              const { answer, version } = await readContact(contact.contact_id)
-              return { value: valueIn(answer.contact), version }
+              const { result, version } = await readContact(contact.contact_id)
+              return { value: valueIn(result.contact), version }
             },
             show: (value) => showInLists(queryClient, contact.contact_id, { [key]: value }),
             write: (value, version) => updateContact(contact.contact_id, { properties: { [key]: value } }, version),

@@ -25,7 +25,7 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
   const saving = useMutation({
     scope,
     mutationFn: (all: readonly ColumnMapping[]) => setImportMapping(of.import_id, toMapping(all)),
-    onSuccess: (answer) => showImport(queryClient, answer),
+    onSuccess: (response) => showImport(queryClient, response),
   })
   const save = useDebouncedCallback(saving.mutate, { delay: SAVE_AFTER_MS, flushOnUnmount: true })
   const change = (next: ColumnMapping) => {
@@ -40,8 +40,8 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
       await setImportMapping(of.import_id, toMapping(draft))
       return askOfImport(of.import_id, 'preview')
     },
-    onSuccess: async (answer) => {
-      await showImport(queryClient, answer)
+    onSuccess: async (response) => {
+      await showImport(queryClient, response)
       onPreview()
     },
   })

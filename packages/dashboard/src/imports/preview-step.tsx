@@ -28,8 +28,8 @@ export function PreviewStep({
   const { data, error, refetch } = useQuery({ ...previewQuery(of.import_id), enabled: isReady })
   const asking = useMutation({
     mutationFn: (action: 'preview' | 'start') => askOfImport(of.import_id, action),
-    onSuccess: async (answer, action) => {
-      await showImport(queryClient, answer)
+    onSuccess: async (response, action) => {
+      await showImport(queryClient, response)
       if (action === 'start') onStarted()
     },
   })

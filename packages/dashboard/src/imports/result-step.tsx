@@ -81,7 +81,7 @@ function Ended({ of }: { of: Import }) {
   const queryClient = useQueryClient()
   const continuing = useMutation({
     mutationFn: () => askOfImport(of.import_id, 'start'),
-    onSuccess: (answer) => showImport(queryClient, answer),
+    onSuccess: (response) => showImport(queryClient, response),
   })
   const state = of.state === 'completed' || of.state === 'failed' || of.state === 'undone' ? of.state : 'cancelled'
   // After an undo, the contacts that it created and kept, and those that it updated.

@@ -111,7 +111,7 @@ function CellField({ header, typed, choices, error, onType, onCommit, onCancel }
     event.stopPropagation()
     finish(event.key === 'Enter' ? () => onCommit(typed) : onCancel)
   }
-  // What was typed is kept until it is saved or cancelled: an error needs an answer.
+  // What was typed is kept until it is saved or cancelled: an error needs a reaction.
   const onBlur = () => (error === null ? finish(() => onCommit(typed)) : undefined)
   const props = { 'aria-label': header, size: 'xs', autoFocus: true, value: typed, onKeyDown, onBlur } as const
   return (

@@ -161,7 +161,7 @@ export const text = {
     } as Record<string, string>,
   },
   /** Why a request failed, if the service does not say it. */
-  answers: {
+  responses: {
     none: 'The service did not respond. Check your connection; it may still be starting.',
     signedOut: 'Your session has ended. Sign in again in another tab, then retry: what you typed here is kept.',
     tooMany: 'Too many requests in a short time. Wait a moment and try again.',

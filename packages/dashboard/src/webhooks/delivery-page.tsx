@@ -108,12 +108,12 @@ function Attempts({ delivery: { attempts } }: { delivery: WebhookDelivery }) {
         {attempts.toReversed().map((attempt) => (
           <Stack key={attempt.attempt} gap={6}>
             <Group gap="xs">
-              <Badge color={attempt.error === null ? 'green' : 'red'}>{attempt.status_code ?? text.noAnswer}</Badge>
+              <Badge color={attempt.error === null ? 'green' : 'red'}>{attempt.status_code ?? text.noResponse}</Badge>
               <Text size="sm">{text.delivery.attempt(attempt.attempt, formatMoment(attempt.at))}</Text>
               <Text size="sm" c="dimmed">
                 {attempt.address === null
                   ? text.milliseconds(attempt.latency_ms)
-                  : text.delivery.answerFrom(text.milliseconds(attempt.latency_ms), attempt.address)}
+                  : text.delivery.responseFrom(text.milliseconds(attempt.latency_ms), attempt.address)}
               </Text>
             </Group>
             {attempt.error === null ? null : (

@@ -15,7 +15,7 @@ export const text = {
   states: { paused: 'paused', failing: 'failing', someFail: 'some fail', active: 'active' },
   deliveryStates: { pending: 'waiting', succeeded: 'delivered', failed: 'failed' },
   formats: { json: 'JSON', slack: 'Chat message' },
-  noAnswer: 'no answer',
+  noResponse: 'no response',
   milliseconds: (count: number) => `${formatNumber(count)} ms`,
 
   list: {
@@ -86,7 +86,7 @@ export const text = {
     noPayload: 'The body is created at the first attempt.',
     noAttempts: 'None yet. The first is on its way.',
     attempt: (number: number, at: string) => `${number}. ${at}`,
-    answerFrom: (milliseconds: string, address: string) => `${milliseconds}, ${address}`,
+    responseFrom: (milliseconds: string, address: string) => `${milliseconds}, ${address}`,
     responseBody: (number: number) => `Body of response ${number}`,
     sendNow: 'Send now',
     resend: 'Resend',

@@ -180,7 +180,7 @@ const DELIVERY_COLUMNS: Column<WebhookDelivery>[] = [
     cell: ({ attempts }) => {
       const last = attempts.at(-1)
       if (!last) return <None />
-      return last.status_code === null ? text.noAnswer : last.status_code
+      return last.status_code === null ? text.noResponse : last.status_code
     },
   },
   {
