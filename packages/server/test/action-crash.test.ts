@@ -35,8 +35,8 @@ const AHEAD_A_KILL_MS = 10 * MINUTE_MS
 
 describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
   /**
-   * A mail is never sent twice. It is reported as executed if the server's answer was recorded or the mail is in the Sent
-   * folder; otherwise its outcome is reported as unknown, for a person to check. A note is written once.
+   * A mail is never sent twice. It is reported as executed if the server's response was recorded or the mail is in the
+   * Sent folder; otherwise its outcome is reported as unknown, for a person to check. A note is written once.
    */
   test('no mail is sent twice, each note is written once, and every action reports its result', async () => {
     const directory = await openDirectory()

@@ -1,8 +1,8 @@
 import { DAY_MS } from '../src/platform/time.ts'
 
 /**
- * The expected answer of an aggregation, computed naively over records in memory. It shares no code with the service, so
- * that the two can differ.
+ * The expected result of an aggregation, computed naively over records in memory. It shares no code with the service,
+ * so that the two can differ.
  */
 export type Key = string | boolean | null
 
@@ -87,10 +87,10 @@ export function isoWeek(moment: number): string {
 }
 
 /** Ignores rounding differences of the last digits: the two add up in different orders. */
-export function rounded<Answer extends { buckets: Bucket[] }>(answer: Answer): Answer {
-  const buckets = answer.buckets.map(({ key, value }) => ({
+export function rounded<Result extends { buckets: Bucket[] }>(result: Result): Result {
+  const buckets = result.buckets.map(({ key, value }) => ({
     key,
     value: value === null ? null : Number(value.toPrecision(12)),
   }))
-  return { ...answer, buckets }
+  return { ...result, buckets }
 }

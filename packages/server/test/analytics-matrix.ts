@@ -201,9 +201,9 @@ export function testAnalyticsConnector(peer: AnalyticsPeer, bench: AnalyticsBenc
 
     test('wrong credentials are refused with what the system says, and nothing is connected', async () => {
       const { settings, otherCredentials: credentials } = peer
-      const answer = await bench.tenant.call('POST', '/v1/connections', { connector, settings, credentials })
-      expect(answer.status).toBe(400)
-      expect(answer.body.error.code).toBe('connection_refused')
+      const response = await bench.tenant.call('POST', '/v1/connections', { connector, settings, credentials })
+      expect(response.status).toBe(400)
+      expect(response.body.error.code).toBe('connection_refused')
       expect((await bench.tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
     })
   })

@@ -31,7 +31,7 @@ export interface AnalyticsPeer {
   settings: object
   credentials: object
   otherCredentials: object
-  /** Answers a request with the valid credentials. */
+  /** Responds to a request with the valid credentials. */
   answer(request: SystemRequest): SystemResponse | Promise<SystemResponse>
   /** Which credentials a request has. */
   signedInWith(request: SystemRequest): 'first' | 'other' | 'none'

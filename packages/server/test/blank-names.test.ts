@@ -15,7 +15,7 @@ beforeAll(async () => {
 const FILTER = { match: 'all', conditions: [] }
 const VIEW = { page: 'contacts', query: {}, columns: [] }
 
-/** Everything with a name: where it is created and changed, and the field of the answer. */
+/** Everything with a name: where it is created and changed, and the field of the response. */
 const NAMED = [
   { path: '/v1/agents', field: 'name', in: 'agent', change: 'PATCH', id: 'agent_id' },
   { path: '/v1/companies', field: 'name', in: 'company', change: 'PUT', id: 'company_id' },

@@ -100,8 +100,8 @@ describe.each(Object.entries(ROUTES))('%s', (_name, route) => {
     ['deflate', deflateSync],
     ['identity', (bytes: Buffer) => bytes],
   ])('understands Content-Encoding: %s', async (encoding, compress) => {
-    const answer = await send(route, compress(json(route, 'Müller 🎉')), { 'content-encoding': encoding })
-    expect(answer.status).toBe(route.accepted)
+    const response = await send(route, compress(json(route, 'Müller 🎉')), { 'content-encoding': encoding })
+    expect(response.status).toBe(route.accepted)
   })
 
   test.each([
@@ -117,9 +117,9 @@ describe.each(Object.entries(ROUTES))('%s', (_name, route) => {
   })
 
   test.each(['zip', 'gzip, br', 'constructor'])('rejects Content-Encoding: %s with 415', async (encoding) => {
-    const answer = await send(route, json(route, 'x'), { 'content-encoding': encoding })
-    expect(outcome(answer)).toEqual([415, 'unsupported_content_encoding'])
-    expect(answer.headers.get('accept-encoding')).toBe('gzip, br, deflate')
+    const response = await send(route, json(route, 'x'), { 'content-encoding': encoding })
+    expect(outcome(response)).toEqual([415, 'unsupported_content_encoding'])
+    expect(response.headers.get('accept-encoding')).toBe('gzip, br, deflate')
   })
 
   test('applies its limit before and after decompression', async () => {
@@ -146,10 +146,10 @@ test('a decompression bomb is not decompressed beyond the limit', async () => {
   expect(bomb.length).toBeLessThan(4_096)
   const before = process.memoryUsage.rss()
   const headers = { authorization: `Bearer ${tenant.key}`, 'content-encoding': 'br' }
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, () => call(service, 'POST', '/v1/contacts', { headers, body: new Uint8Array(bomb) })),
   )
-  expect(answers.map(outcome)).toEqual(Array.from({ length: 20 }, () => [413, 'body_too_large']))
+  expect(responses.map(outcome)).toEqual(Array.from({ length: 20 }, () => [413, 'body_too_large']))
   expect(process.memoryUsage.rss() - before).toBeLessThan(300 * MIB)
 })
 

@@ -26,15 +26,15 @@ export function listenAndRefuse(columns: Readonly<Record<string, string>>, code:
   const exception = Buffer.concat([Buffer.from([2, code, 0, 0, 0]), ...refusal, Buffer.from([0])])
   return listen((socket) => {
     let received = Buffer.alloc(0)
-    let answers = [header, exception]
+    let responses = [header, exception]
     socket.on('data', (chunk) => {
       if (chunk.equals(PING)) return socket.write(PONG)
       received = Buffer.concat([received, chunk])
       if (!received.subarray(-END.length).equals(END)) return
       received = Buffer.alloc(0)
-      const [answer = exception, ...others] = answers
-      answers = others.length > 0 ? others : [header, exception]
-      socket.write(answer)
+      const [response = exception, ...others] = responses
+      responses = others.length > 0 ? others : [header, exception]
+      socket.write(response)
     })
   })
 }

@@ -168,8 +168,8 @@ test('an address that sends many invalid API keys is rejected, except with a key
     const tenant = await createTestTenant(service)
     const ask = async (key: string, ip = '192.0.2.1') => {
       const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': ip }
-      const { status, body, headers: answered } = await call(service, 'GET', '/v1/contacts', { headers })
-      return { status, code: body.error?.code, retryAfter: Number(answered.get('retry-after')) }
+      const { status, body, headers: received } = await call(service, 'GET', '/v1/contacts', { headers })
+      return { status, code: body.error?.code, retryAfter: Number(received.get('retry-after')) }
     }
     expect((await ask(tenant.key)).status).toBe(200)
     const codes: string[] = []

@@ -151,8 +151,8 @@ test('an identification, a merge and an unmerge in one process are visible to th
   expect(await countOf(elsewhere, '&identified_only=true')).toBe(0)
   const known = { visitorId: 'ada', sessionIds, eventId: event_id, segmentId: segment.segment_id }
   const change = async (by: TestTenant, path: string, body?: object) => {
-    const answer = await by.call('POST', path, body)
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    const response = await by.call('POST', path, body)
+    expect(response.status, JSON.stringify(response.body)).toBe(200)
   }
 
   await change(tenant, '/v1/identify', { visitor_id: 'ada', email: 'ada@example.com' })

@@ -32,8 +32,8 @@ export class CommandLine {
     const call = async () => {
       const called = once(this.#process, 'message')
       this.#process.send({ args: [...args, '--json'], environment } satisfies Call)
-      const [answer] = await called
-      return answer as Called
+      const [message] = await called
+      return message as Called
     }
     const result = this.#last.then(call)
     this.#last = result.catch(() => {})
@@ -41,7 +41,7 @@ export class CommandLine {
   }
 
   /** @returns the JSON output of a call; with `exit` if it fails. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read results of every shape
   async json(...args: string[]): Promise<any> {
     const { exit, stdout } = await this.run(args)
     return { ...JSON.parse(stdout), ...(exit === 0 ? {} : { exit }) }

@@ -17,14 +17,14 @@ export interface SystemRequest {
   at: number
 }
 
-/** Its answer; an object or a list is sent as JSON. `null` cuts the connection. */
+/** Its response; an object or a list is sent as JSON. `null` cuts the connection. */
 export type SystemResponse = { status?: number; headers?: Record<string, string>; body?: unknown } | null
 
 export interface ConnectedSystem {
   url: string
   /** Every request so far. */
   requests: SystemRequest[]
-  /** Answers instead of the system, until a test resets it; undefined: the system answers. */
+  /** Responds instead of the system, until a test resets it; undefined: the system responds. */
   intercept: (request: SystemRequest) => SystemResponse | undefined | Promise<SystemResponse | undefined>
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export interface ConnectedSystem {
 /** Starts an HTTPS server on loopback that plays the API of a connected system. */
 export async function startConnectedSystem(
   { certificate, key }: ReturnType<typeof makeCertificate>,
-  answer: (request: SystemRequest) => SystemResponse | Promise<SystemResponse>,
+  respond: (request: SystemRequest) => SystemResponse | Promise<SystemResponse>,
 ): Promise<ConnectedSystem> {
   const system: ConnectedSystem = { url: '', requests: [], intercept: () => undefined, close: async () => {} }
   const server = createServer({ cert: certificate, key }, async (incoming, response) => {
@@ -48,7 +48,7 @@ export async function startConnectedSystem(
     }
     system.requests.push(request)
     const intercepted = await system.intercept(request)
-    const sent = intercepted === undefined ? await answer(request) : intercepted
+    const sent = intercepted === undefined ? await respond(request) : intercepted
     if (sent === null) {
       response.destroy()
       return

@@ -37,10 +37,10 @@ type Caller = Pick<TestTenant, 'call'>
 
 /** Connects a system, which must accept the sign-in. */
 export async function connectSystem(tenant: Caller, body: object): Promise<TestConnection> {
-  const answer = await tenant.call('POST', '/v1/connections', body)
-  expect(answer.body.error).toBeUndefined()
-  expect(answer.status).toBe(201)
-  return connectionOf(tenant, answer.body.connection.connection_id)
+  const response = await tenant.call('POST', '/v1/connections', body)
+  expect(response.body.error).toBeUndefined()
+  expect(response.status).toBe(201)
+  return connectionOf(tenant, response.body.connection.connection_id)
 }
 
 export function connectionOf(tenant: Caller, id: string): TestConnection {

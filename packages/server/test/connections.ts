@@ -71,12 +71,12 @@ export class TestConnection {
 
 /** Connects with credentials. */
 export async function connectWith(tenant: TestTenant, body: object): Promise<TestConnection> {
-  const answer = await tenant.call('POST', '/v1/connections', body)
-  expect(answer.body).toMatchObject({ status: 'success' })
-  return new TestConnection(tenant, answer.body.connection.connection_id)
+  const response = await tenant.call('POST', '/v1/connections', body)
+  expect(response.body).toMatchObject({ status: 'success' })
+  return new TestConnection(tenant, response.body.connection.connection_id)
 }
 
-/** Signs in at a provider, whose token URL answers any code. @returns the answer to the completion. */
+/** Signs in at a provider, whose token URL accepts any code. @returns the response to the completion. */
 export async function signIn(tenant: TestTenant, provider: string, purpose: Record<string, string>) {
   const client = { client_id: 'client-1', client_secret: 'client-secret' }
   expect((await tenant.call('PUT', `/v1/oauth-clients/${provider}`, client)).status).toBe(200)
@@ -88,9 +88,9 @@ export async function signIn(tenant: TestTenant, provider: string, purpose: Reco
 
 /** Connects by a sign-in at the connector's provider. */
 export async function connectBySignIn(tenant: TestTenant, provider: string, settings: Record<string, string> = {}) {
-  const answer = await signIn(tenant, provider, { kind: 'connection', connector: provider, ...settings })
-  expect(answer.body).toMatchObject({ status: 'success' })
-  return new TestConnection(tenant, answer.body.path.split('/').at(-1))
+  const response = await signIn(tenant, provider, { kind: 'connection', connector: provider, ...settings })
+  expect(response.body).toMatchObject({ status: 'success' })
+  return new TestConnection(tenant, response.body.path.split('/').at(-1))
 }
 
 /** The contact with an address, as a list shows it. */

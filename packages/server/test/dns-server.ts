@@ -22,7 +22,7 @@ export interface DnsServer {
   close(): void
 }
 
-/** A DNS server on a port of 127.0.0.1 that answers A and AAAA queries from its zone. */
+/** A DNS server on a port of 127.0.0.1 that serves A and AAAA queries from its zone. */
 export async function startDnsServer(): Promise<DnsServer> {
   const zone: DnsServer['zone'] = new Map()
   const texts: DnsServer['texts'] = new Map()
@@ -56,8 +56,8 @@ export async function startDnsServer(): Promise<DnsServer> {
     server,
     queries,
     resolve: async (host) => {
-      const answers = await Promise.all([found(4, resolver.resolve4(host)), found(6, resolver.resolve6(host))])
-      return answers.flat()
+      const addresses = await Promise.all([found(4, resolver.resolve4(host)), found(6, resolver.resolve6(host))])
+      return addresses.flat()
     },
     close: () => socket.close(),
   }
@@ -73,7 +73,7 @@ function readName(query: Buffer): { name: string; end: number } {
   return { name: labels.join('.').toLowerCase(), end: at + 1 }
 }
 
-/** The answer's record, if the address has the requested type; its TTL is 0. */
+/** The response's record, if the address has the requested type; its TTL is 0. */
 function recordOf(address: string, type: number): Buffer[] {
   const isV6 = address.includes(':')
   if ((type === TYPE_AAAA) !== isV6 || (type !== TYPE_A && type !== TYPE_AAAA)) return []

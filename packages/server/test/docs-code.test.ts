@@ -38,8 +38,8 @@ const visit = (tenant: TestTenant, visitor: string, path = '/') =>
 
 withCurl('the introduction: the check of the URL and the key', async () => {
   const tenant = await createTestTenant(service)
-  const [answer = ''] = await follow('README.md', tenant)
-  expect(JSON.parse(answer)).toEqual({ status: 'success', count: 0 })
+  const [response = ''] = await follow('README.md', tenant)
+  expect(JSON.parse(response)).toEqual({ status: 'success', count: 0 })
 })
 
 withCurl('hooks: a hook is created, and a body becomes an event', async () => {
@@ -263,6 +263,6 @@ test.each([
 
 withCurl('recipe: receive a webhook, the subscription', async () => {
   const tenant = await createTestTenant(service)
-  const [answer = ''] = await follow('recipes/receive-a-webhook.md', tenant)
-  expect(JSON.parse(answer).signing_secret).toMatch(/^whsec_/)
+  const [response = ''] = await follow('recipes/receive-a-webhook.md', tenant)
+  expect(JSON.parse(response).signing_secret).toMatch(/^whsec_/)
 })

@@ -58,7 +58,7 @@ export function isInstalled(program: string): boolean {
 /**
  * Runs a command like a reader: with bash, in a folder, with a URL and a key.
  * @returns what it prints
- * @throws Error if it fails, also if the service answers curl with an error
+ * @throws Error if it fails, also if the service returns an error to curl
  */
 export async function runCommand(
   command: string,

@@ -20,16 +20,17 @@ interface KnownEvents {
 interface Read {
   path: string
   body?: object
-  /** A part of the answer; of a file, its rows. */
+  /** A part of the response; of a file, its rows. */
   expected: object
 }
 
 /** Expects that every kind of read returns the events with their current contact. */
 export async function expectReads(reader: TestTenant, known: KnownEvents): Promise<void> {
   for (const { path, body, expected } of readsOf(known)) {
-    const answer = await reader.call(body ? 'POST' : 'GET', path, body)
-    expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(200)
-    const content = typeof answer.body === 'string' ? parse(answer.body, { columns: true, bom: true }) : answer.body
+    const response = await reader.call(body ? 'POST' : 'GET', path, body)
+    expect(response.status, `${path}: ${JSON.stringify(response.body)}`).toBe(200)
+    const content =
+      typeof response.body === 'string' ? parse(response.body, { columns: true, bom: true }) : response.body
     expect(content, path).toMatchObject(expected)
   }
   // Members of a segment are counted in the background.

@@ -21,8 +21,8 @@ import {
 import { socialOf } from './social.ts'
 
 /**
- * Every operation is called with its example from openapi.json and with each query parameter, and must answer with the
- * declared fields. Add an operation to the table below only if it needs a record that no other operation has used up.
+ * Every operation is called with its example from openapi.json and with each query parameter, and must return the declared
+ * fields. Add an operation to the table below only if it needs a record that no other operation has used up.
  * Those that call another system are in peer-examples.test.ts.
  */
 let service: TestService
@@ -109,7 +109,7 @@ function operationsBy(method: string): Operation<Services>[] {
 const IN_ORDER = [...['GET', 'PUT', 'PATCH', 'POST'].flatMap(operationsBy), ...operationsBy('DELETE').toReversed()]
 
 describe.each(IN_ORDER)('$name', (operation) => {
-  test('answers its example with the declared fields', async () => {
+  test('returns its example with the declared fields', async () => {
     const own = (await OF_ITS_OWN[operation.name]?.()) ?? {}
     const { body } = await succeed(owner, operation, exampleWith(operation, own), { ...ids, ...own })
     await expectExample(operation.name, body)
@@ -183,7 +183,7 @@ describe('every other route', () => {
     uploadImport: (_path, body) => other.upload(body),
   }
 
-  test('answers its example', async () => {
+  test('returns its example', async () => {
     const { paths } = service.app.swagger() as unknown as { paths: Record<string, Record<string, Described>> }
     const operations = OPERATIONS.map(({ name }) => name)
     const routes = Object.entries(paths).flatMap(([path, methods]) =>
@@ -242,8 +242,8 @@ describe('an error', () => {
     UnsupportedMediaType: [415, 'unsupported_media_type', () => send({ 'content-type': 'text/plain' }, 'x')],
   }
   test.each(Object.entries(ERRORS))('%s', async (name, [status, code, cause]) => {
-    const { status: answered, body } = await cause()
-    expect([answered, body.error.code]).toEqual([status, code])
+    const { status: returned, body } = await cause()
+    expect([returned, body.error.code]).toEqual([status, code])
     await expectExample(name, body)
   })
 })

@@ -44,9 +44,9 @@ export async function succeed(
   const { method, url, hasBody } = routeOf(operation)
   const query = hasBody ? '' : queryOf(sent)
   const body = hasBody && Object.keys(sent).length > 0 ? sent : undefined
-  const answer = await caller.call(method, fill(url, ids) + query, body)
-  expect(answer.status, JSON.stringify(answer.body)).toBe(operation.status ?? 200)
-  expect(undeclaredFields(success(operation.output), answer.body)).toEqual([])
-  expect(answer.headers.has('etag')).toBe(operation.etag !== undefined)
-  return answer
+  const response = await caller.call(method, fill(url, ids) + query, body)
+  expect(response.status, JSON.stringify(response.body)).toBe(operation.status ?? 200)
+  expect(undeclaredFields(success(operation.output), response.body)).toEqual([])
+  expect(response.headers.has('etag')).toBe(operation.etag !== undefined)
+  return response
 }

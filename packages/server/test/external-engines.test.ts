@@ -52,7 +52,7 @@ describe('an external ClickHouse', () => {
     }
   })
 
-  test('and an external PostgreSQL need CDS_SECRET_KEY to store a secret, or an answer for an Idempotency-Key', async () => {
+  test('and an external PostgreSQL need CDS_SECRET_KEY to store a secret, or a response for an Idempotency-Key', async () => {
     const directory = await openDirectory()
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const { port } = await startClickHouse(directory)

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 /**
- * What goes wrong with a request: it is answered with an error or cut off, before the service has seen it, or after the
- * service has done what it asks.
+ * What goes wrong with a request: it gets an error or is cut off, before the service has seen it, or after the service
+ * has done what it asks.
  */
 export type Fault = { at: 'before' | 'after'; status: number | 'cut'; headers?: OutgoingHttpHeaders }
 
@@ -21,10 +21,10 @@ export interface FaultyProxy {
   close(): Promise<void>
 }
 
-/** A proxy in front of the service that loses requests and answers, like a network and a load balancer do. */
+/** A proxy in front of the service that loses requests and responses, like a network and a load balancer do. */
 export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
-  const server = createServer((sent, answer) => {
-    void handle(sent, answer).catch(() => answer.destroy())
+  const server = createServer((sent, response) => {
+    void handle(sent, response).catch(() => response.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const proxy: FaultyProxy = {
@@ -40,25 +40,29 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
     },
   }
 
-  async function handle(sent: IncomingMessage, answer: ServerResponse): Promise<void> {
+  async function handle(sent: IncomingMessage, response: ServerResponse): Promise<void> {
     const fault = proxy.plan(++proxy.requests, sent.method)
     if (fault) proxy.faults++
     const body = await buffer(sent)
-    if (fault?.at === 'before') return fail(fault, sent, answer)
+    if (fault?.at === 'before') return fail(fault, sent, response)
     const forwarded = request(proxy.target + sent.url, { method: sent.method, headers: sent.headers })
     forwarded.end(body)
-    const [response] = (await once(forwarded, 'response')) as [IncomingMessage]
-    const received = await buffer(response)
-    if (fault) return fail(fault, sent, answer)
-    answer.writeHead(response.statusCode ?? 500, response.headers).end(received)
+    const [received] = (await once(forwarded, 'response')) as [IncomingMessage]
+    const content = await buffer(received)
+    if (fault) return fail(fault, sent, response)
+    response.writeHead(received.statusCode ?? 500, received.headers).end(content)
   }
 
   return proxy
 }
 
-function fail({ status, headers = {} }: Fault, { headers: { origin } }: IncomingMessage, answer: ServerResponse): void {
-  if (status === 'cut') return void answer.destroy()
-  // As the service's answers, so that pages can read the status.
+function fail(
+  { status, headers = {} }: Fault,
+  { headers: { origin } }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  if (status === 'cut') return void response.destroy()
+  // As the service's responses, so that pages can read the status.
   const cors = origin ? { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' } : {}
-  answer.writeHead(status, { ...cors, ...headers }).end('{"status": "error"}')
+  response.writeHead(status, { ...cors, ...headers }).end('{"status": "error"}')
 }

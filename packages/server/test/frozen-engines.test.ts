@@ -24,16 +24,16 @@ import {
 import { arrived, startWebhookBench, until, type WebhookBench } from './webhooks.ts'
 
 /** The documented limit: no request waits longer for a database that does not respond. */
-const ANSWER_WITHIN_MS = 10_000
+const RESPONSE_WITHIN_MS = 10_000
 const BACK_WITHIN_MS = 5_000
 
-/** The answer to a request, if it arrives in time. */
+/** The response to a request, if it arrives in time. */
 async function inTime(
-  answer: Promise<TestResponse>,
+  response: Promise<TestResponse>,
 ): Promise<{ status: number; code: string; retry_after: string | null }> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('no response')), ANSWER_WITHIN_MS)
-  const { status, body, headers } = await Promise.race([answer, tooLate])
+  const timer = setTimeout(() => reject(new Error('no response')), RESPONSE_WITHIN_MS)
+  const { status, body, headers } = await Promise.race([response, tooLate])
   clearTimeout(timer)
   return { status, code: body.error?.code, retry_after: headers.get('retry-after') }
 }
@@ -113,7 +113,7 @@ describe('a PostgreSQL that stops responding', () => {
     expect((await tenant.call('GET', '/v1/contacts')).body.contacts).toMatchObject([{ contact_id: contact }])
   })
 
-  test('does not interrupt a long statement while it answers others', async () => {
+  test('does not interrupt a long statement while it serves others', async () => {
     const { rows } = await service.postgres.pool.query('SELECT pg_sleep(9), 1 AS finished')
     expect(rows).toMatchObject([{ finished: 1 }])
   })
@@ -123,7 +123,7 @@ describe('a PostgreSQL that stops responding', () => {
     ['has not received', false],
   ]
   test.each(CASES)(
-    'a write whose COMMIT the server %s is complete or absent, and answers 503',
+    'a write whose COMMIT the server %s is complete or absent, and returns 503',
     async (_, isReceived) => {
       const email = `${newId()}@example.com`
       proxy.freezeAtCommitOf(email, isReceived)
@@ -237,7 +237,7 @@ test('when ClickHouse stops responding, reads get 503, and events recorded meanw
   await expect.poll(stored).toEqual(ids.toSorted())
 })
 
-test('an answer fails if ClickHouse stops responding while it streams', async () => {
+test('a response fails if ClickHouse stops responding while it streams', async () => {
   const directory = await openDirectory()
   const front = await startProcess('packages/server/test/clickhouse-front.ts', [directory, '0'], {}, /ready \d+/)
   const proxy = await startFreezingProxy({
@@ -273,20 +273,20 @@ describe('an embedded PostgreSQL that is suspended', () => {
   test.each([
     ['as a whole', true],
     ['for new connections', false],
-  ])('%s: requests are answered in time, and it serves when it resumes', async (_, isWhole) => {
+  ])('%s: requests get a response in time, and it serves when it resumes', async (_, isWhole) => {
     const { directory, url, key, postmaster, service } = await startEmbedded()
     const list = () => call({ url }, 'GET', '/v1/contacts', { headers: { authorization: `Bearer ${key}` } })
     const ready = () => call({ url }, 'GET', '/health/ready')
     expect((await list()).status).toBe(200)
     const processes = isWhole ? [postmaster, ...childrenOf(postmaster)] : [postmaster]
     for (const pid of processes) process.kill(pid, 'SIGSTOP')
-    const [answers, readiness] = await Promise.all([
+    const [responses, readiness] = await Promise.all([
       Promise.all(Array.from({ length: 40 }, () => inTime(list()))),
       inTime(ready()),
     ])
     expect(readiness).toEqual(NOT_READY)
     // Open connections may still work.
-    const statuses = new Set(answers.map(({ status }) => status))
+    const statuses = new Set(responses.map(({ status }) => status))
     expect(statuses.difference(new Set(isWhole ? [503] : [200, 503]))).toEqual(new Set())
     for (const pid of processes.toReversed()) process.kill(pid, 'SIGCONT')
     await expect.poll(async () => (await ready()).status, { timeout: BACK_WITHIN_MS }).toBe(200)

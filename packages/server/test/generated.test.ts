@@ -40,7 +40,7 @@ test('the docs have the code that the dashboard shows', () => {
   for (const { path, text, expected } of pages) expect(text, `${path}: ${MEND}`).toBe(expected)
 })
 
-test('every operation has a summary, a tag, documented answers and errors, and its scope', () => {
+test('every operation has a summary, a tag, documented responses and errors, and its scope', () => {
   const { paths } = service.app.swagger() as unknown as { paths: Record<string, Record<string, Record<string, never>>> }
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {

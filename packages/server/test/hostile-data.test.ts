@@ -27,15 +27,15 @@ describe('a number with Unicode spaces that PostgreSQL does not trim', () => {
       conditions: [{ property: 'score', operator: 'gt', value: 1 }],
     })
     for (const [index, space] of SPACES.entries()) {
-      const answer = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
+      const response = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
         headers: { origin: `https://${tenant.site}` },
         body: JSON.stringify({
           contact_data: { email: `s${index}@example.com`, score: `5${space}` },
           company_data: { domain: `s${index}.example`, numberOfEmployees: `${space}50` },
         }),
       })
-      expect(answer.status).toBe(200)
-      expect(await segmentsOf(tenant, answer.body.contact_id)).not.toContain(gt)
+      expect(response.status).toBe(200)
+      expect(await segmentsOf(tenant, response.body.contact_id)).not.toContain(gt)
     }
     expect((await tenant.call('GET', '/v1/companies?min_employees=1&count_only=1')).body.count).toBe(0)
     const sizes = await tenant.call('POST', '/v1/aggregate', { entity: 'companies', group_by: 'size_bucket' })
@@ -68,7 +68,7 @@ describe('deleting a company', () => {
     await expect.poll(counted).toBe(0)
   })
 
-  test('during pushes that use it is answered without a 500', async () => {
+  test('during pushes that use it returns no 500', async () => {
     const records = Array.from({ length: 40 }, (_, n) => ({
       external_id: `w${n}`,
       properties: { company_domain: 'race.example', n },
@@ -79,8 +79,8 @@ describe('deleting a company', () => {
       const deletions = body.companies.map(({ company_id }: { company_id: string }) =>
         tenant.call('DELETE', `/v1/companies/${company_id}`),
       )
-      const answers = await Promise.all([...pushes, ...deletions])
-      for (const { status } of answers) expect([200, 404]).toContain(status)
+      const responses = await Promise.all([...pushes, ...deletions])
+      for (const { status } of responses) expect([200, 404]).toContain(status)
     }
   })
 })

@@ -36,9 +36,9 @@ describe('many invalid values are all reported', () => {
   ])('%s with %j', async (path, body) => {
     for (const count of [0, 7, 8, 9, 200]) {
       if (count === 0 && JSON.stringify(body) === '{"email":"a@example.com"}') continue
-      const answer = await post(path, { ...unknown(count), ...body }, page())
-      expect([answer.status, answer.body.error.code], `${count} unknown fields`).toEqual([400, 'validation_error'])
-      if (count > 0) expect(answer.body.error.details[0]).toMatchObject({ path: expect.any(String) })
+      const response = await post(path, { ...unknown(count), ...body }, page())
+      expect([response.status, response.body.error.code], `${count} unknown fields`).toEqual([400, 'validation_error'])
+      if (count > 0) expect(response.body.error.details[0]).toMatchObject({ path: expect.any(String) })
     }
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(0)
     expect((await tenant.call('GET', '/v1/events?count_only=1')).body.count).toBe(0)
@@ -49,8 +49,8 @@ describe('a metric is one of five words', () => {
   test.each(['contacts', 'companies', 'events'])('for %s', async (entity) => {
     for (const metric of ['(select 1)', 'count(*)', 'toString', 'constructor', 'avg ']) {
       const group_by = entity === 'events' ? 'event_type' : 'country'
-      const answer = await post('/v1/aggregate', { entity, group_by, metric, metric_field: 'x' })
-      expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+      const response = await post('/v1/aggregate', { entity, group_by, metric, metric_field: 'x' })
+      expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
     }
   })
 })
@@ -61,17 +61,17 @@ describe('a failing side effect never makes a change look failed', () => {
   test('a landing page that cannot be stored', async () => {
     const url = `https://${tenant.site}/?utm_source=%00&utm_medium=email`
     await tenant.track({ visitor_id: 'nul', events: [{ event: 'page_view', url }] })
-    const answer = await post('/v1/contacts', { email: 'nul@example.com', visitor_id: 'nul' })
-    expect(answer.status).toBe(201)
-    expect(answer.body.contact.properties).toMatchObject({ first_utm_medium: 'email', first_landing_page: url })
-    expect(answer.body.contact.properties).not.toHaveProperty('first_utm_source')
+    const response = await post('/v1/contacts', { email: 'nul@example.com', visitor_id: 'nul' })
+    expect(response.status).toBe(201)
+    expect(response.body.contact.properties).toMatchObject({ first_utm_medium: 'email', first_landing_page: url })
+    expect(response.body.contact.properties).not.toHaveProperty('first_utm_source')
   })
 
   test('a contact whose properties are full has no first touch', async () => {
     await tenant.track({ visitor_id: 'full', events: [{ event: 'x', url: `https://${tenant.site}/` }] })
-    const answer = await post('/v1/contacts', { email: 'full@example.com', properties: full, visitor_id: 'full' })
-    expect(answer.status).toBe(201)
-    const { body } = await tenant.call('GET', `/v1/contacts/${answer.body.contact.contact_id}`)
+    const response = await post('/v1/contacts', { email: 'full@example.com', properties: full, visitor_id: 'full' })
+    expect(response.status).toBe(201)
+    const { body } = await tenant.call('GET', `/v1/contacts/${response.body.contact.contact_id}`)
     expect(body.total_events).toBe(1)
     expect(Object.keys(body.contact.properties)).toHaveLength(500)
     expect(body.contact.properties).not.toHaveProperty('first_landing_page')
@@ -79,15 +79,15 @@ describe('a failing side effect never makes a change look failed', () => {
 
   test('an identification of a contact whose properties are full: the events are stored, with a warning', async () => {
     const identify = { traits: { email: 'full@example.com', one_more: 1 } }
-    const answer = await tenant.track({ visitor_id: 'w', identify, events: [{ event: 'kept' }] })
-    expect([answer.status, answer.body.warnings?.length]).toEqual([200, 1])
+    const response = await tenant.track({ visitor_id: 'w', identify, events: [{ event: 'kept' }] })
+    expect([response.status, response.body.warnings?.length]).toEqual([200, 1])
     const { body } = await tenant.call('GET', '/v1/events?event_type=kept&count_only=1')
     expect(body.count).toBe(1)
   })
 
   test('at most 500 keys besides the email are allowed', async () => {
-    const answer = await post('/v1/contacts', { email: 'more@example.com', properties: { ...full, one_more: 1 } })
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+    const response = await post('/v1/contacts', { email: 'more@example.com', properties: { ...full, one_more: 1 } })
+    expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
   })
 })
 
@@ -99,10 +99,10 @@ describe('concurrency', () => {
         async (_, n) => (await post('/v1/companies', { name: `C${n}` })).body.company.company_id,
       ),
     )
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ids.map((id) => tenant.call('PUT', `/v1/companies/${id}`, { domain: 'race.example' })),
     )
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 409)])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 409)])
   })
 
   test('a tenant whose transactions wait for each other leaves connections for the others', async () => {
@@ -121,21 +121,21 @@ describe('concurrency', () => {
 
 describe('odd requests', () => {
   test.each(['TRACE', 'PROPFIND'])('%s is 405 with Allow', async (method) => {
-    const answer = await raw(`${method} /v1/contacts HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
-    expect(answer).toMatch(/^HTTP\/1.1 405 /)
-    expect(answer).toMatch(/\r\nallow: GET, HEAD, POST/i)
-    expect(answer).toContain('method_not_allowed')
+    const response = await raw(`${method} /v1/contacts HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    expect(response).toMatch(/^HTTP\/1.1 405 /)
+    expect(response).toMatch(/\r\nallow: GET, HEAD, POST/i)
+    expect(response).toContain('method_not_allowed')
   })
 
-  test('a request without a Host is answered like others', async () => {
-    const answer = await raw('GET /v1/contacts HTTP/1.1\r\nConnection: close\r\n\r\n')
-    expect(answer).toMatch(/^HTTP\/1.1 401 /)
-    expect(answer).toMatch(/x-request-id/i)
+  test('a request without a Host gets the same response as others', async () => {
+    const response = await raw('GET /v1/contacts HTTP/1.1\r\nConnection: close\r\n\r\n')
+    expect(response).toMatch(/^HTTP\/1.1 401 /)
+    expect(response).toMatch(/x-request-id/i)
   })
 
   test('an unknown Expect header is ignored', async () => {
-    const answer = await raw('GET /v1/contacts HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n')
-    expect(answer).toMatch(/^HTTP\/1.1 401 /)
+    const response = await raw('GET /v1/contacts HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n')
+    expect(response).toMatch(/^HTTP\/1.1 401 /)
   })
 
   test('a very long id needs a key like any other', async () => {
@@ -150,8 +150,8 @@ describe('odd requests', () => {
       expect([status, body.error.code]).toEqual([400, 'validation_error'])
     }
     const key = await tenant.keyWith('contacts:read')
-    const answer = await tenant.call('GET', '/v1/contacts?has_event_foo=1', undefined, key)
-    expect([answer.status, answer.body.warnings.length]).toEqual([200, 1])
+    const response = await tenant.call('GET', '/v1/contacts?has_event_foo=1', undefined, key)
+    expect([response.status, response.body.warnings.length]).toEqual([200, 1])
   })
 
   test('a cookie whose name starts like that of a session is ignored', async () => {
@@ -166,8 +166,8 @@ describe('odd requests', () => {
   test('a form id with a NUL, and an empty one, are 400', async () => {
     for (const form of ['f%00x', '']) {
       const body = { contact_data: { email: 'form@example.com' } }
-      const answer = await post(`/v1/public/form-submission/${tenant.id}/${form}`, body, page())
-      expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+      const response = await post(`/v1/public/form-submission/${tenant.id}/${form}`, body, page())
+      expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])
     }
   })
 

@@ -51,8 +51,8 @@ describe('routes', () => {
     ['of an empty content type', '{}', { 'content-type': '' }],
     ['too large', ' '.repeat(2 * 1024 * 1024), {}],
   ])('an unknown route is 404 with a body that is %s', async (_, body, headers) => {
-    const answer = await call(service, 'POST', '/v1/nope', { body, headers })
-    expect([answer.status, answer.body.error.code]).toEqual([404, 'route_not_found'])
+    const response = await call(service, 'POST', '/v1/nope', { body, headers })
+    expect([response.status, response.body.error.code]).toEqual([404, 'route_not_found'])
   })
 
   test('another method is 405 with Allow', async () => {
@@ -105,16 +105,16 @@ describe('bodies', () => {
     ['a prototype key', '{"email":"a@example.com","properties":{"__proto__":1}}', 'validation_error'],
     ['an infinite number', '{"email":"a@example.com","properties":{"a":1e999}}', 'validation_error'],
   ])('%s is 400 and writes nothing', async (_name, body, code) => {
-    const answer = await post(body)
-    expect([answer.status, answer.body.error.code]).toEqual([400, code])
+    const response = await post(body)
+    expect([response.status, response.body.error.code]).toEqual([400, code])
     const { body: after } = await tenant.call('GET', '/v1/contacts?count_only=true')
     expect(after.count).toBe(0)
   })
 
   test('over 1 MiB is 413, 10 MB too', async () => {
     for (const size of [1024 * 1024 + 1, 10_000_000]) {
-      const answer = await post(JSON.stringify({ email: 'a@example.com', properties: { a: 'x'.repeat(size) } }))
-      expect([answer.status, answer.body.error.code]).toEqual([413, 'body_too_large'])
+      const response = await post(JSON.stringify({ email: 'a@example.com', properties: { a: 'x'.repeat(size) } }))
+      expect([response.status, response.body.error.code]).toEqual([413, 'body_too_large'])
     }
   })
 
@@ -130,11 +130,11 @@ describe('bodies', () => {
       const length = framing === 'content-length' ? { [framing]: 15_000_000 } : { [framing]: 'chunked' }
       const headers = { ...auth(), origin: `https://${tenant.site}`, 'content-type': 'application/json', ...length }
       const sending = request(service.url + path, { method: 'POST', headers })
-      const answered = once(sending, 'response')
+      const responding = once(sending, 'response')
       await pipeline(Readable.from(chunks), sending)
-      const [answer] = (await answered) as [IncomingMessage]
-      expect(answer.statusCode).toBe(413)
-      answer.resume()
+      const [response] = (await responding) as [IncomingMessage]
+      expect(response.statusCode).toBe(413)
+      response.resume()
     },
   )
 
@@ -177,7 +177,7 @@ test('a header that is too large is 431, and a request that is not HTTP is 400, 
   expect(raw).toContain('"malformed_http"')
 })
 
-test('health, readiness, metrics and the API reference answer without a key', async () => {
+test('health, readiness, metrics and the API reference are served without a key', async () => {
   expect((await call(service, 'GET', '/v1/health')).body).toEqual({ status: 'ok' })
   expect((await call(service, 'GET', '/health/ready')).body).toEqual({ status: 'ok', postgres: 'ok', clickhouse: 'ok' })
   const metrics = await call(service, 'GET', '/metrics')

@@ -185,7 +185,7 @@ export class HubSpotRecords {
   }
 }
 
-/** A record as an answer has it, with some properties. */
+/** A record as a response has it, with some properties. */
 export function shown({ properties, ...record }: HubSpotRecord, names: readonly string[]) {
   const usual = [
     'createdate',

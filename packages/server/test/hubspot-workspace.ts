@@ -54,9 +54,9 @@ export class HubSpotWorkspace {
 
   async addConnection(more: object = {}): Promise<void> {
     const body = { connector: 'hubspot', credentials: { token: TOKEN }, ...more }
-    const answer = await this.tenant.call('POST', '/v1/connections', body)
-    expect([answer.status, answer.body.error]).toEqual([201, undefined])
-    this.connectionId = answer.body.connection.connection_id
+    const response = await this.tenant.call('POST', '/v1/connections', body)
+    expect([response.status, response.body.error]).toEqual([201, undefined])
+    this.connectionId = response.body.connection.connection_id
   }
 
   /** Signs in with OAuth, as the dashboard does: for a new connection, or again. The service needs a public URL. */
@@ -116,8 +116,8 @@ export class HubSpotWorkspace {
   /** Sets what is written back, and waits until what must be read first was read. */
   async writeBack(properties: [property: string, conflict: string, target?: string][], create_missing = false) {
     const pairs = properties.map(([property, conflict, target = property]) => ({ property, target, conflict }))
-    const answer = await this.tenant.call('PUT', `${this.path}/write-back`, { properties: pairs, create_missing })
-    expect([answer.status, answer.body.error]).toEqual([200, undefined])
+    const response = await this.tenant.call('PUT', `${this.path}/write-back`, { properties: pairs, create_missing })
+    expect([response.status, response.body.error]).toEqual([200, undefined])
     await expect
       .poll(async () => {
         const { objects } = await this.read()
@@ -139,8 +139,8 @@ export class HubSpotWorkspace {
 
   async change(email: string, properties: Record<string, unknown>): Promise<void> {
     const { contact_id } = await this.contact(email)
-    const answer = await this.tenant.call('PUT', `/v1/contacts/${contact_id}`, { properties })
-    expect([answer.status, answer.body.error]).toEqual([200, undefined])
+    const response = await this.tenant.call('PUT', `/v1/contacts/${contact_id}`, { properties })
+    expect([response.status, response.body.error]).toEqual([200, undefined])
   }
 
   async errors() {

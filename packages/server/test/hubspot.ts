@@ -45,8 +45,8 @@ export async function startHubSpot(certificate: ReturnType<typeof makeCertificat
   const system = await startConnectedSystem(certificate, (request) => {
     const refusal = limited(request)
     if (refusal) hubspot.refused++
-    const answer = refusal ?? answered(request)
-    return answer && { ...answer, headers: { ...rateHeaders(), ...answer.headers } }
+    const response = refusal ?? responseTo(request)
+    return response && { ...response, headers: { ...rateHeaders(), ...response.headers } }
   })
   const hubspot: HubSpot = Object.assign(system, {
     records,
@@ -85,7 +85,7 @@ export async function startHubSpot(certificate: ReturnType<typeof makeCertificat
     return undefined
   }
 
-  function answered(request: SystemRequest): SystemResponse {
+  function responseTo(request: SystemRequest): SystemResponse {
     if (request.path === '/oauth/v1/token') return token(hubspot, new URLSearchParams(request.body))
     const sent = String(request.headers.authorization ?? '').replace(/^Bearer /, '')
     if (!hubspot.tokens.has(sent)) {

@@ -15,13 +15,13 @@ interface Sent {
   path: string
   key: string
   body: object
-  /** The answer; null until there is one. */
-  answer: unknown
+  /** The response; null until there is one. */
+  response: unknown
 }
 
 /**
- * Each request is sent until it has an answer, always with its own Idempotency-Key. A moved clock replaces waiting for
- * dead processes' claims to end.
+ * Each request is sent until it gets a response, always with its own Idempotency-Key. A moved clock replaces waiting
+ * for dead processes' claims to end.
  */
 test(`killed ${KILLS} times, each request with an Idempotency-Key changes something once`, async () => {
   const directory = await openDirectory()
@@ -41,16 +41,16 @@ test(`killed ${KILLS} times, each request with an Idempotency-Key changes someth
         },
         body: JSON.stringify(request.body),
       })
-      const answer = await response.json()
-      if (response.ok) request.answer = answer
+      const received = await response.json()
+      if (response.ok) request.response = received
     }
     const read = async (path: string) =>
       (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).json() as Promise<{
         pagination: { total_items: number }
       }>
-    const noted: Sent = { path: '/v1/contacts', key: newId(), body: { email: 'ada@example.com' }, answer: null }
+    const noted: Sent = { path: '/v1/contacts', key: newId(), body: { email: 'ada@example.com' }, response: null }
     await send(noted)
-    const { contact_id } = (noted.answer as { contact: { contact_id: string } }).contact
+    const { contact_id } = (noted.response as { contact: { contact_id: string } }).contact
     const kinds = [
       () => ({ path: `/v1/contacts/${contact_id}/notes`, body: { content: 'Called.' } }),
       () => ({ path: '/v1/companies', body: { name: 'Engines' } }),
@@ -69,23 +69,23 @@ test(`killed ${KILLS} times, each request with an Idempotency-Key changes someth
       const stop = { now: false }
       const senders = kinds.map(async (kind) => {
         while (!stop.now) {
-          const request = { ...kind(), key: newId(), answer: null }
+          const request = { ...kind(), key: newId(), response: null }
           sent.push(request)
           await send(request).catch(() => sleep(20))
         }
       })
-      // Counts requests: a slow machine answers few.
+      // Counts requests: a slow machine serves few.
       const enough = sent.length + 5 + Math.floor(random() * 40)
       while (sent.length < enough) await sleep(random() * 20)
       await service.kill()
       stop.now = true
       await Promise.all(senders)
       url = await service.start(kill * CLAIM_MS)
-      for (const request of sent.filter(({ answer }) => answer === null)) await send(request)
+      for (const request of sent.filter(({ response }) => response === null)) await send(request)
     }
     const of = (path: string) => sent.filter((request) => request.path === path).length
-    expect(sent.filter(({ answer }) => answer === null)).toEqual([])
-    expect(sent.filter(({ answer }) => (answer as { added?: boolean }).added === false)).toEqual([])
+    expect(sent.filter(({ response }) => response === null)).toEqual([])
+    expect(sent.filter(({ response }) => (response as { added?: boolean }).added === false)).toEqual([])
     const [notes, companies, suppressions, events] = await Promise.all([
       read(`/v1/contacts/${contact_id}/notes?limit=1`),
       read('/v1/companies?limit=1'),

@@ -61,10 +61,10 @@ export async function startIntercom({ key, certificate }: Certificate): Promise<
       return fail(response, 400, 'intercom_version_invalid', 'The requested version could not be found')
     }
     if (fixture.intercept(asked, response)) return response
-    return answer(request.method ?? '', asked, response)
+    return respond(request.method ?? '', asked, response)
   }
 
-  function answer(method: string, asked: Asked, response: ServerResponse): unknown {
+  function respond(method: string, asked: Asked, response: ServerResponse): unknown {
     const { path } = asked
     const [, one] = /^\/conversations\/([^/?]+)$/.exec(path) ?? []
     if (method === 'GET' && path === '/me') {

@@ -6,7 +6,7 @@ import type { App } from '../src/platform/http/app-types.ts'
 /** Where a run stores what its tests requested; `scripts/interface-coverage.ts` creates the page from it. */
 export const RECORDS = 'node_modules/.cache/interface-coverage'
 
-/** One kind of answer that a test received. */
+/** One kind of response that a test received. */
 export interface Seen {
   operation: string
   status: number
@@ -20,13 +20,13 @@ export interface Seen {
 
 const seen = new Map<string, Seen>()
 
-/** Records the requests of a file's tests and their answers. */
+/** Records the requests of a file's tests and their responses. */
 export function recordResponses(app: App): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const { operationId } = (request.routeOptions.schema ?? {}) as { operationId?: string }
     const { testPath, currentTestName } = expect.getState()
     if (operationId === undefined || testPath === undefined || currentTestName === undefined) return payload
-    const answer: Seen = {
+    const response: Seen = {
       operation: operationId,
       status: reply.statusCode,
       code: codeOf(reply.statusCode, payload),
@@ -34,7 +34,7 @@ export function recordResponses(app: App): void {
       file: relative(process.cwd(), testPath),
       test: currentTestName,
     }
-    seen.set(JSON.stringify(answer), answer)
+    seen.set(JSON.stringify(response), response)
     return payload
   })
 }

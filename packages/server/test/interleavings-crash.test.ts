@@ -104,7 +104,7 @@ const ENGINES = [
 
 /**
  * Several tenants at once, each with a model. The requests of a step run concurrently, through any process; a request
- * without an answer is sent again. The seed determines the steps and the pauses between kills.
+ * without a response is sent again. The seed determines the steps and the pauses between kills.
  */
 test.each(ENGINES)(
   'killed again and again, each read returns every acknowledged event once, with the right contact: $engines',
@@ -302,22 +302,22 @@ async function perform(fleet: Fleet, tenant: Tenant, op: Op): Promise<void> {
   if (op.kind === 'identify') {
     const isNew = holderOf(world, op.email) === null
     const body = { visitor_id: op.visitor, email: op.email }
-    const answer = await request(fleet, tenant, () => ({ method: 'POST', path: '/v1/identify', body }))
-    expectContact(tenant, op.email, answer)
-    if (!answer.isRepeated) expect(answer.body.created, said(tenant, 'who was identified')).toBe(isNew)
-    identify(world, op.visitor, op.email, answer.body.contact_id)
+    const response = await request(fleet, tenant, () => ({ method: 'POST', path: '/v1/identify', body }))
+    expectContact(tenant, op.email, response)
+    if (!response.isRepeated) expect(response.body.created, said(tenant, 'who was identified')).toBe(isNew)
+    identify(world, op.visitor, op.email, response.body.contact_id)
   } else if (op.kind === 'form') {
     const attempts: Named[] = []
-    const answer = await request(fleet, tenant, () => {
-      // It is unknown whether an attempt without an answer was recorded, so each attempt is a separate event.
+    const response = await request(fleet, tenant, () => {
+      // It is unknown whether an attempt without a response was recorded, so each attempt is a separate event.
       const { name } = attempts[attempts.push(prepare(tenant, `form${tenant.sent.size}`)) - 1] as Named
       const body = { contact_data: { email: op.email }, ...(op.visitor === null ? {} : { visitor_id: op.visitor }) }
       return { method: 'POST', path: `/v1/public/form-submission/${tenant.id}/f`, body, page: name }
     })
-    expectContact(tenant, op.email, answer)
-    for (const attempt of attempts) attempt.owners.add(answer.body.contact_id)
+    expectContact(tenant, op.email, response)
+    for (const attempt of attempts) attempt.owners.add(response.body.contact_id)
     for (const attempt of attempts.slice(-1)) attempt.isAcknowledged = true
-    identify(world, op.visitor, op.email, answer.body.contact_id)
+    identify(world, op.visitor, op.email, response.body.contact_id)
   } else if (op.kind === 'delete') {
     await change(fleet, tenant, { method: 'DELETE', path: `/v1/contacts/${op.contactId}` }, 'not_found')
     remove(world, op.contactId)
@@ -341,7 +341,7 @@ function expectContact(tenant: Tenant, email: string, { status, body }: TestResp
   tenant.named.add(body.contact_id)
 }
 
-/** @param done the answer to a retry if the first attempt, which got no answer, was executed. */
+/** @param done the response to a retry if the first attempt, which got no response, was executed. */
 async function change(fleet: Fleet, tenant: Tenant, sent: Request, done: string): Promise<void> {
   const { status, body, isRepeated } = await request(fleet, tenant, () => sent)
   if (isRepeated && body.error?.code === done) return
@@ -401,7 +401,7 @@ interface Request {
   page?: string
 }
 
-/** Sends a request through any process until one answers. A 503 because a database is down does not count. */
+/** Sends a request through any process until one responds. A 503 because a database is down does not count. */
 async function request(
   fleet: Fleet,
   { key, site, randomProcess }: Tenant,
@@ -416,8 +416,8 @@ async function request(
     const { method, path, body, page = '' } = make()
     const headers = { authorization: `Bearer ${key}`, origin: `https://${site}`, referer: `https://${site}/${page}` }
     const init = { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-    const answer = await call({ url }, method, path, init).catch(() => null)
-    if (answer !== null && answer.status !== 503) return { ...answer, isRepeated }
+    const response = await call({ url }, method, path, init).catch(() => null)
+    if (response !== null && response.status !== 503) return { ...response, isRepeated }
     isRepeated = true
     await sleep(20)
   }

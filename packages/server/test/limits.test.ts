@@ -111,6 +111,6 @@ test('a key can expire', async () => {
 })
 
 async function refused(method: string, path: string, body: object, code: string): Promise<void> {
-  const answer = await owner.call(method, path, body)
-  expect([answer.status, answer.body.error?.code]).toEqual([409, code])
+  const response = await owner.call(method, path, body)
+  expect([response.status, response.body.error?.code]).toEqual([409, code])
 }

@@ -8,7 +8,7 @@ const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA='
 
 type Schema = Record<string, unknown>
-type Answer = CallToolResult | InputRequiredResult
+type ToolResult = CallToolResult | InputRequiredResult
 
 const objectOf = (properties: Record<string, Schema>, required = Object.keys(properties)) => ({
   type: 'object' as const,
@@ -39,7 +39,7 @@ export function addConformanceFixture(server: McpServer, parts: Parts): void {
 function toolsOf(server: McpServer, sdk: Parts['sdk']) {
   return (
     name: string,
-    run: (args: Record<string, unknown>, context: ServerContext) => Promise<Answer> | Answer,
+    run: (args: Record<string, unknown>, context: ServerContext) => Promise<ToolResult> | ToolResult,
     schema: Schema = objectOf({}),
   ) =>
     server.registerTool(
@@ -118,7 +118,7 @@ function addNotifyingTools(server: McpServer, sdk: Parts['sdk']): void {
   add('test_streaming_elicitation', () => text('nothing was asked'))
 }
 
-/** Tools that ask through the client, by answering what they need (2026-07-28). */
+/** Tools that ask through the client, by returning what they need (2026-07-28). */
 function addAskingTools(server: McpServer, { sdk, stateCodec }: Parts): void {
   const add = toolsOf(server, sdk)
   const { inputRequired, acceptedContent } = sdk

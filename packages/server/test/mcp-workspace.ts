@@ -18,9 +18,9 @@ export const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).to
 /** Creates one of everything, with `text` in all names and texts. */
 export async function createWorkspace(service: TestService, tenant: TestTenant, text: string): Promise<Workspace> {
   const make = async (path: string, body: unknown) => {
-    const answer = await tenant.call('POST', path, body)
-    if (answer.status > 202) throw new Error(JSON.stringify(answer.body))
-    return answer.body
+    const response = await tenant.call('POST', path, body)
+    if (response.status > 202) throw new Error(JSON.stringify(response.body))
+    return response.body
   }
   const companyId: string = (await make('/v1/companies', { domain: `${text}.example`, name: text })).company.company_id
   const email = `${text}@example.com`

@@ -60,7 +60,7 @@ export function newClient(mode: Mode, options: ClientOptions = {}): Client {
 
 type Result = Awaited<ReturnType<Client['callTool']>>
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
+// biome-ignore lint/suspicious/noExplicitAny: tests read results of every shape
 export function dataOf(result: Result): any {
   return result.structuredContent
 }

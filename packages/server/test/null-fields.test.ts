@@ -20,14 +20,14 @@ describe('null for an optional field counts as absent', () => {
     ['POST', '/v1/aggregate', { entity: 'events', group_by: 'day', filters: null, limit: null, include: null }],
     ['POST', '/v1/sources/crm/contacts', { kind: null, records: [{ external_id: '1', email: null, raw: null }] }],
   ])('%s %s %j', async (method, path, body) => {
-    const answer = await tenant.call(method, path, body)
-    expect(answer.body.status, JSON.stringify(answer.body)).toBe('success')
-    expect(answer.body.failed ?? 0).toBe(0)
+    const response = await tenant.call(method, path, body)
+    expect(response.body.status, JSON.stringify(response.body)).toBe('success')
+    expect(response.body.failed ?? 0).toBe(0)
   })
 
   test('in requests of the tracker', async () => {
     const event = { event: 'x', event_id: null, timestamp: null, url: null, title: null, referrer: null, data: null }
-    const answer = await tenant.track({
+    const response = await tenant.track({
       visitor_id: null,
       session_id: null,
       external_contact_id: null,
@@ -37,8 +37,8 @@ describe('null for an optional field counts as absent', () => {
       sent_at: null,
       events: [event],
     })
-    expect([answer.status, answer.body.accepted]).toEqual([200, 1])
-    expect(answer.body).not.toHaveProperty('warnings')
+    expect([response.status, response.body.accepted]).toEqual([200, 1])
+    expect(response.body).not.toHaveProperty('warnings')
     const claim = { external_user_id: null, traits: { email: 'claimed@example.com' } }
     const named = await tenant.track({ visitor_id: 'v', user_hash: null, identify: claim })
     expect(named.body).not.toHaveProperty('warnings')

@@ -39,7 +39,7 @@ export interface OAuthProvider {
   /** What people allow; null: all that was asked for. */
   allowed: string[] | null
   fault: TokenFault | null
-  /** Further fields of its token answers, which may also replace the right ones; undefined removes one. */
+  /** Further fields of its token responses, which may also replace the right ones; undefined removes one. */
   more: Record<string, unknown>
   expiresIn: number
   /** The parameters of the authorization requests, and of the token requests, so far. */
@@ -49,7 +49,7 @@ export interface OAuthProvider {
   issued: string[]
   /** Its clock. */
   now: () => Date
-  /** Called with each access token, which replaces the account's one before. The answer waits for it. */
+  /** Called with each access token, which replaces the account's one before. The response waits for it. */
   onIssued: (email: string, accessToken: string) => unknown
   /** Ends every sign-in. */
   revokeAll(): void
@@ -92,9 +92,9 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
     provider.issued.push(...Object.values(tokens))
     const scope = (provider.allowed ?? asked.scopes).join(' ')
     const idToken = isCode && asked.scopes.includes('openid') ? { id_token: idTokenFor(asked) } : {}
-    const answer = { ...tokens, expires_in: provider.expiresIn, token_type: 'Bearer', scope, ...idToken }
+    const fields = { ...tokens, expires_in: provider.expiresIn, token_type: 'Bearer', scope, ...idToken }
     await provider.onIssued(provider.account.email, tokens.access_token)
-    json(response, 200, { ...answer, ...provider.more })
+    json(response, 200, { ...fields, ...provider.more })
   }
 
   function authorize(query: URLSearchParams, response: ServerResponse): void {
@@ -196,7 +196,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
 export async function signInAt(authorizationUrl: string): Promise<Record<string, string>> {
   const response = await fetch(authorizationUrl, { redirect: 'manual' })
   const location = response.headers.get('location')
-  if (response.status !== 302 || location === null) throw new Error(`The provider answered ${response.status}.`)
+  if (response.status !== 302 || location === null) throw new Error(`The provider returned ${response.status}.`)
   return Object.fromEntries(new URL(location).searchParams)
 }
 

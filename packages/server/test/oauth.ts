@@ -18,7 +18,7 @@ import type { Browser } from './people.ts'
 import { freePort } from './ports.ts'
 import { call, startTestService, type TestResponse, type TestService } from './service.ts'
 
-/** A route that answers who calls over MCP. */
+/** A route that returns who calls over MCP. */
 export const WHO = '/test/who-calls'
 export const CALLBACK = 'http://127.0.0.1:33418/callback'
 
@@ -106,7 +106,7 @@ export class McpApp implements OAuthClientProvider {
   async connect(): Promise<string> {
     const refusal = await fetch(this.#service.url + WHO)
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refusal)
-    if (resourceMetadataUrl === undefined || scope === undefined) throw new Error(`It answered ${refusal.status}.`)
+    if (resourceMetadataUrl === undefined || scope === undefined) throw new Error(`It returned ${refusal.status}.`)
     const result = await auth(this, { serverUrl: this.#server, resourceMetadataUrl, scope })
     if (result !== 'REDIRECT' || !this.authorizationUrl) throw new Error(`The client is ${result}.`)
     return this.authorizationUrl.search

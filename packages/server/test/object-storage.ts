@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { MINUTE_MS } from '../src/platform/time.ts'
 
-/** What a storage answers to a request instead of serving it; `cut` closes the connection within the request. */
+/** What a storage returns for a request instead of serving it; `cut` closes the connection within the request. */
 export type Fault = { status: number; code: string } | 'cut' | null
 
 /** A storage that behaves like S3 where the service uses it, and verifies the signature of every request. */
@@ -55,10 +55,10 @@ export async function startObjectStorage(): Promise<ObjectStorage> {
     if (problem !== null) return refuse(response, 403, problem)
     const key = decodeURIComponent(url.pathname.slice(1))
     if (!key.startsWith('exports/')) return refuse(response, 404, 'NoSuchBucket')
-    answer({ method, key, query: url.searchParams, body }, response)
+    respond({ method, key, query: url.searchParams, body }, response)
   }
 
-  function answer(
+  function respond(
     { method, key, query, body }: { method: string; key: string; query: URLSearchParams; body: Buffer },
     response: ServerResponse,
   ): void {
@@ -70,7 +70,7 @@ export async function startObjectStorage(): Promise<ObjectStorage> {
       response.end(`<InitiateMultipartUploadResult><UploadId>${escapedId}</UploadId></InitiateMultipartUploadResult>`)
       return
     }
-    if (uploadId !== null) answerUpload({ method, key, uploadId, query, body }, response)
+    if (uploadId !== null) respondToUpload({ method, key, uploadId, query, body }, response)
     else if (method === 'PUT') {
       objects.set(key, body)
       response.setHeader('etag', etagOf(body)).end()
@@ -80,7 +80,7 @@ export async function startObjectStorage(): Promise<ObjectStorage> {
     } else refuse(response, 405, 'MethodNotAllowed')
   }
 
-  function answerUpload(
+  function respondToUpload(
     call: { method: string; key: string; uploadId: string; query: URLSearchParams; body: Buffer },
     response: ServerResponse,
   ): void {

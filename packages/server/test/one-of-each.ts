@@ -43,9 +43,9 @@ export async function oneOfEach(
   text: string,
 ): Promise<Record<string, string>> {
   const make = async (path: string, body?: unknown) => {
-    const answer = await tenant.call('POST', path, body)
-    expect([path, answer.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)])
-    return answer.body
+    const response = await tenant.call('POST', path, body)
+    expect([path, response.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)])
+    return response.body
   }
   const properties = { firstname: text, [PROPERTY]: text }
   const contact_id = await tenant.contact(CONTACT.email, properties, { visitor_id: CONTACT.visitor_id })

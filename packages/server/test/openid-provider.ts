@@ -112,7 +112,7 @@ export async function comeBack(service: TestService, browser: Browser, location:
   const { publicUrl } = service.config
   if (!location.startsWith(`${publicUrl}/api/auth/callback/oidc?`)) throw new Error(`came back to ${location}`)
   const back = await browser.call('GET', location.slice(publicUrl.length), undefined, {})
-  if (back.status !== 302) throw new Error(`the callback answered ${back.status}`)
+  if (back.status !== 302) throw new Error(`the callback returned ${back.status}`)
   return back.headers.get('location') ?? ''
 }
 

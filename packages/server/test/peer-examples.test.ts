@@ -93,9 +93,9 @@ describe('with the system that it calls', () => {
   let count = 0
 
   async function made(method: string, path: string, body: unknown) {
-    const answer = await tenant.call(method, path, body)
-    expect([answer.status, answer.body.error]).toEqual([expect.toSatisfy((status) => status < 300), undefined])
-    return answer.body
+    const response = await tenant.call(method, path, body)
+    expect([response.status, response.body.error]).toEqual([expect.toSatisfy((status) => status < 300), undefined])
+    return response.body
   }
 
   async function mailbox() {
@@ -128,7 +128,7 @@ describe('with the system that it calls', () => {
 
   const isOfMail = (name: string) => /EmailAccount$|Mailbox$/.test(name)
   const possible = hasDovecot ? WITH_PEERS : WITH_PEERS.filter((name) => !isOfMail(name))
-  test.each(possible)('%s answers its example with the declared fields', async (name) => {
+  test.each(possible)('%s returns its example with the declared fields', async (name) => {
     const operation = OPERATIONS.find((each) => each.name === name)
     if (!operation) throw new Error(`There is no operation ${name}.`)
     const own = await OWN[name]()

@@ -50,12 +50,12 @@ export class Browser {
     body?: unknown,
     headers: Record<string, string> = this.ownSite,
   ): Promise<TestResponse> {
-    const answer = await call(this.#service, method, path, {
+    const response = await call(this.#service, method, path, {
       headers: { ...this.#host, ...headers, ...(this.cookies.size > 0 ? { cookie: this.cookie } : {}) },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    this.storeCookies(answer.headers)
-    return answer
+    this.storeCookies(response.headers)
+    return response
   }
 
   storeCookies(headers: Headers): void {

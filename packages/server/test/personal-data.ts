@@ -39,15 +39,15 @@ const TOKENS = [
   'bodytoken', 'rawtoken', 'oldtoken', 'formtoken', 'querytoken', 'fragmenttoken', 'chattoken', 'strangertoken', 'lossttoken', 'dottedtoken', '80997',
 ] // biome-ignore format: a list
 
-/** The body of a successful answer. */
+/** The body of a successful response. */
 export async function bodyOf(tenant: TestTenant, method: string, path: string, body?: unknown) {
-  const answer = await tenant.call(method, path, body)
-  expect([path, answer.status, JSON.stringify(answer.body).slice(0, 300)]).toEqual([
+  const response = await tenant.call(method, path, body)
+  expect([path, response.status, JSON.stringify(response.body).slice(0, 300)]).toEqual([
     path,
     expect.toSatisfy((status: number) => status < 300),
     expect.anything(),
   ])
-  return answer.body
+  return response.body
 }
 
 /**
@@ -209,7 +209,7 @@ function readings(value: unknown): string {
   return [text, decoded, unescaped].join('\n').toLowerCase()
 }
 
-/** In an answer that names no contact, a first name alone is a word like any other; full names are still found. */
+/** In a result that names no contact, a first name alone is a word like any other; full names are still found. */
 const FIRST_NAMES = ['lossttoken', 'strangertoken']
 const NAMES_NOBODY = /overview|event.text|^(title|url|text|url_path)$/
 

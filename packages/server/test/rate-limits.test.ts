@@ -34,12 +34,12 @@ test('forms are limited by person, by address and form, and by tenant; every req
   try {
     const own = await createTestTenant(limited)
     const submit = async (email: string, form = 'f', origin = `https://${own.site}`) => {
-      const answer = await call(limited, 'POST', `/v1/public/form-submission/${own.id}/${form}`, {
+      const response = await call(limited, 'POST', `/v1/public/form-submission/${own.id}/${form}`, {
         headers: { origin },
         // A blank visitor id is not a visitor, so it has no limit.
         body: JSON.stringify({ visitor_id: '', contact_data: { email } }),
       })
-      return answer.status
+      return response.status
     }
     expect(await submit('not allowed', 'f', 'https://evil.example')).toBe(403)
     expect(await submit('ada@example.com')).toBe(200)

@@ -19,7 +19,7 @@ export interface Received {
 export interface Receiver {
   port: number
   received: Received[]
-  /** How a request is answered; 200 by default. */
+  /** How it responds to a request; 200 by default. */
   answer: (response: ServerResponse, request: Received) => void
   url(path?: string, host?: string): string
   close(): Promise<void>

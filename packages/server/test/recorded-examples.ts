@@ -9,26 +9,26 @@ export const EXAMPLES = 'packages/server/examples'
  * Expects that the response that openapi.json shows has every field of a real one. `npm test -- FILE -u` records what
  * is missing or differs; what is the same stays, so that only real changes show up.
  */
-export async function expectExample(operationId: string, answer: unknown): Promise<void> {
+export async function expectExample(operationId: string, response: unknown): Promise<void> {
   const file = resolve(EXAMPLES, `${operationId}.json`)
   const recorded = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
-  const example = recorded !== undefined && hasFieldsOf(recorded, answer) ? recorded : readable(answer)
+  const example = recorded !== undefined && hasFieldsOf(recorded, response) ? recorded : readable(response)
   await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(file)
 }
 
 /**
- * Whether a recorded value has every field of an answer, with the same types. A field may be null, and a list empty, in one
- * of them. The recording may have more: a slow machine may answer before all is done, and a test compares every recording
- * with its schema.
+ * Whether a recorded value has every field of a response, with the same types. A field may be null, and a list empty,
+ * in one of them. The recording may have more: a slow machine may respond before all is done, and a test compares every
+ * recording with its schema.
  */
-function hasFieldsOf(recorded: unknown, answer: unknown): boolean {
-  if (recorded === null || answer === null) return true
-  if (Array.isArray(recorded) && Array.isArray(answer)) {
-    return answer.length === 0 || recorded.every((item) => answer.some((each) => hasFieldsOf(item, each)))
+function hasFieldsOf(recorded: unknown, response: unknown): boolean {
+  if (recorded === null || response === null) return true
+  if (Array.isArray(recorded) && Array.isArray(response)) {
+    return response.length === 0 || recorded.every((item) => response.some((each) => hasFieldsOf(item, each)))
   }
-  if (typeof recorded !== 'object' || typeof answer !== 'object') return typeof recorded === typeof answer
+  if (typeof recorded !== 'object' || typeof response !== 'object') return typeof recorded === typeof response
   const fields = recorded as Record<string, unknown>
-  return Object.entries(answer).every(
+  return Object.entries(response).every(
     ([name, value]) => Object.hasOwn(fields, name) && hasFieldsOf(fields[name], value),
   )
 }
@@ -39,8 +39,8 @@ const DAY_MS = 86_400_000
 /** When examples happen. */
 const EXAMPLE_TIME = Date.parse('2026-01-31T08:00:00.000Z')
 
-/** An answer for readers: short, with ids, times and addresses of examples, and without anything like a secret. */
-function readable(answer: unknown): unknown {
+/** A response for readers: short, with ids, times and addresses of examples, and without anything like a secret. */
+function readable(response: unknown): unknown {
   const ids = new Map<string, string>()
   const now = Date.now()
   const idOf = (id: string) => {
@@ -69,7 +69,7 @@ function readable(answer: unknown): unknown {
     if (value === null || typeof value !== 'object') return value
     return Object.fromEntries(Object.entries(value).map(([name, field]) => [textOf(name), shown(field)]))
   }
-  return shown(answer)
+  return shown(response)
 }
 
 /** Secrets, tokens and hashes, after their prefix: at least 20 digits and letters of both cases, or 32 hexadecimal digits. */

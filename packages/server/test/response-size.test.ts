@@ -17,7 +17,7 @@ const outcome = async (path: string) => {
 const OK = [200, undefined]
 const TOO_LARGE = [400, 'response_too_large']
 
-describe('an answer beyond 16 MiB is rejected, and a smaller request succeeds', () => {
+describe('a response beyond 16 MiB is rejected, and a smaller request succeeds', () => {
   beforeAll(async () => {
     tenant = await createTestTenant(service)
   })
@@ -61,7 +61,7 @@ describe('events', () => {
     expect(await outcome('/v1/events?limit=100&fields=summary')).toEqual(OK)
   })
 
-  test('of a contact are cut off at 8 MiB, newest first, and the answer says how to read the rest', async () => {
+  test('of a contact are cut off at 8 MiB, newest first, and the response says how to read the rest', async () => {
     const { body: found } = await tenant.call('GET', '/v1/contacts')
     const contactId = found.contacts[0].contact_id
     const data = { filler: 'x'.repeat(30_000) }

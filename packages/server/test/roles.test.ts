@@ -92,10 +92,10 @@ async function walk(browser: Browser, { method, url }: Walked): Promise<{ status
     ...body,
   })
   const isJson = response.headers.get('content-type')?.includes('application/json')
-  const answer = isJson ? ((await response.json()) as { error?: { code: string } }) : {}
+  const parsed = isJson ? ((await response.json()) as { error?: { code: string } }) : {}
   // A stream of events would never end.
   if (!isJson) await response.body?.cancel()
-  return { status: response.status, code: answer.error?.code }
+  return { status: response.status, code: parsed.error?.code }
 }
 
 describe.each([...ROLES])('with the session of a %s', (role) => {

@@ -10,7 +10,7 @@ import type { TestTenant } from './service.ts'
 export const WITHIN = { timeout: 120_000, interval: 100 }
 export const TOKEN = 'token-of-the-scripted-system'
 
-/** A connector whose system answers with pages as the frame writes them: with everything that a page can have. */
+/** A connector whose system returns pages as the frame writes them: with everything that a page can have. */
 const scripted: Connector = {
   name: 'scripted',
   label: 'Scripted',
@@ -51,7 +51,7 @@ export interface ScriptedSystem extends ConnectedSystem {
   pages: Omit<RecordsPage, 'next'>[]
   /** The cursors of the pages that were asked for; null for the first. */
   asked(): (string | null)[]
-  /** Answers the page with this cursor only once `release` is called; `reached` resolves when it is asked for. */
+  /** Returns the page with this cursor only once `release` is called; `reached` resolves when it is asked for. */
   hold(cursor: string | null): { reached: Promise<void>; release: () => void }
   /** Back to the start, for the next test. */
   reset(): void
@@ -59,7 +59,7 @@ export interface ScriptedSystem extends ConnectedSystem {
 
 /**
  * Starts the system, and lists its connector until it is closed.
- * @param further is read after the people; the test answers its requests.
+ * @param further is read after the people; the test responds to its requests.
  */
 export async function startScriptedSystem(further: readonly ConnectorObject[] = []): Promise<ScriptedSystem> {
   const connector = { ...scripted, objects: [...scripted.objects, ...further] }
@@ -118,9 +118,9 @@ export function person(id: number, properties: Record<string, unknown> = {}) {
 /** @returns the path of the new connection. */
 export async function connect(tenant: TestTenant, more: object = {}): Promise<string> {
   const body = { connector: 'scripted', credentials: { token: TOKEN }, ...more }
-  const answer = await tenant.call('POST', '/v1/connections', body)
-  expect(answer.status).toBe(201)
-  return `/v1/connections/${answer.body.connection.connection_id}`
+  const response = await tenant.call('POST', '/v1/connections', body)
+  expect(response.status).toBe(201)
+  return `/v1/connections/${response.body.connection.connection_id}`
 }
 
 export async function readConnection(tenant: TestTenant, path: string) {

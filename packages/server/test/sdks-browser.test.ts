@@ -145,7 +145,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     ['500', { at: 'before', status: 500 }],
     ['503 after the calls were recorded', { at: 'after', status: 503 }],
     ['a connection that is cut before the service has the request', { at: 'before', status: 'cut' }],
-    ['a connection that is cut before the answer', { at: 'after', status: 'cut' }],
+    ['a connection that is cut before the response', { at: 'after', status: 'cut' }],
     ['429', { at: 'before', status: 429, headers: { 'retry-after': '1' } }],
   ]
 
@@ -191,7 +191,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   )
 
   test.each(BATCHING.flatMap(([name, code]) => [400, 401, 413].map((status) => ({ name, code, status }))))(
-    "$name's SDK drops what is answered with $status, and sends the rest once",
+    "$name's SDK drops what is rejected with $status, and sends the rest once",
     async ({ code, status }) => {
       await open(code, async (page) => {
         await page.waitForFunction(isReady)

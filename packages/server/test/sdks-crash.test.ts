@@ -78,15 +78,15 @@ describe.each(SDKS)("%s's SDK", (name, sdk) => {
     const { key } = await insertTenantOf(directory)
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const call = async (path: string, init: RequestInit = {}) => {
-      const answer = await fetch(proxy.target + path, { ...init, headers })
-      return answer.json()
+      const response = await fetch(proxy.target + path, { ...init, headers })
+      return response.json()
     }
     const body = JSON.stringify({ name, type: 'server' })
     const { write_key } = (await call('/v1/sources', { method: 'POST', body })) as { write_key: string }
     let restarted: Promise<void> | null = null
     const first = proxy.requests
     proxy.plan = (nth) => {
-      // While it processes a request: the answer is lost, whether or not the calls were recorded.
+      // While it processes a request: the response is lost, whether or not the calls were recorded.
       if (nth === first + 4) {
         restarted = service.kill().then(async () => {
           proxy.target = await service.start()

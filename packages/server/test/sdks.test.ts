@@ -31,7 +31,7 @@ describe.concurrent.each(SDKS)("%s's SDK for Node", (_name, sdk) => {
     ['500', { at: 'before', status: 500 }],
     ['503 after the calls were recorded', { at: 'after', status: 503 }],
     ['a connection that is cut before the service has the request', { at: 'before', status: 'cut' }],
-    ['a connection that is cut before the answer', { at: 'after', status: 'cut' }],
+    ['a connection that is cut before the response', { at: 'after', status: 'cut' }],
     ['429', { at: 'before', status: 429, headers: { 'retry-after': '1' } }],
   ])('loses and doubles none of 1,000 calls by %s', async (_what, fault) => {
     const tenant = await createTestTenant(service)
@@ -50,7 +50,7 @@ describe.concurrent.each(SDKS)("%s's SDK for Node", (_name, sdk) => {
     ['400', 400],
     ['401', 401],
     ['413', 413],
-  ])('reports and drops what is answered with %s, and does not send it again', async (_what, status) => {
+  ])('reports and drops what is rejected with %s, and does not send it again', async (_what, status) => {
     const tenant = await createTestTenant(service)
     const proxy = await startFaultyProxy(service.url)
     proxy.plan = (nth) => (nth === 2 ? { at: 'before', status } : null)

@@ -113,7 +113,7 @@ export async function startTestService(
   const log = createLog('trace', { write: (line) => logged.push(line) })
   const beforeListen = (app: App) => {
     options.beforeListen?.(app)
-    checkAnswers(app)
+    checkResponses(app)
     recordResponses(app)
   }
   const clickhouse = config.clickhouseUrl === null ? { clickhouse: await createClickHouseDatabase() } : {}
@@ -140,13 +140,16 @@ function validatorOf(schema: object): Validator {
   return validator
 }
 
-/** Every answer of every test must match its route's schema, and every error be declared, so that openapi.json is correct. */
-function checkAnswers(app: App): void {
+/**
+ * Every response of every test must match its route's schema, and every error be declared, so that openapi.json is
+ * correct.
+ */
+function checkResponses(app: App): void {
   app.addHook('preSerialization', async (request, reply, payload) => {
     const { operationId, hide, response } = (request.routeOptions.schema ?? {}) as DescribedRoute
     const schema = response?.[reply.statusCode]
     const code = (payload as { error?: { code?: string } } | null)?.error?.code
-    // A caller who has disconnected, 499, gets no answer.
+    // A caller who has disconnected, 499, gets no response.
     const isError = reply.statusCode >= 400 && reply.statusCode !== 499
     const isShown = operationId !== undefined && !hide
     if (isShown && isError && !schema?.['x-response-description']?.includes(`\`${code}\``)) {
@@ -160,7 +163,7 @@ function checkAnswers(app: App): void {
     if (validator.Check(payload)) return payload
     const errors = JSON.stringify(validator.Errors(payload).slice(0, 3))
     reply.code(500)
-    throw new Error(`${request.method} ${request.url} answers contrary to its schema: ${errors}`)
+    throw new Error(`${request.method} ${request.url} returns a body contrary to its schema: ${errors}`)
   })
 }
 
@@ -235,7 +238,7 @@ export const CHROME =
 export interface TestResponse {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   body: any
 }
 
@@ -261,10 +264,10 @@ export async function call(
 /** Sends the given Host header; fetch would send the URL's own. */
 async function requestAtHost(url: string, { method, ...init }: Parameters<typeof request>[1] & { method: string }) {
   const { statusCode, headers, body } = await request(url, { ...init, method: method as Dispatcher.HttpMethod })
-  const answered = Object.entries(headers).flatMap(([name, values]) =>
+  const pairs = Object.entries(headers).flatMap(([name, values]) =>
     [values ?? []].flat().map((value): [string, string] => [name, value]),
   )
-  return new Response(await body.text(), { status: statusCode, headers: answered })
+  return new Response(await body.text(), { status: statusCode, headers: pairs })
 }
 
 let tenants = 0

@@ -12,7 +12,7 @@ import { createDatabase } from './databases.ts'
 import { MAIN, openDirectory, RUNNING, startProcess } from './process.ts'
 import { until } from './webhooks.ts'
 
-/** When stopped under load, the service answers every accepted request and leaves nothing in the journal. */
+/** When stopped under load, the service responds to every accepted request and leaves nothing in the journal. */
 test('SIGTERM under load finishes requests and flushes the journal', async () => {
   const connectionString = await createDatabase()
   const directory = await openDirectory()
@@ -54,7 +54,7 @@ test('SIGTERM under load finishes requests and flushes the journal', async () =>
     expect(await service.end('SIGTERM')).toBe(0)
     stop.now = true
     await Promise.all(senders)
-    // A refused connection is not an answer; every answer was a success.
+    // A refused connection is not a response; every response was a success.
     expect([...statuses]).toEqual([200])
     expect((await postgres.pool.query('SELECT count(*) AS rows FROM journal')).rows).toEqual([{ rows: 0 }])
 

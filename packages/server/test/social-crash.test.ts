@@ -15,7 +15,7 @@ import { startGateway } from './social-gateway.ts'
 
 const PASSWORD = 'survives-no-crash-Pa55'
 
-/** More than the 45 seconds after which a step without an answer counts as lost with its process. */
+/** More than the 45 seconds after which a step without a response counts as lost with its process. */
 const AHEAD_MS = MINUTE_MS
 
 test('logins continue after a kill, in whatever state, and no secret of them remains', async () => {
@@ -59,7 +59,7 @@ test('logins continue after a kill, in whatever state, and no secret of them rem
     const [asking, coded, looking] = identities
     let codedSession = ''
     gateway.overrides.set('/v1/logins/begin', (response, { body }) => {
-      // The first is never answered: its process dies while it waits.
+      // The first never gets a response: its process dies while it waits.
       if (body.username === 'looking@example.com') response.end('{"state":"awaiting_email"}')
       else if (body.username === 'coded@example.com') {
         codedSession = body.login_id
@@ -86,8 +86,8 @@ test('logins continue after a kill, in whatever state, and no secret of them rem
     )
     gateway.overrides.set('/v1/logins/code', (response) => response.end(done))
     url = await service.start(AHEAD_MS)
-    const answer = await api('POST', `${coded}/social/code/${codedSession}`, { code: '998877aa' })
-    expect(answer.body.login_result.status).toBe('completed')
+    const confirmed = await api('POST', `${coded}/social/code/${codedSession}`, { code: '998877aa' })
+    expect(confirmed.body.login_result.status).toBe('completed')
     for (const id of [asking, looking]) {
       await expect.poll(() => statusOf(id), { timeout: 120_000, interval: 500 }).toBe('completed')
     }

@@ -38,7 +38,7 @@ export async function startGateway(certificate: Certificate): Promise<TestGatewa
   const asked: Asked[] = []
   const overrides: TestGateway['overrides'] = new Map()
 
-  function answer({ path, key, body }: Asked): object | null {
+  function responseTo({ path, key, body }: Asked): object | null {
     const login = logins.get(body.login_id)
     switch (path) {
       case '/v1/logins/begin': {
@@ -91,7 +91,7 @@ export async function startGateway(certificate: Certificate): Promise<TestGatewa
       override(response, request)
       return
     }
-    const result = answer(request)
+    const result = responseTo(request)
     response.writeHead(result === null ? 404 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(result ?? {}))
   }

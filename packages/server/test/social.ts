@@ -32,10 +32,10 @@ export function socialOf(tenant: TestTenant, identityId: string, network = 'soci
     /** Polls until the status is one of the given. */
     until: async (sessionId: string, ...wanted: string[]): Promise<TestResponse> => {
       for (;;) {
-        const answer = await flow.status(sessionId)
-        if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
-        if (wanted.includes(answer.body.status)) return answer
-        if (['completed', 'failed'].includes(answer.body.status)) throw new Error(JSON.stringify(answer.body))
+        const response = await flow.status(sessionId)
+        if (response.status !== 200) throw new Error(JSON.stringify(response.body))
+        if (wanted.includes(response.body.status)) return response
+        if (['completed', 'failed'].includes(response.body.status)) throw new Error(JSON.stringify(response.body))
         await new Promise((resolve) => setTimeout(resolve, 100))
       }
     },

@@ -10,7 +10,7 @@ interface JsonSchema {
   additionalProperties?: unknown
 }
 
-/** The paths of an answer's fields that its schema does not have. */
+/** The paths of a response's fields that its schema does not have. */
 export function undeclaredFields(schema: TSchema, value: unknown, path = ''): string[] {
   const { items, anyOf, allOf } = schema as JsonSchema
   if (anyOf) {

@@ -106,17 +106,17 @@ test('a client that keeps sending and never reads is closed', async () => {
   await until(async () => expect(await connections(app)).toBe(0))
 })
 
-test('pipelined requests are all answered in order', async () => {
+test('pipelined requests all get their responses in order', async () => {
   let started = 0
-  const { url } = await startServer(async () => `answer ${++started};`)
+  const { url } = await startServer(async () => `response ${++started};`)
   const socket = open(url, ask('/').repeat(100))
   let text = ''
   socket.on('data', (chunk) => {
     text += chunk
   })
   socket.resume()
-  const answers = Array.from({ length: 100 }, (_, index) => `answer ${index + 1};`)
-  await until(() => expect(text.match(/answer \d+;/g)).toEqual(answers))
+  const responses = Array.from({ length: 100 }, (_, index) => `response ${index + 1};`)
+  await until(() => expect(text.match(/response \d+;/g)).toEqual(responses))
 })
 
 test('a client that pipelines too many requests is closed', async () => {

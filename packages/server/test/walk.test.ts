@@ -34,7 +34,7 @@ const declared = new Set<string>(OPERATIONS.map(({ http }) => http))
 const ROUTES: Route[] = OPERATIONS.flatMap(walksOf)
 /** The feed of events never ends: live.test.ts. */
 const ENDLESS = '/v1/live'
-/** Routes of /v1 with a key that are not operations, because they answer with files, or are sent one. */
+/** Routes of /v1 with a key that are not operations, because they return files, or are sent one. */
 const FILES: Route[] = app.accessOfRoutes.flatMap(({ method, url, access }) => {
   const isWalked = url.startsWith('/v1/') && method !== 'HEAD' && !declared.has(`${method} ${url}`)
   if (!isWalked || access === 'public' || url === ENDLESS) return []
@@ -151,10 +151,10 @@ async function settings(): Promise<unknown[]> {
     '/v1/oauth-clients',
     `/v1/segments/${ids.segment_id}`,
   ]
-  const answers = await Promise.all(paths.map((path) => owner.call('GET', path)))
+  const responses = await Promise.all(paths.map((path) => owner.call('GET', path)))
   const keys = await listApiKeys(owner.handle, { page: 1, limit: 1_000 })
   const key = keys.keys.find(({ key_id }) => key_id === ids.key_id)
-  return [...answers.map(({ body }) => body), key]
+  return [...responses.map(({ body }) => body), key]
 }
 
 /** Names that every tenant may use in a path. */
@@ -208,19 +208,19 @@ describe.each([...ROUTES, ...FILES])(
       })
 
     test('needs a key', async () => {
-      const answer = await request({})
-      expect([answer.status, answer.body.error.code]).toEqual([401, 'missing_api_key'])
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
+      const response = await request({})
+      expect([response.status, response.body.error.code]).toEqual([401, 'missing_api_key'])
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/)
     })
 
     test.each([['Bearer cds_wrong'], ['Bearer'], ['Basic eDp5'], ['cds_wrong'], [`Bearer ${'x'.repeat(5_000)}`]])(
       'rejects the authorization %.20s',
       async (authorization) => {
-        const answer = await request({ authorization })
+        const response = await request({ authorization })
         // SDKs call this path with a write key: see sites/segment.
         const isOfSdk = path === '/v1/identify' && authorization.startsWith('Basic')
         const code = isOfSdk ? 'invalid_write_key' : 'invalid_api_key'
-        expect([answer.status, answer.body.error.code]).toEqual([401, code])
+        expect([response.status, response.body.error.code]).toEqual([401, code])
       },
     )
 
@@ -237,31 +237,31 @@ describe.each([...ROUTES, ...FILES])(
       ]
       const key = await keyOf(owner, ...new Set([...others, ...scopes].filter((other) => other !== needed)))
       // The scope is checked before the body: an invalid body changes nothing.
-      const answer = await call(service, method, `${fill(path, ids)}?limit=x`, {
+      const response = await call(service, method, `${fill(path, ids)}?limit=x`, {
         headers: { ...own, authorization: `Bearer ${key}` },
         ...(body ? { body: brokenBody ? fillBody(brokenBody, ids) : '{' } : {}),
       })
-      expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope'])
-      expect(answer.body.error.message).toContain(needed)
+      expect([response.status, response.body.error.code]).toEqual([403, 'insufficient_scope'])
+      expect(response.body.error.message).toContain(needed)
     })
 
     test('needs no other scope', async () => {
-      const answer = await call(service, method, fill(path, ids) + query, {
+      const response = await call(service, method, fill(path, ids) + query, {
         headers: { ...own, authorization: `Bearer ${await keyOf(stranger, ...scopes, ...grants)}` },
         ...(body ? { body: fillBody(body, ids) } : {}),
       })
       // A question gets past its scope, but this service has no model: ask.test.ts.
-      const isWithoutModel = path === '/v1/ask' && answer.body.error?.code === 'no_model'
+      const isWithoutModel = path === '/v1/ask' && response.body.error?.code === 'no_model'
       // No system accepts the credentials of the example: connections.test.ts.
-      const isWithoutSystem = path === '/v1/connections' && answer.body.error?.code === 'url_not_allowed'
+      const isWithoutSystem = path === '/v1/connections' && response.body.error?.code === 'url_not_allowed'
       const others = [...(isWithoutModel ? [409] : []), ...(isWithoutSystem ? [400] : [])]
-      expect([200, 201, 202, 404, ...others]).toContain(answer.status)
+      expect([200, 201, 202, 404, ...others]).toContain(response.status)
     })
 
     test('shows another tenant nothing and lets it change nothing', async () => {
-      const answer = await request({ authorization: `Bearer ${stranger.key}` })
-      expect(JSON.stringify(answer.body)).not.toContain(SECRET)
-      if (idsIn(path).length > 0) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+      const response = await request({ authorization: `Bearer ${stranger.key}` })
+      expect(JSON.stringify(response.body)).not.toContain(SECRET)
+      if (idsIn(path).length > 0) expect([response.status, response.body.error.code]).toEqual([404, 'not_found'])
       expect(await contact()).toEqual(contactAtFirst)
       const company = await owner.call('GET', `/v1/companies/${ids.company_id}`)
       expect(company.body.company.name).toBe(SECRET)
@@ -280,12 +280,16 @@ describe.each([...ROUTES, ...FILES])(
 describe.each(ROUTES)('the operation $method $path', ({ method, path, body, query = '' }) => {
   const names = idsIn(path)
   test('shows people of another tenant nothing', async () => {
-    const answer = await strangersBrowser.call(method, fill(path, ids) + query, body && JSON.parse(fillBody(body, ids)))
-    expect(JSON.stringify(answer.body)).not.toContain(SECRET)
-    if (names.length > 0) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+    const response = await strangersBrowser.call(
+      method,
+      fill(path, ids) + query,
+      body && JSON.parse(fillBody(body, ids)),
+    )
+    expect(JSON.stringify(response.body)).not.toContain(SECRET)
+    if (names.length > 0) expect([response.status, response.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test('answers 404 for a malformed id', async () => {
+  test('returns 404 for a malformed id', async () => {
     for (const name of names) {
       for (const id of ['none', '%00', '..%2f..%2fetc', 'x'.repeat(5_000), '%F0%9F%98%80']) {
         const at = fill(path.replace(`:${name}`, id), ids) + query
@@ -298,8 +302,8 @@ describe.each(ROUTES)('the operation $method $path', ({ method, path, body, quer
   if (method === 'GET') return
   test('rejects requests from another site', async () => {
     const headers = { origin: 'https://evil.example', 'x-requested-by': 'dashboard' }
-    const { status, body: answer } = await ownersBrowser.call(method, fill(path, ids), body, headers)
-    expect([status, answer.error.code]).toEqual([403, 'cross_site_request'])
+    const response = await ownersBrowser.call(method, fill(path, ids), body, headers)
+    expect([response.status, response.body.error.code]).toEqual([403, 'cross_site_request'])
   })
 
   if (body === undefined) return
