@@ -417,244 +417,244 @@ import type {
   WebhooksPage,
 } from './types.gen.ts'
 
-/** The input and the answer of each operation, by its method and path. */
+/** The input and the response of each operation, by its method and path. */
 export interface Routes {
-  'POST /v1/domains': { input: AddDomainInput; answer: DomainResult }
-  'POST /v1/suppressions': { input: AddSuppressionInput; answer: AddSuppressionResult }
-  'POST /v1/aggregate': { input: AggregateInput; answer: AggregateResult }
-  'POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/approve': { input: ApproveActionInput; answer: ActionResult }
-  'POST /v1/approvals/approve': { input: ApproveActionsInput; answer: ApproveActionsResult }
-  'POST /v1/ask': { input: AskInput; answer: AskResult }
-  'POST /v1/batch/activity': { input: BatchActivityInput; answer: BatchActivityResult }
-  'POST /v1/batch/details': { input: BatchDetailsInput; answer: BatchDetailsResult }
-  'POST /v1/imports/{import_id}/cancel': { input: CancelImportInput; answer: CancelImportResult }
-  'POST /v1/agents/runs/{run_id}/cancel': { input: CancelRunInput; answer: RunResult }
-  'POST /v1/companies/bulk': { input: ChangeCompaniesInput; answer: ChangeCompaniesResult }
-  'POST /v1/contacts/bulk': { input: ChangeContactsInput; answer: ChangeContactsResult }
-  'POST /v1/identities/{identity_id}/email-account/check': { input: CheckEmailAccountInput; answer: EmailAccountResult }
-  'POST /v1/playbooks/check': { input: CheckPlaybookInput; answer: CheckPlaybookResult }
-  'POST /v1/authorizations/complete': { input: CompleteAuthorizationInput; answer: CompleteAuthorizationResult }
-  'POST /v1/agents': { input: CreateAgentInput; answer: AgentResult }
-  'POST /v1/api-keys': { input: CreateApiKeyInput; answer: CreateApiKeyResult }
-  'POST /v1/companies': { input: CreateCompanyInput; answer: CompanyResult }
-  'POST /v1/connections': { input: CreateConnectionInput; answer: ConnectionResult }
-  'POST /v1/contacts': { input: CreateContactInput; answer: ContactResult }
-  'POST /v1/exports': { input: Record<string, never>; answer: CreateExportResult }
-  'POST /v1/hooks': { input: CreateHookInput; answer: CreateHookResult }
-  'POST /v1/identities': { input: CreateIdentityInput; answer: IdentityResult }
-  'POST /v1/invitations': { input: CreateInvitationInput; answer: CreateInvitationResult }
-  'POST /v1/contacts/{contact_id}/notes': { input: CreateNoteInput; answer: NoteResult }
-  'POST /v1/segments': { input: CreateSegmentInput; answer: SegmentResult }
-  'POST /v1/sources': { input: CreateSourceInput; answer: CreateSourceResult }
-  'POST /v1/views': { input: CreateViewInput; answer: SavedViewResult }
-  'POST /v1/warehouse': { input: CreateWarehouseDestinationInput; answer: WarehouseDestinationResult }
-  'POST /v1/webhooks': { input: CreateWebhookInput; answer: CreateWebhookResult }
-  'DELETE /v1/agents/{agent_id}': { input: DeleteAgentInput; answer: DeleteAgentResult }
-  'DELETE /v1/companies/{company_id}': { input: DeleteCompanyInput; answer: DeleteCompanyResult }
-  'DELETE /v1/connections/{connection_id}': { input: DeleteConnectionInput; answer: DeleteConnectionResult }
-  'DELETE /v1/contacts/{contact_id}': { input: DeleteContactInput; answer: DeleteContactResult }
-  'DELETE /v1/hooks/{hook_id}': { input: DeleteHookInput; answer: DeleteHookResult }
-  'DELETE /v1/identities/{identity_id}': { input: DeleteIdentityInput; answer: DeleteIdentityResult }
-  'DELETE /v1/invitations/{invitation_id}': { input: DeleteInvitationInput; answer: DeleteInvitationResult }
-  'DELETE /v1/contacts/{contact_id}/notes/{note_id}': { input: DeleteNoteInput; answer: DeleteNoteResult }
-  'DELETE /v1/oauth-clients/{provider}': { input: DeleteOAuthClientInput; answer: DeleteOAuthClientResult }
-  'DELETE /v1/segments/{segment_id}': { input: DeleteSegmentInput; answer: DeleteSegmentResult }
-  'DELETE /v1/sources/{source_id}': { input: DeleteSourceInput; answer: DeleteSourceResult }
-  'DELETE /v1/views/{view_id}': { input: DeleteViewInput; answer: DeleteViewResult }
-  'DELETE /v1/warehouse/{destination_id}': { input: DeleteWarehouseDestinationInput; answer: DeleteWarehouseDestinationResult }
-  'DELETE /v1/webhooks/{subscription_id}': { input: DeleteWebhookInput; answer: DeleteWebhookResult }
-  'GET /v1/exports/{export_id}/file': { input: DownloadExportInput; answer: Response }
-  'GET /v1/imports/{import_id}/failed.csv': { input: DownloadFailedRowsInput; answer: Response }
-  'POST /v1/agents/dry-run': { input: DryRunAgentInput; answer: DryRunResult }
-  'POST /v1/erasures': { input: EraseContactInput; answer: ErasureReceiptResult }
-  'GET /v1/companies/export.csv': { input: ExportCompaniesInput; answer: Response }
-  'GET /v1/contacts/export.csv': { input: ExportContactsInput; answer: Response }
-  'GET /v1/events/export.csv': { input: ExportEventsInput; answer: Response }
-  'GET /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}': { input: GetActionInput; answer: ActionResult }
-  'GET /v1/agents/{agent_id}': { input: GetAgentInput; answer: AgentResult }
-  'GET /v1/agents/runs/{run_id}': { input: GetAgentRunInput; answer: RunDetailResult }
-  'GET /v1/agent-settings': { input: Record<string, never>; answer: GetAgentSettingsResult }
-  'GET /v1/api-keys/{key_id}': { input: GetApiKeyInput; answer: ApiKeyResult }
-  'GET /v1/ask': { input: Record<string, never>; answer: GetAskModelResult }
-  'GET /v1/audit-log/{entry_id}': { input: GetAuditEntryInput; answer: AuditLogEntryResult }
-  'GET /v1/companies/{company_id}': { input: GetCompanyInput; answer: CompanyResult }
-  'GET /v1/connected-apps/{grant_id}': { input: GetConnectedAppInput; answer: ConnectedAppResult }
-  'GET /v1/connections/{connection_id}': { input: GetConnectionInput; answer: ConnectionResult }
-  'GET /v1/connectors/{connector}': { input: GetConnectorInput; answer: ConnectorResult }
-  'GET /v1/contacts/{contact_id}': { input: GetContactInput; answer: GetContactResult }
-  'GET /v1/contacts/{contact_id}/conversations/{thread_id}': { input: GetConversationInput; answer: GetConversationResult }
-  'GET /v1/domains/{domain_id}': { input: GetDomainInput; answer: DomainResult }
-  'GET /v1/identities/{identity_id}/email-account': { input: GetEmailAccountInput; answer: EmailAccountResult }
-  'GET /v1/erasures/{erasure_id}': { input: GetErasureInput; answer: ErasureReceiptResult }
-  'GET /v1/events/{event_id}': { input: GetEventInput; answer: EventResult }
-  'GET /v1/events/stats': { input: GetEventStatsInput; answer: GetEventStatsResult }
-  'GET /v1/exports/{export_id}': { input: GetExportInput; answer: ExportResult }
-  'GET /v1/hooks/{hook_id}': { input: GetHookInput; answer: HookResult }
-  'GET /v1/hooks/{hook_id}/bodies/{body_id}': { input: GetHookBodyInput; answer: GetHookBodyResult }
-  'GET /v1/identities/{identity_id}': { input: GetIdentityInput; answer: IdentityResult }
-  'GET /v1/identities/{identity_id}/connections': { input: GetIdentityConnectionsInput; answer: IdentityConnectionsResult }
-  'GET /v1/imports/{import_id}': { input: GetImportInput; answer: ImportResult }
-  'GET /v1/imports/{import_id}/preview': { input: GetImportPreviewInput; answer: GetImportPreviewResult }
-  'GET /v1/invitations/{invitation_id}': { input: GetInvitationInput; answer: InvitationResult }
-  'GET /v1/limits': { input: Record<string, never>; answer: GetLimitsResult }
-  'GET /v1/mailboxes/{identity_id}': { input: GetMailboxInput; answer: MailboxResult }
-  'GET /v1/members/{user_id}': { input: GetMemberInput; answer: MemberResult }
-  'GET /v1/contacts/{contact_id}/notes/{note_id}': { input: GetNoteInput; answer: NoteResult }
-  'GET /v1/oauth-clients/{provider}': { input: GetOAuthClientInput; answer: OAuthClientResult }
-  'GET /v1/overview': { input: GetOverviewInput; answer: GetOverviewResult }
-  'GET /v1/playbooks/{playbook}': { input: GetPlaybookInput; answer: PlaybookTemplateResult }
-  'GET /v1/properties/{property}': { input: GetPropertyInput; answer: PropertyResult }
-  'GET /v1/segments/{segment_id}': { input: GetSegmentInput; answer: SegmentResult }
-  'GET /v1/segments/{segment_id}/growth': { input: GetSegmentGrowthInput; answer: GetSegmentGrowthResult }
-  'GET /v1/sources/{source_id}': { input: GetSourceInput; answer: SourceResult }
-  'GET /v1/suppressions/{address}': { input: GetSuppressionInput; answer: SuppressionResult }
-  'GET /v1/tenant': { input: Record<string, never>; answer: TenantResult }
-  'GET /v1/timeline': { input: GetTimelineInput; answer: GetTimelineResult }
-  'GET /v1/tracker': { input: Record<string, never>; answer: GetTrackerResult }
-  'GET /v1/views/{view_id}': { input: GetViewInput; answer: SavedViewResult }
-  'GET /v1/visitors/{visitor_id}': { input: GetVisitorInput; answer: VisitorResult }
-  'GET /v1/warehouse/{destination_id}': { input: GetWarehouseDestinationInput; answer: WarehouseDestinationResult }
-  'GET /v1/warehouse/runs/{warehouse_run_id}': { input: GetWarehouseRunInput; answer: WarehouseRunResult }
-  'GET /v1/webhooks/{subscription_id}': { input: GetWebhookInput; answer: WebhookResult }
-  'GET /v1/webhooks/{subscription_id}/deliveries/{delivery_id}': { input: GetWebhookDeliveryInput; answer: WebhookDeliveryResult }
-  'GET /v1/webhooks/{subscription_id}/health': { input: GetWebhookHealthInput; answer: WebhookHealthResult }
-  'GET /v1/health': { input: Record<string, never>; answer: HealthResult }
-  'POST /v1/identify': { input: IdentifyInput; answer: IdentifyResult }
-  'GET /v1/identities/{identity_id}/linkedin/check': { input: LinkedinCheckInput; answer: LinkedinCheckResult }
-  'POST /v1/identities/{identity_id}/linkedin/login': { input: LinkedinLoginInput; answer: LinkedinLoginResult }
-  'POST /v1/identities/{identity_id}/linkedin/code/{session_id}': { input: LinkedinLoginCodeInput; answer: LinkedinLoginCodeResult }
-  'GET /v1/identities/{identity_id}/linkedin/status/{session_id}': { input: LinkedinLoginStatusInput; answer: LinkedinLoginStatusResult }
-  'GET /v1/agents/{agent_id}/actions': { input: ListActionsInput; answer: ActionsPage }
-  'GET /v1/agents/{agent_id}/runs': { input: ListAgentRunsInput; answer: ListAgentRunsResult }
-  'GET /v1/agents': { input: ListAgentsInput; answer: ListAgentsResult }
-  'GET /v1/api-keys': { input: ListApiKeysInput; answer: ApiKeysPage }
-  'GET /v1/approvals': { input: ListApprovalsInput; answer: ApprovalsPage }
-  'GET /v1/audit-log': { input: ListAuditLogInput; answer: AuditLogPage }
-  'GET /v1/companies': { input: ListCompaniesInput; answer: CompaniesPage }
-  'GET /v1/companies/{company_id}/contacts': { input: ListCompanyContactsInput; answer: CompanyContactsPage }
-  'GET /v1/companies/{company_id}/events': { input: ListCompanyEventsInput; answer: CompanyEventsPage }
-  'GET /v1/connected-apps': { input: ListConnectedAppsInput; answer: ConnectedAppsPage }
-  'GET /v1/connections/{connection_id}/errors': { input: ListConnectionErrorsInput; answer: ConnectionErrorsPage }
-  'GET /v1/connections/{connection_id}/runs': { input: ListConnectionRunsInput; answer: ConnectionRunsPage }
-  'GET /v1/connections': { input: ListConnectionsInput; answer: ConnectionsPage }
-  'GET /v1/connectors': { input: Record<string, never>; answer: ListConnectorsResult }
-  'GET /v1/contacts/events/{contact_id}': { input: ListContactEventsInput; answer: ListContactEventsResult }
-  'GET /v1/contacts/{contact_id}/visitors': { input: ListContactVisitorsInput; answer: ContactVisitorsPage }
-  'GET /v1/contacts': { input: ListContactsInput; answer: ContactsPage }
-  'GET /v1/contacts/{contact_id}/conversations': { input: ListConversationsInput; answer: ConversationsPage }
-  'GET /v1/domains': { input: ListDomainsInput; answer: DomainsPage }
-  'GET /v1/contacts/{contact_id}/email-threads': { input: ListEmailThreadsInput; answer: EmailThreadsPage }
-  'GET /v1/erasures': { input: ListErasuresInput; answer: ErasuresPage }
-  'GET /v1/events/types': { input: ListEventTypesInput; answer: EventTypesPage }
-  'GET /v1/events': { input: ListEventsInput; answer: EventsPage }
-  'GET /v1/exports': { input: ListExportsInput; answer: ExportsPage }
-  'GET /v1/hooks/{hook_id}/bodies': { input: ListHookBodiesInput; answer: HookBodiesPage }
-  'GET /v1/hooks': { input: ListHooksInput; answer: HooksPage }
-  'GET /v1/identities': { input: ListIdentitiesInput; answer: IdentitiesPage }
-  'GET /v1/imports': { input: ListImportsInput; answer: ImportsPage }
-  'GET /v1/invitations': { input: ListInvitationsInput; answer: InvitationsPage }
-  'GET /v1/imports/{import_id}/kept': { input: ListKeptContactsInput; answer: KeptContactsPage }
-  'GET /v1/mailboxes': { input: ListMailboxesInput; answer: MailboxesPage }
-  'GET /v1/members': { input: ListMembersInput; answer: MembersPage }
-  'GET /v1/contacts/{contact_id}/notes': { input: ListNotesInput; answer: NotesPage }
-  'GET /v1/oauth-clients': { input: Record<string, never>; answer: ListOAuthClientsResult }
-  'GET /v1/playbooks': { input: Record<string, never>; answer: PlaybooksResult }
-  'GET /v1/properties': { input: ListPropertiesInput; answer: ListPropertiesResult }
-  'GET /v1/tracker/problems': { input: ListRequestProblemsInput; answer: RequestProblemsPage }
-  'GET /v1/agents/runs/{run_id}/contacts': { input: ListRunContactsInput; answer: RunContactsPage }
-  'GET /v1/schedules': { input: ListScheduleTimesInput; answer: ListScheduleTimesResult }
-  'GET /v1/api-keys/scopes': { input: Record<string, never>; answer: ListScopesResult }
-  'GET /v1/segments/{segment_id}/contacts': { input: ListSegmentContactsInput; answer: SegmentContactsPage }
-  'GET /v1/segments': { input: ListSegmentsInput; answer: SegmentsPage }
-  'GET /v1/sources': { input: ListSourcesInput; answer: SourcesPage }
-  'GET /v1/suppressions': { input: ListSuppressionsInput; answer: SuppressionsPage }
-  'GET /v1/views': { input: ListViewsInput; answer: ViewsPage }
-  'GET /v1/visits': { input: ListVisitsInput; answer: VisitsPage }
-  'GET /v1/warehouse': { input: ListWarehouseDestinationsInput; answer: WarehouseDestinationsPage }
-  'GET /v1/warehouse/{destination_id}/runs': { input: ListWarehouseRunsInput; answer: WarehouseRunsPage }
-  'GET /v1/webhooks/{subscription_id}/deliveries': { input: ListWebhookDeliveriesInput; answer: WebhookDeliveriesPage }
-  'GET /v1/webhooks/event-types': { input: Record<string, never>; answer: ListWebhookEventTypesResult }
-  'GET /v1/webhooks/health': { input: ListWebhookHealthInput; answer: WebhookHealthPage }
-  'GET /v1/webhooks': { input: ListWebhooksInput; answer: WebhooksPage }
-  'GET /v1/live': { input: Record<string, never>; answer: Response }
-  'POST /v1/contacts/{contact_id}/merge': { input: MergeContactInput; answer: MergeContactResult }
-  'POST /v1/connections/{connection_id}/pause': { input: PauseConnectionInput; answer: PauseConnectionResult }
-  'POST /v1/warehouse/{destination_id}/pause': { input: PauseWarehouseDestinationInput; answer: PauseWarehouseDestinationResult }
-  'POST /v1/webhooks/{subscription_id}/pause': { input: PauseWebhookInput; answer: PauseWebhookResult }
-  'POST /v1/hooks/{hook_id}/preview': { input: PreviewHookInput; answer: PreviewHookResult }
-  'POST /v1/imports/{import_id}/preview': { input: PreviewImportInput; answer: ImportResult }
-  'POST /v1/mail-previews': { input: PreviewMailInput; answer: MailPreviewResult }
-  'POST /v1/segments/preview': { input: PreviewSegmentInput; answer: PreviewSegmentResult }
-  'GET /v1/webhooks/preview': { input: PreviewWebhookMessageInput; answer: PreviewWebhookMessageResult }
-  'POST /v1/agents/{agent_id}/actions': { input: ProposeActionInput; answer: ActionResult }
-  'POST /v1/connections/{connection_id}/pull': { input: PullConnectionInput; answer: ConnectionResult }
-  'POST /v1/sources/{source}/contacts': { input: PushSourceContactsInput; answer: PushSourceContactsResult }
-  'POST /v1/sources/{source}/conversations': { input: PushSourceConversationsInput; answer: PushSourceConversationsResult }
-  'GET /health/ready': { input: Record<string, never>; answer: ReadyResult }
-  'POST /v1/public/hooks/{token}': { input: ReceiveHookInput; answer: ReceiveHookResult }
-  'POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/reject': { input: RejectActionInput; answer: ActionResult }
-  'POST /v1/approvals/reject': { input: RejectActionsInput; answer: RejectActionsResult }
-  'DELETE /v1/domains/{domain_id}': { input: RemoveDomainInput; answer: RemoveDomainResult }
-  'DELETE /v1/identities/{identity_id}/email-account': { input: RemoveEmailAccountInput; answer: RemoveEmailAccountResult }
-  'DELETE /v1/members/{user_id}': { input: RemoveMemberInput; answer: RemoveMemberResult }
-  'DELETE /v1/suppressions/{address}': { input: RemoveSuppressionInput; answer: RemoveSuppressionResult }
-  'POST /v1/invitations/{invitation_id}/renew': { input: RenewInvitationInput; answer: RenewInvitationResult }
-  'PUT /v1/views/{view_id}': { input: ReplaceViewInput; answer: SavedViewResult }
-  'POST /v1/connections/{connection_id}/reread': { input: RereadConnectionInput; answer: ConnectionResult }
-  'POST /v1/mailboxes/{identity_id}/reread': { input: RereadMailboxInput; answer: RereadMailboxResult }
-  'POST /v1/webhooks/{subscription_id}/deliveries/resend': { input: ResendWebhookDeliveriesInput; answer: ResendWebhookDeliveriesResult }
-  'POST /v1/webhooks/{subscription_id}/deliveries/{delivery_id}/resend': { input: ResendWebhookDeliveryInput; answer: WebhookDeliveryResult }
-  'POST /v1/connections/{connection_id}/resume': { input: ResumeConnectionInput; answer: ResumeConnectionResult }
-  'POST /v1/warehouse/{destination_id}/resume': { input: ResumeWarehouseDestinationInput; answer: ResumeWarehouseDestinationResult }
-  'POST /v1/webhooks/{subscription_id}/resume': { input: ResumeWebhookInput; answer: ResumeWebhookResult }
-  'DELETE /v1/api-keys/{key_id}': { input: RevokeApiKeyInput; answer: RevokeApiKeyResult }
-  'DELETE /v1/connected-apps/{grant_id}': { input: RevokeConnectedAppInput; answer: RevokeConnectedAppResult }
-  'POST /v1/hooks/{hook_id}/rotate': { input: RotateHookTokenInput; answer: RotateHookTokenResult }
-  'POST /v1/tenant/identity-secret': { input: Record<string, never>; answer: RotateIdentitySecretResult }
-  'POST /v1/webhooks/{subscription_id}/rotate': { input: RotateWebhookSecretInput; answer: RotateWebhookSecretResult }
-  'POST /v1/sources/{source_id}/rotate': { input: RotateWriteKeyInput; answer: RotateWriteKeyResult }
-  'POST /v1/hooks/{hook_id}/bodies/{body_id}/run': { input: RunHookBodyInput; answer: HookBodyResult }
-  'POST /v1/warehouse/{destination_id}/run': { input: RunWarehouseExportInput; answer: RunWarehouseExportResult }
-  'POST /v1/alias': { input: SdkAliasInput; answer: SdkResult }
-  'POST /v1/batch': { input: SdkBatchInput; answer: SdkResult }
-  'POST /v1/group': { input: SdkGroupInput; answer: SdkResult }
-  'POST /v1/import': { input: SdkImportInput; answer: SdkResult }
-  'POST /v1/page': { input: SdkPageInput; answer: SdkResult }
-  'POST /v1/screen': { input: SdkScreenInput; answer: SdkResult }
-  'POST /v1/track': { input: SdkTrackInput; answer: SdkResult }
-  'POST /v1/events': { input: SendEventsInput; answer: SendEventsResult }
-  'PUT /v1/connections/{connection_id}/write-back': { input: SetConnectionWriteBackInput; answer: SetConnectionWriteBackResult }
-  'PUT /v1/identities/{identity_id}/email-account': { input: SetEmailAccountInput; answer: EmailAccountResult }
-  'PUT /v1/imports/{import_id}/mapping': { input: SetImportMappingInput; answer: ImportResult }
-  'PUT /v1/oauth-clients/{provider}': { input: SetOAuthClientInput; answer: OAuthClientResult }
-  'GET /v1/identities/{identity_id}/social/check': { input: SocialCheckInput; answer: SocialCheckResult }
-  'POST /v1/identities/{identity_id}/social/login': { input: SocialLoginInput; answer: SocialLoginResult }
-  'POST /v1/identities/{identity_id}/social/code/{session_id}': { input: SocialLoginCodeInput; answer: SocialLoginCodeResult }
-  'GET /v1/identities/{identity_id}/social/status/{session_id}': { input: SocialLoginStatusInput; answer: SocialLoginStatusResult }
-  'POST /v1/authorizations': { input: StartAuthorizationInput; answer: StartAuthorizationResult }
-  'POST /v1/imports/{import_id}/start': { input: StartImportInput; answer: ImportResult }
-  'GET /v1/segments/suggestions': { input: SuggestSegmentValuesInput; answer: SuggestSegmentValuesResult }
-  'POST /v1/warehouse/{destination_id}/test': { input: TestWarehouseDestinationInput; answer: TestWarehouseDestinationResult }
-  'POST /v1/webhooks/{subscription_id}/test': { input: TestWebhookInput; answer: TestWebhookResult }
-  'POST /v1/agents/{agent_id}/trigger': { input: TriggerAgentInput; answer: TriggerAgentResult }
-  'POST /v1/imports/{import_id}/undo': { input: UndoImportInput; answer: ImportResult }
-  'POST /v1/contacts/{contact_id}/unmerge': { input: UnmergeContactInput; answer: UnmergeContactResult }
-  'PATCH /v1/agents/{agent_id}': { input: UpdateAgentInput; answer: AgentResult }
-  'PATCH /v1/agent-settings': { input: UpdateAgentSettingsInput; answer: UpdateAgentSettingsResult }
-  'PUT /v1/companies/{company_id}': { input: UpdateCompanyInput; answer: CompanyResult }
-  'PATCH /v1/connections/{connection_id}': { input: UpdateConnectionInput; answer: ConnectionResult }
-  'PUT /v1/contacts/{contact_id}': { input: UpdateContactInput; answer: ContactResult }
-  'PATCH /v1/hooks/{hook_id}': { input: UpdateHookInput; answer: UpdateHookResult }
-  'PUT /v1/identities/{identity_id}': { input: UpdateIdentityInput; answer: IdentityResult }
-  'PATCH /v1/members/{user_id}': { input: UpdateMemberInput; answer: MemberResult }
-  'PATCH /v1/contacts/{contact_id}/notes/{note_id}': { input: UpdateNoteInput; answer: NoteResult }
-  'PATCH /v1/segments/{segment_id}': { input: UpdateSegmentInput; answer: UpdateSegmentResult }
-  'PATCH /v1/sources/{source_id}': { input: UpdateSourceInput; answer: UpdateSourceResult }
-  'PATCH /v1/tenant': { input: UpdateTenantInput; answer: UpdateTenantResult }
-  'PATCH /v1/warehouse/{destination_id}': { input: UpdateWarehouseDestinationInput; answer: UpdateWarehouseDestinationResult }
-  'PATCH /v1/webhooks/{subscription_id}': { input: UpdateWebhookInput; answer: UpdateWebhookResult }
-  'POST /v1/imports': { input: UploadImportInput; answer: ImportResult }
-  'POST /v1/domains/{domain_id}/verify': { input: VerifyDomainInput; answer: VerifyDomainResult }
+  'POST /v1/domains': { input: AddDomainInput; response: DomainResult }
+  'POST /v1/suppressions': { input: AddSuppressionInput; response: AddSuppressionResult }
+  'POST /v1/aggregate': { input: AggregateInput; response: AggregateResult }
+  'POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/approve': { input: ApproveActionInput; response: ActionResult }
+  'POST /v1/approvals/approve': { input: ApproveActionsInput; response: ApproveActionsResult }
+  'POST /v1/ask': { input: AskInput; response: AskResult }
+  'POST /v1/batch/activity': { input: BatchActivityInput; response: BatchActivityResult }
+  'POST /v1/batch/details': { input: BatchDetailsInput; response: BatchDetailsResult }
+  'POST /v1/imports/{import_id}/cancel': { input: CancelImportInput; response: CancelImportResult }
+  'POST /v1/agents/runs/{run_id}/cancel': { input: CancelRunInput; response: RunResult }
+  'POST /v1/companies/bulk': { input: ChangeCompaniesInput; response: ChangeCompaniesResult }
+  'POST /v1/contacts/bulk': { input: ChangeContactsInput; response: ChangeContactsResult }
+  'POST /v1/identities/{identity_id}/email-account/check': { input: CheckEmailAccountInput; response: EmailAccountResult }
+  'POST /v1/playbooks/check': { input: CheckPlaybookInput; response: CheckPlaybookResult }
+  'POST /v1/authorizations/complete': { input: CompleteAuthorizationInput; response: CompleteAuthorizationResult }
+  'POST /v1/agents': { input: CreateAgentInput; response: AgentResult }
+  'POST /v1/api-keys': { input: CreateApiKeyInput; response: CreateApiKeyResult }
+  'POST /v1/companies': { input: CreateCompanyInput; response: CompanyResult }
+  'POST /v1/connections': { input: CreateConnectionInput; response: ConnectionResult }
+  'POST /v1/contacts': { input: CreateContactInput; response: ContactResult }
+  'POST /v1/exports': { input: Record<string, never>; response: CreateExportResult }
+  'POST /v1/hooks': { input: CreateHookInput; response: CreateHookResult }
+  'POST /v1/identities': { input: CreateIdentityInput; response: IdentityResult }
+  'POST /v1/invitations': { input: CreateInvitationInput; response: CreateInvitationResult }
+  'POST /v1/contacts/{contact_id}/notes': { input: CreateNoteInput; response: NoteResult }
+  'POST /v1/segments': { input: CreateSegmentInput; response: SegmentResult }
+  'POST /v1/sources': { input: CreateSourceInput; response: CreateSourceResult }
+  'POST /v1/views': { input: CreateViewInput; response: SavedViewResult }
+  'POST /v1/warehouse': { input: CreateWarehouseDestinationInput; response: WarehouseDestinationResult }
+  'POST /v1/webhooks': { input: CreateWebhookInput; response: CreateWebhookResult }
+  'DELETE /v1/agents/{agent_id}': { input: DeleteAgentInput; response: DeleteAgentResult }
+  'DELETE /v1/companies/{company_id}': { input: DeleteCompanyInput; response: DeleteCompanyResult }
+  'DELETE /v1/connections/{connection_id}': { input: DeleteConnectionInput; response: DeleteConnectionResult }
+  'DELETE /v1/contacts/{contact_id}': { input: DeleteContactInput; response: DeleteContactResult }
+  'DELETE /v1/hooks/{hook_id}': { input: DeleteHookInput; response: DeleteHookResult }
+  'DELETE /v1/identities/{identity_id}': { input: DeleteIdentityInput; response: DeleteIdentityResult }
+  'DELETE /v1/invitations/{invitation_id}': { input: DeleteInvitationInput; response: DeleteInvitationResult }
+  'DELETE /v1/contacts/{contact_id}/notes/{note_id}': { input: DeleteNoteInput; response: DeleteNoteResult }
+  'DELETE /v1/oauth-clients/{provider}': { input: DeleteOAuthClientInput; response: DeleteOAuthClientResult }
+  'DELETE /v1/segments/{segment_id}': { input: DeleteSegmentInput; response: DeleteSegmentResult }
+  'DELETE /v1/sources/{source_id}': { input: DeleteSourceInput; response: DeleteSourceResult }
+  'DELETE /v1/views/{view_id}': { input: DeleteViewInput; response: DeleteViewResult }
+  'DELETE /v1/warehouse/{destination_id}': { input: DeleteWarehouseDestinationInput; response: DeleteWarehouseDestinationResult }
+  'DELETE /v1/webhooks/{subscription_id}': { input: DeleteWebhookInput; response: DeleteWebhookResult }
+  'GET /v1/exports/{export_id}/file': { input: DownloadExportInput; response: Response }
+  'GET /v1/imports/{import_id}/failed.csv': { input: DownloadFailedRowsInput; response: Response }
+  'POST /v1/agents/dry-run': { input: DryRunAgentInput; response: DryRunResult }
+  'POST /v1/erasures': { input: EraseContactInput; response: ErasureReceiptResult }
+  'GET /v1/companies/export.csv': { input: ExportCompaniesInput; response: Response }
+  'GET /v1/contacts/export.csv': { input: ExportContactsInput; response: Response }
+  'GET /v1/events/export.csv': { input: ExportEventsInput; response: Response }
+  'GET /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}': { input: GetActionInput; response: ActionResult }
+  'GET /v1/agents/{agent_id}': { input: GetAgentInput; response: AgentResult }
+  'GET /v1/agents/runs/{run_id}': { input: GetAgentRunInput; response: RunDetailResult }
+  'GET /v1/agent-settings': { input: Record<string, never>; response: GetAgentSettingsResult }
+  'GET /v1/api-keys/{key_id}': { input: GetApiKeyInput; response: ApiKeyResult }
+  'GET /v1/ask': { input: Record<string, never>; response: GetAskModelResult }
+  'GET /v1/audit-log/{entry_id}': { input: GetAuditEntryInput; response: AuditLogEntryResult }
+  'GET /v1/companies/{company_id}': { input: GetCompanyInput; response: CompanyResult }
+  'GET /v1/connected-apps/{grant_id}': { input: GetConnectedAppInput; response: ConnectedAppResult }
+  'GET /v1/connections/{connection_id}': { input: GetConnectionInput; response: ConnectionResult }
+  'GET /v1/connectors/{connector}': { input: GetConnectorInput; response: ConnectorResult }
+  'GET /v1/contacts/{contact_id}': { input: GetContactInput; response: GetContactResult }
+  'GET /v1/contacts/{contact_id}/conversations/{thread_id}': { input: GetConversationInput; response: GetConversationResult }
+  'GET /v1/domains/{domain_id}': { input: GetDomainInput; response: DomainResult }
+  'GET /v1/identities/{identity_id}/email-account': { input: GetEmailAccountInput; response: EmailAccountResult }
+  'GET /v1/erasures/{erasure_id}': { input: GetErasureInput; response: ErasureReceiptResult }
+  'GET /v1/events/{event_id}': { input: GetEventInput; response: EventResult }
+  'GET /v1/events/stats': { input: GetEventStatsInput; response: GetEventStatsResult }
+  'GET /v1/exports/{export_id}': { input: GetExportInput; response: ExportResult }
+  'GET /v1/hooks/{hook_id}': { input: GetHookInput; response: HookResult }
+  'GET /v1/hooks/{hook_id}/bodies/{body_id}': { input: GetHookBodyInput; response: GetHookBodyResult }
+  'GET /v1/identities/{identity_id}': { input: GetIdentityInput; response: IdentityResult }
+  'GET /v1/identities/{identity_id}/connections': { input: GetIdentityConnectionsInput; response: IdentityConnectionsResult }
+  'GET /v1/imports/{import_id}': { input: GetImportInput; response: ImportResult }
+  'GET /v1/imports/{import_id}/preview': { input: GetImportPreviewInput; response: GetImportPreviewResult }
+  'GET /v1/invitations/{invitation_id}': { input: GetInvitationInput; response: InvitationResult }
+  'GET /v1/limits': { input: Record<string, never>; response: GetLimitsResult }
+  'GET /v1/mailboxes/{identity_id}': { input: GetMailboxInput; response: MailboxResult }
+  'GET /v1/members/{user_id}': { input: GetMemberInput; response: MemberResult }
+  'GET /v1/contacts/{contact_id}/notes/{note_id}': { input: GetNoteInput; response: NoteResult }
+  'GET /v1/oauth-clients/{provider}': { input: GetOAuthClientInput; response: OAuthClientResult }
+  'GET /v1/overview': { input: GetOverviewInput; response: GetOverviewResult }
+  'GET /v1/playbooks/{playbook}': { input: GetPlaybookInput; response: PlaybookTemplateResult }
+  'GET /v1/properties/{property}': { input: GetPropertyInput; response: PropertyResult }
+  'GET /v1/segments/{segment_id}': { input: GetSegmentInput; response: SegmentResult }
+  'GET /v1/segments/{segment_id}/growth': { input: GetSegmentGrowthInput; response: GetSegmentGrowthResult }
+  'GET /v1/sources/{source_id}': { input: GetSourceInput; response: SourceResult }
+  'GET /v1/suppressions/{address}': { input: GetSuppressionInput; response: SuppressionResult }
+  'GET /v1/tenant': { input: Record<string, never>; response: TenantResult }
+  'GET /v1/timeline': { input: GetTimelineInput; response: GetTimelineResult }
+  'GET /v1/tracker': { input: Record<string, never>; response: GetTrackerResult }
+  'GET /v1/views/{view_id}': { input: GetViewInput; response: SavedViewResult }
+  'GET /v1/visitors/{visitor_id}': { input: GetVisitorInput; response: VisitorResult }
+  'GET /v1/warehouse/{destination_id}': { input: GetWarehouseDestinationInput; response: WarehouseDestinationResult }
+  'GET /v1/warehouse/runs/{warehouse_run_id}': { input: GetWarehouseRunInput; response: WarehouseRunResult }
+  'GET /v1/webhooks/{subscription_id}': { input: GetWebhookInput; response: WebhookResult }
+  'GET /v1/webhooks/{subscription_id}/deliveries/{delivery_id}': { input: GetWebhookDeliveryInput; response: WebhookDeliveryResult }
+  'GET /v1/webhooks/{subscription_id}/health': { input: GetWebhookHealthInput; response: WebhookHealthResult }
+  'GET /v1/health': { input: Record<string, never>; response: HealthResult }
+  'POST /v1/identify': { input: IdentifyInput; response: IdentifyResult }
+  'GET /v1/identities/{identity_id}/linkedin/check': { input: LinkedinCheckInput; response: LinkedinCheckResult }
+  'POST /v1/identities/{identity_id}/linkedin/login': { input: LinkedinLoginInput; response: LinkedinLoginResult }
+  'POST /v1/identities/{identity_id}/linkedin/code/{session_id}': { input: LinkedinLoginCodeInput; response: LinkedinLoginCodeResult }
+  'GET /v1/identities/{identity_id}/linkedin/status/{session_id}': { input: LinkedinLoginStatusInput; response: LinkedinLoginStatusResult }
+  'GET /v1/agents/{agent_id}/actions': { input: ListActionsInput; response: ActionsPage }
+  'GET /v1/agents/{agent_id}/runs': { input: ListAgentRunsInput; response: ListAgentRunsResult }
+  'GET /v1/agents': { input: ListAgentsInput; response: ListAgentsResult }
+  'GET /v1/api-keys': { input: ListApiKeysInput; response: ApiKeysPage }
+  'GET /v1/approvals': { input: ListApprovalsInput; response: ApprovalsPage }
+  'GET /v1/audit-log': { input: ListAuditLogInput; response: AuditLogPage }
+  'GET /v1/companies': { input: ListCompaniesInput; response: CompaniesPage }
+  'GET /v1/companies/{company_id}/contacts': { input: ListCompanyContactsInput; response: CompanyContactsPage }
+  'GET /v1/companies/{company_id}/events': { input: ListCompanyEventsInput; response: CompanyEventsPage }
+  'GET /v1/connected-apps': { input: ListConnectedAppsInput; response: ConnectedAppsPage }
+  'GET /v1/connections/{connection_id}/errors': { input: ListConnectionErrorsInput; response: ConnectionErrorsPage }
+  'GET /v1/connections/{connection_id}/runs': { input: ListConnectionRunsInput; response: ConnectionRunsPage }
+  'GET /v1/connections': { input: ListConnectionsInput; response: ConnectionsPage }
+  'GET /v1/connectors': { input: Record<string, never>; response: ListConnectorsResult }
+  'GET /v1/contacts/events/{contact_id}': { input: ListContactEventsInput; response: ListContactEventsResult }
+  'GET /v1/contacts/{contact_id}/visitors': { input: ListContactVisitorsInput; response: ContactVisitorsPage }
+  'GET /v1/contacts': { input: ListContactsInput; response: ContactsPage }
+  'GET /v1/contacts/{contact_id}/conversations': { input: ListConversationsInput; response: ConversationsPage }
+  'GET /v1/domains': { input: ListDomainsInput; response: DomainsPage }
+  'GET /v1/contacts/{contact_id}/email-threads': { input: ListEmailThreadsInput; response: EmailThreadsPage }
+  'GET /v1/erasures': { input: ListErasuresInput; response: ErasuresPage }
+  'GET /v1/events/types': { input: ListEventTypesInput; response: EventTypesPage }
+  'GET /v1/events': { input: ListEventsInput; response: EventsPage }
+  'GET /v1/exports': { input: ListExportsInput; response: ExportsPage }
+  'GET /v1/hooks/{hook_id}/bodies': { input: ListHookBodiesInput; response: HookBodiesPage }
+  'GET /v1/hooks': { input: ListHooksInput; response: HooksPage }
+  'GET /v1/identities': { input: ListIdentitiesInput; response: IdentitiesPage }
+  'GET /v1/imports': { input: ListImportsInput; response: ImportsPage }
+  'GET /v1/invitations': { input: ListInvitationsInput; response: InvitationsPage }
+  'GET /v1/imports/{import_id}/kept': { input: ListKeptContactsInput; response: KeptContactsPage }
+  'GET /v1/mailboxes': { input: ListMailboxesInput; response: MailboxesPage }
+  'GET /v1/members': { input: ListMembersInput; response: MembersPage }
+  'GET /v1/contacts/{contact_id}/notes': { input: ListNotesInput; response: NotesPage }
+  'GET /v1/oauth-clients': { input: Record<string, never>; response: ListOAuthClientsResult }
+  'GET /v1/playbooks': { input: Record<string, never>; response: PlaybooksResult }
+  'GET /v1/properties': { input: ListPropertiesInput; response: ListPropertiesResult }
+  'GET /v1/tracker/problems': { input: ListRequestProblemsInput; response: RequestProblemsPage }
+  'GET /v1/agents/runs/{run_id}/contacts': { input: ListRunContactsInput; response: RunContactsPage }
+  'GET /v1/schedules': { input: ListScheduleTimesInput; response: ListScheduleTimesResult }
+  'GET /v1/api-keys/scopes': { input: Record<string, never>; response: ListScopesResult }
+  'GET /v1/segments/{segment_id}/contacts': { input: ListSegmentContactsInput; response: SegmentContactsPage }
+  'GET /v1/segments': { input: ListSegmentsInput; response: SegmentsPage }
+  'GET /v1/sources': { input: ListSourcesInput; response: SourcesPage }
+  'GET /v1/suppressions': { input: ListSuppressionsInput; response: SuppressionsPage }
+  'GET /v1/views': { input: ListViewsInput; response: ViewsPage }
+  'GET /v1/visits': { input: ListVisitsInput; response: VisitsPage }
+  'GET /v1/warehouse': { input: ListWarehouseDestinationsInput; response: WarehouseDestinationsPage }
+  'GET /v1/warehouse/{destination_id}/runs': { input: ListWarehouseRunsInput; response: WarehouseRunsPage }
+  'GET /v1/webhooks/{subscription_id}/deliveries': { input: ListWebhookDeliveriesInput; response: WebhookDeliveriesPage }
+  'GET /v1/webhooks/event-types': { input: Record<string, never>; response: ListWebhookEventTypesResult }
+  'GET /v1/webhooks/health': { input: ListWebhookHealthInput; response: WebhookHealthPage }
+  'GET /v1/webhooks': { input: ListWebhooksInput; response: WebhooksPage }
+  'GET /v1/live': { input: Record<string, never>; response: Response }
+  'POST /v1/contacts/{contact_id}/merge': { input: MergeContactInput; response: MergeContactResult }
+  'POST /v1/connections/{connection_id}/pause': { input: PauseConnectionInput; response: PauseConnectionResult }
+  'POST /v1/warehouse/{destination_id}/pause': { input: PauseWarehouseDestinationInput; response: PauseWarehouseDestinationResult }
+  'POST /v1/webhooks/{subscription_id}/pause': { input: PauseWebhookInput; response: PauseWebhookResult }
+  'POST /v1/hooks/{hook_id}/preview': { input: PreviewHookInput; response: PreviewHookResult }
+  'POST /v1/imports/{import_id}/preview': { input: PreviewImportInput; response: ImportResult }
+  'POST /v1/mail-previews': { input: PreviewMailInput; response: MailPreviewResult }
+  'POST /v1/segments/preview': { input: PreviewSegmentInput; response: PreviewSegmentResult }
+  'GET /v1/webhooks/preview': { input: PreviewWebhookMessageInput; response: PreviewWebhookMessageResult }
+  'POST /v1/agents/{agent_id}/actions': { input: ProposeActionInput; response: ActionResult }
+  'POST /v1/connections/{connection_id}/pull': { input: PullConnectionInput; response: ConnectionResult }
+  'POST /v1/sources/{source}/contacts': { input: PushSourceContactsInput; response: PushSourceContactsResult }
+  'POST /v1/sources/{source}/conversations': { input: PushSourceConversationsInput; response: PushSourceConversationsResult }
+  'GET /health/ready': { input: Record<string, never>; response: ReadyResult }
+  'POST /v1/public/hooks/{token}': { input: ReceiveHookInput; response: ReceiveHookResult }
+  'POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/reject': { input: RejectActionInput; response: ActionResult }
+  'POST /v1/approvals/reject': { input: RejectActionsInput; response: RejectActionsResult }
+  'DELETE /v1/domains/{domain_id}': { input: RemoveDomainInput; response: RemoveDomainResult }
+  'DELETE /v1/identities/{identity_id}/email-account': { input: RemoveEmailAccountInput; response: RemoveEmailAccountResult }
+  'DELETE /v1/members/{user_id}': { input: RemoveMemberInput; response: RemoveMemberResult }
+  'DELETE /v1/suppressions/{address}': { input: RemoveSuppressionInput; response: RemoveSuppressionResult }
+  'POST /v1/invitations/{invitation_id}/renew': { input: RenewInvitationInput; response: RenewInvitationResult }
+  'PUT /v1/views/{view_id}': { input: ReplaceViewInput; response: SavedViewResult }
+  'POST /v1/connections/{connection_id}/reread': { input: RereadConnectionInput; response: ConnectionResult }
+  'POST /v1/mailboxes/{identity_id}/reread': { input: RereadMailboxInput; response: RereadMailboxResult }
+  'POST /v1/webhooks/{subscription_id}/deliveries/resend': { input: ResendWebhookDeliveriesInput; response: ResendWebhookDeliveriesResult }
+  'POST /v1/webhooks/{subscription_id}/deliveries/{delivery_id}/resend': { input: ResendWebhookDeliveryInput; response: WebhookDeliveryResult }
+  'POST /v1/connections/{connection_id}/resume': { input: ResumeConnectionInput; response: ResumeConnectionResult }
+  'POST /v1/warehouse/{destination_id}/resume': { input: ResumeWarehouseDestinationInput; response: ResumeWarehouseDestinationResult }
+  'POST /v1/webhooks/{subscription_id}/resume': { input: ResumeWebhookInput; response: ResumeWebhookResult }
+  'DELETE /v1/api-keys/{key_id}': { input: RevokeApiKeyInput; response: RevokeApiKeyResult }
+  'DELETE /v1/connected-apps/{grant_id}': { input: RevokeConnectedAppInput; response: RevokeConnectedAppResult }
+  'POST /v1/hooks/{hook_id}/rotate': { input: RotateHookTokenInput; response: RotateHookTokenResult }
+  'POST /v1/tenant/identity-secret': { input: Record<string, never>; response: RotateIdentitySecretResult }
+  'POST /v1/webhooks/{subscription_id}/rotate': { input: RotateWebhookSecretInput; response: RotateWebhookSecretResult }
+  'POST /v1/sources/{source_id}/rotate': { input: RotateWriteKeyInput; response: RotateWriteKeyResult }
+  'POST /v1/hooks/{hook_id}/bodies/{body_id}/run': { input: RunHookBodyInput; response: HookBodyResult }
+  'POST /v1/warehouse/{destination_id}/run': { input: RunWarehouseExportInput; response: RunWarehouseExportResult }
+  'POST /v1/alias': { input: SdkAliasInput; response: SdkResult }
+  'POST /v1/batch': { input: SdkBatchInput; response: SdkResult }
+  'POST /v1/group': { input: SdkGroupInput; response: SdkResult }
+  'POST /v1/import': { input: SdkImportInput; response: SdkResult }
+  'POST /v1/page': { input: SdkPageInput; response: SdkResult }
+  'POST /v1/screen': { input: SdkScreenInput; response: SdkResult }
+  'POST /v1/track': { input: SdkTrackInput; response: SdkResult }
+  'POST /v1/events': { input: SendEventsInput; response: SendEventsResult }
+  'PUT /v1/connections/{connection_id}/write-back': { input: SetConnectionWriteBackInput; response: SetConnectionWriteBackResult }
+  'PUT /v1/identities/{identity_id}/email-account': { input: SetEmailAccountInput; response: EmailAccountResult }
+  'PUT /v1/imports/{import_id}/mapping': { input: SetImportMappingInput; response: ImportResult }
+  'PUT /v1/oauth-clients/{provider}': { input: SetOAuthClientInput; response: OAuthClientResult }
+  'GET /v1/identities/{identity_id}/social/check': { input: SocialCheckInput; response: SocialCheckResult }
+  'POST /v1/identities/{identity_id}/social/login': { input: SocialLoginInput; response: SocialLoginResult }
+  'POST /v1/identities/{identity_id}/social/code/{session_id}': { input: SocialLoginCodeInput; response: SocialLoginCodeResult }
+  'GET /v1/identities/{identity_id}/social/status/{session_id}': { input: SocialLoginStatusInput; response: SocialLoginStatusResult }
+  'POST /v1/authorizations': { input: StartAuthorizationInput; response: StartAuthorizationResult }
+  'POST /v1/imports/{import_id}/start': { input: StartImportInput; response: ImportResult }
+  'GET /v1/segments/suggestions': { input: SuggestSegmentValuesInput; response: SuggestSegmentValuesResult }
+  'POST /v1/warehouse/{destination_id}/test': { input: TestWarehouseDestinationInput; response: TestWarehouseDestinationResult }
+  'POST /v1/webhooks/{subscription_id}/test': { input: TestWebhookInput; response: TestWebhookResult }
+  'POST /v1/agents/{agent_id}/trigger': { input: TriggerAgentInput; response: TriggerAgentResult }
+  'POST /v1/imports/{import_id}/undo': { input: UndoImportInput; response: ImportResult }
+  'POST /v1/contacts/{contact_id}/unmerge': { input: UnmergeContactInput; response: UnmergeContactResult }
+  'PATCH /v1/agents/{agent_id}': { input: UpdateAgentInput; response: AgentResult }
+  'PATCH /v1/agent-settings': { input: UpdateAgentSettingsInput; response: UpdateAgentSettingsResult }
+  'PUT /v1/companies/{company_id}': { input: UpdateCompanyInput; response: CompanyResult }
+  'PATCH /v1/connections/{connection_id}': { input: UpdateConnectionInput; response: ConnectionResult }
+  'PUT /v1/contacts/{contact_id}': { input: UpdateContactInput; response: ContactResult }
+  'PATCH /v1/hooks/{hook_id}': { input: UpdateHookInput; response: UpdateHookResult }
+  'PUT /v1/identities/{identity_id}': { input: UpdateIdentityInput; response: IdentityResult }
+  'PATCH /v1/members/{user_id}': { input: UpdateMemberInput; response: MemberResult }
+  'PATCH /v1/contacts/{contact_id}/notes/{note_id}': { input: UpdateNoteInput; response: NoteResult }
+  'PATCH /v1/segments/{segment_id}': { input: UpdateSegmentInput; response: UpdateSegmentResult }
+  'PATCH /v1/sources/{source_id}': { input: UpdateSourceInput; response: UpdateSourceResult }
+  'PATCH /v1/tenant': { input: UpdateTenantInput; response: UpdateTenantResult }
+  'PATCH /v1/warehouse/{destination_id}': { input: UpdateWarehouseDestinationInput; response: UpdateWarehouseDestinationResult }
+  'PATCH /v1/webhooks/{subscription_id}': { input: UpdateWebhookInput; response: UpdateWebhookResult }
+  'POST /v1/imports': { input: UploadImportInput; response: ImportResult }
+  'POST /v1/domains/{domain_id}/verify': { input: VerifyDomainInput; response: VerifyDomainResult }
 }
 
 /** A method for each operation of the API, under its name in the API reference. */
@@ -1927,7 +1927,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * List requests of the tenant's pages and servers that were rejected or answered with warnings, newest first.
+   * List requests of the tenant's pages and servers that were rejected or accepted with warnings, newest first.
    *
    * Tracker requests and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have added but not verified, you see that it sent something, not what. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list. Needs the scope `events:read`.
    */
@@ -2163,7 +2163,7 @@ export class Operations extends Caller {
   /**
    * Propose an action for a contact; it always waits for approval.
    *
-   * Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the answer is an action with the status `rejected`, whose `error` says why. Needs the scope `agents:trigger`.
+   * Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the response is an action with the status `rejected`, whose `error` says why. Needs the scope `agents:trigger`.
    */
   proposeAction(input: ProposeActionInput, options?: RequestOptions): Promise<ActionResult> {
     return this.call('POST /v1/agents/{agent_id}/actions', input, options)
@@ -2764,7 +2764,7 @@ export class Operations extends Caller {
   /**
    * Upload a CSV file of contacts; nothing is imported yet.
    *
-   * The body is the file, at most 500 MB, also compressed with gzip (`Content-Encoding`). The encoding and the delimiter are detected, and exports of HubSpot, Mailchimp and Attio recognized. The answer has the columns with samples and a proposed mapping. Needs the scope `contacts:write`.
+   * The body is the file, at most 500 MB, also compressed with gzip (`Content-Encoding`). The encoding and the delimiter are detected, and exports of HubSpot, Mailchimp and Attio recognized. The response has the columns with samples and a proposed mapping. Needs the scope `contacts:write`.
    */
   uploadImport(input: UploadImportInput, options?: RequestOptions): Promise<ImportResult> {
     return this.call('POST /v1/imports', input, options, 'text')

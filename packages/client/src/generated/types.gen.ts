@@ -1684,7 +1684,7 @@ export type GetLimitsResult = {
         per_minute: number;
     }>;
     /**
-     * Requests in the last minute, as counted by the process that answers; null for what it does not count. A command counts nothing.
+     * Requests in the last minute, as counted by the process that serves this request; null for what it does not count. A command counts nothing.
      */
     requests: {
         tracking: number | null;
@@ -2946,7 +2946,7 @@ export type RequestProblem = {
     method: string;
     path: string;
     /**
-     * The status that was answered: 200 if there were only warnings.
+     * The status that was returned: 200 if there were only warnings.
      */
     status: number;
     /**
@@ -4227,7 +4227,7 @@ export type ChangeCompaniesInput = {
         };
     };
     /**
-     * With `matching`: `next` of the previous answer.
+     * With `matching`: `next` of the previous response.
      */
     after?: string;
     /**
@@ -4267,7 +4267,7 @@ export type ChangeContactsInput = {
         company_id?: string | null;
     };
     /**
-     * With `matching`: `next` of the previous answer.
+     * With `matching`: `next` of the previous response.
      */
     after?: string;
     /**

@@ -535,12 +535,12 @@ export interface Hooks {
 }
 
 export interface IdempotencyKeys {
-  response_sealed: string | null;
   caller: string;
   claimed_at: Timestamp;
   key: string;
   remembered: Json | null;
   request_hash: Buffer;
+  response_sealed: string | null;
   tenant_id: string;
 }
 
