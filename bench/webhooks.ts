@@ -60,7 +60,7 @@ async function measureWebhooks(options: Options): Promise<WebhookFigures> {
   let [queued, firstAt, lastAt] = [0, 0, 0]
   let message: Message | undefined
   const liveAt = new Map<string, number>()
-  receiver.answer = (response, request) => {
+  receiver.respond = (response, request) => {
     response.end('ok')
     receiver.received.length = 0
     if (request.path === '/live') liveAt.set(String(request.headers['webhook-id']), performance.now())

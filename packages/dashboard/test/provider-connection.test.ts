@@ -21,7 +21,7 @@ describe.skipIf(!HAS_BROWSER)('a system that is connected by signing in', () => 
     const port = String(await freePort())
     const publicUrl = `http://127.0.0.1:${port}`
     const certificate = makeCertificate()
-    system = await startConnectedSystem(certificate, (request) => organization.answer(request))
+    system = await startConnectedSystem(certificate, (request) => organization.respond(request))
     provider = await startOAuthProvider({
       issuer: 'https://login.salesforce.com',
       usesPkce: true,

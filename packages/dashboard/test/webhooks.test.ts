@@ -56,7 +56,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByRole('button', { name: 'Resend' }).click()
     await expect.poll(() => receiver.received.length).toBe(2)
 
-    receiver.answer = (response) => response.writeHead(500).end('<b>broken</b>')
+    receiver.respond = (response) => response.writeHead(500).end('<b>broken</b>')
     const events = [{ event: 'page_view', url: `https://${tenant.site}/pricing` }]
     await tenant.track({ visitor_id: 'v', events })
     await page.getByRole('link', { name: 'page_view' }).click()
@@ -95,7 +95,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByText('Look: Ada <3 Trial users').waitFor()
     await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url('/services/a-secret', 'hooks.example'))
     expect(await checkPage(page, 'webhook-message')).toEqual([])
-    receiver.answer = (response) => response.end('ok')
+    receiver.respond = (response) => response.end('ok')
     await page.getByRole('button', { name: 'Create webhook' }).click()
     await page.getByRole('link', { name: 'I have saved it' }).click()
     await page.getByText('Look: {{contact.firstname}}').waitFor()

@@ -32,7 +32,7 @@ export interface AnalyticsPeer {
   credentials: object
   otherCredentials: object
   /** Responds to a request with the valid credentials. */
-  answer(request: SystemRequest): SystemResponse | Promise<SystemResponse>
+  respond(request: SystemRequest): SystemResponse | Promise<SystemResponse>
   /** Which credentials a request has. */
   signedInWith(request: SystemRequest): 'first' | 'other' | 'none'
   unauthorized: SystemResponse
@@ -77,7 +77,7 @@ export function useAnalytics(peer: AnalyticsPeer): AnalyticsBench {
   beforeAll(async () => {
     const certificate = makeCertificate()
     bench.system = await startConnectedSystem(certificate, (request) =>
-      peer.signedInWith(request) === accepted ? peer.answer(request) : peer.unauthorized,
+      peer.signedInWith(request) === accepted ? peer.respond(request) : peer.unauthorized,
     )
     const outbound = { allowPrivate: true, ca: certificate.certificate }
     const connectorUrls = { [peer.connector]: bench.system.url }

@@ -28,7 +28,7 @@ export class PipedriveAccount {
   refreshToken = ''
   #issued = 0
 
-  answer(request: SystemRequest): SystemResponse {
+  respond(request: SystemRequest): SystemResponse {
     const { path, query, headers } = request
     if (path === '/oauth/token') return this.#issue(request)
     const isKnown =

@@ -7,7 +7,7 @@ import type { SystemRequest, SystemResponse } from './connected-system.ts'
  * a query is changed here: the names of its tables, and `toDateTime`, which parses any form with microseconds.
  */
 export interface PostHogPeer {
-  answer(request: SystemRequest): Promise<SystemResponse>
+  respond(request: SystemRequest): Promise<SystemResponse>
   add(...events: PeerEvent[]): Promise<void>
   /** Adds rows as they are. */
   insert(table: 'events' | 'persons' | 'person_distinct_ids', ...rows: object[]): Promise<void>
@@ -49,7 +49,7 @@ export function createPostHog(clickhouse: () => ClickHouse): PostHogPeer {
   return {
     queries,
     insert,
-    answer: async ({ method, path, body }) => {
+    respond: async ({ method, path, body }) => {
       if (method !== 'POST' || path !== '/api/projects/7/query/') {
         return { status: 404, body: { type: 'invalid_request', code: 'not_found', detail: 'Not found.' } }
       }

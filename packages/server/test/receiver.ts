@@ -20,7 +20,7 @@ export interface Receiver {
   port: number
   received: Received[]
   /** How it responds to a request; 200 by default. */
-  answer: (response: ServerResponse, request: Received) => void
+  respond: (response: ServerResponse, request: Received) => void
   url(path?: string, host?: string): string
   close(): Promise<void>
 }
@@ -59,7 +59,7 @@ export async function startReceiver({ key, certificate }: Certificate): Promise<
     const connection = numbers.get(request.socket) ?? 0
     const entry = { path: url, headers, body: Buffer.concat(chunks), at: Date.now(), connection }
     received.push(entry)
-    receiver.answer(response, entry)
+    receiver.respond(response, entry)
   })
   server.on('secureConnection', (socket) => numbers.set(socket, ++connections))
   server.listen(0, '127.0.0.1')
@@ -68,7 +68,7 @@ export async function startReceiver({ key, certificate }: Certificate): Promise<
   const receiver: Receiver = {
     port,
     received,
-    answer: (response) => response.end('ok'),
+    respond: (response) => response.end('ok'),
     url: (path = '/hook', host = 'hooks.example') => `https://${host}:${port}${path}`,
     close: async () => {
       server.closeAllConnections()

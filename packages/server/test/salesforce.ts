@@ -46,7 +46,7 @@ export class SalesforceOrganization {
   readonly #queries = new Map<string, SalesforceObject[]>()
   #numbers = 0
 
-  answer(request: SystemRequest): SystemResponse {
+  respond(request: SystemRequest): SystemResponse {
     const { path, method } = request
     if (path === '/services/oauth2/token') return this.#issue(request)
     if (this.accessToken === '' || request.headers.authorization !== `Bearer ${this.accessToken}`) {

@@ -74,7 +74,7 @@ export async function startGateway(certificate: Certificate): Promise<TestGatewa
     }
   }
 
-  receiver.answer = (response: ServerResponse, { path, headers, body }: Received) => {
+  receiver.respond = (response: ServerResponse, { path, headers, body }: Received) => {
     if (headers.authorization !== `Bearer ${GATEWAY_TOKEN}`) {
       response.writeHead(401).end()
       return

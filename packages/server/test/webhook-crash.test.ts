@@ -38,7 +38,7 @@ test(`killed ${KILLS} times while delivering, every event arrives, and each reco
   await writeFile(authority, certificate.certificate)
   const receiver = await startReceiver(certificate)
   const seen = new Map<string, number>()
-  receiver.answer = (response, { headers, body }) => {
+  receiver.respond = (response, { headers, body }) => {
     const id = String(headers['webhook-id'])
     const times = (seen.get(id) ?? 0) + 1
     seen.set(id, times)

@@ -23,7 +23,7 @@ let pages: Record<string, string>
 beforeAll(async () => {
   dns = await startDnsServer()
   site = await startReceiver(certificate)
-  site.answer = (response, { headers, path }: Received) => {
+  site.respond = (response, { headers, path }: Received) => {
     const page = pages[`${headers.host}${path}`]
     if (page === undefined) response.writeHead(404).end()
     else if (page.startsWith('https://')) response.writeHead(301, { location: page }).end()

@@ -27,7 +27,7 @@ export interface AskServices {
 const tag = 'Ask'
 /** Questions of a tenant at the same time in a process: their callers wait for them. */
 const AT_ONCE = 3
-const RESPONSE_MS_MAX = 90_000
+const ANSWER_MS_MAX = 90_000
 const WATCH_MS = 500
 
 const underWay = new Map<string, number>()
@@ -159,7 +159,7 @@ async function bounded<T>(
   const givenUp = new AbortController()
   const watching = setInterval(() => isGivenUp() && givenUp.abort(), WATCH_MS)
   try {
-    return await work(AbortSignal.any([givenUp.signal, AbortSignal.timeout(RESPONSE_MS_MAX)]))
+    return await work(AbortSignal.any([givenUp.signal, AbortSignal.timeout(ANSWER_MS_MAX)]))
   } finally {
     clearInterval(watching)
     const left = (underWay.get(tenant.id) ?? 1) - 1

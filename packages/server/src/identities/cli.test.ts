@@ -92,7 +92,7 @@ test.skipIf(!hasDovecot)(
       smtp: { login: 'access_token' },
     })
     const endpoint = await startReceiver(bench.servers.certificate)
-    endpoint.answer = (response) =>
+    endpoint.respond = (response) =>
       response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600 }))
     const client = { 'token-url': endpoint.url('/token', 'localhost'), 'client-id': 'c' }
     const renewed = { ...account, ...client, 'refresh-token-file': file, 'client-secret-env': 'MY_SECRET' }

@@ -42,7 +42,7 @@ test("an identity's email account is set after a login, changed without the pass
   expect(changed.body.email_account).toMatchObject({ connected: true, daily_limit: 10 })
   // Set from the command line, with access tokens that are renewed: a change keeps the renewal.
   const endpoint = await startReceiver(bench.servers.certificate)
-  endpoint.answer = (response) => response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600 }))
+  endpoint.respond = (response) => response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600 }))
   const { smtp } = settingsOf(bench.servers, mailbox)
   const tokenUrl = endpoint.url('/token', 'localhost')
   const renewed = {

@@ -31,7 +31,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     tenant = await createTestTenant(bench.service)
     ;({ identityId, mailbox } = await bench.addSender(tenant))
     endpoint.received.length = 0
-    endpoint.answer = (response) => issue(response)
+    endpoint.respond = (response) => issue(response)
   })
 
   /** Issues the access token that the mail servers accept from now on, in place of the previous one. */
@@ -40,7 +40,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600, token_type: 'Bearer', ...more }))
   }
   const respond = (status: number, body: object) => {
-    endpoint.answer = (response) => response.writeHead(status).end(JSON.stringify(body))
+    endpoint.respond = (response) => response.writeHead(status).end(JSON.stringify(body))
   }
   const renewal = () => ({
     refreshToken: REFRESH,
@@ -89,7 +89,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     expect(forms()).toHaveLength(1)
 
     // The endpoint issues a new refresh token, which is used from then on.
-    endpoint.answer = (response) => issue(response, { refresh_token: 'refresh-token-2', expires_in: '3600' })
+    endpoint.respond = (response) => issue(response, { refresh_token: 'refresh-token-2', expires_in: '3600' })
     bench.pass(3_570_000)
     await send()
     expect(forms().slice(1)).toEqual([{ ...asked, refresh_token: REFRESH }])
@@ -169,7 +169,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     // The delay after a rejected login, not the one after a broken connection.
     expect(Date.parse(next_attempt_at ?? '')).toBeGreaterThan(Date.now() + 30_000)
 
-    endpoint.answer = (response) => issue(response)
+    endpoint.respond = (response) => issue(response)
     await expect(send()).rejects.toMatchObject({ message: expect.stringContaining(problem) })
     expect(await check()).toMatchObject({ connected: true, error: null, needs_sign_in: false })
     await send()
@@ -194,20 +194,20 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
       code: 'mail_unavailable',
       message: expect.stringContaining('OAuth2: the token endpoint responded with status 503: temporarily_unavailable'),
     })
-    endpoint.answer = (response) => response.socket?.destroy()
+    endpoint.respond = (response) => response.socket?.destroy()
     await expect(send()).rejects.toMatchObject({
       message: expect.stringContaining('OAuth2: the token endpoint cannot be reached: '),
     })
     expect(await described()).toMatchObject({ connected: true, error: null })
     for (const nonsense of ['<html>', '[]', '{"access_token":"a\\r\\nb"}', '{"access_token":7}', '']) {
-      endpoint.answer = (response) => response.end(nonsense)
+      endpoint.respond = (response) => response.end(nonsense)
       await expect(send()).rejects.toMatchObject({
         message: expect.stringMatching(/OAuth2: the token endpoint responded with status 200$/),
       })
     }
     expect(await described()).toMatchObject({ connected: false })
     // A redirect would send the secrets elsewhere.
-    endpoint.answer = (response) => response.writeHead(302, { location: endpoint.url('/else', 'localhost') }).end()
+    endpoint.respond = (response) => response.writeHead(302, { location: endpoint.url('/else', 'localhost') }).end()
     await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('responded with status 302') })
     expect(endpoint.received.map(({ path }) => path)).not.toContain('/else')
   })

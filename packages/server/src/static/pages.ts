@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../platform/http/app-types.ts'
-import { refuseUnknownPaths } from '../platform/http/conventions.ts'
+import { handleUnknownPaths } from '../platform/http/conventions.ts'
 
 /** Output directory of the dashboard's build. */
 const DIST = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url))
@@ -32,7 +32,7 @@ export async function servePages(app: App, directory = DIST): Promise<void> {
     return reply.sendFile(file, join(directory, 'assets'))
   })
 
-  refuseUnknownPaths(app, async (request, reply) => {
+  handleUnknownPaths(app, async (request, reply) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false
     const [path = '/'] = request.url.split('?')
     if (NO_PAGE.test(path)) return false

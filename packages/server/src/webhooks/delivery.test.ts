@@ -20,7 +20,7 @@ beforeAll(async () => {
   bench = await startWebhookBench()
 })
 afterEach(() => {
-  bench.receiver.answer = (response) => response.end('ok')
+  bench.receiver.respond = (response) => response.end('ok')
 })
 afterAll(() => bench.close())
 
@@ -178,7 +178,7 @@ test.each([
 })
 
 test('a delivery fails after six attempts with the same bytes, each after its delay; the subscription stays active', async () => {
-  bench.receiver.answer = (response) => response.writeHead(500).end(`no ${bench.receiver.received.length}`)
+  bench.receiver.respond = (response) => response.writeHead(500).end(`no ${bench.receiver.received.length}`)
   const { subscriptionId, path } = await subscribed()
   await view()
   let delivery = await attempted(tenant, subscriptionId, 1)
@@ -211,7 +211,7 @@ test('a delivery fails after six attempts with the same bytes, each after its de
   expect(new Set(requests.map(({ body }) => String(body)))).toEqual(new Set([delivery.payload]))
   expect(new Set(requests.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(6)
 
-  bench.receiver.answer = (response) => response.end('fine again')
+  bench.receiver.respond = (response) => response.end('fine again')
   await view()
   await until(async () =>
     expect(await subscriptionHealth(tenant.handle, [subscriptionId], bench.now())).toMatchObject([
@@ -221,7 +221,7 @@ test('a delivery fails after six attempts with the same bytes, each after its de
 })
 
 test('later attempts send the same bytes as the first, even if the contact has changed', async () => {
-  bench.receiver.answer = (response) => response.writeHead(503).end()
+  bench.receiver.respond = (response) => response.writeHead(503).end()
   const { subscriptionId, path } = await subscribed()
   await tenant.contact('ada@example.com', { firstname: 'Ada' }, { visitor_id: 'v1' })
   await view()
@@ -242,7 +242,7 @@ test.each([
   [404, 'ignored', 'pending'],
   [500, '"ignore"', 'pending'],
 ])('a response with status %i and the body %j: %s', async (status, body, expected) => {
-  bench.receiver.answer = (response) => response.writeHead(status, { location: '/elsewhere' }).end(body)
+  bench.receiver.respond = (response) => response.writeHead(status, { location: '/elsewhere' }).end(body)
   const { subscriptionId, path } = await subscribed()
   await view()
   const delivery = await attempted(tenant, subscriptionId, 1)
@@ -264,7 +264,7 @@ test('unknown host names, TLS errors and broken connections are retried', async 
   const tls = await attempted(tenant, untrusted.subscriptionId, 1)
   expect(tls).toMatchObject({ status: 'pending', attempts: [{ error: expect.stringMatching(/^ERR_TLS/) }] })
 
-  bench.receiver.answer = (response) => response.socket?.destroy()
+  bench.receiver.respond = (response) => response.socket?.destroy()
   const broken = await subscribed()
   await view()
   expect(await attempted(tenant, broken.subscriptionId, 1)).toMatchObject({ status: 'pending' })
@@ -289,12 +289,12 @@ test('events that are recorded while a subscription is paused are never delivere
 })
 
 test('deliveries that were pending when a subscription was paused are sent when it is resumed', async () => {
-  bench.receiver.answer = (response) => response.writeHead(500).end()
+  bench.receiver.respond = (response) => response.writeHead(500).end()
   const { subscriptionId, path } = await subscribed()
   await view()
   await attempted(tenant, subscriptionId, 1)
   await pauseSubscription(tenant.handle, subscriptionId, bench.now())
-  bench.receiver.answer = (response) => response.end()
+  bench.receiver.respond = (response) => response.end()
   bench.pass(2 * MINUTE)
   await sleep(300)
   expect(bench.receiver.received.filter((each) => each.path === path)).toHaveLength(1)
@@ -303,7 +303,7 @@ test('deliveries that were pending when a subscription was paused are sent when 
 })
 
 test('a failed delivery, or all of a time range, are sent again with the same bytes and six new attempts', async () => {
-  bench.receiver.answer = (response) => response.writeHead(500).end()
+  bench.receiver.respond = (response) => response.writeHead(500).end()
   const { subscriptionId, path } = await subscribed()
   const began = bench.now()
   await view()
@@ -320,7 +320,7 @@ test('a failed delivery, or all of a time range, are sent again with the same by
     bench.pass(13 * HOUR)
     await attempted(tenant, subscriptionId, attempt)
   }
-  bench.receiver.answer = (response) => response.end()
+  bench.receiver.respond = (response) => response.end()
   const range = { from: began, to: bench.now() }
   expect(await resendFailed(handle, subscriptionId, { ...range, from: bench.now() }, bench.now())).toBe(0)
   expect(await resendFailed(handle, subscriptionId, range, bench.now())).toBe(1)
@@ -413,7 +413,7 @@ test('the retention deletes finished deliveries, not pending ones; deleting a su
   const { subscriptionId } = await subscribed()
   await view()
   await attempted(tenant, subscriptionId, 1)
-  bench.receiver.answer = (response) => response.writeHead(500).end()
+  bench.receiver.respond = (response) => response.writeHead(500).end()
   await view()
   await until(async () => {
     const all = await deliveriesOf(tenant.handle, subscriptionId)

@@ -14,7 +14,7 @@ beforeAll(async () => {
   bench = await startWebhookBench()
 })
 afterEach(() => {
-  bench.receiver.answer = (response) => response.end('ok')
+  bench.receiver.respond = (response) => response.end('ok')
 })
 afterAll(() => bench.close())
 
@@ -23,7 +23,7 @@ async function waiting() {
   tenant = await createTestTenant(bench.service)
   const path = `/resend/${++paths}`
   const { subscriptionId } = await bench.subscribe(tenant, { url: bench.receiver.url(path) })
-  bench.receiver.answer = (response) => response.writeHead(500).end()
+  bench.receiver.respond = (response) => response.writeHead(500).end()
   await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url: 'https://shop.example/' }] })
   const { delivery_id: deliveryId } = await attempted(tenant, subscriptionId, 1)
   const { handle } = tenant
@@ -42,7 +42,7 @@ test('the next attempt of a delivery that is being retried is brought forward', 
   const [, second] = failed.attempts
   const wait = Date.parse(failed.next_attempt_at ?? '') - Date.parse(second?.at ?? '') - (second?.latency_ms ?? 0)
   expect(wait).toBe(5 * MINUTE)
-  bench.receiver.answer = (response) => response.end('ok')
+  bench.receiver.respond = (response) => response.end('ok')
   await resend()
   expect(await attempted(tenant, subscriptionId, 3)).toMatchObject({ status: 'succeeded', attempt_count: 3 })
   const bodies = await arrived(bench.receiver, path, 3)
@@ -53,7 +53,7 @@ test('however many concurrent calls bring it forward, it is attempted once more'
   const { subscriptionId, path, resend } = await waiting()
   // The receiver responds only after all calls, because a finished delivery would be sent again.
   const asked = Promise.withResolvers<void>()
-  bench.receiver.answer = (response) => void asked.promise.then(() => response.end('ok'))
+  bench.receiver.respond = (response) => void asked.promise.then(() => response.end('ok'))
   await Promise.all(Array.from({ length: 10 }, resend))
   asked.resolve()
   expect(await attempted(tenant, subscriptionId, 2)).toMatchObject({ status: 'succeeded', attempt_count: 2 })
@@ -70,7 +70,7 @@ test('however many concurrent calls bring it forward, it is attempted once more'
 test('a delivery that is being sent is not sent a second time', async () => {
   const { subscriptionId, path, resend } = await waiting()
   let respond = () => {}
-  bench.receiver.answer = (response) => {
+  bench.receiver.respond = (response) => {
     respond = () => response.writeHead(500).end()
   }
   await resend()

@@ -152,7 +152,7 @@ test('other tenants cannot use a subscription', async () => {
 
 test('secrets and header values are in no list, no log, and in clear text in no table', async () => {
   const { receiver, service } = bench
-  receiver.answer = (response) => response.writeHead(500).end()
+  receiver.respond = (response) => response.writeHead(500).end()
   const made = await bench.subscribe(tenant, { headers: [{ name: 'Authorization', value: HEADER_VALUE }] })
   await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view' }] })
   await attempted(tenant, made.subscriptionId, 1)

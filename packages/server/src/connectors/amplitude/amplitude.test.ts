@@ -91,7 +91,7 @@ const peer: AnalyticsPeer = {
   delayMs: 3.3 * HOUR_MS,
   findsLateAtOnce: true,
   readsEvents: ({ path }) => path === '/api/2/export',
-  answer: (request) => {
+  respond: (request) => {
     if (request.path === '/api/2/export') return exported(request)
     return request.path === '/api/2/events/list' ? { body: { data: [] } } : { status: 404, body: {} }
   },

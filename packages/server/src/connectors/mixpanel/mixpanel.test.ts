@@ -78,7 +78,7 @@ const peer: AnalyticsPeer = {
   delayMs: 0,
   findsLateAtOnce: false,
   readsEvents: ({ path, query }) => path === '/api/2.0/export' && !query.has('limit'),
-  answer: (request) => {
+  respond: (request) => {
     if (request.query.get('project_id') !== '42') return { status: 400, body: { error: 'Missing project_id' } }
     if (request.path === '/api/2.0/export') return exported(request)
     if (request.path === '/api/query/engage' && request.method === 'POST') return queried(request)

@@ -30,7 +30,7 @@ let options: { outbound: object; connectorUrls: Record<string, string>; provider
 
 beforeAll(async () => {
   const certificate = makeCertificate()
-  system = await startConnectedSystem(certificate, (request) => account.answer(request))
+  system = await startConnectedSystem(certificate, (request) => account.respond(request))
   const urls = { pipedrive: system.url }
   options = {
     outbound: { allowPrivate: true, ca: certificate.certificate },

@@ -24,7 +24,7 @@ const peer: AnalyticsPeer = {
   delayMs: 0,
   findsLateAtOnce: true,
   readsEvents: ({ body }) => body.includes('SELECT toString(uuid)'),
-  answer: posthog.answer,
+  respond: posthog.respond,
   add: posthog.add,
   addBad: async (at) => {
     const row = { event: 'Bad', properties: '{}', created_at: clickhouseTime(at), person_id: '' }

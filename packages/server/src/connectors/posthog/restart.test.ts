@@ -23,7 +23,7 @@ test('restart in the middle: a service that is killed, with its ClickHouse, cont
   const certificate = makeCertificate()
   const { stores } = await sharedService()
   const posthog = createPostHog(() => stores.clickhouse)
-  const system = await startConnectedSystem(certificate, posthog.answer)
+  const system = await startConnectedSystem(certificate, posthog.respond)
   const ca = join(directory, 'ca.pem')
   await writeFile(ca, certificate.certificate)
   const databaseUrl = await createDatabase()

@@ -14,7 +14,7 @@ beforeAll(async () => {
   server = createServer(async (incoming, response) => {
     const { pathname, searchParams: query } = new URL(incoming.url ?? '/', 'http://peer')
     const { method = 'GET', headers } = incoming
-    const sent = organization.answer({
+    const sent = organization.respond({
       method,
       path: pathname,
       query,

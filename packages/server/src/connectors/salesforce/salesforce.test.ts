@@ -21,7 +21,7 @@ let options: { outbound: object; connectorUrls: Record<string, string>; provider
 
 beforeAll(async () => {
   const certificate = makeCertificate()
-  system = await startConnectedSystem(certificate, (request) => organization.answer(request))
+  system = await startConnectedSystem(certificate, (request) => organization.respond(request))
   const urls = { salesforce: system.url }
   options = {
     outbound: { allowPrivate: true, ca: certificate.certificate },

@@ -108,7 +108,7 @@ function methodNotAllowed(method: string, allowed: string[]): ServiceError {
 export type UnknownPath = (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
 
 /** Lets `respond` handle a path without a route before it becomes a 404. */
-export function refuseUnknownPaths(app: FastifyInstance, respond: UnknownPath): void {
+export function handleUnknownPaths(app: FastifyInstance, respond: UnknownPath): void {
   app.unknownPaths.push(respond)
 }
 

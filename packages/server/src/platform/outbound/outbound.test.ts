@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const outbound of open.splice(0)) await outbound.close()
   receiver.received.length = 0
-  receiver.answer = (response) => response.end('ok')
+  receiver.respond = (response) => response.end('ok')
   dns.queries.clear()
 })
 afterAll(async () => {
@@ -128,7 +128,7 @@ describe('calls', () => {
   beforeAll(() => dns.zone.set('hooks.example', ['127.0.0.1']))
 
   test('a response has its status, body and address', async () => {
-    receiver.answer = (response) => response.writeHead(418).end('teapot')
+    receiver.respond = (response) => response.writeHead(418).end('teapot')
     const result = await post(client(), receiver.url('/a?b=c'), '{"x":"ä"}')
     expect(result).toMatchObject({ status: 418, address: '127.0.0.1' })
     expect(result.body.toString()).toBe('teapot')
@@ -168,7 +168,7 @@ describe('calls', () => {
     const connections = () => new Set(receiver.received.map(({ connection }) => connection)).size
     for (let n = 0; n < 10; n++) await post(outbound, receiver.url())
     expect([connections(), dns.queries.get('hooks.example')]).toEqual([1, 1])
-    receiver.answer = (response) => response.writeHead(200, { connection: 'close' }).end()
+    receiver.respond = (response) => response.writeHead(200, { connection: 'close' }).end()
     for (let n = 0; n < 4; n++) await post(outbound, receiver.url())
     expect([connections(), dns.queries.get('hooks.example')]).toEqual([4, 4])
   })
@@ -189,13 +189,13 @@ describe('calls', () => {
     expect(first.length).toBeLessThanOrEqual(6)
     expect(new Set(first).isSupersetOf(new Set(await sendAtOnce(3)))).toBe(true)
 
-    receiver.answer = (response) => response.socket?.destroy()
+    receiver.respond = (response) => response.socket?.destroy()
     await expect(post(outbound, url)).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' })
-    receiver.answer = (response) => void response.end('x'.repeat(40_000))
+    receiver.respond = (response) => void response.end('x'.repeat(40_000))
     expect(await post(outbound, url)).toMatchObject({ status: 200 })
     const broken = new Set(used())
     expect(broken.size).toBe(2)
-    receiver.answer = (response) => response.end('ok')
+    receiver.respond = (response) => response.end('ok')
     for (const connection of await sendAtOnce(6)) expect(broken.has(connection)).toBe(false)
   })
 
@@ -228,7 +228,7 @@ describe('calls', () => {
   })
 
   test('redirects are returned, not followed', async () => {
-    receiver.answer = (response) => response.writeHead(307, { location: receiver.url('/elsewhere') }).end()
+    receiver.respond = (response) => response.writeHead(307, { location: receiver.url('/elsewhere') }).end()
     expect(await post(client(), receiver.url())).toMatchObject({ status: 307 })
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook'])
   })
@@ -245,7 +245,7 @@ describe('calls', () => {
 
   test('the first 16 KB of a long body are kept, and the rest is not read', async () => {
     let written = 0
-    receiver.answer = (response) => {
+    receiver.respond = (response) => {
       const write = () => {
         if (response.destroyed || written > 50_000_000) return
         written += 65_536
@@ -264,7 +264,7 @@ describe('calls', () => {
     ['never begins', (response: ServerResponse) => response.flushHeaders()],
     ['is shorter than announced', (response: ServerResponse) => response.end('taken')],
   ])('a 2xx counts once its headers arrive, even if its body %s', async (how, write) => {
-    receiver.answer = (response) => {
+    receiver.respond = (response) => {
       response.writeHead(202, how === 'is shorter than announced' ? { 'content-length': '100' } : {})
       response.strictContentLength = false
       write(response)
@@ -274,14 +274,14 @@ describe('calls', () => {
     expect(status).toBe(202)
     if (how === 'never ends') expect(String(body)).toBe('taken')
     // Such a connection is not reused.
-    receiver.answer = (response) => response.end('ok')
+    receiver.respond = (response) => response.end('ok')
     expect(String((await post(sender, receiver.url())).body)).toBe('ok')
     expect(new Set(receiver.received.map(({ connection }) => connection)).size).toBe(2)
   })
 
   test('the ten seconds cover the whole response of a failure, however slowly it drips', async () => {
     let drips = 0
-    receiver.answer = (response) => {
+    receiver.respond = (response) => {
       response.writeHead(500)
       const drip = setInterval(() => response.write('.', () => drips++), 300)
       response.on('close', () => clearInterval(drip))

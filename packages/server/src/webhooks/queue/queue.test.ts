@@ -23,7 +23,7 @@ beforeAll(async () => {
   bench = await startWebhookBench()
 })
 afterEach(() => {
-  bench.receiver.answer = (response) => response.end('ok')
+  bench.receiver.respond = (response) => response.end('ok')
   bench.receiver.received.length = 0
 })
 afterAll(() => bench.close())
@@ -65,7 +65,7 @@ function secondWorker() {
 test('two workers share a queue and send each delivery once', async () => {
   const tenant = await createTestTenant(bench.service)
   const { subscriptionId } = await bench.subscribe(tenant, { event: 'shared', url: bench.receiver.url('/shared') })
-  bench.receiver.answer = (response) => setTimeout(() => response.end(), 5)
+  bench.receiver.respond = (response) => setTimeout(() => response.end(), 5)
   const other = secondWorker()
   try {
     await queue(tenant, 'shared', 600)
@@ -97,7 +97,7 @@ test.each([
   await bench.subscribe(fast, { event: 'page_view', url: bench.receiver.url(`/fast/${before}`) })
   if (before > 0) {
     // Like a distant receiver: it takes as long for many requests as for one, so it gets many.
-    bench.receiver.answer = (response) => setTimeout(() => response.end(), 200)
+    bench.receiver.respond = (response) => setTimeout(() => response.end(), 200)
     await queue(hanging, 'stuck', before)
     const quick = () => bench.receiver.received.filter(({ path }) => path.startsWith(`/stuck/${before}/`))
     await until(() => expect(quick()).toHaveLength(20 * before), 60_000)
@@ -105,7 +105,7 @@ test.each([
   }
   const open: (() => void)[] = []
   let givenUp = 0
-  bench.receiver.answer = (response, { path }) => {
+  bench.receiver.respond = (response, { path }) => {
     if (!path.startsWith('/stuck')) return response.end()
     open.push(() => response.end())
     response.once('close', () => givenUp++)
@@ -121,7 +121,7 @@ test.each([
   // No receiver gets more concurrent requests than the maximum.
   const perPath = Map.groupBy(bench.receiver.received, ({ path }) => path)
   for (const [path, requests] of perPath) if (path.startsWith('/stuck')) expect(requests.length).toBeLessThanOrEqual(32)
-  bench.receiver.answer = (response) => response.end()
+  bench.receiver.respond = (response) => response.end()
   for (const end of open) end()
 })
 
@@ -129,7 +129,7 @@ test("a small queue does not wait for another tenant's large one", async () => {
   const [large, small] = [await createTestTenant(bench.service), await createTestTenant(bench.service)]
   await bench.subscribe(large, { event: 'burst', url: bench.receiver.url('/large') })
   await bench.subscribe(small, { event: 'burst', url: bench.receiver.url('/small') })
-  bench.receiver.answer = (response) => setTimeout(() => response.end(), 10)
+  bench.receiver.respond = (response) => setTimeout(() => response.end(), 10)
   const { stores } = bench.service
   // In one transaction, so that the small queue is due as early as the large one.
   await stores.database.transaction().execute(async (database) => {
@@ -399,7 +399,7 @@ test('an event without a contact gets its body at once; a pending delivery that 
 test('a worker that is stopped finishes what it can and releases the rest at once', async () => {
   const tenant = await createTestTenant(bench.service)
   const { subscriptionId } = await bench.subscribe(tenant, { event: 'given', url: bench.receiver.url('/given') })
-  bench.receiver.answer = () => {}
+  bench.receiver.respond = () => {}
   const worker = secondWorker()
   await queue(tenant, 'given', 1)
   worker.wake()
@@ -408,7 +408,7 @@ test('a worker that is stopped finishes what it can and releases the rest at onc
   const [delivery] = await deliveriesOf(tenant.handle, subscriptionId)
   expect(delivery).toMatchObject({ status: 'pending', attempt_count: 0, attempts: [] })
   expect(Date.parse(delivery?.next_attempt_at ?? '')).toBeLessThanOrEqual(bench.now().getTime())
-  bench.receiver.answer = (response) => response.end()
+  bench.receiver.respond = (response) => response.end()
   const next = secondWorker()
   await arrived(bench.receiver, '/given', 2)
   await next.stop()

@@ -265,11 +265,11 @@ test('the whole URL is in no response and in no audit entry', async () => {
 
 test('test messages, retries and re-sent ones have the same bytes', async () => {
   const { subscriptionId, path } = await subscribeSlack('form_submission')
-  bench.receiver.answer = (response) => response.writeHead(500).end('no_service')
+  bench.receiver.respond = (response) => response.writeHead(500).end('no_service')
   await tenant.call('POST', `/v1/webhooks/${subscriptionId}/test`)
   const delivery = await attempted(tenant, subscriptionId, 1)
   expect(delivery).toMatchObject({ is_test: true, attempts: [{ status_code: 500, body: 'no_service' }] })
-  bench.receiver.answer = (response) => response.end('ok')
+  bench.receiver.respond = (response) => response.end('ok')
   bench.pass(61_000)
   await attempted(tenant, subscriptionId, 2)
   await tenant.call('POST', `/v1/webhooks/${subscriptionId}/deliveries/${delivery.delivery_id}/resend`)
