@@ -140,10 +140,7 @@ function validatorOf(schema: object): Validator {
   return validator
 }
 
-/**
- * Every response of every test must match its route's schema, and every error be declared, so that openapi.json is
- * correct.
- */
+/** Every test's responses must match their schemas, and every error be declared, so that openapi.json is correct. */
 function checkResponses(app: App): void {
   app.addHook('preSerialization', async (request, reply, payload) => {
     const { operationId, hide, response } = (request.routeOptions.schema ?? {}) as DescribedRoute

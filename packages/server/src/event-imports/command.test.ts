@@ -169,7 +169,7 @@ test('Ctrl+C ends an import that waits for standard input, and leaves no copy of
   expect(await copies()).toEqual(before)
 })
 
-test('an import whose connection to PostgreSQL breaks while it writes a contact goes on', async () => {
+test('an import continues when its connection to PostgreSQL breaks while it writes a contact', async () => {
   const contact = await tenant.contact('broken@example.com')
   const { pool } = service.postgres
   const client = await pool.connect()

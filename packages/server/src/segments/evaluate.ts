@@ -33,8 +33,8 @@ export interface EvaluateDependencies {
 
 /**
  * Evaluates a segment, which this process has claimed, for every contact of the tenant. The first evaluation records no
- * entries, because it only finds the members that the segment has from the start. The caller releases the segment, unless
- * it was evaluated to the end.
+ * entries, because it only finds the members that the segment has from the start. The caller then releases the segment,
+ * which changes nothing if the evaluation was completed.
  */
 export async function evaluateSegment(
   tenant: Tenant,

@@ -33,7 +33,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   let resumeAt = 0
   /**
    * The current claim, until it is released. When PostgreSQL goes down, it is retried first: it may have been made, and
-   * then no other process can claim the segment for a while.
+   * then no other process can claim the segment until its lease ends.
    */
   let current: ({ tenantId: string } & ClaimedSegment) | null = null
   let lastTenant: string | null = null

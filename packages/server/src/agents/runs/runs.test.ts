@@ -184,7 +184,7 @@ test('concurrent triggers queue no more runs than the limit allows', async () =>
   expect(asked.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'too_many_runs' } })
 })
 
-test('a run whose connection to PostgreSQL breaks while it records a contact evaluates the contact again', async () => {
+test('a run evaluates a contact again when its connection to PostgreSQL breaks while it records the contact', async () => {
   const ada = await tenant.contact('ada@example.com', { lifecyclestage: 'lead' })
   const agentId = await agent(TEMPLATE)
   const { pool } = service.postgres

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 
-/** The errors of the connections to PostgreSQL: others, as of a file or of another host, have the same codes. */
+/** Errors of connections to PostgreSQL: only these count, because errors of files and other hosts have the same codes. */
 const ofConnections = new WeakSet<object>()
 
 /** A client that notes the errors of its connection. */
@@ -22,7 +22,7 @@ const DISK_FULL = '53100'
 /**
  * The 503 for an error that means PostgreSQL is currently unavailable: no connection, SQLSTATE classes 08 and 57P (it
  * is shutting down or starting), class 53 (disk full, too many connections, no memory), or 57014 (statement timeout).
- * A 503, as ClickHouse's errors are, is returned as it is. null for any other error.
+ * A ServiceError with the status 503, such as ClickHouse's, is returned unchanged; null for any other error.
  */
 export function asUnavailable(error: unknown): ServiceError | null {
   if (error instanceof ServiceError) return error.status === 503 ? error : null
