@@ -1,13 +1,14 @@
 import { shown } from './characters.ts'
 import { ID_LENGTH_MAX } from './ids.ts'
+import type { Tenant } from './tenant.ts'
 
-/** The words that a tenant adds to the vocabulary below, as `ownWords` returns them. */
-export type OwnWords = ReadonlySet<string>
+/** The words that a tenant has added to the vocabulary below, as `toIgnoredIds` returns them. */
+export type IgnoredIds = ReadonlySet<string>
 
-/** Finds a tenant's own words. They are cached, so asking for them costs no query. */
-export type FindOwnWords = (tenantId: string) => Promise<OwnWords>
+/** Finds the words that a tenant has added. The service caches them, so that each request may ask. */
+export type FindIgnoredIds = (tenant: Tenant) => Promise<IgnoredIds>
 
-export const NO_OWN_WORDS: OwnWords = new Set()
+export const NONE_IGNORED: IgnoredIds = new Set()
 
 /**
  * What code writes in place of an id that it does not have, in lower case. Words that could be the login of a person,
@@ -37,16 +38,16 @@ const LENGTH_MAX = 2 * ID_LENGTH_MAX
  * Whether an id names nobody: `undefined`, `[object Object]`, a template without its value, a UUID of zeros … If it
  * counted as an id, everyone who sends it would be one person.
  */
-export function namesNobody(id: string, words: OwnWords): boolean {
+export function namesNobody(id: string, ignored: IgnoredIds): boolean {
   if (id.length > LENGTH_MAX) return id.trim() === ''
   if (UNFILLED.test(id)) return true
   const word = plainWord(id)
-  return WORDS.has(word) || words.has(word) || UNFILLED_PERCENT.test(word) || ZERO_UUID.test(word)
+  return WORDS.has(word) || ignored.has(word) || UNFILLED_PERCENT.test(word) || ZERO_UUID.test(word)
 }
 
-/** The words of a tenant, which are compared like those of the vocabulary. */
-export function ownWords(words: readonly string[]): OwnWords {
-  return words.length === 0 ? NO_OWN_WORDS : new Set(words.map(plainWord))
+/** The words of a tenant, to be compared like those of the vocabulary. */
+export function toIgnoredIds(words: readonly string[]): IgnoredIds {
+  return words.length === 0 ? NONE_IGNORED : new Set(words.map(plainWord))
 }
 
 /**
@@ -56,10 +57,10 @@ export function ownWords(words: readonly string[]): OwnWords {
 export function unlessNobody<Id extends string | null | undefined>(
   name: string,
   id: Id,
-  words: OwnWords,
+  ignored: IgnoredIds,
   warnings: string[],
 ): Id | null {
-  if (typeof id !== 'string' || !namesNobody(id, words)) return id
+  if (typeof id !== 'string' || !namesNobody(id, ignored)) return id
   warnings.push(ignoredId(name, id))
   return null
 }
@@ -69,8 +70,8 @@ export function ignoredId(name: string, id: string): string {
   return `ignored_id: ${name} ${JSON.stringify(shown(id))} names nobody and was ignored. Omit it, or send an id that only one person has.`
 }
 
-/** The id in lower case, without what surrounds it. */
-function plainWord(id: string): string {
+/** An id in lower case, without what surrounds it. Two words that are the same count once in a tenant's list. */
+export function plainWord(id: string): string {
   let word = id.replace(EDGES, '').toLowerCase()
   while (word.length > 1 && PAIRS.get(word.charAt(0)) === word.at(-1)) word = word.slice(1, -1).replace(EDGES, '')
   return word
