@@ -24,6 +24,7 @@ export const BODY_FIELDS = {
   contact_id: Nullable(Id),
   contact_status: Nullable(Type.Enum(['created', 'updated', 'unchanged']), 'What happened to the contact.'),
   company_id: Nullable(Id),
+  warnings: Type.Array(Type.String(), { description: 'The parts of a recorded body that were ignored, and why.' }),
 }
 export const HookBody = Type.Object(
   {
@@ -49,6 +50,7 @@ export interface Outcome {
   contact_id: string | null
   contact_status: string | null
   company_id: string | null
+  warnings: string[]
 }
 
 /** A body that this process is working on. */
@@ -242,10 +244,11 @@ const COLUMNS = [
   'contact_id',
   'contact_status',
   'company_id',
+  'warnings',
   'processed_at',
 ] as const
 
-type BodyRow = Pick<Outcome, 'error_code' | 'error_message' | 'event' | 'event_id' | 'contact_id' | 'company_id'> & {
+type BodyRow = Omit<Outcome, 'state' | 'event_key' | 'contact_status'> & {
   body_id: string
   hook_id: string
   received_at: Date
@@ -279,5 +282,6 @@ export function toResult(row: Omit<Outcome, 'state' | 'event_key'> & { state: Ho
     contact_id: row.contact_id,
     contact_status: row.contact_status as Result['contact_status'],
     company_id: row.company_id,
+    warnings: row.warnings,
   }
 }

@@ -84,7 +84,7 @@ export async function hookRoutes(
         },
       },
     },
-    async ({ admittedToHook: admitted, body, headers }, reply) => {
+    async ({ admittedToHook: admitted, body, headers, warnings }, reply) => {
       if (admitted === null) throw new Error('The route has no hook.')
       const bytes = body instanceof Buffer ? body : Buffer.alloc(0)
       requireSender(dependencies, admitted, bytes, headers, reply)
@@ -92,7 +92,8 @@ export async function hookRoutes(
       const tenant = openTenant(dependencies.stores, tenantId)
       const content = parseBody(bytes, headers['content-type'])
       const { bodyId, outcome } = await receiveBody(tenant, dependencies, row, content)
-      const { state, error, event } = toResult(outcome ?? { ...NOTHING, state: 'pending' })
+      const { state, error, event, warnings: ignored } = toResult(outcome ?? { ...NOTHING, state: 'pending' })
+      warnings.push(...ignored)
       reply.code(outcome === null ? 202 : 200)
       return { status: 'success' as const, body_id: bodyId, state, error, event }
     },

@@ -40,6 +40,8 @@ CREATE TABLE hook_bodies (
   claimed_until timestamptz,
   error_code text,
   error_message text,
+  -- The parts of a recorded body that were ignored, and why.
+  warnings text[] NOT NULL DEFAULT '{}',
   event_id uuid,
   event text,
   event_key uuid,

@@ -1,4 +1,5 @@
 import { shown } from './characters.ts'
+import type { ErrorDetail } from './errors.ts'
 import { ID_LENGTH_MAX } from './ids.ts'
 import type { Tenant } from './tenant.ts'
 
@@ -68,6 +69,12 @@ export function unlessNobody<Id extends string | null | undefined>(
 /** The warning of an ignored id. */
 export function ignoredId(name: string, id: string): string {
   return `ignored_id: ${name} ${JSON.stringify(shown(id))} names nobody and was ignored. Omit it, or send an id that only one person has.`
+}
+
+/** The problem of a record that has no email, and only an id that names nobody. */
+export function nobodyNamed(path: string, id: string): ErrorDetail {
+  const what = `${JSON.stringify(shown(id))} names nobody (ignored_id), and there is no email`
+  return { path, message: `${what}. Send an email, or an id that only one person has` }
 }
 
 /** An id in lower case, without what surrounds it. Two words that are the same count once in a tenant's list. */
