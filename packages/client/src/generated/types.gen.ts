@@ -1879,6 +1879,10 @@ export type HookBody = {
     contact_status: 'created' | 'updated' | 'unchanged' | null;
     company_id: string | null;
     /**
+     * The parts of a recorded body that were ignored, and why.
+     */
+    warnings: Array<string>;
+    /**
      * When the mapping last ran.
      */
     processed_at: string | null;
