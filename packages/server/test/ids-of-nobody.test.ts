@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { isUuid } from '../src/platform/ids.ts'
 import { type EventFiles, jsonLines, openEventFiles } from './event-files.ts'
-import { bodiesOf, createHook, send as sendToHook } from './hooks.ts'
 import {
   call,
   createTestTenant,
@@ -389,56 +388,6 @@ describe("an SDK's call", () => {
       expect(body.warnings).toEqual([ignored('messageId')])
     }
     expect(await eventsOf('visitor_id=a')).toHaveLength(3)
-  })
-})
-
-describe('a hook', () => {
-  const mapping = {
-    event: { name: { path: 'type' }, id: { path: 'id' } },
-    contact: { email: { path: 'email' }, user_id: { path: 'user' }, external_id: { path: 'customer' } },
-  }
-
-  test('records a body by its email or its other id, and its body says what was ignored', async () => {
-    const hook = await createHook(tenant, { mapping })
-    const first = await sendToHook(service, hook, {
-      type: 'paid',
-      user: 'undefined',
-      email: 'ada@example.com',
-      customer: 'c-1',
-    })
-    expect(first.body).toMatchObject({ state: 'recorded', warnings: [ignored('contact.user_id')] })
-    await sendToHook(service, hook, { type: 'paid', user: 0, email: 'bob@example.com', customer: 'null' })
-    await sendToHook(service, hook, { type: 'paid', user: 'none', customer: 'c-1' })
-    const [third, second, one] = await bodiesOf(tenant, hook)
-    expect(one.warnings).toEqual([ignored('contact.user_id')])
-    expect(second.warnings).toEqual([ignored('contact.user_id'), ignored('contact.external_id')])
-    expect([third.state, third.contact_id]).toEqual(['recorded', one.contact_id])
-    expect(second.contact_id).not.toBe(one.contact_id)
-    expect(await userIds()).toEqual([null, null])
-  })
-
-  test('fails a body that names nobody, says why, and so does its preview', async () => {
-    const hook = await createHook(tenant, { mapping })
-    const { body } = await sendToHook(service, hook, { type: 'paid', user: 'undefined' })
-    expect(body).toMatchObject({
-      state: 'failed',
-      error: { code: 'hook_no_person', message: expect.stringContaining('ignored_id') },
-    })
-    const preview = async (sample: object) => (await tenant.call('POST', `${hook.path}/preview`, { sample })).body
-    expect(await preview({ type: 'paid', user: 'undefined' })).toMatchObject({ state: 'failed' })
-    const usable = await preview({ type: 'paid', user: 'undefined', email: 'ada@example.com' })
-    expect(usable).toMatchObject({
-      state: 'recorded',
-      contact: { user_id: null },
-      warnings: [ignored('contact.user_id')],
-    })
-    expect(await contacts()).toEqual([])
-  })
-
-  test('records the event of each body whose event id is none', async () => {
-    const hook = await createHook(tenant, { mapping })
-    for (const at of [1, 2]) await sendToHook(service, hook, { type: 'paid', id: 'null', email: 'ada@example.com', at })
-    expect(await eventsOf('event_type=paid')).toHaveLength(2)
   })
 })
 
