@@ -31,6 +31,9 @@ export const HookBody = Type.Object(
     hook_id: Id,
     received_at: Timestamp,
     size_bytes: Type.Integer(),
+    warnings: Type.Array(Type.String(), {
+      description: 'What was left out of the body when it arrived, or kept as text, and why.',
+    }),
     ...BODY_FIELDS,
     processed_at: Nullable(Timestamp, 'When the mapping last ran.'),
   },
@@ -68,7 +71,13 @@ export interface ClaimedBody {
 }
 
 /** Stores a body, claimed by this process. It is durable when this function returns. */
-export async function storeBody(tenant: Tenant, hookId: string, text: string, now: Date): Promise<ClaimedBody> {
+export async function storeBody(
+  tenant: Tenant,
+  hookId: string,
+  text: string,
+  now: Date,
+  warnings: readonly string[] = [],
+): Promise<ClaimedBody> {
   const bodyId = newId()
   const claim = newId()
   await tenant.db
@@ -78,6 +87,7 @@ export async function storeBody(tenant: Tenant, hookId: string, text: string, no
       hook_id: hookId,
       received_at: now,
       body: text,
+      warnings: [...warnings],
       size_bytes: Buffer.byteLength(text),
       state: 'pending',
       ...newClaim('hook_body', claim),
@@ -234,6 +244,7 @@ const COLUMNS = [
   'hook_id',
   'received_at',
   'size_bytes',
+  'warnings',
   'state',
   'error_code',
   'error_message',
@@ -250,6 +261,7 @@ type BodyRow = Pick<Outcome, 'error_code' | 'error_message' | 'event' | 'event_i
   hook_id: string
   received_at: Date
   size_bytes: number
+  warnings: string[]
   state: string
   contact_status: string | null
   processed_at: Date | null
@@ -261,6 +273,7 @@ function toBody(row: BodyRow): HookBody {
     hook_id: row.hook_id,
     received_at: row.received_at.toISOString(),
     size_bytes: row.size_bytes,
+    warnings: row.warnings,
     ...toResult({ ...row, state: row.state as HookBody['state'] }),
     processed_at: row.processed_at?.toISOString() ?? null,
   }

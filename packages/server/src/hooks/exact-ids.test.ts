@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { bodiesOf, createHook, ORDERS, order, send } from '../../test/hooks.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { parseExactJsonBody } from '../platform/http/json-body.ts'
+import { parseJsonBody } from '../platform/http/body-parts.ts'
 import { HOOK_BODY_BYTES_MAX } from './routes.ts'
 
 let service: TestService
@@ -45,7 +45,7 @@ test.each([
   ['[1234567890123456.5,1.2345678901234567e+300,9e20]', [1234567890123456.5, 1.2345678901234567e300, 9e20]],
   ['{"text":"a \\" :1184467440737095517, \\\\","1184467440737095517":1184467440737095517}', { text: 'a " :1184467440737095517, \\', '1184467440737095517': '1184467440737095517' }],
 ])('%s is parsed with exact whole numbers', (text, expected) => {
-  expect(parseExactJsonBody(text)).toEqual(expected)
+  expect(parseJsonBody(text)).toEqual(expected)
 }) // biome-ignore format: a list
 
 test.each([
@@ -54,7 +54,7 @@ test.each([
   ['[1184467440737095517 1]'],
   [`["1184467440737095517]`],
 ])('%s is not JSON', (text) => {
-  expect(() => parseExactJsonBody(text)).toThrow(expect.objectContaining({ code: 'invalid_json' }))
+  expect(() => parseJsonBody(text)).toThrow(expect.objectContaining({ code: 'invalid_json' }))
 })
 
 test('the largest body of quotes in a string that does not end is refused without a search from each quote', async () => {

@@ -34,6 +34,8 @@ CREATE TABLE hook_bodies (
   received_at timestamptz NOT NULL,
   body text NOT NULL,
   size_bytes integer NOT NULL,
+  -- What was left out of the body or kept as text, for people.
+  warnings text[] NOT NULL,
   state text NOT NULL CHECK (state IN ('pending', 'recorded', 'skipped', 'failed')),
   attempts integer NOT NULL DEFAULT 0,
   claim uuid,

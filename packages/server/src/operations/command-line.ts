@@ -2,7 +2,7 @@ import Type, { type TProperties, type TSchema } from 'typebox'
 import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
-import { parseJsonBody } from '../platform/http/json-body.ts'
+import { parseJsonBody } from '../platform/http/body-parts.ts'
 import { parseQuery } from '../platform/http/query-parameters.ts'
 import { type Declaration, type OptionSettings, routeOf, type Values } from './declare.ts'
 

@@ -11,6 +11,7 @@ import type { Trust } from '../../identification/resolve-contact.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../../platform/errors.ts'
+import { flawsOf } from '../../platform/http/body-parts.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { isObject } from '../../platform/is-object.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -95,12 +96,15 @@ function problemOf(error: unknown): string {
 }
 
 function parseIdentification(sent: unknown): SentIdentification | { problem: string } {
+  const [flaw] = flawsOf(sent)
+  if (flaw) return { problem: `${firstCharacters(flaw.path, PATH_LENGTH_MAX) || 'it'} ${flaw.message}` }
   if (!isObject(sent)) return { problem: 'it must be an object' }
   const { external_user_id: sentUserId, traits: sentTraits, ...unknown } = sent
   const traits = sentTraits ?? {}
   if (!isObject(traits)) return { problem: 'traits must be an object' }
   const { email: traitsEmail, ...otherTraits } = underPropertyNames(traits)
-  const userId = unlessBlank(sentUserId)
+  // A number is the text of its digits: see parseJsonBody.
+  const userId = unlessBlank(typeof sentUserId === 'number' ? String(sentUserId) : sentUserId)
   const sentEmail = unlessBlank(traitsEmail)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
   if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid email address' }

@@ -513,6 +513,7 @@ export interface HookBodies {
   size_bytes: number;
   state: string;
   tenant_id: string;
+  warnings: string[];
 }
 
 export interface Hooks {
