@@ -2,17 +2,18 @@ import type { TSchema } from 'typebox'
 import { Check } from 'typebox/value'
 import { shown } from '../characters.ts'
 import { type ErrorDetail, validationError } from '../errors.ts'
-import { isStorableText, parseExactJson, parseJson } from './json-body.ts'
+import { isStorableText, parseJson, withExactNumbers } from './json-body.ts'
 
 /**
  * What happens if a part of a body contains a value that cannot be stored: a NUL character (PostgreSQL cannot store it), a
  * lone surrogate (invalid UTF-8), the key `__proto__`, or more than 32 levels.
  * - `fails`: the part fails alone. Whoever handles it asks `flawsOf`.
  * - `left-out`: the value is left out of the part, with a warning.
+ * - `replaced`: its characters are replaced, so that an id of many names nothing.
  *
  * A schema declares it as `x-unstorable`. Without a declaration, the whole request is rejected.
  */
-export type Fate = 'fails' | 'left-out'
+export type Fate = 'fails' | 'left-out' | 'replaced'
 
 interface Schema {
   type?: string
@@ -20,6 +21,7 @@ interface Schema {
   patternProperties?: Record<string, Schema>
   additionalProperties?: boolean | Schema
   items?: Schema
+  maxItems?: number
   anyOf?: Schema[]
   'x-record'?: Schema
   /** The schema to use here for the parts of a value that may be anything. */
@@ -75,7 +77,7 @@ export function withFlawsOf<Copy extends object>(part: object, copy: Copy): Copy
 export function parseJsonBody(text: string, schema: TSchema = {}, warn: (text: string) => void = () => {}): unknown {
   const body = parseJson(text)
   // JSON in UTF-8 can contain a NUL or a lone surrogate only as an escape, so most bodies need no check of their strings.
-  return isFlawless(body, 0, text.includes('\\u')) ? body : repair(body, parseExactJson(text), schema, warn)
+  return isFlawless(body, 0, text.includes('\\u')) ? body : repair(body, withExactNumbers(body, text), schema, warn)
 }
 
 /** Treats a value from elsewhere, such as a query, as `parseJsonBody` does. */
@@ -134,7 +136,7 @@ function repair(body: unknown, exact: unknown, schema: Schema, warn: (text: stri
   return repaired === LEFT_OUT || repaired === LEFT_OUT_ABOVE ? null : repaired
 }
 
-/** @param exact the same value from `parseExactJson`. */
+/** @param exact the same value from `withExactNumbers`. */
 function repairValue(
   run: Repair,
   value: unknown,
@@ -162,7 +164,11 @@ function repairWithin(
   place: Place | null,
   part: Part,
 ): unknown {
-  if (typeof value === 'string') return isStorableText(value) ? value : reject(run, place, part, UNSTORABLE)
+  if (typeof value === 'string') {
+    if (isStorableText(value)) return value
+    if (part.fate === 'replaced') return value.toWellFormed().replaceAll('\u0000', '\ufffd')
+    return reject(run, place, part, UNSTORABLE)
+  }
   if (typeof value === 'number') return repairNumber(run, value, exact, schema, place)
   if (!isContainer(value)) return value
   const depth = (place?.depth ?? -1) + 1
@@ -174,7 +180,12 @@ function repairWithin(
     const repaired = repairValue(run, each, own, schemaWithin(schema, key), at, part)
     return repaired === LEFT_OUT_ABOVE && isTopOfPart ? reject(run, at, part, TOO_DEEP) : repaired
   }
-  if (Array.isArray(value)) return repairItems(value, inner)
+  if (Array.isArray(value)) {
+    const { maxItems = value.length } = statedBy(schema)
+    // The schema rejects a list with one item too many; the others need no repair.
+    if (value.length > maxItems) value.length = maxItems + 1
+    return repairItems(value, inner)
+  }
   return repairFields(value as Record<string, unknown>, inner, (key) => {
     const at = { parent: place, key, depth }
     if (key === '__proto__') reject(run, at, part, RESERVED)
@@ -199,10 +210,11 @@ function repairItems(items: unknown[], inner: Inner): unknown {
 
 function repairFields(fields: Record<string, unknown>, inner: Inner, isUsable: (key: string) => boolean): unknown {
   for (const key of Object.keys(fields)) {
-    const repaired = isUsable(key) ? inner(key, fields[key]) : LEFT_OUT
+    const before = fields[key]
+    const repaired = isUsable(key) ? inner(key, before) : LEFT_OUT
     if (repaired === LEFT_OUT_ABOVE) return repaired
     if (repaired === LEFT_OUT) delete fields[key]
-    else fields[key] = repaired
+    else if (repaired !== before) fields[key] = repaired
   }
   return fields
 }
@@ -231,16 +243,18 @@ function reject(run: Repair, place: Place | null, part: Part, message: string, w
     warn(run, place, `${subject} left out: it ${message}.`)
     return LEFT_OUT
   }
+  if (part.flaws.length === FLAWS_MAX) return LEFT_OUT
   const subject = what === undefined ? '' : `${what} `
-  const path = pathOf(place, part.place)
+  const path = pathOf(place, part.fate === 'fails' ? part.place : null)
   const detail = { path: shown(path, PATH_LENGTH_MAX), message: `${subject}${message}${ADVICE[message] ?? ''}` }
-  if (part.fate === 'rejects') throw validationError([detail])
-  if (part.flaws.length < FLAWS_MAX) part.flaws.push(detail)
+  if (part.fate === 'rejects' || part.fate === 'replaced') throw validationError([detail])
+  part.flaws.push(detail)
   return LEFT_OUT
 }
 
 function warn(run: Repair, place: Place | null, message: string): void {
-  if (++run.warnings <= WARNINGS_MAX) run.warn(`${shown(pathOf(place, null), PATH_LENGTH_MAX)} ${message}`)
+  if (++run.warnings <= WARNINGS_MAX)
+    run.warn(`${shown(pathOf(place, null), PATH_LENGTH_MAX) || 'the body'} ${message}`)
 }
 
 /** The path of a place, within another if it is inside of it. */

@@ -18,7 +18,11 @@ export function parseJson(text: string): unknown {
  */
 export function parseExactJson(text: string): unknown {
   // The text is parsed first. In valid JSON every string is closed, so the search for numbers reads each character once.
-  const value = parseJson(text)
+  return withExactNumbers(parseJson(text), text)
+}
+
+/** The same, of a text that was parsed before. @returns the value itself if it has no such number. */
+export function withExactNumbers(value: unknown, text: string): unknown {
   return LONG_NUMBER.test(text) ? parseJson(withLongNumbersQuoted(text)) : value
 }
 
