@@ -24,7 +24,6 @@ export const BODY_FIELDS = {
   contact_id: Nullable(Id),
   contact_status: Nullable(Type.Enum(['created', 'updated', 'unchanged']), 'What happened to the contact.'),
   company_id: Nullable(Id),
-  warnings: Type.Array(Type.String(), { description: 'The parts of a recorded body that were ignored, and why.' }),
 }
 export const HookBody = Type.Object(
   {
@@ -32,6 +31,10 @@ export const HookBody = Type.Object(
     hook_id: Id,
     received_at: Timestamp,
     size_bytes: Type.Integer(),
+    warnings: Type.Array(Type.String(), {
+      description:
+        'What was left out of the body when it arrived, or kept as text, and the ids that the mapping ignored because they name nobody.',
+    }),
     ...BODY_FIELDS,
     processed_at: Nullable(Timestamp, 'When the mapping last ran.'),
   },
@@ -50,7 +53,8 @@ export interface Outcome {
   contact_id: string | null
   contact_status: string | null
   company_id: string | null
-  warnings: string[]
+  /** The ids that the mapping ignored because they name nobody. */
+  outcome_warnings: string[]
 }
 
 /** A body that this process is working on. */
@@ -70,7 +74,13 @@ export interface ClaimedBody {
 }
 
 /** Stores a body, claimed by this process. It is durable when this function returns. */
-export async function storeBody(tenant: Tenant, hookId: string, text: string, now: Date): Promise<ClaimedBody> {
+export async function storeBody(
+  tenant: Tenant,
+  hookId: string,
+  text: string,
+  now: Date,
+  warnings: readonly string[] = [],
+): Promise<ClaimedBody> {
   const bodyId = newId()
   const claim = newId()
   await tenant.db
@@ -80,6 +90,7 @@ export async function storeBody(tenant: Tenant, hookId: string, text: string, no
       hook_id: hookId,
       received_at: now,
       body: text,
+      warnings: [...warnings],
       size_bytes: Buffer.byteLength(text),
       state: 'pending',
       ...newClaim('hook_body', claim),
@@ -236,6 +247,7 @@ const COLUMNS = [
   'hook_id',
   'received_at',
   'size_bytes',
+  'warnings',
   'state',
   'error_code',
   'error_message',
@@ -244,7 +256,7 @@ const COLUMNS = [
   'contact_id',
   'contact_status',
   'company_id',
-  'warnings',
+  'outcome_warnings',
   'processed_at',
 ] as const
 
@@ -253,6 +265,7 @@ type BodyRow = Omit<Outcome, 'state' | 'event_key' | 'contact_status'> & {
   hook_id: string
   received_at: Date
   size_bytes: number
+  warnings: string[]
   state: string
   contact_status: string | null
   processed_at: Date | null
@@ -264,6 +277,7 @@ function toBody(row: BodyRow): HookBody {
     hook_id: row.hook_id,
     received_at: row.received_at.toISOString(),
     size_bytes: row.size_bytes,
+    warnings: [...row.warnings, ...row.outcome_warnings],
     ...toResult({ ...row, state: row.state as HookBody['state'] }),
     processed_at: row.processed_at?.toISOString() ?? null,
   }
@@ -282,6 +296,5 @@ export function toResult(row: Omit<Outcome, 'state' | 'event_key'> & { state: Ho
     contact_id: row.contact_id,
     contact_status: row.contact_status as Result['contact_status'],
     company_id: row.company_id,
-    warnings: row.warnings,
   }
 }

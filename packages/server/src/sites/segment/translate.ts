@@ -2,7 +2,7 @@ import { EVENT_TEXT_LENGTH_MAX } from '../../journal/event-record.ts'
 import { eventIdOf } from '../../journal/sent-ids.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
-import { requireStorable } from '../../platform/http/json-body.ts'
+import { flawsOf } from '../../platform/http/body-parts.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { ignoredId, NONE_IGNORED, unlessNobody } from '../../platform/ids-of-nobody.ts'
 import { isObject } from '../../platform/is-object.ts'
@@ -45,7 +45,8 @@ export interface Translated {
  */
 export function translate(sent: unknown, type: CallType | null, sending: Sending): Translated {
   if (!isObject(sent)) throw validationError([{ path: '', message: 'must be an object' }])
-  requireStorable(sent)
+  const flaws = flawsOf(sent)
+  if (flaws.length > 0) throw validationError([...flaws])
   const bytes = Buffer.byteLength(JSON.stringify(sent))
   if (bytes > CALL_BYTES_MAX) {
     const message = `has ${bytes} bytes of JSON, but at most ${CALL_BYTES_MAX} are allowed`

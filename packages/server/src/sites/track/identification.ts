@@ -11,6 +11,7 @@ import type { Trust } from '../../identification/resolve-contact.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../../platform/errors.ts'
+import { flawsOf } from '../../platform/http/body-parts.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { type IgnoredIds, unlessNobody } from '../../platform/ids-of-nobody.ts'
 import { isObject } from '../../platform/is-object.ts'
@@ -106,6 +107,8 @@ function parseIdentification(
 ): SentIdentification | { problem: string; warnings: string[] } {
   const warnings: string[] = []
   const unusable = (problem: string) => ({ problem, warnings })
+  const [flaw] = flawsOf(sent)
+  if (flaw) return unusable(`${firstCharacters(flaw.path, PATH_LENGTH_MAX) || 'it'} ${flaw.message}`)
   if (!isObject(sent)) return unusable('it must be an object')
   const { external_user_id: sentUserId, traits: sentTraits, ...unknown } = sent
   const traits = sentTraits ?? {}
@@ -124,11 +127,11 @@ function parseIdentification(
   return { userId, email, properties, warnings: [...warnings, ...partWarnings([...unknownFields, ...problems])] }
 }
 
-/** A number is no user id, but `0` or `-1` must not lose the email beside it. */
+/** The user id; null if there is none, or it names nobody. A number is the text of its digits: see parseJsonBody. */
 function userIdOf(sent: unknown, ignoredIds: IgnoredIds, warnings: string[]): unknown {
-  if (sent === undefined || sent === null || sent === '') return null
-  const isPlain = typeof sent === 'string' || typeof sent === 'number' || typeof sent === 'boolean'
-  return isPlain && unlessNobody('identify.external_user_id', String(sent), ignoredIds, warnings) === null ? null : sent
+  const id = typeof sent === 'number' || typeof sent === 'boolean' ? String(sent) : (sent ?? '')
+  if (id === '') return null
+  return typeof id === 'string' ? unlessNobody('identify.external_user_id', id, ignoredIds, warnings) : id
 }
 
 /** Pages send unknown values as empty texts (`email: user.email ?? ''`), which count as absent. */
