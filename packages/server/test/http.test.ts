@@ -103,7 +103,6 @@ describe('bodies', () => {
     ],
     ['100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'validation_error'],
     ['a prototype key', '{"email":"a@example.com","properties":{"__proto__":1}}', 'validation_error'],
-    ['an infinite number', '{"email":"a@example.com","properties":{"a":1e999}}', 'validation_error'],
   ])('%s is 400 and writes nothing', async (_name, body, code) => {
     const response = await post(body)
     expect([response.status, response.body.error.code]).toEqual([400, code])

@@ -15,7 +15,7 @@ const IDS_MAX = 25
 const CONTACT_ID = '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'
 
 function ids(description: string) {
-  return Type.Array(Type.String(), { minItems: 1, maxItems: IDS_MAX, description })
+  return Type.Array(Type.String({ 'x-unstorable': 'replaced' }), { minItems: 1, maxItems: IDS_MAX, description })
 }
 
 /** Fields of POST /v1/batch/details. */

@@ -23,7 +23,12 @@ const bulkOperation = operationsWith<ContactServices>()
 const Filter = Type.Optional(Type.Unsafe<unknown>({ 'x-record': SegmentFilterSchema }))
 const Search = Type.Optional(Type.String({ maxLength: 1_000, description: 'Words, as in the list.' }))
 /** An id that cannot exist, such as an empty one, is listed in `failed`. */
-const Ids = Type.Optional(Type.Array(Type.String({ maxLength: ID_LENGTH_MAX }), { minItems: 1, maxItems: RECORDS_MAX }))
+const Ids = Type.Optional(
+  Type.Array(Type.String({ maxLength: ID_LENGTH_MAX, 'x-unstorable': 'replaced' }), {
+    minItems: 1,
+    maxItems: RECORDS_MAX,
+  }),
+)
 const DESCRIPTION = `Every record is changed as by a request of its own: the same checks, events and webhooks. With \`matching\`, a call changes ${RECORDS_MAX} records at most, in the order of their ids; repeat it with \`after\` until \`next\` is null. A record that fails is listed in \`failed\`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in \`failed\`.`
 
 /** Changes of many contacts or companies: by id, or all that match a filter. */

@@ -27,8 +27,8 @@ function commandOf(operation: Operation<Services>): CommandOnce {
     options: { tenant, ...optionsOf(operation) },
     check: (values) => fileProblem(operation, values),
     run: async (session, values, now) => {
-      const input = readOptions(operation, await withContents(operation, values))
       const warn = (text: string) => console.error(`cdsctl: ${text}`)
+      const input = readOptions(operation, await withContents(operation, values), warn)
       const caller = { ...OPERATOR, warn }
       const context = { ...caller, tenant: session.tenant(await existingTenant(session.stores, values)), now }
       const { services, close } = await openServices(session)

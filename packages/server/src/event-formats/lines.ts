@@ -1,12 +1,21 @@
 import { isUtf8 } from 'node:buffer'
 import { ServiceError } from '../platform/errors.ts'
-import { parseJsonBody } from '../platform/http/json-body.ts'
+import { parseJsonBody } from '../platform/http/body-parts.ts'
 
+/** The names of ids in all formats. */
+const IDS = ['userId', 'anonymousId', 'previousId', 'groupId', 'messageId', 'user_id', 'device_id', 'distinct_id']
+const IDS_IN_PROPERTIES = ['distinct_id', '$user_id', '$device_id', '$insert_id']
 /** An event has at most 32 KiB of data, so a longer line is none. */
 const LINE_BYTES_MAX = 1024 * 1024
 /** How much of a line that is too long is kept to be shown. */
 const SHOWN_BYTES = 1_000
 const LINE_END = 0x0a
+/** Any value, but numbers of these names are ids. */
+const LINE = { properties: { ...idsOf(IDS), properties: { properties: idsOf(IDS_IN_PROPERTIES) } } }
+
+function idsOf(names: readonly string[]) {
+  return Object.fromEntries(names.map((name) => [name, { 'x-digits': true }]))
+}
 
 /** A line of a file, or a row of a CSV file. */
 export interface Line {
@@ -15,6 +24,8 @@ export interface Line {
   text: string
   /** What it says; an error if it is not an event at all. */
   value: unknown
+  /** What was left out of it or kept as text, and why. */
+  warnings?: readonly string[]
 }
 
 /**
@@ -63,7 +74,7 @@ export async function* readJsonLines(bytes: AsyncIterable<Buffer>, done = 0): As
 function lineOf(number: number, text: string): Line | null {
   if (text.length > LINE_BYTES_MAX) return tooLong(number, Buffer.from(text.slice(0, SHOWN_BYTES)))
   if (text.length < 3 && text.trim() === '') return null
-  return { number, text, value: parsed(text) }
+  return { number, text, ...parsed(text) }
 }
 
 function lineOfBytes(number: number, bytes: Buffer): Line | null {
@@ -76,12 +87,14 @@ function tooLong(number: number, bytes: Buffer): Line {
   return { number, text: bytes.toString('utf8', 0, SHOWN_BYTES), value: invalidLine(problem) }
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string): Pick<Line, 'value' | 'warnings'> {
+  const warnings: string[] = []
   try {
-    return parseJsonBody(text)
+    const value = parseJsonBody(text, LINE, (warning) => void warnings.push(warning))
+    return warnings.length === 0 ? { value } : { value, warnings }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return error.code === 'invalid_json' ? invalidLine('is not valid JSON') : error
+    return { value: error.code === 'invalid_json' ? invalidLine('is not valid JSON') : error }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Line } from '../event-formats/lines.ts'
 import { type CsvFormat, parseCsv, unusableFile } from '../imports/csv.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { parseJsonBody } from '../platform/http/json-body.ts'
+import { parseJsonBody } from '../platform/http/body-parts.ts'
 
 const ROWS_AT_A_TIME = 500
 const COLUMNS_MAX = 500

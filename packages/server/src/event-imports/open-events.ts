@@ -32,7 +32,14 @@ export async function openEvents(input: Input, named: FormatName | null): Promis
   const read = isCsv ? await openCsv(input, text) : (done: number) => readJsonLines(input.read(), done)
   const format = named ?? recognize(input.name, await firstValues(read))
   const { toCall } = formatOf(format, isCsv)
-  return { format, read, toCall: (line, warnings) => callOfLine(line, (value) => toCall(value, warnings)) }
+  return {
+    format,
+    read,
+    toCall: (line, warnings) => {
+      warnings.push(...(line.warnings ?? []))
+      return callOfLine(line, (value) => toCall(value, warnings))
+    },
+  }
 }
 
 async function openCsv(input: Input, text: string): Promise<EventsFile['read']> {

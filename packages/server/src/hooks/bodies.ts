@@ -31,6 +31,10 @@ export const HookBody = Type.Object(
     hook_id: Id,
     received_at: Timestamp,
     size_bytes: Type.Integer(),
+    warnings: Type.Array(Type.String(), {
+      description:
+        'What was left out of the body when it arrived, or kept as text, and the ids that the mapping ignored because they name nobody.',
+    }),
     ...BODY_FIELDS,
     processed_at: Nullable(Timestamp, 'When the mapping last ran.'),
   },
@@ -49,6 +53,8 @@ export interface Outcome {
   contact_id: string | null
   contact_status: string | null
   company_id: string | null
+  /** The ids that the mapping ignored because they name nobody. */
+  outcome_warnings: string[]
 }
 
 /** A body that this process is working on. */
@@ -68,7 +74,13 @@ export interface ClaimedBody {
 }
 
 /** Stores a body, claimed by this process. It is durable when this function returns. */
-export async function storeBody(tenant: Tenant, hookId: string, text: string, now: Date): Promise<ClaimedBody> {
+export async function storeBody(
+  tenant: Tenant,
+  hookId: string,
+  text: string,
+  now: Date,
+  warnings: readonly string[] = [],
+): Promise<ClaimedBody> {
   const bodyId = newId()
   const claim = newId()
   await tenant.db
@@ -78,6 +90,7 @@ export async function storeBody(tenant: Tenant, hookId: string, text: string, no
       hook_id: hookId,
       received_at: now,
       body: text,
+      warnings: [...warnings],
       size_bytes: Buffer.byteLength(text),
       state: 'pending',
       ...newClaim('hook_body', claim),
@@ -234,6 +247,7 @@ const COLUMNS = [
   'hook_id',
   'received_at',
   'size_bytes',
+  'warnings',
   'state',
   'error_code',
   'error_message',
@@ -242,14 +256,16 @@ const COLUMNS = [
   'contact_id',
   'contact_status',
   'company_id',
+  'outcome_warnings',
   'processed_at',
 ] as const
 
-type BodyRow = Pick<Outcome, 'error_code' | 'error_message' | 'event' | 'event_id' | 'contact_id' | 'company_id'> & {
+type BodyRow = Omit<Outcome, 'state' | 'event_key' | 'contact_status'> & {
   body_id: string
   hook_id: string
   received_at: Date
   size_bytes: number
+  warnings: string[]
   state: string
   contact_status: string | null
   processed_at: Date | null
@@ -261,6 +277,7 @@ function toBody(row: BodyRow): HookBody {
     hook_id: row.hook_id,
     received_at: row.received_at.toISOString(),
     size_bytes: row.size_bytes,
+    warnings: [...row.warnings, ...row.outcome_warnings],
     ...toResult({ ...row, state: row.state as HookBody['state'] }),
     processed_at: row.processed_at?.toISOString() ?? null,
   }

@@ -1,5 +1,5 @@
 import { validationError } from '../platform/errors.ts'
-import { parseExactJsonBody, requireStorable } from '../platform/http/json-body.ts'
+import { parseJsonBody, storableValue } from '../platform/http/body-parts.ts'
 import { textOf } from '../platform/http/read-body.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Outcome, pruneBodies, storeBody } from './bodies.ts'
@@ -19,9 +19,9 @@ export async function receiveBody(
   tenant: Tenant,
   services: RecordServices,
   hook: HookRow,
-  content: object,
+  { content, warnings }: Received,
 ): Promise<{ bodyId: string; outcome: Outcome | null }> {
-  const body = await storeBody(tenant, hook.hook_id, JSON.stringify(content), services.clock())
+  const body = await storeBody(tenant, hook.hook_id, JSON.stringify(content), services.clock(), warnings)
   const outcome = await tryBody(tenant, services, hook, body)
   await pruneBodies(tenant, hook.hook_id).catch((err: unknown) =>
     services.log.warn({ err, hook_id: hook.hook_id }, 'the oldest bodies of a hook could not be deleted'),
@@ -29,11 +29,24 @@ export async function receiveBody(
   return { bodyId: body.bodyId, outcome }
 }
 
+/** A body without what cannot be stored. */
+export interface Received {
+  content: object
+  /** What was left out or kept as text, and why. */
+  warnings: string[]
+}
+
+/** A value that cannot be stored must not lose the others: the sender cannot correct what it sends. */
+const ANY_BODY = { 'x-unstorable': 'left-out' } as const
+
 /** The content of a body: JSON, or a form as an object. @throws ServiceError 400 `invalid_json` or `validation_error`. */
-export function parseBody(bytes: Buffer, contentType: string | undefined): object {
+export function parseBody(bytes: Buffer, contentType: string | undefined): Received {
   const text = textOf(bytes)
-  const body = contentType?.trim().toLowerCase().startsWith(FORM) ? parseForm(text) : parseExactJsonBody(text)
-  if (body !== null && typeof body === 'object') return body
+  const warnings: string[] = []
+  const warn = (warning: string) => void warnings.push(warning)
+  const isForm = contentType?.trim().toLowerCase().startsWith(FORM)
+  const content = isForm ? storableValue(parseForm(text), ANY_BODY, warn) : parseJsonBody(text, ANY_BODY, warn)
+  if (content !== null && typeof content === 'object') return { content, warnings }
   throw validationError([{ path: '', message: 'must be a JSON object or array, or a form' }])
 }
 
@@ -50,6 +63,5 @@ function parseForm(text: string): object {
   }
   const form = Object.fromEntries(fields)
   if (count === 0) throw validationError([{ path: '', message: 'has no fields' }])
-  requireStorable(form)
   return form
 }

@@ -34,6 +34,9 @@ CREATE TABLE hook_bodies (
   received_at timestamptz NOT NULL,
   body text NOT NULL,
   size_bytes integer NOT NULL,
+  -- What was left out of the body or kept as text when it arrived, and what the mapping ignored, for people.
+  warnings text[] NOT NULL,
+  outcome_warnings text[] NOT NULL DEFAULT '{}',
   state text NOT NULL CHECK (state IN ('pending', 'recorded', 'skipped', 'failed')),
   attempts integer NOT NULL DEFAULT 0,
   claim uuid,

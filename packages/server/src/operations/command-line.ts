@@ -1,8 +1,8 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
+import { parseJsonBody } from '../platform/http/body-parts.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
-import { parseJsonBody } from '../platform/http/json-body.ts'
 import { parseQuery } from '../platform/http/query-parameters.ts'
 import { type Declaration, type OptionSettings, routeOf, type Values } from './declare.ts'
 
@@ -33,6 +33,8 @@ interface Field {
   isFlag: boolean
   settings: OptionSettings
 }
+
+type Warn = (text: string) => void
 
 /** The option of a command. */
 interface Option {
@@ -95,12 +97,15 @@ export function listOfFile(operation: Declaration): string | undefined {
 /**
  * Parses the options of a call as the route parses its query or its body.
  * @param given the options, with secrets by their names, and with the contents of a file under `FILE_OPTION`.
+ * @param warn gets what was changed in JSON, see parseJsonBody.
  * @throws ServiceError 400 that names the option
  */
-export function readOptions(operation: Declaration, given: Values): Values {
+export function readOptions(operation: Declaration, given: Values, warn: Warn): Values {
   const fields = fieldsOf(operation)
   const input = inputOf(operation)
-  const parsed = routeOf(operation).hasBody ? readFields(input, fields, given) : readParameters(input, fields, given)
+  const parsed = routeOf(operation).hasBody
+    ? readFields(input, fields, given, warn)
+    : readParameters(input, fields, given)
   const [problem] = parsed.details
   if (problem === undefined) return parsed.values
   throw new ServiceError(400, 'invalid_option', `--${placeOf(fields, problem.path)} ${problem.message}.`)
@@ -112,10 +117,10 @@ function readParameters(input: TProperties, fields: Field[], given: Values): Par
   return 'details' in parsed ? { values: {}, details: parsed.details } : { values: parsed.value, details: [] }
 }
 
-function readFields(input: TProperties, fields: Field[], given: Values): Parsed {
+function readFields(input: TProperties, fields: Field[], given: Values, warn: Warn): Parsed {
   const values: Values = {}
   for (const field of fields) {
-    const value = readField(field, given)
+    const value = readField(field, given, warn)
     if (value === undefined) continue
     const [name, inner] = field.path
     values[name] = inner === undefined ? value : { ...(values[name] as Values | undefined), [inner]: value }
@@ -124,16 +129,19 @@ function readFields(input: TProperties, fields: Field[], given: Values): Parsed 
   return details.length > 0 ? { values, details } : parseBounds(input, values, '')
 }
 
-function readField(field: Field, given: Values): unknown {
+function readField(field: Field, given: Values, warn: Warn): unknown {
   const { option, schema, isFlag, settings } = field
   const isFromFile = settings.mayBeFile === true && given[FILE_OPTION] !== undefined
-  if (isFromFile) return listIn(field, readJson(FILE_OPTION, String(given[FILE_OPTION])))
+  if (isFromFile) {
+    const json = readJson(FILE_OPTION, String(given[FILE_OPTION]), ofFile(field), warn)
+    return listIn(field, json)
+  }
   const value = given[option]
   if (isFlag) return value === true ? true : undefined
   if (value === undefined) return undefined
   if (value === NONE && canBeNone(schema)) return null
   const sent = unlessNull(schema)
-  const read = settings.read ?? ((text: string) => readText(option, sent.items ?? sent, text))
+  const read = settings.read ?? ((text: string) => readText(option, sent.items ?? sent, text, warn))
   return Array.isArray(value) ? value.flatMap((each) => read(String(each))) : read(String(value))
 }
 
@@ -143,10 +151,15 @@ function listIn({ path: [name] }: Field, json: unknown): unknown[] {
   return [isBody ? (json as Values)[name] : json].flat()
 }
 
+/** The schema of a file that `listIn` reads: its items may fail one by one. */
+function ofFile({ path: [name], schema }: Field): TSchema {
+  return { items: schema.items, properties: { [name]: schema } }
+}
+
 /** @throws ServiceError 400 that names the option and the error. */
-export function readJson(option: string, text: string): unknown {
+function readJson(option: string, text: string, schema: TSchema, warn: Warn): unknown {
   try {
-    return parseJsonBody(text)
+    return parseJsonBody(text, schema, (warning) => warn(`--${option} ${warning}`))
   } catch (error) {
     const { message, cause } = error as Error
     const problem = cause instanceof SyntaxError ? `is not valid JSON: ${cause.message}` : `cannot be used: ${message}`
@@ -216,9 +229,10 @@ function hintOf(option: string, { type, enum: words, 'x-bound': bound }: JsonSch
   return type === 'integer' || type === 'number' ? 'NUMBER' : 'JSON'
 }
 
-function readText(option: string, { type, enum: words }: JsonSchema, text: string): unknown {
+function readText(option: string, schema: JsonSchema, text: string, warn: Warn): unknown {
+  const { type, enum: words } = schema
   if (type === 'string' || words) return text
-  if (type !== 'integer' && type !== 'number') return readJson(option, text)
+  if (type !== 'integer' && type !== 'number') return readJson(option, text, schema as TSchema, warn)
   // Anything else stays a text, which the schema rejects with a suitable message.
   return /^\d{1,15}(\.\d{1,6})?$/.test(text) ? Number(text) : text
 }

@@ -5,7 +5,7 @@ import { eventFilterTooBroad, type ListFilter } from '../contacts/list-filters.t
 import { ALL_CONTACTS } from '../contacts/ranges.ts'
 import { membersOf } from '../memberships/memberships.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
-import { parseJsonBody } from '../platform/http/json-body.ts'
+import { parseJsonBody } from '../platform/http/body-parts.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import { isBeyondBounds, queryEvents } from './events.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { commandSession } from '../../test/command-session.ts'
-import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { DATABASE_COMMANDS } from '../cli/commands.ts'
 import { newId } from '../platform/ids.ts'
 import { openTenant } from '../platform/tenant.ts'
@@ -229,6 +229,45 @@ describe('companies', () => {
 
 describe('an invalid record fails alone', () => {
   test.each([
+    ['{"external_id":"a\\u0000b"}', null, 'external_id: contains a NUL'],
+    ['{"external_id":"x","raw":{"deep":"a\\ud800"}}', 'x', 'raw.deep: contains a NUL'],
+    ['{"external_id":"x","properties":{"a\\u0000":1}}', 'x', 'properties: a key contains a NUL'],
+    ['{"external_id":"x","properties":{"__proto__":1}}', 'x', 'properties.__proto__: is a reserved name'],
+    [`{"external_id":"x","raw":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'x', 'raw[0]'],
+    ['{"external_id":1234567890123456781}', null, 'external_id: must be a string'],
+    ['"\\u0000"', null, 'the record: contains a NUL'],
+  ])('if it cannot be stored: %#', async (record, external_id, message) => {
+    const good = (id: number) => `{"external_id":"${id}","email":"good${id}@example.com"}`
+    const { status, body } = await call(service, 'POST', '/v1/sources/crm/contacts', {
+      headers: { authorization: `Bearer ${tenant.key}` },
+      body: `{"records":[${good(1)},${record},${good(2)}]}`,
+    })
+    expect([status, body.failed]).toEqual([200, 1])
+    expect(body.results).toMatchObject([
+      { status: 'created' },
+      { status: 'failed', external_id },
+      { status: 'created' },
+    ])
+    expect(body.results[1].error.message.slice(0, message.length)).toBe(message)
+    expect(await count()).toBe(2)
+  })
+
+  test('but numbers that lose digits are kept as text in its properties and its raw record', async () => {
+    const { body } = await call(service, 'POST', '/v1/sources/crm/contacts', {
+      headers: { authorization: `Bearer ${tenant.key}` },
+      body: '{"records":[{"external_id":"1","properties":{"account":1234567890123456781,"huge":1e400},"raw":{"id":1234567890123456782}}]}',
+    })
+    expect(body.warnings).toEqual([
+      'records[0].properties.account was kept as text: as a number, it would lose digits.',
+      'records[0].properties.huge was left out: it is a number that is too large to be stored.',
+      'records[0].raw.id was kept as text: as a number, it would lose digits.',
+    ])
+    const { contact, unified_profile } = await read(body.results[0].contact_id, 'raw')
+    expect(contact.properties).toEqual({ account: '1234567890123456781' })
+    expect(unified_profile.raw_data.crm).toEqual({ id: '1234567890123456782' })
+  })
+
+  test.each([
     [{ email: 'nobody' }, /^email: /],
     [{ email: '' }, /^email: /],
     [{ properties: { email: 7 } }, /^properties\.email: /],
@@ -316,8 +355,8 @@ describe('an invalid body is 400', () => {
     [{ records: Array.from({ length: 101 }, (_, n) => ({ external_id: `${n}` })) }, 'records'],
     [{ records: [{ external_id: '1' }], kind: 'manual' }, 'kind'],
     [{ records: [{ external_id: '1' }], extra: 1 }, 'extra'],
-    [{ records: [{ external_id: 'a\u0000b' }] }, 'records[0].external_id'],
-    [{ records: [{ external_id: '1', raw: { deep: 'a\ud800' } }] }, 'records[0].raw.deep'],
+    [{ records: [{ external_id: '1' }], kind: 'a\u0000b' }, 'kind'],
+    [{ records: [{ external_id: '1' }], 'extra\ud800': 1 }, ''],
   ])('%.60j', async (body, path) => {
     const response = await tenant.call('POST', '/v1/sources/crm/contacts', body)
     expect([response.status, response.body.error.code]).toEqual([400, 'validation_error'])

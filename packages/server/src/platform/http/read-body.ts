@@ -2,9 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import { finished, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import { shown } from '../characters.ts'
 import { ServiceError } from '../errors.ts'
-import { parseJson, parseJsonBody } from './json-body.ts'
+import { parseJsonBody } from './body-parts.ts'
+import { parseExactJson } from './json-body.ts'
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -16,19 +18,17 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 const DISCARDED_BYTES_MAX = 32_000_000
 const ENCODINGS = 'gzip, br or deflate'
 
-/** A parser for JSON bodies of any content type. An absent body is undefined. */
+/** A parser for JSON bodies of any content type, by the schema of the route. An absent body is undefined. */
 export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
   const text = await readText(request, payload)
-  return text === '' ? undefined : parseJsonBody(text)
+  const schema = request.routeOptions.schema?.body as TSchema | undefined
+  return text === '' ? undefined : parseJsonBody(text, schema, (warning) => void request.warnings.push(warning))
 }
 
-/**
- * The same for routes that check each part of the body with `requireStorable`, so that one bad part does not reject the
- * others.
- */
+/** The same for routes that check every value themselves. Whole numbers beyond 2^53 are texts. */
 export async function readUncheckedJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
   const text = await readText(request, payload)
-  return text === '' ? undefined : parseJson(text)
+  return text === '' ? undefined : parseExactJson(text)
 }
 
 async function readText(request: FastifyRequest, payload: Readable): Promise<string> {

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import type { ErrorDetail, ServiceError } from '../errors.ts'
+import { flawsOf, PART_KEYWORDS } from './body-parts.ts'
 import { compileBodyCheck } from './body-validation.ts'
 
 const RECORDS_MAX = 100
@@ -9,15 +10,17 @@ const RECORDS_MAX = 100
  * A list of records in a body, each of which fails alone: `recordCheck` validates them instead of the body's schema.
  */
 export function recordList(record: TSchema, maxItems = RECORDS_MAX) {
-  return Type.Array(Type.Unknown({ 'x-record': record }), { minItems: 1, maxItems })
+  return Type.Array(Type.Unknown({ 'x-record': record, 'x-unstorable': 'fails' }), { minItems: 1, maxItems })
 }
 
-/** Creates a function that validates a record by its schema, compiled on first use. */
+/** Creates a function that validates a record by its schema, compiled on first use, and finds values that cannot be stored. */
 export function recordCheck(record: TSchema): (value: unknown) => ErrorDetail[] {
   let check: ReturnType<typeof compileBodyCheck> | undefined
   return (value) => {
     check ??= compileBodyCheck(record)
-    return check(value).map(({ path, message }) => ({ path: path || 'the record', message }))
+    const flaws = flawsOf(value)
+    const problems = flaws.length > 0 ? flaws : check(value)
+    return problems.map(({ path, message }) => ({ path: path || 'the record', message }))
   }
 }
 
@@ -39,5 +42,6 @@ export function withRecordSchemas(schema: unknown): unknown {
   if (schema === null || typeof schema !== 'object') return schema
   if ('x-record' in schema) return schema['x-record']
   if (Array.isArray(schema)) return schema.map(withRecordSchemas)
-  return Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withRecordSchemas(part)]))
+  const documented = Object.entries(schema).filter(([name]) => !PART_KEYWORDS.has(name))
+  return Object.fromEntries(documented.map(([name, part]) => [name, withRecordSchemas(part)]))
 }

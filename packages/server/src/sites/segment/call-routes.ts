@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../platform/http/app-types.ts'
+import { storableValue } from '../../platform/http/body-parts.ts'
 import { toServiceError } from '../../platform/http/conventions.ts'
 import { BODY_ERRORS, errorResponses, type NamedError, ROUTE_ERRORS } from '../../platform/http/responses.ts'
 import { sendingHost } from '../track/location.ts'
@@ -132,7 +133,8 @@ export function pixelRoutes(app: App, dependencies: RecordDependencies): void {
         errorHandler: (error, _request, reply) => send(reply.code(toServiceError(error).status)),
       },
       async (request, reply) => {
-        const sent = callOfQuery(fieldsOf(request.query))
+        const warn = (text: string) => void request.warnings.push(text)
+        const sent = storableValue(callOfQuery(fieldsOf(request.query)), CallBody, warn)
         request.warnings.push(...(await recordOne(dependencies, senderOf(request, undefined), { sent, type })))
         return send(reply)
       },

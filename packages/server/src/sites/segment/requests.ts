@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { withFlawsOf } from '../../platform/http/body-parts.ts'
 import { success } from '../../platform/http/responses.ts'
 import { isObject } from '../../platform/is-object.ts'
 import { fieldsOf } from './fields.ts'
@@ -13,6 +14,24 @@ const SHARED = {
   ),
 }
 
+const LEFT_OUT = { 'x-unstorable': 'left-out' }
+const ID = { 'x-digits': true }
+/** A call with a value that cannot be stored fails, but for traits and context, which are left out one by one. */
+const ONE_CALL = {
+  'x-unstorable': 'fails',
+  'x-parts': {
+    properties: {
+      userId: ID,
+      anonymousId: ID,
+      groupId: ID,
+      previousId: ID,
+      messageId: ID,
+      traits: LEFT_OUT,
+      context: LEFT_OUT,
+    },
+  },
+} as const
+
 /** A call: its fields are those of the SDKs, and others are ignored. */
 export const CallBody = Type.Object(
   {
@@ -25,7 +44,7 @@ export const CallBody = Type.Object(
     timestamp: Type.Optional(Type.Unknown({ description: 'When it happened; ISO 8601 with an offset.' })),
     context: Type.Optional(Type.Unknown({ description: 'Page, locale, time zone, screen, user agent and traits.' })),
   },
-  { title: 'SdkCall', additionalProperties: true },
+  { title: 'SdkCall', additionalProperties: true, ...ONE_CALL },
 )
 
 /** A call of each type, for openapi.json. */
@@ -47,7 +66,7 @@ export const CALL_EXAMPLES: Readonly<Record<CallType, object>> = {
 export const BatchBody = Type.Object(
   {
     ...SHARED,
-    batch: Type.Array(Type.Unknown(), {
+    batch: Type.Array(Type.Unknown(ONE_CALL), {
       minItems: 1,
       maxItems: CALLS_MAX,
       description: `1 to ${CALLS_MAX} calls; \`type\` is one of ${CALL_TYPES.join(', ')}.`,
@@ -55,7 +74,7 @@ export const BatchBody = Type.Object(
     }),
     context: Type.Optional(Type.Unknown({ description: 'Added to the context of each call.' })),
   },
-  { title: 'SdkBatch', additionalProperties: true },
+  { title: 'SdkBatch', additionalProperties: true, ...LEFT_OUT },
 )
 
 export type BatchBody = Type.Static<typeof BatchBody>
@@ -82,5 +101,7 @@ export const SHARED_PATH = '/v1/identify'
 export function callsOf({ batch, context }: BatchBody): unknown[] {
   if (context === undefined) return batch
   const shared = fieldsOf(context)
-  return batch.map((call) => (isObject(call) ? { ...call, context: { ...shared, ...fieldsOf(call.context) } } : call))
+  return batch.map((call) =>
+    isObject(call) ? withFlawsOf(call, { ...call, context: { ...shared, ...fieldsOf(call.context) } }) : call,
+  )
 }

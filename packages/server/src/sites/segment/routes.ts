@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { App } from '../../platform/http/app-types.ts'
-import { readUncheckedJsonBody } from '../../platform/http/read-body.ts'
+import { readJsonBody } from '../../platform/http/read-body.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
 import { batchRoutes, callRoutes, pixelRoutes } from './call-routes.ts'
 import { type CredentialDependencies, isFromSdk } from './credentials.ts'
@@ -26,7 +26,7 @@ export async function segmentRoutes(
 ): Promise<void> {
   // SDKs send JSON as text/plain, and compressed JSON as a form.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', readUncheckedJsonBody)
+  app.addContentTypeParser('*', readJsonBody)
   app.addConstraintStrategy(bySdk(dependencies.config.publicUrl))
   authenticateSdks(app, dependencies)
   callRoutes(app, dependencies)

@@ -1,6 +1,11 @@
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { idInput } from '../../platform/http/inputs.ts'
 import { CONTENT_FIELDS, eventName } from '../ingestion/requests.ts'
+
+/** A field of which only what cannot be stored is left out, so that the event is kept. */
+function leftOut<Schema extends TSchema>(schema: Schema) {
+  return Type.Optional({ ...schema, 'x-unstorable': 'left-out' } as Schema)
+}
 
 const Event = Type.Object(
   {
@@ -14,7 +19,10 @@ const Event = Type.Object(
     ),
     event: eventName('page_view'),
     timestamp: Type.Optional(Type.String({ description: 'When it happened; ISO 8601 with an offset.' })),
-    ...CONTENT_FIELDS,
+    url: leftOut(CONTENT_FIELDS.url),
+    title: leftOut(CONTENT_FIELDS.title),
+    referrer: leftOut(CONTENT_FIELDS.referrer),
+    data: leftOut(CONTENT_FIELDS.data),
   },
   { additionalProperties: false },
 )
@@ -24,11 +32,13 @@ export const TrackBody = Type.Object(
   {
     visitor_id: Type.Optional(idInput()),
     session_id: Type.Optional(idInput()),
-    external_contact_id: Type.Optional(idInput()),
+    external_contact_id: leftOut(idInput()),
     // Validated later: an invalid identification must not reject the events.
     identify: Type.Optional(
       Type.Unknown({
         'x-null': 'absent',
+        'x-unstorable': 'fails',
+        'x-parts': { properties: { external_user_id: { 'x-digits': true } } },
         description:
           'Who the visitor is: {external_user_id?, traits?: {email?, …}}. Traits become properties, translated like the fields of a form (`firstName` is `firstname`; `address: {city}` is `address.city`), if a page may change them. Invalid values are ignored with a warning.',
         examples: [{ external_user_id: 'user-42', traits: { email: 'ada@example.com' } }],
@@ -37,13 +47,14 @@ export const TrackBody = Type.Object(
     user_hash: Type.Optional(
       Type.Unknown({
         'x-null': 'absent',
+        'x-unstorable': 'left-out',
         description:
           'Proves `identify`: the HMAC-SHA256 of external_user_id, else of the lower-case email, keyed with the identity secret, in hexadecimal. A hash that does not match is ignored with a warning.',
         examples: ['5e8f0c3f1d7f4f1a8c9b0e6d2a4c6b8e0f1a3c5d7e9b2d4f6a8c0e1b3d5f7a9c'],
       }),
     ),
     // What a tracker knows about the browser; unknown fields are ignored.
-    context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object' })),
+    context: leftOut(Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object' })),
     events: Type.Optional(
       Type.Array(Event, { maxItems: 10, description: '1 to 10 events; optional if `identify` is sent.' }),
     ),

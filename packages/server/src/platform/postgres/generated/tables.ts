@@ -508,11 +508,13 @@ export interface HookBodies {
   event_id: string | null;
   event_key: string | null;
   hook_id: string;
+  outcome_warnings: Generated<string[]>;
   processed_at: Timestamp | null;
   received_at: Timestamp;
   size_bytes: number;
   state: string;
   tenant_id: string;
+  warnings: string[];
 }
 
 export interface Hooks {
@@ -545,6 +547,7 @@ export interface IdempotencyKeys {
 }
 
 export interface IdentificationSettings {
+  ignored_ids: Generated<string[]>;
   previous_secret_sealed: string | null;
   previous_until: Timestamp | null;
   requires_signature: Generated<boolean>;

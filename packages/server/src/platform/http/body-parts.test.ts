@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import { flawsOf, parseJsonBody, storableValue } from './body-parts.ts'
+
+const FREE = {}
+const LEFT_OUT = { 'x-unstorable': 'left-out' }
+const RECORDS = { type: 'object', properties: { records: { items: { 'x-unstorable': 'fails' } } } }
+
+/** A body as parsed, and the warnings. */
+function parse(text: string, schema: object = FREE): { body: unknown; warnings: string[] } {
+  const warnings: string[] = []
+  const body = parseJsonBody(text, schema, (warning) => void warnings.push(warning))
+  return { body, warnings }
+}
+
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+
+describe('a value that cannot be stored', () => {
+  test.each([
+    ['{"a":"x\\u0000"}', 'a'],
+    ['{"a":["\\ud83d"]}', 'a[0]'],
+    ['{"a":{"b\\u0000":1}}', 'a'],
+    ['{"a":{"__proto__":1}}', 'a.__proto__'],
+    ['{"a":{"\\u005f_proto__":1}}', 'a.__proto__'],
+    [`{"a":${nested(32)}}`, `a${'[0]'.repeat(31)}`],
+    ['"\\udc00\\ud800"', ''],
+    ['[12345678901234567890,{"a":"\\u0000"}]', '[1].a'],
+  ])('rejects the body by default, and its place is named: %#', (text, path) => {
+    expect(() => parse(text)).toThrow(
+      expect.objectContaining({ status: 400, code: 'validation_error', details: [expect.objectContaining({ path })] }),
+    )
+  })
+
+  test('makes its part fail alone, if the schema says so', () => {
+    const records = '{"id":1},{"id":"\\u0000","x":{"y":"\\ud800"}},"\\u0000",{"id":2},{"__proto__":1}'
+    const { body, warnings } = parse(`{"records":[${records}]}`, RECORDS)
+    const found = (body as { records: unknown[] }).records
+    expect(found).toEqual([{ id: 1 }, { x: {} }, {}, { id: 2 }, {}])
+    expect(found.map((record) => flawsOf(record).map(({ path }) => path))).toEqual([
+      [],
+      ['id', 'x.y'],
+      [''],
+      [],
+      ['__proto__'],
+    ])
+    expect(warnings).toEqual([])
+  })
+
+  test('beside the parts rejects the body all the same', () => {
+    expect(() => parse('{"records":[{"id":1}],"kind":"\\u0000"}', RECORDS)).toThrow(/^kind: /)
+  })
+
+  test('is left out with a warning, if the schema says so', () => {
+    const text =
+      '{"a":"\\u0000","list":["x","\\ud800","y"],"deep":{"a\\u0000":1,"b":2},"__proto__":{"c":3},"kept":"\\u00e9"}'
+    const { body, warnings } = parse(text, LEFT_OUT)
+    expect(body).toEqual({ list: ['x', 'y'], deep: { b: 2 }, kept: 'é' })
+    const text1 = 'it contains a NUL character or a lone surrogate, which cannot be stored.'
+    expect(warnings).toEqual([
+      `a was left out: ${text1}`,
+      `list[1] was left out: ${text1}`,
+      `deep has a key that was left out: ${text1}`,
+      '__proto__ was left out: it is a reserved name.',
+    ])
+  })
+
+  test('that is too deep is left out as a whole, not only its depths', () => {
+    const { body, warnings } = parse(`{"deep":{"a":${nested(100_000)}},"kept":${nested(31)}}`, LEFT_OUT)
+    expect(body).toEqual({ kept: JSON.parse(nested(31)) })
+    expect(warnings).toEqual(['deep was left out: it is nested deeper than 32 levels.'])
+  })
+
+  test('names nothing, if it is an id of many', () => {
+    const schema = { properties: { ids: { items: { type: 'string', 'x-unstorable': 'replaced' } } } }
+    expect(parse('{"ids":["a","b\\u0000","c\\ud800"]}', schema).body).toEqual({ ids: ['a', 'b�', 'c�'] })
+  })
+
+  test('a hundred thousand times causes 20 warnings and a count', () => {
+    const { body, warnings } = parse(`{"list":[${'"\\u0000",'.repeat(100_000)}1]}`, LEFT_OUT)
+    expect(body).toEqual({ list: [1] })
+    expect([warnings.length, warnings.at(-1)]).toEqual([21, '99980 more values were left out or kept as text.'])
+  })
+
+  test('is found in values that are not from JSON too', () => {
+    const warnings: string[] = []
+    const value = { a: ['x', 'y\0'], b: 1 }
+    expect(storableValue(value, LEFT_OUT, (text) => void warnings.push(text))).toEqual({ a: ['x'], b: 1 })
+    expect(warnings).toHaveLength(1)
+  })
+})
+
+describe('a number', () => {
+  const digits = '1'.repeat(400)
+  test.each([
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', '9007199254740992'],
+    ['-9007199254740993', '-9007199254740993'],
+    ['1234567890123456781', '1234567890123456781'],
+    [digits, digits],
+    // A fraction or an exponent: the nearest double, as always in JSON.
+    ['0.1000000000000000055511151231257827', 0.1],
+    ['12345678901234567890.5', Number('12345678901234567890.5')],
+    ['1e20', 1e20],
+    ['1.5E300', 1.5e300],
+    ['1e-400', 0],
+    ['5e-324', 5e-324],
+  ])('keeps its value: %#', (text, expected) => {
+    expect(parse(`{"a":{"b":[${text}]}}`).body).toEqual({ a: { b: [expected] } })
+  })
+
+  test.each(['1e400', '1E400', '-1e400', '1e999999999', '123456789e9999'])('%s is left out with a warning', (text) => {
+    const { body, warnings } = parse(`{"a":${text},"list":[1,${text},2]}`)
+    expect(body).toEqual({ list: [1, 2] })
+    expect(warnings).toEqual([
+      'a was left out: it is a number that is too large to be stored.',
+      'list[1] was left out: it is a number that is too large to be stored.',
+    ])
+  })
+
+  test('is a text with a warning, but an id without one', () => {
+    const { body, warnings } = parse('{"id":12345678901234567890,"x":12345678901234567890}', {
+      properties: { id: { 'x-digits': true } },
+    })
+    expect(body).toEqual({ id: '12345678901234567890', x: '12345678901234567890' })
+    expect(warnings).toEqual(['x was kept as text: as a number, it would lose digits.'])
+  })
+
+  test('stays a number where a text or a number is required, so that types are still strict', () => {
+    const schema = {
+      properties: {
+        text: { type: 'string' },
+        maybe: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        number: { type: 'integer' },
+        either: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+      },
+    }
+    const long = '12345678901234567890'
+    const { body } = parse(`{"text":${long},"maybe":${long},"number":1e400,"either":${long}}`, schema)
+    expect(body).toEqual({ text: Number(long), maybe: Number(long), number: Infinity, either: long })
+  })
+
+  test('of negative zero stays one', () => {
+    expect(parse('[-0, 12345678901234567890]').body).toEqual([-0, '12345678901234567890'])
+  })
+
+  test('in a text, or beside any text, is found where it is', () => {
+    const texts = ['\\"', '\\\\', '\\\\\\"', ',12345678901234567890,', '[-12345678901234567890]', '']
+    const list = texts.map((text) => `"${text}",12345678901234567890`).join(',')
+    const expected = texts.flatMap((text) => [JSON.parse(`"${text}"`), '12345678901234567890'])
+    expect(parse(`[${list}]`).body).toEqual(expected)
+  })
+})

@@ -1,0 +1,149 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  CHROME,
+  call,
+  createTestTenant,
+  sharedService,
+  type TestService,
+  type TestTenant,
+} from '../../../test/service.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+
+/** Sends a text of JSON as a page does. JSON.stringify cannot write every number. */
+const send = (text: string) =>
+  call(service, 'POST', '/track', { headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME }, body: text })
+const events = async () => (await tenant.call('GET', '/v1/events?sort_dir=asc&limit=100')).body.events
+const contacts = async () => (await tenant.call('GET', '/v1/contacts?limit=100')).body.contacts
+const CHARACTER = 'it contains a NUL character or a lone surrogate, which cannot be stored.'
+
+test('a NUL in a trait leaves out the identification and keeps the event', async () => {
+  // The file from the field.
+  const text =
+    '{"visitor_id":"p9","identify":{"external_user_id":"ok9","traits":{"email":"ok9@acme.example","bio":"a\\u0000b"}},"events":[{"event":"ev9"}]}'
+  const { status, body } = await send(text)
+  expect([status, body.accepted]).toEqual([200, 1])
+  expect(body.warnings).toEqual([expect.stringContaining('identify was ignored: traits.bio contains a NUL character')])
+  expect(await events()).toMatchObject([{ event: 'ev9', visitor_id: 'p9' }])
+  expect(await contacts()).toEqual([])
+})
+
+test.each([
+  ['{"external_user_id":"u\\ud800"}', 'external_user_id'],
+  ['{"external_user_id":"u","traits":{"__proto__":{"a":1}}}', 'traits.__proto__'],
+  ['{"external_user_id":"u","traits":{"a\\u0000":1}}', 'traits'],
+  [`{"external_user_id":"u","traits":{"a":${'['.repeat(50)}${']'.repeat(50)}}}`, 'traits.a[0]'],
+  ['"\\u0000"', 'it'],
+])('an identification that cannot be stored is left out, and the events are kept: %#', async (identify, named) => {
+  const { status, body } = await send(`{"visitor_id":"v","identify":${identify},"events":[{"event":"kept"}]}`)
+  expect([status, body.warnings]).toEqual([200, [expect.stringContaining(`identify was ignored: ${named}`)]])
+  expect(await events()).toMatchObject([{ event: 'kept' }])
+  expect(await contacts()).toEqual([])
+})
+
+test('an event is kept without the keys of its data that cannot be stored, and its neighbors as they are', async () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const { status, body } = await send(
+    `{"visitor_id":"v","events":[
+      {"event":"bad","data":{"lone":"a\\ud83d","kept":"é","inner":{"nul":"\\u0000","n":1},"list":["x","\\ud800"],"a\\u0000":1,"__proto__":{"x":1},"deep":${deep}}},
+      {"event":"good","data":{"kept":1}}]}`,
+  )
+  expect([status, body.accepted]).toEqual([200, 2])
+  expect(body.warnings).toEqual([
+    `events[0].data.lone was left out: ${CHARACTER}`,
+    `events[0].data.inner.nul was left out: ${CHARACTER}`,
+    `events[0].data.list[1] was left out: ${CHARACTER}`,
+    `events[0].data has a key that was left out: ${CHARACTER}`,
+    'events[0].data.__proto__ was left out: it is a reserved name.',
+    'events[0].data.deep was left out: it is nested deeper than 32 levels.',
+  ])
+  expect((await events()).map(({ event, data }: { event: string; data: object }) => [event, data])).toEqual([
+    ['bad', { kept: 'é', inner: { n: 1 }, list: ['x'] }],
+    ['good', { kept: 1 }],
+  ])
+})
+
+test('an event is kept without a title, URL or referrer that cannot be stored', async () => {
+  const { status, body } = await send(
+    '{"visitor_id":"v","events":[{"event":"page_view","url":"https://a.example/\\ud83d","title":"cut \\ud83d","referrer":"\\u0000","data":{"kept":1}}]}',
+  )
+  expect(status).toBe(200)
+  expect(body.warnings.map((text: string) => text.split(' ')[0])).toEqual([
+    'events[0].url',
+    'events[0].title',
+    'events[0].referrer',
+  ])
+  expect(await events()).toMatchObject([{ event: 'page_view', url: null, data: { kept: 1 } }])
+})
+
+test('what cannot be stored in the context, the hash or the external contact id is ignored', async () => {
+  const { status, body } = await send(
+    '{"visitor_id":"v","user_hash":"\\u0000","external_contact_id":"c\\ud800","context":{"screen":"1x1","language":"\\u0000","other":{"__proto__":1}},"events":[{"event":"kept"}]}',
+  )
+  expect([status, body.accepted]).toEqual([200, 1])
+  expect(body.warnings.map((text: string) => text.split(' ')[0])).toEqual([
+    'user_hash',
+    'external_contact_id',
+    'context.language',
+    'context.other.__proto__',
+  ])
+  expect(await events()).toMatchObject([{ event: 'kept', screen: '1x1' }])
+})
+
+test('numbers that lose digits are kept as text, and those that are too large are left out', async () => {
+  const { status, body } = await send(
+    '{"visitor_id":"v","identify":{"external_user_id":"u","traits":{"account":1234567890123456781,"balance":1e400}},"events":[{"event":"e","data":{"id":1234567890123456789,"next":-1234567890123456790,"huge":1E400,"tiny":1e-400,"zero":-0,"list":[9007199254740993,-1e400,1]}}]}',
+  )
+  expect(status).toBe(200)
+  expect(body.warnings).toEqual([
+    'identify.traits.account was kept as text: as a number, it would lose digits.',
+    'identify.traits.balance was left out: it is a number that is too large to be stored.',
+    'events[0].data.id was kept as text: as a number, it would lose digits.',
+    'events[0].data.next was kept as text: as a number, it would lose digits.',
+    'events[0].data.huge was left out: it is a number that is too large to be stored.',
+    'events[0].data.list[0] was kept as text: as a number, it would lose digits.',
+    'events[0].data.list[1] was left out: it is a number that is too large to be stored.',
+  ])
+  const [event] = await events()
+  expect(event.data).toEqual({
+    id: '1234567890123456789',
+    next: '-1234567890123456790',
+    tiny: 0,
+    zero: 0,
+    list: ['9007199254740993', 1],
+  })
+  const [{ properties }] = await contacts()
+  expect(properties).toMatchObject({ account: '1234567890123456781' })
+  expect(properties).not.toHaveProperty('balance')
+})
+
+test('two people whose numeric ids differ in the last digit are two contacts', async () => {
+  for (const digit of [1, 2]) {
+    const { body } = await send(
+      `{"visitor_id":"v${digit}","identify":{"external_user_id":123456789012345678${digit}},"events":[{"event":"e"}]}`,
+    )
+    expect(body.warnings).toBeUndefined()
+  }
+  expect(await contacts()).toHaveLength(2)
+  const { body } = await tenant.call('POST', '/v1/identify', { user_id: '1234567890123456782' })
+  expect(body.created).toBe(false)
+})
+
+test('thousands of values that cannot be stored cause at most 21 warnings', async () => {
+  const list = Array(5_000).fill('"\\u0000"').join(',')
+  const { status, body } = await send(`{"visitor_id":"v","events":[{"event":"kept","data":{"list":[${list}]}}]}`)
+  expect([status, body.warnings.length, body.warnings.at(-1)]).toEqual([
+    200,
+    21,
+    '4980 more values were left out or kept as text.',
+  ])
+  expect(await events()).toMatchObject([{ event: 'kept', data: { list: [] } }])
+})
