@@ -109,4 +109,3 @@ test('an id that cannot be stored, among many, names no record', async () => {
   const read = await tenant.call('POST', '/v1/batch/details', { entity_type: 'contacts', ids: [`${id}\0`, id] })
   expect([read.status, read.body.contacts.length]).toEqual([200, 1])
 })
-
