@@ -37,6 +37,15 @@ const BATCHING_OF_SEGMENT = `{ integrations: { 'Segment.io': { deliveryStrategy:
   strategy: 'batching', config: { size: 100, timeout: 500 }
 } } } }`
 
+const AN_HOUR_AHEAD = `{
+  const RealDate = Date
+  const now = () => RealDate.now() + 3_600_000
+  Date = class extends RealDate {
+    constructor(...parts) { parts.length === 0 ? super(now()) : super(...parts) }
+    static now() { return now() }
+  }
+}`
+
 describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   let service: TestService
   let proxy: FaultyProxy
@@ -74,12 +83,13 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   const urlOf = (path: string) => `http://${host}:${(site.address() as AddressInfo).port}${path}`
 
-  /** Opens a page with an SDK in a browser that knows nothing of the site. */
-  async function open(code: typeof head, use: (page: Page) => Promise<void>): Promise<void> {
+  /** Opens a page with an SDK in a browser that knows nothing of the site. @param script runs before the page's own. */
+  async function open(code: typeof head, use: (page: Page) => Promise<void>, script = ''): Promise<void> {
     head = code
     const context = await (await sharedChromium()).newContext({ locale: 'it-IT', timezoneId: 'Europe/Rome' })
     try {
       const page = await context.newPage()
+      await page.addInitScript(script)
       await page.goto(urlOf('/pricing?utm_source=mail'))
       await use(page)
     } finally {
@@ -123,6 +133,31 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(others).toMatchObject([{ event: 'Trial Started', data: { seats: 5 } }, { event: 'Plan Chosen' }])
     const { company } = (await tenant.call('GET', `/v1/companies/${contact.company_id}`)).body
     expect(company).toMatchObject({ domain: 'acme.example', name: 'Acme' })
+  })
+
+  test.each([
+    ['Segment', segment()],
+    ['RudderStack', rudder()],
+  ])("the clock of a browser with %s's SDK is corrected, also of an explicit time", async (_name, code) => {
+    const now = Date.now()
+    await open(
+      code,
+      async (page) => {
+        await page.evaluate('analytics.track("Now")')
+        const day = 'new Date(Date.now() - 86_400_000)'
+        await page.evaluate(
+          `analytics.track("Yesterday", {}, { timestamp: ${day}, originalTimestamp: ${day}.toISOString() })`,
+        )
+        await until(async () => expect(await eventsOf('')).toHaveLength(2))
+      },
+      AN_HOUR_AHEAD,
+    )
+    const minutesAgo = async (event: string) => {
+      const [{ timestamp }] = await eventsOf(`event_type=${event}`)
+      return Math.round((now - Date.parse(timestamp)) / 60_000)
+    }
+    expect(Math.abs(await minutesAgo('Now'))).toBeLessThan(3)
+    expect(Math.abs((await minutesAgo('Yesterday')) - 24 * 60)).toBeLessThan(3)
   })
 
   test.each([

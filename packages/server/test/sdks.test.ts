@@ -27,6 +27,32 @@ describe.concurrent.each(SDKS)("%s's SDK for Node", (_name, sdk) => {
     expect(Math.abs(Date.parse(events[0].timestamp) - Date.now())).toBeLessThan(60_000)
   })
 
+  test('keeps the time of what happened years ago', async () => {
+    const tenant = await createTestTenant(service)
+    const analytics = sdk(await createSource(tenant, 'server'), service.url)
+    const timestamp = new Date('2019-05-05T10:00:00.000Z')
+    analytics.track({ userId: 'user-42', event: 'Order Completed', properties: { total: 49.9 }, timestamp })
+    expect(await analytics.end()).toEqual([])
+    const { events } = (await tenant.call('GET', '/v1/events')).body
+    expect(events).toMatchObject([{ event: 'Order Completed', timestamp: timestamp.toISOString() }])
+  })
+
+  test('makes no contact of the user id "undefined"', async () => {
+    const tenant = await createTestTenant(service)
+    const analytics = sdk(await createSource(tenant, 'server'), service.url)
+    for (const city of ['Rome', 'Oslo']) {
+      const nobody = { userId: String(undefined), anonymousId: city }
+      analytics.identify({ ...nobody, traits: { city } })
+      analytics.track({ ...nobody, event: 'Order Completed', properties: { city } })
+    }
+    expect(await analytics.end()).toEqual([])
+    for (const city of ['Rome', 'Oslo']) {
+      const { events } = (await tenant.call('GET', `/v1/events?visitor_id=${city}`)).body
+      expect(events).toMatchObject([{ internal_contact_id: null, data: { city } }])
+    }
+    expect((await tenant.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(0)
+  })
+
   test.each<[string, Fault]>([
     ['500', { at: 'before', status: 500 }],
     ['503 after the calls were recorded', { at: 'after', status: 503 }],

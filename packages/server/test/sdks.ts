@@ -10,7 +10,7 @@ const FLUSH_MS = 100
 
 export interface Sdk {
   identify(call: { userId: string; traits: object }): void
-  track(call: { userId: string; event: string; properties: object }): void
+  track(call: { userId: string; event: string; properties: object; timestamp?: Date }): void
   /** Waits for the calls so far, if a long queue costs the SDK much processor time. */
   keepUp(): Promise<void>
   /** Sends what is left. @returns the errors that the SDK reported. */

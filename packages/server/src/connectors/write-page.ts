@@ -6,12 +6,13 @@ import { knownEventIds, type LookupRange } from '../events/read.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { anyVersion } from '../operations/etag.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { ignoredId, namesNobody } from '../platform/ids-of-nobody.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { IncomingRecord } from '../sources/apply-records.ts'
 import { removeSourceRecords } from '../sources/remove-records.ts'
-import { parseRecord } from '../sources/requests.ts'
+import { namedRecord, parseRecord } from '../sources/requests.ts'
 import { writeRecords } from '../sources/write-records.ts'
 import type { ContactRecord, RecordsPage, SourceCall } from './connector.ts'
 import { type Writer, writeProfiles } from './write-profiles.ts'
@@ -54,7 +55,12 @@ export async function writePage(
   isHistory: boolean,
 ): Promise<PageResult> {
   const result: PageResult = { counts: {}, errors: [] }
-  const companies = page.companies ?? []
+  const ignored = await services.findIgnoredIds(tenant)
+  const companies = (page.companies ?? []).filter(({ externalId }) => {
+    const isNobody = namesNobody(externalId, ignored)
+    if (isNobody) fail(result, externalId, 'validation_error', ignoredId('external_id', externalId))
+    return !isNobody
+  })
   for (const some of inParts(companies, RECORDS_PER_WRITE)) {
     const written = await writeSourceCompanies(tenant, writer.source, some, services.clock())
     note(
@@ -64,7 +70,9 @@ export async function writePage(
     )
   }
   for (const some of inParts(page.contacts ?? [], RECORDS_PER_WRITE)) {
-    const written = await writeRecords(tenant, services, writer, some.map(toRecord))
+    // A page has no place for warnings: an ignored id is only missed if it was the record's only key, and then it fails.
+    const records = some.map((record) => namedRecord(toRecord(record), ignored, []))
+    const written = await writeRecords(tenant, services, writer, records)
     note(
       result,
       some.map(({ external_id }) => external_id),
@@ -116,8 +124,7 @@ async function merge(
     add(result, 'merged', 1)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status === 503) throw error
-    add(result, 'failed', 1)
-    result.errors.push({ externalId: from, code: error.code, message: `Not merged into ${into}: ${error.message}` })
+    fail(result, from, error.code, `Not merged into ${into}: ${error.message}`)
   }
 }
 
@@ -212,6 +219,11 @@ function timeOf({ call }: SourceCall): number {
   if (call instanceof ServiceError || !call.event) return Number.NaN
   const { timestamp = '', clockCorrection } = call.event
   return (parseTimestamp(timestamp)?.getTime() ?? Number.NaN) + clockCorrection
+}
+
+function fail(result: PageResult, externalId: string, code: string, message: string): void {
+  add(result, 'failed', 1)
+  result.errors.push({ externalId, code, message })
 }
 
 type Written = { status: string; error?: { code: string; message: string } }

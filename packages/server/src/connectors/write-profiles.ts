@@ -40,6 +40,8 @@ export async function writeProfiles(
     const index = links[at]?.index ?? 0
     if (result.status === 'failed') written[index] = result
     else if (result.contactId !== null) contactIds.set(index, result.contactId)
+    // Its only key was an id that names nobody.
+    else written[index] = failure(validationError([{ path: 'the person', message: result.warnings.join(' ') }]))
   }
   const changes = [...contactIds].map(([index, contactId]) => ({ index, contactId }))
   // Every process uses the same order, which prevents deadlocks.

@@ -17,6 +17,7 @@ import {
   CONTACT_FIELDS,
   ListContactsQuery,
   NEW_CONTACT_FIELDS,
+  namedVisitors,
   parseCreateContact,
   parseEventsLimit,
   parseUpdateContact,
@@ -97,10 +98,11 @@ export const CONTACT_OPERATIONS = [
     etag: ({ contact }) => etagOfContact(contact),
     unaudited: 'recorded as an event',
     isAtomic: true,
-    async check({ tenant, now }, input) {
+    async check({ tenant, now, findIgnoredIds, warn }, input) {
       const contact = parseCreateContact(input)
-      await registerVisitors(tenant, contact.visitorIds, now)
-      return contact
+      const visitorIds = namedVisitors(contact.visitorIds, await findIgnoredIds(tenant), warn)
+      await registerVisitors(tenant, visitorIds, now)
+      return { ...contact, visitorIds }
     },
     async run(context, _input, contact) {
       const row = await createContact(context.tenant, context, contact)
@@ -192,10 +194,11 @@ export const CONTACT_OPERATIONS = [
     etag: ({ contact }) => etagOfContact(contact),
     ifMatch: true,
     unaudited: 'recorded as an event',
-    async check({ tenant, now }, { contact_id: _, ...fields }) {
+    async check({ tenant, now, findIgnoredIds, warn }, { contact_id: _, ...fields }) {
       const update = parseUpdateContact(fields)
-      await registerVisitors(tenant, update.visitorIds, now)
-      return update
+      const visitorIds = namedVisitors(update.visitorIds, await findIgnoredIds(tenant), warn)
+      await registerVisitors(tenant, visitorIds, now)
+      return { ...update, visitorIds }
     },
     async run(context, { contact_id }, update) {
       const { tenant, requireMatch } = context

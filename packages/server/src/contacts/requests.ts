@@ -16,6 +16,7 @@ import {
   wordList,
 } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
+import { type IgnoredIds, ignoredId, namesNobody } from '../platform/ids-of-nobody.ts'
 import { CONTACT_FACET_FILTERS } from './facets.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from './properties.ts'
 import type { ContactUpdate, NewContact } from './write.ts'
@@ -155,6 +156,17 @@ export function parseUpdateContact(body: Sent<typeof CONTACT_FIELDS>): ContactUp
 /** The visitors of a request. */
 export function visitorIdsOf(sent: string | string[] = []): string[] {
   return [sent].flat()
+}
+
+/** The visitors of a request without ids that name nobody. */
+export function namedVisitors(
+  visitorIds: readonly string[],
+  ignored: IgnoredIds,
+  warn: (text: string) => void,
+): string[] {
+  const nobody = new Set(visitorIds.filter((id) => namesNobody(id, ignored)))
+  for (const id of nobody) warn(ignoredId('visitor_id', id))
+  return visitorIds.filter((id) => !nobody.has(id))
 }
 
 function checkCompanyId(companyId: string | undefined): ErrorDetail[] {

@@ -112,7 +112,13 @@ export const CONVERSATION_PUSH_OPERATIONS = [
     unaudited: 'data, which the conversations themselves show',
     async run({ tenant, ...writing }, input) {
       const source = parseConversationSource(input.source)
-      const records = input.records.map((record) => parseConversation(record, source))
+      const ignored = await writing.findIgnoredIds(tenant)
+      const records = input.records.map((record, index) => {
+        const warnings: string[] = []
+        const messages = parseConversation(record, source, ignored, warnings)
+        for (const text of warnings) writing.warn(`records[${index}]: ${text}`)
+        return messages
+      })
       const pushed = await pushConversations(tenant, writing, source, records)
       const results = pushed.map((result, index) => ({
         index,

@@ -4,6 +4,7 @@ import { type ErrorDetail, type ServiceError, validationError } from '../platfor
 import { idInput } from '../platform/http/inputs.ts'
 import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
 import { recordCheck, recordList } from '../platform/http/records.ts'
+import { type IgnoredIds, ignoredId, namesNobody, nobodyNamed } from '../platform/ids-of-nobody.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { parseSourceName } from '../sources/requests.ts'
 import { EMAIL_DIRECTORY, NAME_LENGTH_MAX, SUBJECT_LENGTH_MAX } from './clean.ts'
@@ -85,8 +86,13 @@ export function parseConversationSource(source: string): string {
   return parseSourceName(source)
 }
 
-/** Checks one record. @returns its messages, or an error. */
-export function parseConversation(record: unknown, source: string): IncomingMessage[] | ServiceError {
+/** Checks one record. @param warnings gets an id that was ignored. @returns its messages, or an error. */
+export function parseConversation(
+  record: unknown,
+  source: string,
+  ignored: IgnoredIds,
+  warnings: string[],
+): IncomingMessage[] | ServiceError {
   const details = checkConversation(record)
   if (details.length > 0) return validationError(details)
   const { thread_key, subject, contact, messages } = record as Type.Static<typeof PushedConversation>
@@ -97,9 +103,13 @@ export function parseConversation(record: unknown, source: string): IncomingMess
   if (contact && contact.email === undefined && contact.external_id === undefined) {
     details.push({ path: 'contact', message: 'needs an external_id or an email' })
   }
+  const externalId = contact?.external_id ?? null
+  const isNobody = externalId !== null && namesNobody(externalId, ignored)
+  if (isNobody && email === null) details.push(nobodyNamed('contact.external_id', externalId))
+  else if (isNobody) warnings.push(ignoredId('contact.external_id', externalId))
   const timestamps = messages.map(({ sent_at }, index) => timestampOf(sent_at, `messages[${index}].sent_at`, details))
   if (details.length > 0) return validationError(details)
-  const known = contact ? { address: email, externalId: contact.external_id ?? null } : null
+  const known = contact ? { address: email, externalId: isNobody ? null : externalId } : null
   return messages.map((message, index) => {
     const isInbound = message.direction === 'inbound'
     const to = message.to.map((person) => participantOf(person, isInbound ? null : known))

@@ -13,7 +13,7 @@ export const segment: Format = {
     // The archive's timestamp is already corrected for the clock of the sender.
     const timestamp = textOf(line.timestamp) || textOf(line.originalTimestamp)
     if (EVENT_TYPES.includes(textOf(line.type))) requireTime('timestamp', timestamp)
-    const sending = { sourceId: 'import', receivedAt: new Date(), sentAt: undefined, userAgent: '' }
+    const sending = { sourceId: 'import', receivedAt: new Date(), sentAt: undefined, userAgent: '', isBrowser: false }
     const { originalTimestamp: _sender, sentAt: _sent, ...sent } = line
     const { call, warnings: ignored } = translate({ ...sent, timestamp }, null, sending)
     warnings.push(...ignored)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ServiceError } from '../platform/errors.ts'
+import { NONE_IGNORED } from '../platform/ids-of-nobody.ts'
 import { applyMapping } from './apply-mapping.ts'
 import { type Mapping, requireMapping } from './mapping.ts'
 
@@ -35,8 +36,8 @@ describe('the work that a mapping can cause', () => {
   test('paths that visit too many items together fail, and the message says why', () => {
     const body = Array.from({ length: 50_000 }, () => ({}))
     const path = (number: number) => `[*].a${number}`
-    expect(applyMapping(mappingOf(4, 1, path), body)).toMatchObject({ contact: { properties: {} } })
-    const { status, code, message } = errorOf(() => applyMapping(mappingOf(30, 10, path), body))
+    expect(applyMapping(mappingOf(4, 1, path), body, NONE_IGNORED)).toMatchObject({ contact: { properties: {} } })
+    const { status, code, message } = errorOf(() => applyMapping(mappingOf(30, 10, path), body, NONE_IGNORED))
     expect([status, code]).toEqual([400, 'hook_body_not_mapped'])
     expect(message).toContain("[*].a4: the mapping's paths read more than 200,000 list items")
   })
@@ -47,6 +48,7 @@ describe('the work that a mapping can cause', () => {
       applyMapping(
         mappingOf(2, 1, () => 'list'),
         body,
+        NONE_IGNORED,
       ),
     )
     expect([error.code, error.message]).toEqual(['hook_body_not_mapped', expect.stringContaining('read more than')])
@@ -59,7 +61,8 @@ test.each([
 ])("an event's data with two texts of %d characters", (length, code) => {
   // The names and the third field have 27 bytes, of 32 KiB.
   const event = { name: { value: 'e' }, data: { a: { path: 't' }, b: { path: 't' }, third: { value: 'x' } } }
-  const run = () => applyMapping({ event, contact: { user_id: { value: 'u' } } }, { t: 'x'.repeat(length) })
+  const run = () =>
+    applyMapping({ event, contact: { user_id: { value: 'u' } } }, { t: 'x'.repeat(length) }, NONE_IGNORED)
   if (code === undefined) expect(run()).toMatchObject({ event: { name: 'e' } })
   else expect(errorOf(run).code).toBe(code)
 })

@@ -10,6 +10,7 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
+import { type IgnoredIds, unlessNobody } from '../platform/ids-of-nobody.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import type { Field, Mapping } from './mapping.ts'
 import { type Body, openBody, type ParsedPaths } from './paths.ts'
@@ -48,6 +49,8 @@ export interface Mapped {
   event: MappedEvent | null
   contact: MappedContact | null
   company: MappedCompany | null
+  /** The ids that name nobody, which were ignored. */
+  warnings: string[]
 }
 
 /** A body that the mapping skips. */
@@ -56,14 +59,17 @@ export interface Skipped {
 }
 
 type Kind = 'text' | 'id' | 'time'
+/** Returns an id unless it names nobody. */
+type Named = (target: string, id: string | null) => string | null
 type Problem = (field: Field, target: string, message: string) => void
 
 /**
  * Applies a mapping to a body. If a value is missing, its field is left out.
  * @throws ServiceError 400 `hook_body_not_mapped` with the path of every unusable value, or `hook_no_person` if the body
- * does not identify the person of its event. Messages never contain values, which may be personal data.
+ * does not identify the person of its event. Messages never contain values, which may be personal data, except ids
+ * that name nobody.
  */
-export function applyMapping(mapping: Mapping, content: unknown): Mapped | Skipped {
+export function applyMapping(mapping: Mapping, content: unknown, ignored: IgnoredIds): Mapped | Skipped {
   if (!mapping.event && !mapping.contact && !mapping.company) {
     return skipped('hook_not_mapped', 'The hook has no mapping yet. Create one, then run this body again.')
   }
@@ -75,13 +81,16 @@ export function applyMapping(mapping: Mapping, content: unknown): Mapped | Skipp
   }
   const details: ErrorDetail[] = []
   const problem: Problem = (field, target, message) => details.push({ path: pathOf(field, target), message })
+  const warnings: string[] = []
+  const named: Named = (target, id) => unlessNobody(target, id, ignored, warnings)
   const mapped = {
-    event: mapping.event ? eventOf(mapping.event, body, problem) : null,
-    contact: mapping.contact ? contactOf(mapping.contact, body, problem) : null,
+    event: mapping.event ? eventOf(mapping.event, body, problem, named) : null,
+    contact: mapping.contact ? contactOf(mapping.contact, body, problem, named) : null,
     company: mapping.company ? companyOf(mapping.company, body, problem) : null,
+    warnings,
   }
   if (details.length > 0) throw notMapped(details)
-  if (mapped.contact === null && (mapping.event || mapped.company === null)) throw noPerson(mapping)
+  if (mapped.contact === null && (mapping.event || mapped.company === null)) throw noPerson(mapping, warnings)
   return mapped
 }
 
@@ -100,7 +109,7 @@ function skipped(code: string, message: string): Skipped {
   return { skipped: { code, message } }
 }
 
-function eventOf(event: NonNullable<Mapping['event']>, body: Body, problem: Problem): MappedEvent {
+function eventOf(event: NonNullable<Mapping['event']>, body: Body, problem: Problem, named: Named): MappedEvent {
   const name = textOf(event.name, 'event.name', body, problem, EVENT_NAME_LENGTH_MAX)
   if (name === null && find(event.name, body) === undefined)
     problem(event.name, 'event.name', 'is missing, and the event needs a name')
@@ -115,7 +124,7 @@ function eventOf(event: NonNullable<Mapping['event']>, body: Body, problem: Prob
   return {
     name: name ?? '',
     timestamp: event.timestamp ? timeOf(event.timestamp, body, problem) : null,
-    id: event.id ? idOf(event.id, 'event.id', body, problem) : null,
+    id: event.id ? named('event.id', idOf(event.id, 'event.id', body, problem)) : null,
     url: event.url ? textOf(event.url, 'event.url', body, problem, EVENT_TEXT_LENGTH_MAX) : null,
     data,
   }
@@ -131,7 +140,12 @@ function isLargeData(data: Record<string, unknown>): boolean {
   })
 }
 
-function contactOf(contact: NonNullable<Mapping['contact']>, body: Body, problem: Problem): MappedContact | null {
+function contactOf(
+  contact: NonNullable<Mapping['contact']>,
+  body: Body,
+  problem: Problem,
+  named: Named,
+): MappedContact | null {
   const { email: emailField } = contact
   const address = emailField ? textOf(emailField, 'contact.email', body, problem, ID_LENGTH_MAX * 2) : null
   const email = address === null ? null : parseEmail(address)
@@ -140,8 +154,10 @@ function contactOf(contact: NonNullable<Mapping['contact']>, body: Body, problem
   }
   const keys = {
     email,
-    user_id: contact.user_id ? idOf(contact.user_id, 'contact.user_id', body, problem) : null,
-    external_id: contact.external_id ? idOf(contact.external_id, 'contact.external_id', body, problem) : null,
+    user_id: contact.user_id ? named('contact.user_id', idOf(contact.user_id, 'contact.user_id', body, problem)) : null,
+    external_id: contact.external_id
+      ? named('contact.external_id', idOf(contact.external_id, 'contact.external_id', body, problem))
+      : null,
   }
   const properties = propertiesOf(contact.properties, 'contact.properties', body, problem)
   return Object.values(keys).every((key) => key === null) ? null : { ...keys, properties }
@@ -266,9 +282,10 @@ function notMapped(details: ErrorDetail[]): ServiceError {
   return new ServiceError(400, 'hook_body_not_mapped', `${first?.path}: ${first?.message}${more}`, { details })
 }
 
-function noPerson({ contact }: Mapping): ServiceError {
+function noPerson({ contact }: Mapping, warnings: readonly string[]): ServiceError {
   const paths = [contact?.email, contact?.user_id, contact?.external_id].flatMap((field) => field?.path ?? []).flat()
-  const where = paths.length === 0 ? 'The mapping names none' : `None of these has a value: ${paths.join(', ')}`
-  const message = `The body names no person. ${where}. Map contact.email, contact.user_id or contact.external_id.`
+  const missing = paths.length === 0 ? 'The mapping names none.' : `None of these has a value: ${paths.join(', ')}.`
+  const where = warnings.length > 0 ? warnings.join(' ') : missing
+  const message = `The body names no person. ${where} Map contact.email, contact.user_id or contact.external_id.`
   return new ServiceError(400, 'hook_no_person', message)
 }

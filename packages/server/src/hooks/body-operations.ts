@@ -6,6 +6,7 @@ import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { conflict, type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Detail, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { applyMapping } from './apply-mapping.ts'
 import { BODIES_KEPT, claimBody, HookBody, listBodies, newestContent, readBody, releaseBody } from './bodies.ts'
@@ -88,7 +89,7 @@ export const HOOK_BODY_OPERATIONS = [
       return { body, data: content }
     },
   }),
-  operation({
+  operationsWith<WriteDependencies>()({
     name: 'previewHook',
     tag,
     http: 'POST /v1/hooks/:hook_id/preview',
@@ -113,12 +114,12 @@ export const HOOK_BODY_OPERATIONS = [
     },
     errors: ['409 hook_has_no_body'],
     reads: true,
-    async run({ tenant }, { hook_id, mapping, sample }) {
+    async run({ tenant, findIgnoredIds, warn }, { hook_id, mapping, sample }) {
       const hook = await requireHook(tenant, hook_id)
       if (mapping) requireMapping(mapping)
       const body = sample ?? (await newestContent(tenant, hook_id))
       if (body === undefined) throw noBody()
-      return previewOf(mapping ?? (hook.mapping as unknown as Mapping), body)
+      return previewOf(mapping ?? (hook.mapping as unknown as Mapping), body, await findIgnoredIds(tenant), warn)
     },
   }),
   operationsWith<HookBodyServices>()({
@@ -158,14 +159,16 @@ export const HOOK_BODY_OPERATIONS = [
   }),
 ]
 
-function previewOf(mapping: Mapping, body: unknown) {
+function previewOf(mapping: Mapping, body: unknown, ignored: IgnoredIds, warn: (text: string) => void) {
   const nothing = { event: null, contact: null, company: null }
   try {
-    const mapped = applyMapping(mapping, body)
+    const mapped = applyMapping(mapping, body, ignored)
     if ('skipped' in mapped) {
       return { state: 'skipped' as const, error: { ...mapped.skipped, details: [] as ErrorDetail[] }, ...nothing }
     }
-    return { state: 'recorded' as const, error: null, ...mapped }
+    const { warnings, ...records } = mapped
+    for (const text of warnings) warn(text)
+    return { state: 'recorded' as const, error: null, ...records }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const { code, message, details = [] } = error

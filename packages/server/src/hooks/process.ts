@@ -78,7 +78,8 @@ async function recordedOutcome(
   body: ClaimedBody,
 ): Promise<Outcome> {
   try {
-    const mapped = applyMapping(hook.mapping as unknown as Mapping, JSON.parse(body.text))
+    const ignored = await services.findIgnoredIds(tenant)
+    const mapped = applyMapping(hook.mapping as unknown as Mapping, JSON.parse(body.text), ignored)
     if ('skipped' in mapped) {
       const { code, message } = mapped.skipped
       return { ...NOTHING, state: 'skipped', error_code: code, error_message: message }

@@ -31,6 +31,7 @@ export const NOTHING: Omit<Outcome, 'state'> = {
   contact_id: null,
   contact_status: null,
   company_id: null,
+  warnings: [],
 }
 
 /**
@@ -43,7 +44,7 @@ export async function recordMapped(
   services: RecordServices,
   hook: HookRow,
   body: ClaimedBody,
-  { contact, company, event }: Mapped,
+  { contact, company, event, warnings }: Mapped,
 ): Promise<Outcome> {
   const now = services.clock()
   const own = sourceKindOf(hook.kind as HookKind)
@@ -62,6 +63,7 @@ export async function recordMapped(
     contact_id: written.contactId,
     contact_status: written.status,
     company_id: written.companyId,
+    warnings,
   }
   if (event === null || written.contactId === null) return outcome
   const key = eventIdOf(hook.source_id, JSON.stringify(event.id === null ? [body.bodyId] : [event.name, event.id]))

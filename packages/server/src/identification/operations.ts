@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
-import { VisitorIds, visitorIdsOf } from '../contacts/requests.ts'
+import { namedVisitors, VisitorIds, visitorIdsOf } from '../contacts/requests.ts'
 import { flattenTraits } from '../contacts/traits.ts'
 import { registerVisitors } from '../contacts/visitors/link.ts'
 import { operationsWith } from '../operations/declare.ts'
@@ -9,6 +9,7 @@ import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { emailInput, idInput } from '../platform/http/inputs.ts'
 import { Id } from '../platform/http/responses.ts'
+import { type IgnoredIds, ignoredId, namesNobody, nobodyNamed } from '../platform/ids-of-nobody.ts'
 import { type Identification, identify } from './identify.ts'
 
 const FIELDS = {
@@ -36,10 +37,12 @@ export const IDENTIFICATION_OPERATIONS = [
     errors: ['409 too_many_visitors', '413 contact_too_large'],
     unaudited: 'recorded as events',
     isAtomic: true,
-    async check({ tenant, now }, fields) {
-      const identification = parseIdentification(fields)
-      await registerVisitors(tenant, identification.visitorIds, now)
-      return identification
+    async check({ tenant, now, findIgnoredIds, warn }, fields) {
+      const ignored = await findIgnoredIds(tenant)
+      const parsed = parseIdentification(fields, ignored, warn)
+      const visitorIds = namedVisitors(parsed.visitorIds, ignored, warn)
+      await registerVisitors(tenant, visitorIds, now)
+      return { ...parsed, visitorIds }
     },
     async run(context, _fields, identification) {
       const { contactId, created } = await identify(context.tenant, context, identification)
@@ -48,7 +51,11 @@ export const IDENTIFICATION_OPERATIONS = [
   }),
 ]
 
-function parseIdentification(fields: Type.Static<Type.TObject<typeof FIELDS>>): Identification {
+function parseIdentification(
+  fields: Type.Static<Type.TObject<typeof FIELDS>>,
+  ignored: IgnoredIds,
+  warn: (text: string) => void,
+): Identification {
   const details: ErrorDetail[] = []
   const { email: sameEmail, ...properties } = flattenTraits(fields.properties ?? {}) as PropertyChanges
   const email = fields.email === undefined ? null : parseEmail(fields.email)
@@ -61,11 +68,16 @@ function parseIdentification(fields: Type.Static<Type.TObject<typeof FIELDS>>): 
   if (fields.email === undefined && fields.user_id === undefined) {
     details.push({ path: 'email', message: 'is required to identify the contact, unless user_id is sent' })
   }
+  const { user_id: sentId } = fields
+  const isNobody = sentId !== undefined && namesNobody(sentId, ignored)
+  if (isNobody && fields.email === undefined) {
+    details.push(nobodyNamed('user_id', sentId))
+  } else if (isNobody) warn(ignoredId('user_id', sentId))
   details.push(...checkProperties(properties))
   if (details.length > 0) throw validationError(details)
   return {
     visitorIds: visitorIdsOf(fields.visitor_id),
-    userId: fields.user_id ?? null,
+    userId: isNobody ? null : (sentId ?? null),
     email,
     properties,
     trust: 'verified',

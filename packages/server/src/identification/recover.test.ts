@@ -130,6 +130,47 @@ test('a fingerprint that two visitors share recovers neither', async () => {
   expect(await recover(ELSEWHERE, 'x')).toMatchObject({ visitor_id: 'x', recovered: false })
 })
 
+describe('a fingerprint that two known visitors send', () => {
+  test('recovers neither from then on: each stays itself, and a new device is new', async () => {
+    for (const visitor of ['v1', 'v2']) await see(visitor, HOME)
+    expect(await recover(HOME, 'v1')).toMatchObject({ visitor_id: 'v1', recovered: false })
+    expect(await recover(HOME, 'v2')).toMatchObject({ visitor_id: 'v2', recovered: false })
+    for (const visitor of ['v1', 'v2', 'v3', 'v1']) {
+      expect(await recover(HOME, visitor)).toMatchObject({ visitor_id: visitor, recovered: false })
+    }
+  })
+
+  test('recovers neither if they send it at the same time', async () => {
+    const visitors = Array.from({ length: 8 }, (_, n) => `v${n}`)
+    await Promise.all(visitors.map((visitor) => see(visitor, HOME)))
+    const responses = await Promise.all(visitors.map((visitor) => recover(HOME, visitor)))
+    expect(responses.map(({ visitor_id }) => visitor_id)).toEqual(visitors)
+    expect(await recover(HOME, 'w')).toMatchObject({ visitor_id: 'w', recovered: false })
+  })
+
+  test('recovers neither if the second is identified, or known only by its own fingerprint', async () => {
+    await recover(HOME, 'v1')
+    await identify('v2')
+    expect(await recover(HOME, 'v2')).toMatchObject({ visitor_id: 'v2', recovered: false })
+    expect(await recover(HOME, 'w')).toMatchObject({ visitor_id: 'w', recovered: false })
+    const other = 'cd'.repeat(32)
+    await recover(HOME, 'v3', other)
+    await recover(HOME, 'v4', 'ef'.repeat(32))
+    expect(await recover(HOME, 'v4', other)).toMatchObject({ visitor_id: 'v4', recovered: false })
+    expect(await recover(HOME, 'w', other)).toMatchObject({ visitor_id: 'w', recovered: false })
+  })
+
+  test('recovers the only visitor of a device that lost its cookie, however often', async () => {
+    await see('v1', HOME)
+    await recover(HOME, 'v1')
+    for (const fresh of ['w1', 'w2', 'w1']) {
+      expect(await recover(HOME, fresh)).toMatchObject({ visitor_id: 'v1', recovered: true })
+      await see('v1', HOME)
+    }
+    expect(await recover(HOME, 'v1')).toMatchObject({ visitor_id: 'v1', recovered: true })
+  })
+})
+
 test('only one of many concurrent requests registers a new fingerprint', async () => {
   const visitors = Array.from({ length: 40 }, (_, n) => `v${n}`)
   const responses = await Promise.all(visitors.map((visitor) => recover(HOME, visitor)))

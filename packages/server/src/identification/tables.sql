@@ -18,3 +18,4 @@ CREATE TABLE fingerprints (
   PRIMARY KEY (tenant_id, fingerprint)
 );
 CREATE INDEX fingerprints_seen ON fingerprints (seen_at);
+CREATE INDEX fingerprints_visitor ON fingerprints (tenant_id, visitor_id) WHERE visitor_id IS NOT NULL;

@@ -4,7 +4,7 @@ import { operationsWith } from '../operations/declare.ts'
 import { keyOf } from '../platform/http/records.ts'
 import { Id, Nullable, RecordError } from '../platform/http/responses.ts'
 import { noteConnector } from './connectors.ts'
-import { PUSH_EXAMPLE, PUSH_FIELDS, parseRecord, parseSourceName } from './requests.ts'
+import { namedRecord, PUSH_EXAMPLE, PUSH_FIELDS, parseRecord, parseSourceName } from './requests.ts'
 import { writeRecords } from './write-records.ts'
 
 const Result = Type.Object({
@@ -39,7 +39,14 @@ export const SOURCE_PUSH_OPERATIONS = [
     check: ({ tenant, now }, { source, kind }) => noteConnector(tenant, parseSourceName(source), kind, now),
     async run(context, { source: name, records }, kind) {
       const source = { source: parseSourceName(name), kind }
-      const written = await writeRecords(context.tenant, context, source, records.map(parseRecord))
+      const ignored = await context.findIgnoredIds(context.tenant)
+      const parsed = records.map((record, index) => {
+        const warnings: string[] = []
+        const named = namedRecord(parseRecord(record), ignored, warnings)
+        for (const text of warnings) context.warn(`records[${index}]: ${text}`)
+        return named
+      })
+      const written = await writeRecords(context.tenant, context, source, parsed)
       const results = written.map((result, index) => ({
         index,
         external_id: keyOf(records[index], 'external_id'),

@@ -2,9 +2,10 @@ import Type from 'typebox'
 import { parseCompanyDomain } from '../companies/domain.ts'
 import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
 import { parseEmail } from '../platform/email.ts'
-import { type ErrorDetail, type ServiceError, validationError } from '../platform/errors.ts'
+import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { idInput } from '../platform/http/inputs.ts'
 import { recordCheck, recordList } from '../platform/http/records.ts'
+import { type IgnoredIds, ignoredId, namesNobody, nobodyNamed } from '../platform/ids-of-nobody.ts'
 import { isObject } from '../platform/is-object.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import type { IncomingRecord } from './apply-records.ts'
@@ -112,6 +113,23 @@ export function parseRecord(sent: unknown): IncomingRecord | ServiceError {
     at,
     companyDomain: domain,
   }
+}
+
+/**
+ * A record without an id that names nobody; if it has no email either, the record fails.
+ * @param warnings gets that the id was ignored.
+ */
+export function namedRecord(
+  record: IncomingRecord | ServiceError,
+  ignored: IgnoredIds,
+  warnings: string[],
+): IncomingRecord | ServiceError {
+  if (record instanceof ServiceError || record.externalId === null || !namesNobody(record.externalId, ignored)) {
+    return record
+  }
+  if (record.email === null) return validationError([nobodyNamed('external_id', record.externalId)])
+  warnings.push(ignoredId('external_id', record.externalId))
+  return { ...record, externalId: null }
 }
 
 /** The domain in the property `company_domain`, or its error. */

@@ -13,6 +13,12 @@ export async function contactsOfVisitors(tenant: Tenant, visitorIds: readonly st
   return new Map(rows.flatMap(({ visitor_id, contact_id }) => (contact_id === null ? [] : [[visitor_id, contact_id]])))
 }
 
+/** Whether a visitor was seen before: it has sent events, or somebody has identified it. */
+export async function isKnownVisitor(tx: Tenant, visitorId: string): Promise<boolean> {
+  const visitors = tx.db.selectFrom('visitors').select('visitor_id').where('visitor_id', '=', visitorId)
+  return (await visitors.executeTakeFirst()) !== undefined
+}
+
 /** Whether a visitor belongs to a contact, or will once the contact that its page names exists. */
 export async function belongsToContact(tx: Tenant, visitorId: string): Promise<boolean> {
   const visitor = await tx.db

@@ -1,6 +1,7 @@
 import { propertyNameOf } from '../../contacts/property-names.ts'
 import { SENT_ADDRESS_LENGTH_MAX } from '../../platform/email.ts'
 import { ID_LENGTH_MAX, isUuid } from '../../platform/ids.ts'
+import { type IgnoredIds, namesNobody } from '../../platform/ids-of-nobody.ts'
 import { sendingHost } from '../track/location.ts'
 import { domainNotAllowed, type FindTenantOfHost } from '../track/page.ts'
 
@@ -29,12 +30,12 @@ export function tenantNamed(tenantInPath: string): string | null {
  * The visitor and email address in a body that is not validated yet: submissions are limited per person. Longer texts
  * are cut to the limit.
  */
-export function personsNamed(body: unknown): string[] {
+export function personsNamed(body: unknown, ignored: IgnoredIds): string[] {
   const { visitor_id, contact_data } = (body ?? {}) as { visitor_id?: unknown; contact_data?: object | null }
   // `Email` counts as `email`.
   const emails = Object.entries(contact_data ?? {}).filter(([key]) => propertyNameOf(key) === 'email')
   return [
-    ...(typeof visitor_id === 'string' && visitor_id.trim() !== ''
+    ...(typeof visitor_id === 'string' && !namesNobody(visitor_id, ignored)
       ? [`visitor ${visitor_id.slice(0, ID_LENGTH_MAX)}`]
       : []),
     ...emails.flatMap(([, email]) =>

@@ -56,7 +56,7 @@ export function parseSubmission(
   details.push(...within('contact_data', checkProperties(properties)))
   const company = parseCompany(toProperties(body.company_data ?? {}), details)
   if (email === null || details.length > 0) throw validationError(details)
-  const visitorId = body.visitor_id?.trim() ? body.visitor_id : null
+  const visitorId = body.visitor_id || null
   return { formId, visitorId, email, properties: properties as Properties, company, page: pageOf(headers) }
 }
 

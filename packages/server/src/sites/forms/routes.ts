@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { errorResponses, Id, Nullable, success } from '../../platform/http/responses.ts'
+import { unlessNobody } from '../../platform/ids-of-nobody.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
 import { watchForProblems } from '../problems/watch.ts'
@@ -63,14 +64,18 @@ export async function formRoutes(
       },
       // Before the body is validated, so that every request counts.
       preValidation: async (request, reply) => {
-        for (const person of personsNamed(request.body)) {
+        const ignored = await dependencies.findIgnoredIds(openTenant(stores, request.siteTenantId))
+        for (const person of personsNamed(request.body, ignored)) {
           rateLimiter.checkFormPerson(request.siteTenantId, person, reply)
         }
       },
     },
     async (request) => {
-      const submission = parseSubmission(request.params.form_id, request.body, request.headers)
       const tenant = openTenant(stores, request.siteTenantId)
+      const parsed = parseSubmission(request.params.form_id, request.body, request.headers)
+      const ignored = await dependencies.findIgnoredIds(tenant)
+      const visitorId = unlessNobody('visitor_id', parsed.visitorId, ignored, request.warnings)
+      const submission = { ...parsed, visitorId }
       const { warnings, ...result } = await submitForm(tenant, dependencies, submission)
       request.warnings.push(...warnings)
       return { status: 'success' as const, ...result }

@@ -42,10 +42,13 @@ export const INGESTION_OPERATIONS = [
     example: EVENTS_EXAMPLE,
     options: { events: { mayBeFile: true } },
     unaudited: 'events are a record themselves',
-    async run({ tenant, recordCalls, memory }, { events }) {
+    async run({ tenant, recordCalls, memory, warn }, { events }) {
       const calls = events.map(parseServerEvent)
       const sender = { sourceId: null, trust: 'verified', page: null } as const
       const recorded = await recordCalls(tenant, sender, memory.hasKey ? await withIds(calls, memory) : calls)
+      for (const [index, result] of recorded.entries()) {
+        if (result.status === 'accepted') for (const text of result.warnings) warn(`events[${index}]: ${text}`)
+      }
       const results = recorded.map((result, index) =>
         result.status === 'failed'
           ? { index, status: result.status, error: result.error }

@@ -16,6 +16,7 @@ import { dataOf, type Problem, readContext, timestampOf, toRecord, USER_AGENT_LE
 import { type Identified, identifyPeople, type SenderTrust } from './identify-people.ts'
 import { createNewPeople } from './new-people.ts'
 import { findPeople } from './people.ts'
+import { withoutNobody } from './without-nobody.ts'
 
 const DEVICE_LENGTH_MAX = 200
 const NOT_SIGNED = 'Ignored the identification: signed identification is required. Send a signed identify to /track.'
@@ -63,9 +64,13 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
     // Only pages can sign. A hook whose senders are unverified has its own signature, or a secret URL.
     const isPage = sender.trust === 'unverified' && sender.page !== null
     const isUnsigned = isPage && (await findIdentificationKeys(tenant.id)).requiresSignature
-    const checked = calls.map((call) =>
-      call instanceof ServiceError ? call : checkCall(tenant, sender, isUnsigned ? unsigned(call) : call, at),
-    )
+    const ignored = await dependencies.findIgnoredIds(tenant)
+    const checked = calls.map((call) => {
+      if (call instanceof ServiceError) return call
+      const warnings: string[] = []
+      const named = withoutNobody(call, ignored, warnings)
+      return checkCall(tenant, sender, isUnsigned ? unsigned(named, warnings) : named, warnings, at)
+    })
     const placed = checked.flatMap((each, index) => (each instanceof ServiceError ? [] : [{ index, ...each }]))
     const found = await findPeople(tenant, placed)
     const created = await createNewPeople(tenant, dependencies, sender.trust, found, placed)
@@ -84,7 +89,7 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
     await watchFirstTouch(tenant, events, people.touches).catch((error: unknown) =>
       log.warn({ err: error }, "contacts' first touches could not be recorded"),
     )
-    return accepted.map((each, index) => toResult(each, calls[index], isUnsigned))
+    return accepted.map(toResult)
   }
 }
 
@@ -93,6 +98,8 @@ const ANONYMOUS: Identified = { contactId: null, warnings: [] }
 
 interface Checked {
   call: Call
+  /** What was ignored before its person was looked up, and why. */
+  warnings: string[]
   /** Without its owner, which depends on the person. */
   record: EventRecord | null
 }
@@ -102,22 +109,30 @@ interface Accepted extends Checked {
 }
 
 /** The call of a page whose tenant requires signed identification: only its visitor counts. */
-function unsigned(call: Call): Call {
-  return isNamed(call) ? { ...EMPTY_CALL, visitorId: call.visitorId, event: call.event } : call
+function unsigned(call: Call, warnings: string[]): Call {
+  if (!isNamed(call)) return call
+  warnings.push(NOT_SIGNED)
+  return { ...EMPTY_CALL, visitorId: call.visitorId, event: call.event }
 }
 
 /** Checks what the sender's format does not guarantee. @returns the call with its event as it will be stored, or why it fails. */
-function checkCall(tenant: Tenant, sender: CallSender, call: Call, at: Date): Checked | ServiceError {
+function checkCall(
+  tenant: Tenant,
+  sender: CallSender,
+  call: Call,
+  warnings: string[],
+  at: Date,
+): Checked | ServiceError {
   if (!isNamed(call) && call.visitorId === null) {
-    const message = 'needs a person: contact_id, user_id, email or visitor_id'
-    return validationError([{ path: 'the record', message }])
+    const needed = 'needs a person: contact_id, user_id, email or visitor_id'
+    return validationError([{ path: 'the record', message: [needed, ...warnings].join('. ') }])
   }
-  if (call.event === null) return { call, record: null }
+  if (call.event === null) return { call, warnings, record: null }
   const details: ErrorDetail[] = []
   const record = toEvent(tenant.id, sender, call.event, call.visitorId ?? '', newId(), at, (path, message) =>
     details.push({ path, message }),
   )
-  return details.length > 0 ? validationError(details) : { call, record }
+  return details.length > 0 ? validationError(details) : { call, warnings, record }
 }
 
 function toEvent(
@@ -187,14 +202,9 @@ function toGroups(
   return [...groups.values()]
 }
 
-function toResult(
-  each: Accepted | ServiceError,
-  sent: Call | ServiceError | undefined,
-  isUnsigned: boolean,
-): CallResult {
+function toResult(each: Accepted | ServiceError): CallResult {
   if (each instanceof ServiceError) return failure(each)
-  const isLeftOut = isUnsigned && sent !== undefined && !(sent instanceof ServiceError) && isNamed(sent)
   const { contactId, warnings } = each.person
   const eventId = each.record?.event_id ?? null
-  return { status: 'accepted', eventId, contactId, warnings: [...(isLeftOut ? [NOT_SIGNED] : []), ...warnings] }
+  return { status: 'accepted', eventId, contactId, warnings: [...each.warnings, ...warnings] }
 }

@@ -77,6 +77,7 @@ async function record(
     sentAt,
     // The User-Agent of a server names the SDK.
     userAgent: isBrowser ? userAgent : '',
+    isBrowser,
   }
   const translated = calls.map(({ sent, type }) => tryTranslate(sent, type, sending))
   const sender = {

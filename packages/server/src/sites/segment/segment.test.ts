@@ -142,21 +142,81 @@ describe('a call', () => {
     expect(await events()).toHaveLength(2)
   })
 
+  const minutesAhead = (minutes: number) => new Date(Date.now() + minutes * MINUTE_MS).toISOString()
+  const timesOf = async (): Promise<Record<string, string>> =>
+    Object.fromEntries(
+      (await events()).map(({ event, timestamp }: { event: string; timestamp: string }) => [event, timestamp]),
+    )
+  /** Within a minute. */
+  const isAbout = (time: string | undefined, minutes: number) =>
+    Math.abs(Date.parse(time ?? '') - (Date.now() + minutes * MINUTE_MS)) < MINUTE_MS
+
   test('has its clock corrected by the time at which it was sent', async () => {
-    const ahead = (minutes: number) => new Date(Date.now() + minutes * MINUTE_MS).toISOString()
     const calls = [
       // The device is an hour ahead; it happened five minutes before it was sent.
-      { event: 'ahead', originalTimestamp: ahead(55), sentAt: ahead(60) },
-      { event: 'right', timestamp: '2026-01-31T10:00:00+02:00', sentAt: ahead(0) },
+      { event: 'ahead', originalTimestamp: minutesAhead(55), sentAt: minutesAhead(60) },
+      { event: 'right', timestamp: '2026-01-31T10:00:00+02:00', sentAt: minutesAhead(0) },
       { event: 'unknown', timestamp: 'yesterday' },
     ]
     for (const sent of calls) await send('/v1/track', { userId: 'u1', ...sent })
-    const byName = Object.fromEntries(
-      (await events()).map(({ event, timestamp }: { event: string; timestamp: string }) => [event, timestamp]),
-    )
-    expect(Math.abs(Date.parse(byName.ahead ?? '') - (Date.now() - 5 * MINUTE_MS))).toBeLessThan(60_000)
-    expect(byName.right).toBe('2026-01-31T08:00:00.000Z')
-    expect(Math.abs(Date.parse(byName.unknown ?? '') - Date.now())).toBeLessThan(60_000)
+    const times = await timesOf()
+    expect(isAbout(times.ahead, -5)).toBe(true)
+    expect(times.right).toBe('2026-01-31T08:00:00.000Z')
+    expect(isAbout(times.unknown, 0)).toBe(true)
+  })
+
+  test('of a server keeps its explicit timestamp, whatever its clock says', async () => {
+    const timestamp = '2019-05-05T10:00:00.000Z'
+    const beside = { originalTimestamp: minutesAhead(0), sentAt: minutesAhead(60) }
+    await send('/v1/track', { userId: 'u1', event: 'call', timestamp, ...beside })
+    for (const path of ['/v1/batch', '/v1/import']) {
+      const batch = [{ type: 'track', userId: 'u1', event: path, timestamp, ...beside }]
+      await send(path, {
+        batch,
+        timestamp: minutesAhead(0),
+        sentAt: minutesAhead(-60),
+        context: { timestamp: minutesAhead(0) },
+      })
+    }
+    expect(await timesOf()).toEqual({ call: timestamp, '/v1/batch': timestamp, '/v1/import': timestamp })
+  })
+
+  test('of a page has its explicit timestamp corrected, because it is by the same clock', async () => {
+    const sentAt = minutesAhead(60)
+    const calls = [
+      { event: 'own', timestamp: minutesAhead(55) },
+      { event: 'both', timestamp: minutesAhead(50), originalTimestamp: minutesAhead(59) },
+      { event: 'original', originalTimestamp: minutesAhead(45) },
+    ]
+    for (const sent of calls) await sendFromPage('/v1/t', { anonymousId: 'a', ...sent, sentAt })
+    const times = await timesOf()
+    expect([isAbout(times.own, -5), isAbout(times.both, -10), isAbout(times.original, -15)]).toEqual([true, true, true])
+  })
+
+  test('whose timestamp is invalid gets its originalTimestamp, else the time of receipt, and a warning', async () => {
+    const originalTimestamp = '2025-03-01T10:00:00.000Z'
+    const calls = [
+      { event: 'original', timestamp: '1 March 2025', originalTimestamp },
+      { event: 'neither', timestamp: '1 March 2025', originalTimestamp: 'noon' },
+      { event: 'broken original', originalTimestamp: 'noon' },
+    ]
+    const sent = []
+    for (const each of calls) sent.push((await send('/v1/track', { userId: 'u1', ...each })).body.warnings)
+    expect(sent).toEqual([
+      ['timestamp was replaced by originalTimestamp: it must be ISO 8601 with an offset.'],
+      ['timestamp was replaced by the time of receipt: it must be ISO 8601 with an offset.'],
+      ['timestamp was replaced by the time of receipt: it must be ISO 8601 with an offset.'],
+    ])
+    const times = await timesOf()
+    expect(times.original).toBe(originalTimestamp)
+    expect([isAbout(times.neither, 0), isAbout(times['broken original'], 0)]).toEqual([true, true])
+    const { body } = await send('/v1/track', {
+      userId: 'u1',
+      event: 'e',
+      timestamp: originalTimestamp,
+      originalTimestamp: 'noon',
+    })
+    expect(body).not.toHaveProperty('warnings')
   })
 
   test.each([

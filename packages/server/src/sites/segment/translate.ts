@@ -4,6 +4,7 @@ import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { flawsOf } from '../../platform/http/body-parts.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
+import { ignoredId, NONE_IGNORED, unlessNobody } from '../../platform/ids-of-nobody.ts'
 import { isObject } from '../../platform/is-object.ts'
 import { parseTimestamp } from '../../platform/time.ts'
 import { type Call, type CallEvent, EMPTY_CALL } from '../ingestion/call.ts'
@@ -26,6 +27,8 @@ export interface Sending {
   sentAt: unknown
   /** The User-Agent of a browser; '' if the sender is a server. */
   userAgent: string
+  /** Whether a browser sent it: then every time in it is by a clock that may be wrong. */
+  isBrowser: boolean
 }
 
 /** A call in the service's own form. */
@@ -50,7 +53,7 @@ export function translate(sent: unknown, type: CallType | null, sending: Sending
     throw validationError([{ path: '', message }])
   }
   const callType = type ?? typeOf(sent)
-  const warnings: string[] = []
+  const warnings = warningsOfIds(sent, callType)
   const call: Call = {
     ...EMPTY_CALL,
     ...personOf(sent, callType === 'identify' ? fieldsOf(sent.traits) : {}, warnings),
@@ -67,6 +70,21 @@ function typeOf({ type }: Fields): CallType {
   const known = CALL_TYPES.find((name) => name === type)
   if (known) return known
   throw validationError([{ path: 'type', message: `must be one of ${CALL_TYPES.join(', ')}` }])
+}
+
+/** Warns about ids that are no text, such as an object. SDKs send `''` and null if there is none. */
+function warningsOfIds(sent: Fields, type: CallType): string[] {
+  const names = [
+    'userId',
+    'anonymousId',
+    ...(type === 'alias' ? ['previousId'] : []),
+    ...(type === 'group' ? ['groupId'] : []),
+  ]
+  return names.flatMap((name) => {
+    const id = sent[name] ?? ''
+    if (id === '' || idOf(id) !== null) return []
+    return [ignoredId(name, typeof id === 'string' ? id : JSON.stringify(id))]
+  })
 }
 
 function problemsOf(type: CallType, { userId, email, visitorId, company, previousId }: Call): ErrorDetail[] {
@@ -91,11 +109,10 @@ function eventOf(type: CallType, sent: Fields, sending: Sending, warnings: strin
   const properties = fieldsOf(sent.properties)
   const name = type === 'track' ? '' : textOf(sent.name)
   const category = type === 'track' ? '' : textOf(sent.category)
-  const messageId = idOf(sent.messageId)
+  const messageId = unlessNobody('messageId', idOf(sent.messageId), NONE_IGNORED, warnings)
   return {
     event: type === 'track' ? textOf(sent.event).trim() : EVENT_OF_TYPE[type],
-    timestamp: timestampOf(sent, warnings),
-    clockCorrection: correctionOf(sent, sending),
+    ...timeOf(sent, sending, warnings),
     url: urlOrTitle(textOf(properties.url) || textOf(page.url)),
     title: urlOrTitle(textOf(properties.title) || textOf(page.title) || name),
     referrer: urlOrTitle(textOf(properties.referrer) || textOf(page.referrer)),
@@ -115,12 +132,29 @@ function urlOrTitle(text: string): string | undefined {
   return text === '' ? undefined : firstCharacters(text, EVENT_TEXT_LENGTH_MAX)
 }
 
-/** When it happened, by the sender's clock. An invalid time must not lose the call. */
-function timestampOf(sent: Fields, warnings: string[]): string | undefined {
-  const text = textOf(sent.originalTimestamp) || textOf(sent.timestamp)
-  if (text === '' || parseTimestamp(text) !== null) return text || undefined
-  warnings.push('timestamp was replaced by the time of receipt: it must be ISO 8601 with an offset.')
-  return undefined
+/**
+ * When it happened, and the correction of the sender's clock. A `timestamp` is explicit, so it is preferred, and only a
+ * browser's is corrected: a server may send the time of something that happened years ago. `originalTimestamp` is the
+ * sender's clock at the time of the call. An invalid time must not lose the call.
+ */
+function timeOf(sent: Fields, sending: Sending, warnings: string[]): Pick<CallEvent, 'timestamp' | 'clockCorrection'> {
+  const explicit = textOf(sent.timestamp)
+  const original = textOf(sent.originalTimestamp)
+  if (isTime(explicit)) {
+    return { timestamp: explicit, clockCorrection: sending.isBrowser ? correctionOf(sent, sending) : 0 }
+  }
+  const isOriginalTime = isTime(original)
+  const replacement = isOriginalTime ? 'originalTimestamp' : 'the time of receipt'
+  if (explicit !== '' || (original !== '' && !isOriginalTime)) {
+    warnings.push(`timestamp was replaced by ${replacement}: it must be ISO 8601 with an offset.`)
+  }
+  return isOriginalTime
+    ? { timestamp: original, clockCorrection: correctionOf(sent, sending) }
+    : { timestamp: undefined, clockCorrection: 0 }
+}
+
+function isTime(text: string): boolean {
+  return text !== '' && parseTimestamp(text) !== null
 }
 
 /**

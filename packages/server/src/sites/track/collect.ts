@@ -5,11 +5,12 @@ import type { GroupCommit } from '../../journal/group-commit.ts'
 import { senderOf } from '../../journal/sent-ids.ts'
 import { validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
+import { type IgnoredIds, unlessNobody } from '../../platform/ids-of-nobody.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
 import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
 import type { TrackBody } from './requests.ts'
-import { proposedSession, sessionOf, visitorOf } from './session.ts'
+import { proposedSession, SESSION_COOKIE, sessionOf, VISITOR_COOKIE, visitorOf } from './session.ts'
 import { toRecords } from './to-records.ts'
 import { parseUserAgent } from './user-agent.ts'
 
@@ -52,9 +53,20 @@ export function createCollector(
     if ((sent.events ?? []).length === 0 && sent.identify === undefined) {
       throw validationError([{ path: 'events', message: 'must be a list of 1 to 10 items' }])
     }
-    const namedVisitor = sent.visitor_id ?? visitorOf(cookies) ?? null
+    const tenant = openTenant(stores, tenantId)
+    const ignored = await dependencies.findIgnoredIds(tenant)
+    const warnings: string[] = []
+    const namedVisitor = firstNamed(ignored, warnings, [
+      ['visitor_id', sent.visitor_id],
+      [`the cookie ${VISITOR_COOKIE}`, visitorOf(cookies)],
+    ])
+    const namedSession = firstNamed(ignored, warnings, [
+      ['session_id', sent.session_id],
+      [`the cookie ${SESSION_COOKIE}`, sessionOf(cookies)],
+      ['context.session_id', proposedSession(sent)],
+    ])
     const visitorId = namedVisitor ?? newId()
-    const sessionId = sent.session_id ?? sessionOf(cookies) ?? proposedSession(sent) ?? newId()
+    const sessionId = namedSession ?? newId()
     const { events, sentIds } = toRecords(sent, {
       tenantId,
       visitorId,
@@ -64,10 +76,10 @@ export function createCollector(
       userAgentHeader: userAgent.slice(0, USER_AGENT_LENGTH_MAX),
       userAgent: parseUserAgent(userAgent),
     })
-    const tenant = openTenant(stores, tenantId)
-    const isIdentified = sent.identify !== undefined || sent.external_contact_id !== undefined
-    const identification = { ...dependencies, externalContactIds }
-    const warnings = isIdentified ? await identifyVisitor(tenant, identification, visitorId, sent) : []
+    if (sent.identify !== undefined || sent.external_contact_id !== undefined) {
+      const identification = { ...dependencies, externalContactIds, ignored }
+      warnings.push(...(await identifyVisitor(tenant, identification, visitorId, sent)))
+    }
     const noted = seenNetworks.note(tenant, visitorId, address)
     if (events.length > 0) {
       await groupCommit.record([{ tenantId, visitorId, sender: senderOf(namedVisitor), events, sentIds }])
@@ -79,4 +91,17 @@ export function createCollector(
     )
     return { accepted: events.length, visitorId, sessionId, warnings }
   }
+}
+
+/** The first id that is sent and names somebody; null if none does. */
+function firstNamed(
+  ignored: IgnoredIds,
+  warnings: string[],
+  ids: readonly (readonly [name: string, id: string | undefined])[],
+): string | null {
+  for (const [name, id] of ids) {
+    const named = unlessNobody(name, id ?? null, ignored, warnings)
+    if (named !== null) return named
+  }
+  return null
 }

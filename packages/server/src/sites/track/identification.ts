@@ -13,6 +13,7 @@ import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../../platform/errors.ts'
 import { flawsOf } from '../../platform/http/body-parts.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
+import { type IgnoredIds, unlessNobody } from '../../platform/ids-of-nobody.ts'
 import { isObject } from '../../platform/is-object.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { TrackBody } from './requests.ts'
@@ -25,6 +26,9 @@ export interface IdentificationDependencies extends WriteDependencies {
   externalContactIds: ExternalContactIds
   findIdentificationKeys: FindIdentificationKeys
 }
+
+/** What the identification of one request needs. */
+type RequestDependencies = IdentificationDependencies & { ignored: IgnoredIds }
 
 /** Who a page says that its visitor is. */
 interface SentIdentification {
@@ -41,15 +45,17 @@ interface SentIdentification {
  */
 export async function identifyVisitor(
   tenant: Tenant,
-  dependencies: IdentificationDependencies,
+  dependencies: RequestDependencies,
   visitorId: string,
-  { identify: sent, user_hash: hash, external_contact_id: externalContactId }: TrackBody,
+  { identify: sent, user_hash: hash, external_contact_id: sentContactId }: TrackBody,
 ): Promise<string[]> {
+  const warnings: string[] = []
+  const externalContactId = unlessNobody('external_contact_id', sentContactId ?? null, dependencies.ignored, warnings)
   const keys = await dependencies.findIdentificationKeys(tenant.id)
-  const parsed = sent === undefined ? null : parseIdentification(sent)
+  const parsed = sent === undefined ? null : parseIdentification(sent, dependencies.ignored)
   if (parsed && !('problem' in parsed)) {
     const trust = trustOf(parsed, hash, keys, dependencies.clock())
-    const warnings = [...parsed.warnings, ...(trust === 'unverified' ? unsignedWarnings(hash, keys) : [])]
+    warnings.push(...parsed.warnings, ...(trust === 'unverified' ? unsignedWarnings(hash, keys) : []))
     if (trust === 'unverified' && keys.requiresSignature) return [...warnings, ignored(NOT_SIGNED)]
     const { userId, email, properties } = parsed
     const visitorIds = [visitorId]
@@ -58,8 +64,8 @@ export async function identifyVisitor(
     const result = await identify(tenant, dependencies, identification).catch(problemOf)
     return [...warnings, ...(typeof result === 'string' ? [ignored(result)] : warningsOf(result, trust))]
   }
-  const warnings = parsed ? [ignored(parsed.problem)] : []
-  if (externalContactId === undefined) return warnings
+  if (parsed) warnings.push(...parsed.warnings, ignored(parsed.problem))
+  if (externalContactId === null) return warnings
   if (keys.requiresSignature) return [...warnings, `external_contact_id was ignored: ${NOT_SIGNED}`]
   await dependencies.externalContactIds.link(tenant, visitorId, externalContactId)
   return warnings
@@ -95,26 +101,39 @@ function problemOf(error: unknown): string {
   throw error
 }
 
-function parseIdentification(sent: unknown): SentIdentification | { problem: string } {
+function parseIdentification(
+  sent: unknown,
+  ignoredIds: IgnoredIds,
+): SentIdentification | { problem: string; warnings: string[] } {
+  const warnings: string[] = []
+  const unusable = (problem: string) => ({ problem, warnings })
   const [flaw] = flawsOf(sent)
-  if (flaw) return { problem: `${firstCharacters(flaw.path, PATH_LENGTH_MAX) || 'it'} ${flaw.message}` }
-  if (!isObject(sent)) return { problem: 'it must be an object' }
+  if (flaw) return unusable(`${firstCharacters(flaw.path, PATH_LENGTH_MAX) || 'it'} ${flaw.message}`)
+  if (!isObject(sent)) return unusable('it must be an object')
   const { external_user_id: sentUserId, traits: sentTraits, ...unknown } = sent
   const traits = sentTraits ?? {}
-  if (!isObject(traits)) return { problem: 'traits must be an object' }
+  if (!isObject(traits)) return unusable('traits must be an object')
   const { email: traitsEmail, ...otherTraits } = underPropertyNames(traits)
   // A number is the text of its digits: see parseJsonBody.
-  const userId = unlessBlank(typeof sentUserId === 'number' ? String(sentUserId) : sentUserId)
+  const id = typeof sentUserId === 'number' ? String(sentUserId) : sentUserId
+  const userId = userIdOf(id, ignoredIds, warnings)
   const sentEmail = unlessBlank(traitsEmail)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
-  if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid email address' }
+  if (sentEmail !== null && email === null) return unusable('traits.email is not a valid email address')
   if (userId !== null && (typeof userId !== 'string' || hasMoreCharacters(userId, ID_LENGTH_MAX))) {
-    return { problem: `external_user_id must be a string of 1 to ${ID_LENGTH_MAX} characters` }
+    return unusable(`external_user_id must be a string of 1 to ${ID_LENGTH_MAX} characters`)
   }
-  if (email === null && userId === null) return { problem: 'it needs an external_user_id or traits.email' }
+  if (email === null && userId === null) return unusable('it needs an external_user_id or traits.email')
   const { properties, problems } = usableTraits(otherTraits)
   const unknownFields = Object.keys(unknown).map((path) => ({ path, message: 'is not a known field' }))
-  return { userId, email, properties, warnings: partWarnings([...unknownFields, ...problems]) }
+  return { userId, email, properties, warnings: [...warnings, ...partWarnings([...unknownFields, ...problems])] }
+}
+
+/** `0` or `-1` must not lose the email beside it. */
+function userIdOf(sent: unknown, ignoredIds: IgnoredIds, warnings: string[]): unknown {
+  if (sent === undefined || sent === null || sent === '') return null
+  const isPlain = typeof sent === 'string' || typeof sent === 'number' || typeof sent === 'boolean'
+  return isPlain && unlessNobody('identify.external_user_id', String(sent), ignoredIds, warnings) === null ? null : sent
 }
 
 /** Pages send unknown values as empty texts (`email: user.email ?? ''`), which count as absent. */

@@ -8,6 +8,7 @@ import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { readJsonBody } from '../../platform/http/read-body.ts'
 import { errorResponses, success } from '../../platform/http/responses.ts'
+import { unlessNobody } from '../../platform/ids-of-nobody.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
@@ -129,9 +130,10 @@ export async function collectorRoutes(
           },
         },
       },
-      async ({ body, siteTenantId, ip: address }) => {
+      async ({ body, siteTenantId, ip: address, warnings }) => {
         const tenant = openTenant(stores, siteTenantId)
-        const { fingerprint, visitor_id: visitorId } = body
+        const { fingerprint, visitor_id: sentId = null } = body
+        const visitorId = unlessNobody('visitor_id', sentId, await dependencies.findIgnoredIds(tenant), warnings)
         const result = await recoverVisitor(tenant, seenNetworks, { fingerprint, visitorId, address }, clock())
         return { status: 'success' as const, ...result }
       },

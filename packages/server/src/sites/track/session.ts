@@ -1,5 +1,5 @@
-const SESSION_COOKIE = 'service_session_id'
-const VISITOR_COOKIE = 'service_visitor_id'
+export const SESSION_COOKIE = 'service_session_id'
+export const VISITOR_COOKIE = 'service_visitor_id'
 /** A session ends after half an hour without an event. */
 const SESSION_SECONDS = 1_800
 /** The service itself sets UUIDs; pages may choose other ids of this form. */

@@ -494,6 +494,7 @@ export interface Fingerprints {
 }
 
 export interface HookBodies {
+  arrival_warnings: string[];
   attempts: Generated<number>;
   body: string;
   body_id: string;
@@ -513,7 +514,7 @@ export interface HookBodies {
   size_bytes: number;
   state: string;
   tenant_id: string;
-  warnings: string[];
+  warnings: Generated<string[]>;
 }
 
 export interface Hooks {
@@ -546,6 +547,7 @@ export interface IdempotencyKeys {
 }
 
 export interface IdentificationSettings {
+  ignored_ids: Generated<string[]>;
   previous_secret_sealed: string | null;
   previous_until: Timestamp | null;
   requires_signature: Generated<boolean>;
