@@ -1879,7 +1879,7 @@ export type HookBody = {
     contact_status: 'created' | 'updated' | 'unchanged' | null;
     company_id: string | null;
     /**
-     * The parts of a recorded body that were ignored, and why.
+     * The parts of a body that were ignored or kept as text, and why.
      */
     warnings: Array<string>;
     /**
