@@ -218,7 +218,7 @@ describe('identify in /track', () => {
   test.each([
     [{ traits: { email: 'a@' } }, 'traits.email'],
     [{ external_user_id: '' }, 'external_user_id'],
-    [{ external_user_id: true }, 'external_user_id'],
+    [{ external_user_id: ['u'] }, 'external_user_id'],
     [{ external_user_id: 'u'.repeat(201) }, 'external_user_id'],
     [{ external_user_id: 'u', traits: [] }, 'traits'],
     [7, 'object'],
