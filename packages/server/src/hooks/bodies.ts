@@ -24,6 +24,9 @@ export const BODY_FIELDS = {
   contact_id: Nullable(Id),
   contact_status: Nullable(Type.Enum(['created', 'updated', 'unchanged']), 'What happened to the contact.'),
   company_id: Nullable(Id),
+  warnings: Type.Array(Type.String(), {
+    description: 'The parts of a body that were ignored or kept as text, and why.',
+  }),
 }
 export const HookBody = Type.Object(
   {
@@ -31,10 +34,6 @@ export const HookBody = Type.Object(
     hook_id: Id,
     received_at: Timestamp,
     size_bytes: Type.Integer(),
-    warnings: Type.Array(Type.String(), {
-      description:
-        'What was left out of the body when it arrived, or kept as text, and the ids that the mapping ignored because they name nobody.',
-    }),
     ...BODY_FIELDS,
     processed_at: Nullable(Timestamp, 'When the mapping last ran.'),
   },
@@ -53,8 +52,7 @@ export interface Outcome {
   contact_id: string | null
   contact_status: string | null
   company_id: string | null
-  /** The ids that the mapping ignored because they name nobody. */
-  outcome_warnings: string[]
+  warnings: string[]
 }
 
 /** A body that this process is working on. */
@@ -90,7 +88,7 @@ export async function storeBody(
       hook_id: hookId,
       received_at: now,
       body: text,
-      warnings: [...warnings],
+      arrival_warnings: [...warnings],
       size_bytes: Buffer.byteLength(text),
       state: 'pending',
       ...newClaim('hook_body', claim),
@@ -247,7 +245,7 @@ const COLUMNS = [
   'hook_id',
   'received_at',
   'size_bytes',
-  'warnings',
+  'arrival_warnings',
   'state',
   'error_code',
   'error_message',
@@ -256,7 +254,7 @@ const COLUMNS = [
   'contact_id',
   'contact_status',
   'company_id',
-  'outcome_warnings',
+  'warnings',
   'processed_at',
 ] as const
 
@@ -265,7 +263,7 @@ type BodyRow = Omit<Outcome, 'state' | 'event_key' | 'contact_status'> & {
   hook_id: string
   received_at: Date
   size_bytes: number
-  warnings: string[]
+  arrival_warnings: string[]
   state: string
   contact_status: string | null
   processed_at: Date | null
@@ -277,8 +275,11 @@ function toBody(row: BodyRow): HookBody {
     hook_id: row.hook_id,
     received_at: row.received_at.toISOString(),
     size_bytes: row.size_bytes,
-    warnings: [...row.warnings, ...row.outcome_warnings],
-    ...toResult({ ...row, state: row.state as HookBody['state'] }),
+    ...toResult({
+      ...row,
+      state: row.state as HookBody['state'],
+      warnings: [...row.arrival_warnings, ...row.warnings],
+    }),
     processed_at: row.processed_at?.toISOString() ?? null,
   }
 }
@@ -296,5 +297,6 @@ export function toResult(row: Omit<Outcome, 'state' | 'event_key'> & { state: Ho
     contact_id: row.contact_id,
     contact_status: row.contact_status as Result['contact_status'],
     company_id: row.company_id,
+    warnings: row.warnings,
   }
 }
