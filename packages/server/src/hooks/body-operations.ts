@@ -3,6 +3,7 @@ import type { WriteDependencies } from '../contacts/change-log.ts'
 import { PropertiesOutput } from '../contacts/properties.ts'
 import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { fieldOf, READS_DATA, WRITES_DATA } from '../operations/further-scopes.ts'
 import { conflict, type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Detail, Nullable, Timestamp } from '../platform/http/responses.ts'
@@ -80,6 +81,7 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'GET /v1/hooks/:hook_id/bodies/:body_id',
     command: 'hook-body get',
     scope: 'settings:read',
+    also: [{ scopes: READS_DATA }],
     summary: 'Get a body of an incoming webhook with its content',
     input: BodyPath,
     output: { body: HookBody, data: Data },
@@ -94,6 +96,7 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'POST /v1/hooks/:hook_id/preview',
     command: 'hook preview',
     scope: 'settings:read',
+    also: [{ scopes: READS_DATA, when: 'without `sample`', ofSent: (sent) => fieldOf(sent, 'sample') === undefined }],
     summary: 'Preview the records that a mapping would create from a body; nothing is written',
     description: "Default for `mapping`: the hook's mapping.",
     input: {
@@ -127,6 +130,7 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'POST /v1/hooks/:hook_id/bodies/:body_id/run',
     command: 'hook-body run',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: "Record a body again with the hook's current mapping",
     description:
       'The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless.',

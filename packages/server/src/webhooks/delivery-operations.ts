@@ -4,7 +4,7 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { requiredBound, timestampBound } from '../platform/http/query-parameters.ts'
 import { Id } from '../platform/http/responses.ts'
 import { listDeliveries, readDelivery } from './deliveries.ts'
-import { entryOf, SubscriptionPath } from './operations.ts'
+import { DELIVERED, entryOf, SubscriptionPath } from './operations.ts'
 import { resendDelivery, resendFailed } from './resend.ts'
 import { DeliveryStatus, WebhookDelivery } from './schema.ts'
 import { readSubscription } from './subscriptions.ts'
@@ -20,6 +20,7 @@ export const DELIVERY_OPERATIONS = [
     http: 'GET /v1/webhooks/:subscription_id/deliveries',
     command: 'delivery list',
     scope: 'webhooks:read',
+    also: DELIVERED,
     summary: 'List the deliveries of a webhook subscription with every attempt, newest first',
     input: { ...SubscriptionPath, ...pageParameters(20, 100), status: Type.Optional(DeliveryStatus) },
     output: { deliveries: Type.Array(WebhookDelivery), pagination: Pagination },
@@ -34,6 +35,7 @@ export const DELIVERY_OPERATIONS = [
     http: 'GET /v1/webhooks/:subscription_id/deliveries/:delivery_id',
     command: 'delivery get',
     scope: 'webhooks:read',
+    also: DELIVERED,
     summary: 'Get a delivery with every attempt',
     input: DeliveryPath,
     output: { delivery: WebhookDelivery },
@@ -47,6 +49,7 @@ export const DELIVERY_OPERATIONS = [
     http: 'POST /v1/webhooks/:subscription_id/deliveries/:delivery_id/resend',
     command: 'delivery resend',
     scope: 'webhooks:write',
+    also: DELIVERED,
     summary: 'Send a delivery again',
     description: 'A finished delivery gets six new attempts. One that is being retried makes its next attempt now.',
     input: DeliveryPath,
@@ -66,6 +69,7 @@ export const DELIVERY_OPERATIONS = [
     http: 'POST /v1/webhooks/:subscription_id/deliveries/resend',
     command: 'delivery resend-failed',
     scope: 'webhooks:write',
+    also: DELIVERED,
     summary: 'Resend all failed deliveries whose events were recorded in a time range',
     input: {
       ...SubscriptionPath,
