@@ -238,7 +238,8 @@ test('what ends or pauses a way to data needs no more than its own scope', async
 
 test('whoever edits the note that they approve needs contacts:write; approving it as proposed does not', async () => {
   const contactId = await tenant.contact('approved@example.com')
-  const { agent } = (await tenant.call('POST', '/v1/agents', { name: 'Scout', capabilities: ['notes'] })).body
+  const { agent } = (await tenant.call('POST', '/v1/agents', { name: 'Scout', enabled: true, capabilities: ['notes'] }))
+    .body
   const proposal = { contact_id: contactId, ...NOTE, reason: 'They asked.' }
   const { action } = (await tenant.call('POST', `/v1/agents/${agent.agent_id}/actions`, proposal)).body
   const path = `/v1/agents/runs/${action.run_id}/contacts/${contactId}/actions/0`

@@ -62,8 +62,7 @@ export const CONTACT_OPERATIONS = [
       },
     ],
     summary: 'List, filter and search contacts',
-    description:
-      'A single event must match all has_event_* filters.',
+    description: 'A single event must match all has_event_* filters.',
     input: ListContactsQuery.properties,
     output: {
       contacts: Type.Optional(Type.Array(ProjectedContact, { description: 'Absent with `count_only`.' })),
