@@ -72,7 +72,7 @@ export const DELIVERY_OPERATIONS = [
     scope: 'webhooks:write',
     also: DELIVERED,
     summary: 'Resend the deliveries whose events were recorded in a time range',
-    description: `By default only those that failed for good, each with six new attempts. Those that wait for a retry make their next attempt now. What is due or being sent stays as it is. One request covers the oldest ${RESENT_AT_ONCE.toLocaleString('en')} such deliveries; repeat it with \`next\` as \`after\` until that is null.`,
+    description: `By default only those that failed for good, each with six new attempts. Those that wait for a retry make their next attempt now. What is due or being sent stays as it is. One request covers at most ${RESENT_AT_ONCE.toLocaleString('en')} deliveries: repeat it with \`next\` as \`after\` until that is null.`,
     input: {
       ...SubscriptionPath,
       from: requiredBound('lower', 'Events recorded at or after this time.'),

@@ -216,25 +216,42 @@ describe('while no worker sends', () => {
   })
 
   describe('a large range', () => {
-    test('is sent again in parts, the oldest first, and ends', async () => {
-      const count = RESENT_AT_ONCE * 2 + 500
-      await insertMany(count)
-      const parts: [number, boolean][] = []
-      let after: string | null | undefined
-      do {
-        const { status, body } = await resend({ ...JANUARY, only: 'all', ...(after ? { after } : {}) })
-        expect(status).toBe(200)
-        parts.push([body.resent, body.next === null])
-        after = body.next
-      } while (after && parts.length < 10)
-      expect(parts).toEqual([
-        [RESENT_AT_ONCE, false],
-        [RESENT_AT_ONCE, false],
-        [500, true],
-      ])
-      const listed = (await queue()).flatMap(({ delivery_ids }) => delivery_ids)
-      expect([listed.length, new Set(listed).size]).toEqual([count, count])
-    }, 120_000)
+    test.each([
+      [
+        'all',
+        [
+          [RESENT_AT_ONCE, false],
+          [RESENT_AT_ONCE, false],
+          [500, true],
+        ],
+      ],
+      [
+        'waiting',
+        [
+          [RESENT_AT_ONCE, false],
+          [250, true],
+        ],
+      ],
+    ])(
+      'is sent again in parts, and ends: %s',
+      async (only, expected) => {
+        await insertMany(RESENT_AT_ONCE * 2 + 500)
+        const parts: [number, boolean][] = []
+        let after: string | null | undefined
+        do {
+          const { status, body } = await resend({ ...JANUARY, only, ...(after ? { after } : {}) })
+          expect(status).toBe(200)
+          parts.push([body.resent, body.next === null])
+          after = body.next
+        } while (after && parts.length < 10)
+        expect(parts).toEqual(expected)
+        const count = parts.reduce((sum, [resent]) => sum + resent, 0)
+        const due = (await queue()).filter(({ due_at }) => due_at <= bench.now())
+        const listed = due.flatMap(({ delivery_ids }) => delivery_ids)
+        expect([listed.length, new Set(listed).size]).toEqual([count, count])
+      },
+      120_000,
+    )
 
     test.each(['soon', '2026-01-15T00:00:00.000Z', '2026-01-15T00:00:00.000Z_x', '_', 'x'.repeat(100)])(
       'cannot be continued after %s',

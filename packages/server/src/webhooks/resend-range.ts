@@ -25,8 +25,7 @@ export interface ResendRange {
 }
 
 /**
- * Sends deliveries of a subscription again whose events were received in a range of time, both ends included, the oldest
- * first. Those that are due or being sent stay as they are, so none is attempted twice at once. Call it in a transaction.
+ * Sends deliveries of a subscription again whose events were received in a range of time, both ends included. Those that are due or being sent stay as they are, so none is attempted twice at once. Call it in a transaction.
  * @returns how many, and where the next call continues; null if nothing is left.
  * @throws ServiceError 404, 400 for an unknown `after`, or 409 `webhook_paused`.
  */
@@ -49,7 +48,7 @@ export async function resendRange(
 }
 
 /**
- * Locks the oldest wanted deliveries of a range, before their queue rows: that is the order in which all code locks them.
+ * Locks wanted deliveries of a range, before their queue rows: that is the order in which all code locks them.
  * Those without a payload were never attempted. They are due, so they are left out, and the worker that stores their
  * payloads never waits for this. One that is due later than `now` was sent again by a call that came first, with a later
  * time: it must not count twice.
@@ -63,18 +62,19 @@ function lockDeliveries(tx: Tenant, subscriptionId: string, { from, to, only, af
     .where('created_at', '<=', to)
     .where('payload', 'is not', null)
     .where('due_at', '<=', now)
-  if (only === 'failed') query = query.where(hasStatus(subscriptionId, 'failed'))
-  if (only === 'waiting') query = query.where((eb) => eb('delivery_id', 'in', waitingOf(tx, subscriptionId, now)))
-  if (after !== null) {
-    const { createdAt, deliveryId } = parsePosition(after)
-    query = query.where(sql<boolean>`(created_at, delivery_id) > (${createdAt}, ${deliveryId}::uuid)`)
-  }
-  return query
-    .orderBy('created_at')
-    .orderBy('delivery_id')
     .limit(RESENT_AT_ONCE)
     .forUpdate('webhook_deliveries')
-    .execute()
+  const position = after === null ? null : parsePosition(after)
+  // What this call moves no longer waits, so the next one needs no order to go on, and none has to read all that waits.
+  if (only === 'waiting') {
+    return query.where((eb) => eb('delivery_id', 'in', waitingOf(tx, subscriptionId, now))).execute()
+  }
+  if (only === 'failed') query = query.where(hasStatus(subscriptionId, 'failed'))
+  if (position !== null) {
+    const { createdAt, deliveryId } = position
+    query = query.where(sql<boolean>`(created_at, delivery_id) > (${createdAt}, ${deliveryId}::uuid)`)
+  }
+  return query.orderBy('created_at').orderBy('delivery_id').execute()
 }
 
 /** The deliveries that wait for a retry: neither due nor being sent. */
