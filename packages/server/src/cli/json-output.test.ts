@@ -55,7 +55,9 @@ test.each(READS.map((operation) => [operation.command, operation] as const))(
       await expect(run(command, options)).rejects.toMatchObject({ code: body.error.code })
       return
     }
-    const { status: _, ...response } = body
+    // Others, such as a login, have a status of their own.
+    const { status: word, ...rest } = body
+    const response = word === 'success' ? rest : body
     const printed = await run(command, options)
     expect([...new Set(fieldsIn(printed))].sort()).toEqual([...new Set(fieldsIn(response))].sort())
     expect(Object.keys(printed)).toEqual(Object.keys(response))
@@ -63,10 +65,10 @@ test.each(READS.map((operation) => [operation.command, operation] as const))(
 )
 
 test('a warning is part of the JSON, as in the response; without --json it is on standard error', async () => {
-  const question = { entity: 'contacts', group_by: 'lifecyclestage', metric: 'count', metric_field: 'price' }
+  const question = { entity: 'contacts', group_by: 'country', metric: 'count', metric_field: 'price' }
   const { warnings } = (await tenant.call('POST', '/v1/aggregate', question)).body
   expect(warnings).toHaveLength(1)
-  const options = { entity: 'contacts', 'group-by': 'lifecyclestage', metric: 'count', 'metric-field': 'price' }
+  const options = { entity: 'contacts', 'group-by': 'country', metric: 'count', 'metric-field': 'price' }
   const said = vi.spyOn(console, 'error').mockImplementation(() => {})
   try {
     expect(await run('aggregate', options)).toMatchObject({ warnings })
