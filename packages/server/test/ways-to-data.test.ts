@@ -52,6 +52,7 @@ const OTHERS: Record<string, string[]> = {
   rereadMailbox: ['contacts:read', 'contacts:write'],
   listWebhookDeliveries: DELIVERED,
   getWebhookDelivery: DELIVERED,
+  listHookBodies: READS,
   getHookBody: READS,
   listConnectionErrors: ['contacts:read'],
   previewSegment: ['contacts:read'],
@@ -86,6 +87,8 @@ const MORE: { title: string; operation: string; sent: Record<string, unknown>; s
     scopes: operation === 'dryRunAgent' ? ['companies:read'] : READS,
   })),
   { title: 'the newest body of a hook', operation: 'previewHook', sent: {}, scopes: READS },
+  // null means that the field is absent.
+  { title: 'the newest body, with null', operation: 'previewHook', sent: { sample: null }, scopes: READS },
   {
     title: 'values of a property of contacts',
     operation: 'suggestSegmentValues',

@@ -65,6 +65,7 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'GET /v1/hooks/:hook_id/bodies',
     command: 'hook-body list',
     scope: 'settings:read',
+    also: [{ scopes: READS_DATA }],
     summary: 'List the last bodies of an incoming webhook with their outcomes, newest first',
     description: `The last ${BODIES_KEPT} bodies of the last 30 days, up to 4 MiB in total. GET /v1/hooks/:hook_id/bodies/:body_id returns the content.`,
     input: { ...HookPath, ...pageParameters(50, BODIES_KEPT) },
@@ -96,7 +97,9 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'POST /v1/hooks/:hook_id/preview',
     command: 'hook preview',
     scope: 'settings:read',
-    also: [{ scopes: READS_DATA, when: 'without `sample`', ofSent: (sent) => fieldOf(sent, 'sample') === undefined }],
+    also: [
+      { scopes: READS_DATA, when: 'without `sample`', ofSent: (sent) => (fieldOf(sent, 'sample') ?? null) === null },
+    ],
     summary: 'Preview the records that a mapping would create from a body; nothing is written',
     description: "Default for `mapping`: the hook's mapping.",
     input: {
