@@ -1821,7 +1821,7 @@ export class Operations extends Caller {
   /**
    * List the last bodies of an incoming webhook with their outcomes, newest first.
    *
-   * The last 50 bodies of the last 30 days, up to 4 MiB in total. GET /v1/hooks/:hook_id/bodies/:body_id returns the content. Needs the scope `settings:read`.
+   * The last 50 bodies of the last 30 days, up to 4 MiB in total. GET /v1/hooks/:hook_id/bodies/:body_id returns the content. Needs the scope `settings:read`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
    */
   listHookBodies(input: ListHookBodiesInput, options?: RequestOptions): List<HookBodiesPage, NonNullable<HookBodiesPage['bodies']>[number]> {
     return this.list('GET /v1/hooks/{hook_id}/bodies', input, options, 'bodies', 'page')
