@@ -70,6 +70,26 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByText('failing', { exact: true }).waitFor()
     await screenshot(page, 'webhook')
 
+    // Three deliveries wait for a retry.
+    const sentBefore = receiver.received.length
+    receiver.respond = (response) => response.end('ok')
+    await page.getByRole('button', { name: 'Resend deliveries' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Resend deliveries' })
+    expect(await dialog.getByRole('radio', { name: 'Failed' }).isChecked()).toBe(true)
+    expect(await checkPage(page, 'webhook-resend')).toEqual([])
+    await dialog.getByRole('button', { name: 'Resend' }).click()
+    await page.getByText('There is nothing to resend in this period.').waitFor()
+    await page.getByRole('button', { name: 'Resend deliveries' }).click()
+    await dialog.getByRole('radio', { name: 'Waiting for a retry' }).check()
+    await dialog.getByRole('button', { name: 'Resend' }).click()
+    await page.getByText('3 deliveries are being resent.').waitFor()
+    await expect.poll(() => receiver.received.length).toBe(sentBefore + 3)
+    await page.getByRole('button', { name: 'Resend deliveries' }).click()
+    await dialog.getByRole('radio', { name: 'All' }).check()
+    await dialog.getByRole('button', { name: 'Resend' }).click()
+    await page.getByText('4 deliveries are being resent.').waitFor()
+    await expect.poll(() => receiver.received.length).toBe(sentBefore + 7)
+
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('paused').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
@@ -117,7 +137,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks', role: 'viewer' })
     await page.getByRole('link', { name: 'page_view' }).click()
     await page.getByRole('heading', { name: 'page_view', level: 1 }).waitFor()
-    for (const name of ['Send a test', 'Pause', 'More', 'Resend failed']) {
+    for (const name of ['Send a test', 'Pause', 'More', 'Resend deliveries']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }
   })

@@ -3,6 +3,7 @@ import { listApiKeys } from '../src/access/api-keys.ts'
 import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { OPERATIONS } from '../src/assembly/all-operations.ts'
 import { type Declaration, isReading, routeOf } from '../src/operations/declare.ts'
+import { scopesAlways, scopesOfSent } from '../src/operations/further-scopes.ts'
 import { isRole } from '../src/operations/roles.ts'
 import { scopesOf } from '../src/operations/scopes.ts'
 import { exampleOf, fill, fillBody, oneOfEach, queryOf } from './one-of-each.ts'
@@ -34,11 +35,13 @@ const declared = new Set<string>(OPERATIONS.map(({ http }) => http))
 const ROUTES: Route[] = OPERATIONS.flatMap(walksOf)
 /** The feed of events never ends: live.test.ts. */
 const ENDLESS = '/v1/live'
+/** What a file needs besides the scope of its route. */
+const FURTHER_SCOPES: Record<string, string[]> = { '/v1/imports/:import_id/failed.csv': ['contacts:read'] }
 /** Routes of /v1 with a key that are not operations, because they return files, or are sent one. */
 const FILES: Route[] = app.accessOfRoutes.flatMap(({ method, url, access }) => {
   const isWalked = url.startsWith('/v1/') && method !== 'HEAD' && !declared.has(`${method} ${url}`)
   if (!isWalked || access === 'public' || url === ENDLESS) return []
-  return { method, path: url, scope: String(access), ...fileOf(method, url) }
+  return { method, path: url, scope: String(access), alsoScopes: FURTHER_SCOPES[url] ?? [], ...fileOf(method, url) }
 })
 
 /** The file that openapi.json shows for a route. */
@@ -63,8 +66,8 @@ interface Route {
   method: string
   path: string
   scope: string
-  /** The scope that it needs besides `scope`. */
-  alsoScope?: string
+  /** The scopes that it needs besides `scope`. Those that follow from a record: ways-to-data.test.ts. */
+  alsoScopes?: readonly string[]
   query?: string
   /** The scopes that its body grants, which its caller must have too. */
   grants?: Iterable<string>
@@ -77,7 +80,7 @@ interface Route {
 
 /** The requests of an operation: those above, or its example. */
 function walksOf(operation: Declaration): Route[] {
-  const { name: operationName, scope, scopeOf } = operation
+  const { name: operationName, scope } = operation
   const example = exampleOf(operation)
   const { method, url, hasBody } = routeOf(operation)
   const sent = hasBody ? { body: example } : { query: queryOf(example) }
@@ -86,11 +89,12 @@ function walksOf(operation: Declaration): Route[] {
   const granted = typeof example.role === 'string' && isRole(example.role) ? { grants: scopesOf(example.role) } : {}
   return (SENT[operationName] ?? [{}]).map((other) => {
     const walk = { ...route, ...granted, ...other }
-    const also = scopeOf?.(hasBody ? walk.body : example) ?? null
-    if (also === null || also === walk.scope) return walk
-    // Which scope is needed depends on the body, so the invalid one differs only in a field that no operation has.
-    const broken = hasBody ? { brokenBody: { ...(walk.body as object), unknown_field: 7 } } : {}
-    return walk.scope === 'any-key' ? { ...walk, ...broken, scope: also } : { ...walk, ...broken, alsoScope: also }
+    const [always, depends] = [scopesAlways(operation), scopesOfSent(operation, hasBody ? walk.body : example)]
+    // Which scopes are needed depends on the body, so the invalid one differs only in a field that no operation has.
+    const isBroken = hasBody && depends.length > 0
+    const broken = isBroken ? { brokenBody: { ...(walk.body as object), unknown_field: 7 } } : {}
+    const [own = walk.scope, ...others] = walk.scope === 'any-key' ? depends : [walk.scope, ...depends]
+    return { ...walk, ...broken, scope: own, alsoScopes: [...always, ...others] }
   })
 }
 
@@ -200,7 +204,7 @@ test('no two operations share a name, a route or a command', () => {
 
 describe.each([...ROUTES, ...FILES])(
   '$method $path $scope',
-  ({ method, path, scope, alsoScope, grants = [], body, brokenBody, query = '', headers: own = {} }) => {
+  ({ method, path, scope, alsoScopes = [], grants = [], body, brokenBody, query = '', headers: own = {} }) => {
     const request = (headers: Record<string, string>) =>
       call(service, method, fill(path, ids) + query, {
         headers: { ...own, ...headers },
@@ -224,7 +228,7 @@ describe.each([...ROUTES, ...FILES])(
       },
     )
 
-    const scopes = [scope, ...(alsoScope === undefined ? [] : [alsoScope])]
+    const scopes = [scope, ...alsoScopes]
 
     test.each(scopes)('needs the scope %s, and says so', async (needed) => {
       const others = [

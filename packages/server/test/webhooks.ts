@@ -131,7 +131,7 @@ export function addDelivery(
   const never = new Date('2100-01-01')
   return handle.transaction(async (tx) => {
     const ids = { delivery_id: deliveryId, subscription_id: subscriptionId }
-    const times = { due_at: never, created_at: createdAt, attempts_before: attemptsBefore }
+    const times = { due_at: createdAt, created_at: createdAt, attempts_before: attemptsBefore }
     const event = { event_id: deliveryId, event: 'page_view', payload: '{"again":true}' }
     await tx.db
       .insertInto('webhook_deliveries')

@@ -689,7 +689,7 @@ export class Operations extends Caller {
   /**
    * Approve a proposed action; it is then queued for execution.
    *
-   * Needs the scope `agents:approve`.
+   * Needs the scope `agents:approve`. Also needs the scope `contacts:write` with `params` for a note or an update of properties.
    */
   approveAction(input: ApproveActionInput, options?: RequestOptions): Promise<ActionResult> {
     return this.call('POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/approve', input, options)
@@ -788,7 +788,7 @@ export class Operations extends Caller {
   /**
    * Complete a sign-in with the parameters of the redirect URL.
    *
-   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. A sign-in is completed at most once: if a request is interrupted, a retry returns 409 `authorization_used`. Needs the scope `settings:read`.
+   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scopes of the purpose, as when it was started. A sign-in is completed at most once: if a request is interrupted, a retry returns 409 `authorization_used`. Needs the scope `settings:read`.
    */
   completeAuthorization(input: CompleteAuthorizationInput, options?: RequestOptions): Promise<CompleteAuthorizationResult> {
     return this.call('POST /v1/authorizations/complete', input, options)
@@ -797,7 +797,7 @@ export class Operations extends Caller {
   /**
    * Create an agent.
    *
-   * Needs the scope `agents:write`.
+   * Needs the scope `agents:write`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` with `llm_config.base_url`.
    */
   createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('POST /v1/agents', input, options)
@@ -824,7 +824,7 @@ export class Operations extends Caller {
   /**
    * Connect a system and start pulling its data.
    *
-   * The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}`, which also has the settings, `source` and `read_since`. Needs the scope `settings:write`.
+   * The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}`, which also has the settings, `source` and `read_since`. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   createConnection(input: CreateConnectionInput, options?: RequestOptions): Promise<ConnectionResult> {
     return this.call('POST /v1/connections', input, options)
@@ -851,7 +851,7 @@ export class Operations extends Caller {
   /**
    * Create an incoming webhook; its URL with the token is shown only once.
    *
-   * Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind has a mapping and checks the sender's signature. Without `signing_secret`, it is off until you add one, because some senders show their secret only after you enter the URL. Needs the scope `settings:write`.
+   * Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind has a mapping and checks the sender's signature. Without `signing_secret`, it is off until you add one, because some senders show their secret only after you enter the URL. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   createHook(input: CreateHookInput, options?: RequestOptions): Promise<CreateHookResult> {
     return this.call('POST /v1/hooks', input, options)
@@ -896,7 +896,7 @@ export class Operations extends Caller {
   /**
    * Create a source with a write key, which is shown only once.
    *
-   * A `browser` key is public: it works only on pages of your verified domains, and what it says of contacts is unverified. A `server` key is secret: keep it out of pages and apps; what it says is verified. Needs the scope `settings:write`.
+   * A `browser` key is public: it works only on pages of your verified domains, and what it says of contacts is unverified. A `server` key is secret: keep it out of pages and apps; what it says is verified. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write` for a server source.
    */
   createSource(input: CreateSourceInput, options?: RequestOptions): Promise<CreateSourceResult> {
     return this.call('POST /v1/sources', input, options)
@@ -914,7 +914,7 @@ export class Operations extends Caller {
   /**
    * Create a destination for exports of events, contacts and companies as Parquet files.
    *
-   * Needs the scopes `data:export` and `settings:write`. The location of the files cannot be changed later. Needs the scope `data:export`.
+   * The location of the files cannot be changed later. Needs the scope `data:export`. Also needs the scopes `settings:write`, `contacts:read`, `companies:read` and `events:read`.
    */
   createWarehouseDestination(input: CreateWarehouseDestinationInput, options?: RequestOptions): Promise<WarehouseDestinationResult> {
     return this.call('POST /v1/warehouse', input, options)
@@ -923,7 +923,7 @@ export class Operations extends Caller {
   /**
    * Subscribe a URL to an event type; the signing secret is shown this once.
    *
-   * Needs the scope `webhooks:write`.
+   * Needs the scope `webhooks:write`. Also needs the scopes `contacts:read` and `events:read`.
    */
   createWebhook(input: CreateWebhookInput, options?: RequestOptions): Promise<CreateWebhookResult> {
     return this.call('POST /v1/webhooks', input, options)
@@ -1040,7 +1040,7 @@ export class Operations extends Caller {
   /**
    * Delete an export destination with its list of runs; exported files stay.
    *
-   * Needs the scopes `data:export` and `settings:write`. Needs the scope `data:export`.
+   * Needs the scope `data:export`. Also needs the scope `settings:write`.
    */
   deleteWarehouseDestination(input: DeleteWarehouseDestinationInput, options?: RequestOptions): Promise<DeleteWarehouseDestinationResult> {
     return this.call('DELETE /v1/warehouse/{destination_id}', input, options)
@@ -1067,7 +1067,7 @@ export class Operations extends Caller {
   /**
    * Download the failed rows of an import as a CSV file.
    *
-   * Correct the rows and import the file again. The audit log records each download. Needs the scope `contacts:write`.
+   * Correct the rows and import the file again. The audit log records each download. Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
    */
   downloadFailedRows(input: DownloadFailedRowsInput, options?: RequestOptions): Promise<Response> {
     return this.call('GET /v1/imports/{import_id}/failed.csv', input, options, 'file')
@@ -1076,7 +1076,7 @@ export class Operations extends Caller {
   /**
    * Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals.
    *
-   * Takes the fields of a new agent, and also needs the scope agents:trigger. The contacts are evaluated as in a run, and the response has its proposals, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`.
+   * Takes the fields of a new agent. The contacts are evaluated as in a run, and the response has its proposals, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`. Also needs the scopes `agents:trigger`, `contacts:read` and `events:read`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` with `llm_config.base_url`.
    */
   dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunResult> {
     return this.call('POST /v1/agents/dry-run', input, options)
@@ -1301,7 +1301,7 @@ export class Operations extends Caller {
   /**
    * Get a body of an incoming webhook with its content.
    *
-   * Needs the scope `settings:read`.
+   * Needs the scope `settings:read`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
    */
   getHookBody(input: GetHookBodyInput, options?: RequestOptions): Promise<GetHookBodyResult> {
     return this.call('GET /v1/hooks/{hook_id}/bodies/{body_id}', input, options)
@@ -1337,7 +1337,7 @@ export class Operations extends Caller {
   /**
    * Get what an import would do: the counts, and the first 20 rows with each property before and after.
    *
-   * Also needs the scope `contacts:read`, because it shows current values. Needs the scope `contacts:write`.
+   * Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
    */
   getImportPreview(input: GetImportPreviewInput, options?: RequestOptions): Promise<GetImportPreviewResult> {
     return this.call('GET /v1/imports/{import_id}/preview', input, options)
@@ -1346,7 +1346,7 @@ export class Operations extends Caller {
   /**
    * Get a pending invitation.
    *
-   * Needs the scope `settings:write`.
+   * Needs the scope `settings:read`.
    */
   getInvitation(input: GetInvitationInput, options?: RequestOptions): Promise<InvitationResult> {
     return this.call('GET /v1/invitations/{invitation_id}', input, options)
@@ -1535,7 +1535,7 @@ export class Operations extends Caller {
   /**
    * Get a delivery with every attempt.
    *
-   * Needs the scope `webhooks:read`.
+   * Needs the scope `webhooks:read`. Also needs the scopes `contacts:read` and `events:read`.
    */
   getWebhookDelivery(input: GetWebhookDeliveryInput, options?: RequestOptions): Promise<WebhookDeliveryResult> {
     return this.call('GET /v1/webhooks/{subscription_id}/deliveries/{delivery_id}', input, options)
@@ -1668,7 +1668,7 @@ export class Operations extends Caller {
   /**
    * List the contacts of a company, newest first.
    *
-   * It returns contacts, so it needs the scope `contacts:read` as well. Needs the scope `companies:read`.
+   * Needs the scope `companies:read`. Also needs the scope `contacts:read`.
    */
   listCompanyContacts(input: ListCompanyContactsInput, options?: RequestOptions): List<CompanyContactsPage, NonNullable<CompanyContactsPage['contacts']>[number]> {
     return this.list('GET /v1/companies/{company_id}/contacts', input, options, 'contacts', 'page')
@@ -1695,7 +1695,7 @@ export class Operations extends Caller {
   /**
    * List the last 1,000 records of a connected system that could not be written, latest first.
    *
-   * Needs the scope `settings:read`.
+   * Needs the scope `settings:read`. Also needs the scope `contacts:read`.
    */
   listConnectionErrors(input: ListConnectionErrorsInput, options?: RequestOptions): List<ConnectionErrorsPage, NonNullable<ConnectionErrorsPage['errors']>[number]> {
     return this.list('GET /v1/connections/{connection_id}/errors', input, options, 'errors', 'page')
@@ -1749,7 +1749,7 @@ export class Operations extends Caller {
   /**
    * List, filter and search contacts.
    *
-   * has_event_* filters, and a `filter` with event conditions, also need the scope `events:read`. A single event must match all has_event_* filters. Needs the scope `contacts:read`.
+   * A single event must match all has_event_* filters. Needs the scope `contacts:read`. Also needs the scope `events:read` with has_event_* filters or event conditions in `filter`.
    */
   listContacts(input: ListContactsInput = {}, options?: RequestOptions): List<ContactsPage, NonNullable<ContactsPage['contacts']>[number]> {
     return this.list('GET /v1/contacts', input, options, 'contacts', 'page')
@@ -1821,7 +1821,7 @@ export class Operations extends Caller {
   /**
    * List the last bodies of an incoming webhook with their outcomes, newest first.
    *
-   * The last 50 bodies of the last 30 days, up to 4 MiB in total. GET /v1/hooks/:hook_id/bodies/:body_id returns the content. Needs the scope `settings:read`.
+   * The last 50 bodies of the last 30 days, up to 4 MiB in total. GET /v1/hooks/:hook_id/bodies/:body_id returns the content. Needs the scope `settings:read`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
    */
   listHookBodies(input: ListHookBodiesInput, options?: RequestOptions): List<HookBodiesPage, NonNullable<HookBodiesPage['bodies']>[number]> {
     return this.list('GET /v1/hooks/{hook_id}/bodies', input, options, 'bodies', 'page')
@@ -1857,7 +1857,7 @@ export class Operations extends Caller {
   /**
    * List the pending invitations, newest first.
    *
-   * Needs the scope `settings:write`.
+   * Needs the scope `settings:read`.
    */
   listInvitations(input: ListInvitationsInput = {}, options?: RequestOptions): List<InvitationsPage, NonNullable<InvitationsPage['invitations']>[number]> {
     return this.list('GET /v1/invitations', input, options, 'invitations', 'page')
@@ -1866,7 +1866,7 @@ export class Operations extends Caller {
   /**
    * List the contacts that undoing an import left as they are, because they were changed since.
    *
-   * Needs the scope `contacts:write`.
+   * Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
    */
   listKeptContacts(input: ListKeptContactsInput, options?: RequestOptions): List<KeptContactsPage, NonNullable<KeptContactsPage['contacts']>[number]> {
     return this.list('GET /v1/imports/{import_id}/kept', input, options, 'contacts', 'page')
@@ -2037,7 +2037,7 @@ export class Operations extends Caller {
   /**
    * List the deliveries of a webhook subscription with every attempt, newest first.
    *
-   * Needs the scope `webhooks:read`.
+   * Needs the scope `webhooks:read`. Also needs the scopes `contacts:read` and `events:read`.
    */
   listWebhookDeliveries(input: ListWebhookDeliveriesInput, options?: RequestOptions): List<WebhookDeliveriesPage, NonNullable<WebhookDeliveriesPage['deliveries']>[number]> {
     return this.list('GET /v1/webhooks/{subscription_id}/deliveries', input, options, 'deliveries', 'page')
@@ -2118,7 +2118,7 @@ export class Operations extends Caller {
   /**
    * Preview the records that a mapping would create from a body; nothing is written.
    *
-   * Default for `mapping`: the hook's mapping. Needs the scope `settings:read`.
+   * Default for `mapping`: the hook's mapping. Needs the scope `settings:read`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` without `sample`.
    */
   previewHook(input: PreviewHookInput, options?: RequestOptions): Promise<PreviewHookResult> {
     return this.call('POST /v1/hooks/{hook_id}/preview', input, options)
@@ -2145,7 +2145,7 @@ export class Operations extends Caller {
   /**
    * Count the contacts that match a filter, without defining a segment.
    *
-   * Needs the scope `segments:read`.
+   * Needs the scope `segments:read`. Also needs the scope `contacts:read`.
    */
   previewSegment(input: PreviewSegmentInput, options?: RequestOptions): Promise<PreviewSegmentResult> {
     return this.call('POST /v1/segments/preview', input, options)
@@ -2172,7 +2172,7 @@ export class Operations extends Caller {
   /**
    * Pull the changes of a connected system now.
    *
-   * Needs the scope `settings:write`.
+   * Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   pullConnection(input: PullConnectionInput, options?: RequestOptions): Promise<ConnectionResult> {
     return this.call('POST /v1/connections/{connection_id}/pull', input, options)
@@ -2287,7 +2287,7 @@ export class Operations extends Caller {
   /**
    * Read everything again that changed since a time, without duplicates.
    *
-   * Needs the scope `settings:write`.
+   * Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   rereadConnection(input: RereadConnectionInput, options?: RequestOptions): Promise<ConnectionResult> {
     return this.call('POST /v1/connections/{connection_id}/reread', input, options)
@@ -2296,16 +2296,16 @@ export class Operations extends Caller {
   /**
    * Read a mailbox from the start again, to find earlier mails of new contacts.
    *
-   * Needs the scope `identities:write`.
+   * Needs the scope `identities:write`. Also needs the scopes `contacts:read` and `contacts:write`.
    */
   rereadMailbox(input: RereadMailboxInput, options?: RequestOptions): Promise<RereadMailboxResult> {
     return this.call('POST /v1/mailboxes/{identity_id}/reread', input, options)
   }
 
   /**
-   * Resend all failed deliveries whose events were recorded in a time range.
+   * Resend the deliveries whose events were recorded in a time range.
    *
-   * Needs the scope `webhooks:write`.
+   * By default only those that failed for good, each with six new attempts. Those that wait for a retry make their next attempt now. What is due or being sent stays as it is. One request covers at most 5,000 deliveries: repeat it with `next` as `after` until that is null. Needs the scope `webhooks:write`. Also needs the scopes `contacts:read` and `events:read`.
    */
   resendWebhookDeliveries(input: ResendWebhookDeliveriesInput, options?: RequestOptions): Promise<ResendWebhookDeliveriesResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/deliveries/resend', input, options)
@@ -2314,7 +2314,7 @@ export class Operations extends Caller {
   /**
    * Send a delivery again.
    *
-   * A finished delivery gets six new attempts. One that is being retried makes its next attempt now. Needs the scope `webhooks:write`.
+   * A finished delivery gets six new attempts. One that is being retried makes its next attempt now. Needs the scope `webhooks:write`. Also needs the scopes `contacts:read` and `events:read`.
    */
   resendWebhookDelivery(input: ResendWebhookDeliveryInput, options?: RequestOptions): Promise<WebhookDeliveryResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/deliveries/{delivery_id}/resend', input, options)
@@ -2323,7 +2323,7 @@ export class Operations extends Caller {
   /**
    * Resume a paused system where it stopped.
    *
-   * Needs the scope `settings:write`.
+   * Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   resumeConnection(input: ResumeConnectionInput, options?: RequestOptions): Promise<ResumeConnectionResult> {
     return this.call('POST /v1/connections/{connection_id}/resume', input, options)
@@ -2332,7 +2332,7 @@ export class Operations extends Caller {
   /**
    * Resume scheduled runs; the next run exports what was missed.
    *
-   * Needs the scope `data:export`.
+   * Needs the scope `data:export`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
    */
   resumeWarehouseDestination(input: ResumeWarehouseDestinationInput, options?: RequestOptions): Promise<ResumeWarehouseDestinationResult> {
     return this.call('POST /v1/warehouse/{destination_id}/resume', input, options)
@@ -2341,7 +2341,7 @@ export class Operations extends Caller {
   /**
    * Resume deliveries.
    *
-   * Needs the scope `webhooks:write`.
+   * Needs the scope `webhooks:write`. Also needs the scopes `contacts:read` and `events:read`.
    */
   resumeWebhook(input: ResumeWebhookInput, options?: RequestOptions): Promise<ResumeWebhookResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/resume', input, options)
@@ -2368,7 +2368,7 @@ export class Operations extends Caller {
   /**
    * Replace the token of an incoming webhook; the old URL works for another 24 hours.
    *
-   * Needs the scope `settings:write`.
+   * Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   rotateHookToken(input: RotateHookTokenInput, options?: RequestOptions): Promise<RotateHookTokenResult> {
     return this.call('POST /v1/hooks/{hook_id}/rotate', input, options)
@@ -2377,7 +2377,7 @@ export class Operations extends Caller {
   /**
    * Create or rotate the identity secret.
    *
-   * Returns the secret, which is never shown again. The previous secret stays valid for 24 hours; the one before it stops working. To invalidate a leaked secret at once, rotate twice. Needs the scope `settings:write`.
+   * Returns the secret, which is never shown again. The previous secret stays valid for 24 hours; the one before it stops working. To invalidate a leaked secret at once, rotate twice. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   rotateIdentitySecret(options?: RequestOptions): Promise<RotateIdentitySecretResult> {
     return this.call('POST /v1/tenant/identity-secret', {}, options)
@@ -2386,7 +2386,7 @@ export class Operations extends Caller {
   /**
    * Rotate the signing secret of a webhook subscription; the old one also signs until the overlap ends.
    *
-   * Needs the scope `webhooks:write`.
+   * Needs the scope `webhooks:write`. Also needs the scopes `contacts:read` and `events:read`.
    */
   rotateWebhookSecret(input: RotateWebhookSecretInput, options?: RequestOptions): Promise<RotateWebhookSecretResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/rotate', input, options)
@@ -2395,7 +2395,7 @@ export class Operations extends Caller {
   /**
    * Replace the write key of a source; the old key works for another 24 hours.
    *
-   * Needs the scope `settings:write`.
+   * Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write` for a server source.
    */
   rotateWriteKey(input: RotateWriteKeyInput, options?: RequestOptions): Promise<RotateWriteKeyResult> {
     return this.call('POST /v1/sources/{source_id}/rotate', input, options)
@@ -2404,7 +2404,7 @@ export class Operations extends Caller {
   /**
    * Record a body again with the hook's current mapping.
    *
-   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless. Needs the scope `settings:write`.
+   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<HookBodyResult> {
     return this.call('POST /v1/hooks/{hook_id}/bodies/{body_id}/run', input, options)
@@ -2413,7 +2413,7 @@ export class Operations extends Caller {
   /**
    * Export now, in the background.
    *
-   * If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. Needs the scope `data:export`.
+   * If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. Needs the scope `data:export`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
    */
   runWarehouseExport(input: RunWarehouseExportInput, options?: RequestOptions): Promise<RunWarehouseExportResult> {
     return this.call('POST /v1/warehouse/{destination_id}/run', input, options)
@@ -2494,7 +2494,7 @@ export class Operations extends Caller {
   /**
    * Set which contact properties are written back to a connected system, or turn write-back off.
    *
-   * Only changes made after this are written. The service checks that the system has the fields. Needs the scope `settings:write`.
+   * Only changes made after this are written. The service checks that the system has the fields. Needs the scope `settings:write`. Also needs the scopes `contacts:read`, `contacts:write`, `companies:write` and `events:write`.
    */
   setConnectionWriteBack(input: SetConnectionWriteBackInput, options?: RequestOptions): Promise<SetConnectionWriteBackResult> {
     return this.call('PUT /v1/connections/{connection_id}/write-back', input, options)
@@ -2503,7 +2503,7 @@ export class Operations extends Caller {
   /**
    * Set the email account of an identity, after logging in to its servers.
    *
-   * The login is a `password`, an `access_token`, or a `refresh_token` with its `token_url` and `client_id`, from which the service gets access tokens itself. Without any of them, the stored login is kept. Needs the scope `identities:write`.
+   * The login is a `password`, an `access_token`, or a `refresh_token` with its `token_url` and `client_id`, from which the service gets access tokens itself. Without any of them, the stored login is kept. Needs the scope `identities:write`. Also needs the scopes `contacts:read` and `contacts:write`.
    */
   setEmailAccount(input: SetEmailAccountInput, options?: RequestOptions): Promise<EmailAccountResult> {
     return this.call('PUT /v1/identities/{identity_id}/email-account', input, options)
@@ -2566,7 +2566,7 @@ export class Operations extends Caller {
   /**
    * Start a sign-in at a provider and get the URL where the person signs in.
    *
-   * The URL works once, for 10 minutes. The provider then redirects to the dashboard, which completes the sign-in. You can also complete it yourself with `POST /v1/authorizations/complete`. Only the actor that started it can complete it. Needs the scope of the purpose: identities:write for a mailbox, settings:write for a connection.
+   * The URL works once, for 10 minutes. The provider then redirects to the dashboard, which completes the sign-in. You can also complete it yourself with `POST /v1/authorizations/complete`. Only the actor that started it can complete it. Needs the scope of the purpose: `identities:write` for a mailbox, `settings:write` for a connection. Also needs the scopes `contacts:read` and `contacts:write` for a mailbox. Also needs the scopes `contacts:write`, `companies:write` and `events:write` for a connection.
    */
   startAuthorization(input: StartAuthorizationInput, options?: RequestOptions): Promise<StartAuthorizationResult> {
     return this.call('POST /v1/authorizations', input, options)
@@ -2584,7 +2584,7 @@ export class Operations extends Caller {
   /**
    * List the most frequent values of a property, to choose from in a filter.
    *
-   * Needs the scope `segments:read`.
+   * Needs the scope `segments:read`. Also needs the scope `contacts:read` for a property of contacts. Also needs the scope `companies:read` for `company_id`. Also needs the scope `events:read` for a field of events.
    */
   suggestSegmentValues(input: SuggestSegmentValuesInput, options?: RequestOptions): Promise<SuggestSegmentValuesResult> {
     return this.call('GET /v1/segments/suggestions', input, options)
@@ -2593,7 +2593,7 @@ export class Operations extends Caller {
   /**
    * Write a small file to the destination and delete it.
    *
-   * Needs the scope `data:export`.
+   * Needs the scope `data:export`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
    */
   testWarehouseDestination(input: TestWarehouseDestinationInput, options?: RequestOptions): Promise<TestWarehouseDestinationResult> {
     return this.call('POST /v1/warehouse/{destination_id}/test', input, options)
@@ -2602,7 +2602,7 @@ export class Operations extends Caller {
   /**
    * Send a sample of the subscribed event.
    *
-   * Needs the scope `webhooks:write`.
+   * Needs the scope `webhooks:write`. Also needs the scopes `contacts:read` and `events:read`.
    */
   testWebhook(input: TestWebhookInput, options?: RequestOptions): Promise<TestWebhookResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/test', input, options)
@@ -2638,7 +2638,7 @@ export class Operations extends Caller {
   /**
    * Change an agent; omitted fields keep their values, and null removes a setting.
    *
-   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. Needs the scope `agents:write`.
+   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. Needs the scope `agents:write`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` with `llm_config.base_url`.
    */
   updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('PATCH /v1/agents/{agent_id}', input, options)
@@ -2665,7 +2665,7 @@ export class Operations extends Caller {
   /**
    * Replace the credentials or the settings of a connected system.
    *
-   * The new values are tested first. Without credentials, the connection keeps its sign-in; settings that change the host require new credentials. If the settings change, everything is read again. To connect another account, create a connection with another source. Needs the scope `settings:write`.
+   * The new values are tested first. Without credentials, the connection keeps its sign-in; settings that change the host require new credentials. If the settings change, everything is read again. To connect another account, create a connection with another source. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<ConnectionResult> {
     return this.call('PATCH /v1/connections/{connection_id}', input, options)
@@ -2683,7 +2683,7 @@ export class Operations extends Caller {
   /**
    * Change the name, the mapping or the signature of an incoming webhook, or turn it on or off.
    *
-   * While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on. To apply it to earlier bodies, run them again. Needs the scope `settings:write`.
+   * While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on. To apply it to earlier bodies, run them again. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   updateHook(input: UpdateHookInput, options?: RequestOptions): Promise<UpdateHookResult> {
     return this.call('PATCH /v1/hooks/{hook_id}', input, options)
@@ -2728,7 +2728,7 @@ export class Operations extends Caller {
   /**
    * Rename a source.
    *
-   * Needs the scope `settings:write`.
+   * Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write` for a server source.
    */
   updateSource(input: UpdateSourceInput, options?: RequestOptions): Promise<UpdateSourceResult> {
     return this.call('PATCH /v1/sources/{source_id}', input, options)
@@ -2746,7 +2746,7 @@ export class Operations extends Caller {
   /**
    * Change the name, the schedule or the access key of an export destination.
    *
-   * Needs the scopes `data:export` and `settings:write`. Needs the scope `data:export`.
+   * Needs the scope `data:export`. Also needs the scopes `settings:write`, `contacts:read`, `companies:read` and `events:read`.
    */
   updateWarehouseDestination(input: UpdateWarehouseDestinationInput, options?: RequestOptions): Promise<UpdateWarehouseDestinationResult> {
     return this.call('PATCH /v1/warehouse/{destination_id}', input, options)
@@ -2755,7 +2755,7 @@ export class Operations extends Caller {
   /**
    * Change the URL, the URL filter, the headers or the text of a webhook subscription.
    *
-   * Pending deliveries are sent to the new URL. `headers` replaces all earlier ones. The event and the format cannot change. Needs the scope `webhooks:write`.
+   * Pending deliveries are sent to the new URL. `headers` replaces all earlier ones. The event and the format cannot change. Needs the scope `webhooks:write`. Also needs the scopes `contacts:read` and `events:read`.
    */
   updateWebhook(input: UpdateWebhookInput, options?: RequestOptions): Promise<UpdateWebhookResult> {
     return this.call('PATCH /v1/webhooks/{subscription_id}', input, options)

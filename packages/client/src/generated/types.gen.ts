@@ -1782,9 +1782,12 @@ export type GetTrackerResult = {
      */
     form_url: string;
     /**
-     * Of a visitor who is not a bot.
+     * Of a visitor who is not a bot; null without the scope `events:read`.
      */
     first_event: SeenEvent | null;
+    /**
+     * null without the scope `events:read`.
+     */
     last_event: SeenEvent | null;
     warnings?: Array<string>;
 };
@@ -2988,9 +2991,13 @@ export type ResendWebhookDeliveriesResult = {
     status: 'success';
     subscription_id: string;
     /**
-     * The number of deliveries sent again.
+     * The number of deliveries sent again, or earlier than planned.
      */
     resent: number;
+    /**
+     * Send it as `after` to continue; null if nothing is left.
+     */
+    next: string | null;
     warnings?: Array<string>;
 };
 
@@ -6831,6 +6838,14 @@ export type ResendWebhookDeliveriesInput = {
      * Events recorded at or before this time. Default: now. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
      */
     to?: string;
+    /**
+     * `failed`: those that failed for good. `waiting`: those that wait for a retry. `all`: both, and those that succeeded.
+     */
+    only?: 'failed' | 'waiting' | 'all';
+    /**
+     * Where to continue: the `next` of the previous response.
+     */
+    after?: string;
 };
 
 export type ResendWebhookDeliveryInput = {

@@ -2,6 +2,7 @@ import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/reac
 import type {
   CreateWebhookInput,
   ListWebhookDeliveriesInput,
+  ResendWebhookDeliveriesInput,
   RotateWebhookSecretInput,
   UpdateWebhookInput,
   UrlFilter,
@@ -107,9 +108,27 @@ export function resendWebhookDelivery({ subscription_id, delivery_id }: WebhookD
   return call(http, { subscription_id, delivery_id })
 }
 
-/** Sends all failed deliveries in a range of days again. */
-export function resendWebhookDeliveries(subscription_id: string, range: { from: string; to: string }) {
-  return call('POST /v1/webhooks/{subscription_id}/deliveries/resend', { subscription_id, ...range })
+/** Which deliveries of a range are sent again. */
+export const RESENT = ['failed', 'waiting', 'all'] as const
+export type Resent = (typeof RESENT)[number]
+
+function resendPart(subscription_id: string, sent: Of<ResendWebhookDeliveriesInput>) {
+  return call('POST /v1/webhooks/{subscription_id}/deliveries/resend', { subscription_id, ...sent })
+}
+
+/** Sends deliveries in a range of days again, part by part. @returns how many. */
+export async function resendWebhookDeliveries(
+  subscription_id: string,
+  range: { from: string; to: string; only: Resent },
+): Promise<number> {
+  let sum = 0
+  let position: { after?: string } | null = {}
+  while (position !== null) {
+    const part = await resendPart(subscription_id, { ...range, ...position })
+    sum += part.resent
+    position = part.next === null ? null : { after: part.next }
+  }
+  return sum
 }
 
 export function refreshWebhooks(queryClient: QueryClient): Promise<unknown> {

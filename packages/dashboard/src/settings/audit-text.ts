@@ -160,7 +160,7 @@ export const text = {
     'webhook.created': 'Created a webhook',
     'webhook.deleted': 'Deleted a webhook',
     'webhook.delivery_resent': 'Sent a webhook delivery again',
-    'webhook.failures_resent': 'Sent failed webhook deliveries again',
+    'webhook.deliveries_resent': 'Sent webhook deliveries of a period again',
     'webhook.paused': 'Paused a webhook',
     'webhook.resumed': 'Resumed a webhook',
     'webhook.secret_rotated': 'Rotated a webhook’s secret',

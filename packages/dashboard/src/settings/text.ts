@@ -228,7 +228,8 @@ export const text = {
       name: 'Name',
       nameDescription: 'Name the app that will use it.',
       scopes: 'Scopes',
-      scopesDescription: 'What the key may do.',
+      scopesDescription:
+        'What the key may do. To create a server source, a hook or a connection, it also needs contacts:write, companies:write and events:write. To create a webhook, it also needs contacts:read and events:read.',
       readOnly: 'Read only',
       all: 'All',
       none: 'None',

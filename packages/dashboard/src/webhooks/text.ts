@@ -191,16 +191,24 @@ export const text = {
     saved: 'I have saved it',
   },
 
-  resendFailed: {
-    button: 'Resend failed',
-    title: 'Resend failed deliveries',
-    explanation: 'Every failed delivery in this period gets 6 new attempts.',
+  resendRange: {
+    button: 'Resend deliveries',
+    title: 'Resend deliveries',
+    only: 'Which deliveries',
+    choices: {
+      failed: { label: 'Failed', description: 'Each gets 6 new attempts.' },
+      waiting: { label: 'Waiting for a retry', description: 'Each makes its next attempt now.' },
+      all: {
+        label: 'All',
+        description: 'Delivered ones too: your URL receives their events again, with the same event_id.',
+      },
+    },
     from: 'From',
     to: 'To',
     submit: 'Resend',
     done: (count: number) =>
       count === 0
-        ? 'No deliveries failed in this period.'
+        ? 'There is nothing to resend in this period.'
         : count === 1
           ? '1 delivery is being resent.'
           : `${formatNumber(count)} deliveries are being resent.`,

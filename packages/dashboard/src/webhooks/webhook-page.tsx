@@ -19,7 +19,7 @@ import { formatMoment, formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
-import { ResendFailed } from './resend-failed.tsx'
+import { ResendDeliveries } from './resend-deliveries.tsx'
 import { text } from './text.ts'
 import { WebhookActions } from './webhook-actions.tsx'
 import { State } from './webhooks-page.tsx'
@@ -126,7 +126,7 @@ function Deliveries({ webhookId }: { webhookId: string }) {
               ...Object.entries(text.deliveries.filters).map(([each, label]) => ({ value: each, label })),
             ]}
           />
-          {mayResend ? <ResendFailed webhookId={webhookId} /> : null}
+          {mayResend ? <ResendDeliveries webhookId={webhookId} /> : null}
         </Group>
       </Group>
       <DataTable

@@ -23,6 +23,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use this route. Required on every route. */
     access?: Access
+    /** For openapi.json: the sentences about the scopes that the route needs besides `access`. */
+    furtherScopes?: string
     /** Why a change that is not an operation writes no audit entry for its caller. Operations declare theirs. */
     unaudited?: string
   }

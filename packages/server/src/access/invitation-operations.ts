@@ -40,7 +40,7 @@ const linkPolicyOf = ({ mailer, config }: InvitationServices) => ({
 })
 
 /**
- * The invitations to a tenant, visible to those who may invite. Nobody grants more than they have: an API key can invite
+ * The invitations to a tenant. Like members, they can be read by everyone in it. Nobody grants more than they have: an API key can invite
  * to roles whose scopes it has in full, and never to `owner`; see team-authority.ts.
  */
 export const INVITATION_OPERATIONS = [
@@ -49,7 +49,7 @@ export const INVITATION_OPERATIONS = [
     tag,
     http: 'GET /v1/invitations',
     command: 'invitation list',
-    scope: 'settings:write',
+    scope: 'settings:read',
     summary: 'List the pending invitations, newest first',
     input: pageParameters(50, 100),
     output: { invitations: Type.Array(Invitation), pagination: Pagination },
@@ -63,7 +63,7 @@ export const INVITATION_OPERATIONS = [
     tag,
     http: 'GET /v1/invitations/:invitation_id',
     command: 'invitation get',
-    scope: 'settings:write',
+    scope: 'settings:read',
     summary: 'Get a pending invitation',
     input: InvitationPath,
     output: { invitation: Invitation },

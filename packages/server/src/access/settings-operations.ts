@@ -3,6 +3,7 @@ import type { Config, RateLimits } from '../config.ts'
 import { firstAndLastEvent } from '../events/first-and-last.ts'
 import { entryAbout } from '../operations/audit.ts'
 import { operationsWith } from '../operations/declare.ts'
+import { WRITES_DATA } from '../operations/further-scopes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
@@ -138,6 +139,7 @@ export const TENANT_OPERATIONS = [
     http: 'POST /v1/tenant/identity-secret',
     command: 'tenant identity-secret',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: 'Create or rotate the identity secret',
     description:
       'Returns the secret, which is never shown again. The previous secret stays valid for 24 hours; the one before it stops working. To invalidate a leaked secret at once, rotate twice.',
@@ -206,9 +208,11 @@ const Tracker = {
   script_url: Type.String(),
   collect_url: Type.String(),
   form_url: Type.String({ description: "Where pages send the tenant's forms; replace FORM_ID." }),
-  first_event: Nullable(SeenEvent, 'Of a visitor who is not a bot.'),
-  last_event: Nullable(SeenEvent),
+  first_event: Nullable(SeenEvent, 'Of a visitor who is not a bot; null without the scope `events:read`.'),
+  last_event: Nullable(SeenEvent, 'null without the scope `events:read`.'),
 }
+
+const NO_EVENTS = { first: null, last: null }
 
 export const LIMIT_OPERATIONS = [
   ofLimits({
@@ -244,8 +248,8 @@ export const TRACKER_OPERATIONS = [
     summary: "Get the tracker snippet for a site's pages, and the first and last event received from them",
     input: {},
     output: Tracker,
-    async run({ tenant, config: { publicUrl, trackerScriptPath, trackerCollectPath } }) {
-      const { first, last } = await firstAndLastEvent(tenant)
+    async run({ tenant, scopes, config: { publicUrl, trackerScriptPath, trackerCollectPath } }) {
+      const { first, last } = scopes.has('events:read') ? await firstAndLastEvent(tenant) : NO_EVENTS
       const scriptUrl = `${publicUrl}${trackerScriptPath}`
       return {
         // The script has the path for events built in.

@@ -142,7 +142,7 @@ test.each([
   expect((await tenant.call('GET', '/v1/tenant')).body.tenant.require_signed_identification).toBe(false)
 })
 
-test('reading needs settings:read, and changing settings:write', async () => {
+test('reading needs settings:read, changing settings:write, and the identity secret also what it lets write', async () => {
   const [reader, writer] = [await tenant.keyWith('settings:read'), await tenant.keyWith('settings:write')]
   const statuses = async (key: string) => [
     (await tenant.call('GET', '/v1/tenant', undefined, key)).status,
@@ -150,5 +150,7 @@ test('reading needs settings:read, and changing settings:write', async () => {
     (await tenant.call('POST', '/v1/tenant/identity-secret', undefined, key)).status,
   ]
   expect(await statuses(reader)).toEqual([200, 403, 403])
-  expect(await statuses(writer)).toEqual([403, 200, 201])
+  expect(await statuses(writer)).toEqual([403, 200, 403])
+  const trusted = await tenant.keyWith('settings:write', 'contacts:write', 'companies:write', 'events:write')
+  expect(await statuses(trusted)).toEqual([403, 200, 201])
 })

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
+import { fieldOf, READS_DATA } from '../operations/further-scopes.ts'
 import { idInput } from '../platform/http/inputs.ts'
 import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
@@ -32,6 +33,12 @@ const ListedAgent = Type.Intersect([
   }),
 ])
 
+/** Whoever chooses the server of the model receives what agents know of contacts. */
+const ownServer = {
+  scopes: READS_DATA,
+  when: 'with `llm_config.base_url`',
+  ofSent: (sent: unknown) => typeof fieldOf(fieldOf(sent, 'llm_config'), 'base_url') === 'string',
+}
 const agentOperation = operationsWith<AgentServices>()
 
 const entryOf = entryAbout('agent')
@@ -76,6 +83,7 @@ export const AGENT_OPERATIONS = [
     http: 'POST /v1/agents',
     command: 'agent create',
     scope: 'agents:write',
+    also: [ownServer],
     summary: 'Create an agent',
     input: { name: AgentName, ...AGENT_FIELDS },
     output: { agent: Agent },
@@ -95,10 +103,10 @@ export const AGENT_OPERATIONS = [
     http: 'POST /v1/agents/dry-run',
     command: 'agent dry-run',
     scope: 'agents:write',
-    scopeOf: () => 'agents:trigger',
+    also: [{ scopes: ['agents:trigger', 'contacts:read', 'events:read'] }, ownServer],
     summary: 'Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals',
     description:
-      'Takes the fields of a new agent, and also needs the scope agents:trigger. The contacts are evaluated as in a run, and the response has its proposals, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost.',
+      'Takes the fields of a new agent. The contacts are evaluated as in a run, and the response has its proposals, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost.',
     input: {
       name: AgentName,
       ...AGENT_FIELDS,
@@ -141,6 +149,7 @@ export const AGENT_OPERATIONS = [
     http: 'PATCH /v1/agents/:agent_id',
     command: 'agent update',
     scope: 'agents:write',
+    also: [ownServer],
     summary: 'Change an agent; omitted fields keep their values, and null removes a setting',
     description:
       'Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started.',

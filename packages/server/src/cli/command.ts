@@ -24,6 +24,8 @@ interface Described {
 
 /** A command that does one thing, on the databases. */
 export interface CommandOnce extends Described {
+  /** The fields of its result, which `--json` prints; `name?` is not always there. */
+  prints: readonly string[]
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
   /** Describes a partial failure and where to find the details; null if there is none. */
   failuresOf?(result: Record<string, unknown>): string | null
@@ -31,6 +33,8 @@ export interface CommandOnce extends Described {
 
 /** A command that prints what happens on a service, which may be elsewhere, until the signal aborts. */
 export interface CommandThatFollows extends Described {
+  /** What it prints with `--json`, as a sentence. */
+  prints: string
   follow(values: Values, signal: AbortSignal): Promise<void>
 }
 

@@ -29,6 +29,7 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
       days: optional('NUMBER'),
       seed: optional('NUMBER'),
     },
+    prints: ['companies', 'contacts', 'events'],
     run: async (session, values, now) => {
       const tenantId = await existingTenant(session.stores, values)
       return seedTenant(session.tenant(tenantId), {
@@ -47,6 +48,7 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
     summary: 'Import contacts from a CSV file; the result of each row is written to FILE.results.csv',
     argument: 'FILE',
     options: { tenant, results: optional('FILE') },
+    prints: ['rows', 'created', 'updated', 'unchanged', 'failed', 'failed_rows', 'results'],
     run: async (session, values) => {
       const tenantId = await existingTenant(session.stores, values)
       const file = String(values.file)
@@ -68,6 +70,18 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
       errors: { ...optional('FILE'), description: 'for the lines that fail; FILE.errors.jsonl if omitted' },
       again: { type: 'boolean', description: 'import a file that was already imported' },
     },
+    prints: [
+      'format',
+      'read',
+      'recorded',
+      'repeated',
+      'people',
+      'failed',
+      'warned',
+      'warnings',
+      'errors',
+      'imported_before',
+    ],
     check: ({ format }) =>
       format === undefined || isFormatName(String(format))
         ? null
@@ -78,6 +92,7 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
   'event retry': {
     summary: 'Try again to store the events that were set aside',
     options: {},
+    prints: ['retried', 'still_set_aside'],
     run: async ({ stores }) => ({
       retried: await retryRefused(stores.database),
       still_set_aside: (await countRows(stores.database)).setAside,
@@ -86,12 +101,23 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
   migrate: {
     summary: 'Run the migrations of both databases',
     options: {},
+    prints: ['migrated'],
     // Opening the session ran the migrations.
     run: async () => ({ migrated: true }),
   },
   doctor: {
     summary: 'Check both databases and report problems',
     options: {},
+    prints: [
+      'node',
+      'postgres',
+      'clickhouse',
+      'journal_rows',
+      'events_set_aside',
+      'latest_set_aside',
+      'service_running',
+      'proxy?',
+    ],
     run: (session) => diagnose(session),
   },
 }

@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { OPERATIONS, type Services } from '../assembly/all-operations.ts'
 import { optionsOf, readOptions } from '../operations/command-line.ts'
 import type { Operation } from '../operations/declare.ts'
@@ -25,15 +26,20 @@ function commandOf(operation: Operation<Services>): CommandOnce {
   return {
     summary: operation.summary,
     options: { tenant, ...optionsOf(operation) },
+    prints: Object.entries(operation.output).map(([name, schema]) => (Type.IsOptional(schema) ? `${name}?` : name)),
     check: (values) => fileProblem(operation, values),
     run: async (session, values, now) => {
-      const warn = (text: string) => console.error(`cdsctl: ${text}`)
+      // In JSON, warnings are where a response of the API has them.
+      const warnings: string[] = []
+      const warn = (text: string) =>
+        values.json === true ? void warnings.push(text) : console.error(`cdsctl: ${text}`)
       const input = readOptions(operation, await withContents(operation, values), warn)
       const caller = { ...OPERATOR, warn }
       const context = { ...caller, tenant: session.tenant(await existingTenant(session.stores, values)), now }
       const { services, close } = await openServices(session)
       try {
-        return await perform(operation, { ...services, ...context }, input)
+        const output = await perform(operation, { ...services, ...context }, input)
+        return warnings.length === 0 ? output : { ...output, warnings }
       } finally {
         await close()
       }

@@ -9,7 +9,9 @@ running service can read events, so commands that need them fail with \`clickhou
 \`cdsctl listen\` and \`cdsctl event tail\` call the API at \`CDS_URL\` with the key in \`CDS_KEY\`.
 
 - \`--tenant TENANT_ID\` chooses the tenant. You can leave it out if there is only one.
-- \`--json\` prints the result as one JSON object; an error is \`{"error":{"code","message"}}\`.
+- \`--json\` prints one line of JSON: the operation's response in the [API reference](../openapi.json) without \`status\`. Each command below names
+  its fields; one with a question mark is not always there. \`warnings\` is there if the API would have warned. Progress goes to standard error.
+- With \`--json\`, an error is \`{"error":{"code","message"}}\` on standard output. Without it, an error is text on standard error.
 - \`--help\` after a command prints its options.
 - Every user of the machine can see a command's arguments. So a secret has the options \`--NAME-file\`, where \`-\` is standard input, and \`--NAME-env\`.
 
@@ -35,7 +37,7 @@ function sectionOf(group: string, members: string[]): string {
 }
 
 function commandOf(name: string): string {
-  const { summary = '', options = {} } = COMMANDS[name] ?? {}
+  const { summary = '', options = {}, prints = [] } = COMMANDS[name] ?? {}
   const rows = Object.entries(options)
     .filter(([option]) => option !== 'tenant')
     .map(([option, { type, hint, required, multiple, description }]) => {
@@ -46,7 +48,8 @@ function commandOf(name: string): string {
   const table = rows.length === 0 ? '' : `\n| Option | Meaning |\n| --- | --- |\n${rows.join('\n')}\n`
   // A group with one command of the same name needs no second heading.
   const heading = name.includes(' ') ? `### cdsctl ${name}\n\n` : ''
-  return `${heading}${summary}.\n\n    ${callOf(name)}\n${table}`
+  const printed = typeof prints === 'string' ? prints : prints.map((field) => `\`${field}\``).join(', ')
+  return `${heading}${summary}.\n\n    ${callOf(name)}\n${table}\nWith \`--json\`: ${printed}.\n`
 }
 
 /** A pipe would end the cell, also within code. */

@@ -8,6 +8,7 @@ export const SECRET_COMMANDS: Record<string, CommandOnce> = {
   'secret rotate': {
     summary: 'Re-encrypt every secret in the database with the first key of CDS_SECRET_KEY',
     options: {},
+    prints: ['resealed', 'current', 'unreadable', 'columns'],
     run: async (session) => {
       const secrets = await openSecretBox(session.config)
       const columns: Resealed[] = []

@@ -7,6 +7,7 @@ export const TENANT_COMMANDS: Record<string, CommandOnce> = {
   'tenant list': {
     summary: 'List the tenants, oldest first',
     options: { page: optional('NUMBER'), limit: optional('NUMBER') },
+    prints: ['tenants', 'pagination'],
     run: async ({ stores }, values) => {
       const page = { page: numberOf(values, 'page', 1), limit: numberOf(values, 'limit', 50) }
       const { tenants, total } = await listTenants(stores.database, page)
@@ -16,6 +17,7 @@ export const TENANT_COMMANDS: Record<string, CommandOnce> = {
   'tenant create': {
     summary: 'Create a tenant',
     options: { name: required('NAME') },
+    prints: ['tenant_id'],
     run: async ({ stores }, { name }, now) => {
       const tenantId = await createTenant(stores, { name: String(name) }, { kind: 'command_line' }, now)
       return { tenant_id: tenantId }

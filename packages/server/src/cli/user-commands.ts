@@ -19,6 +19,7 @@ export const USER_COMMANDS: Record<string, CommandOnce> = {
       name: optional('NAME'),
       role: optional(ROLES.join('|')),
     },
+    prints: ['user_id'],
     check: passwordProblem,
     run: async (session, values, now) => {
       const tenantId = await existingTenant(session.stores, values)
@@ -35,6 +36,7 @@ export const USER_COMMANDS: Record<string, CommandOnce> = {
   'user reset-password': {
     summary: 'Print a password reset link that is valid for an hour',
     options: { email: required('EMAIL'), 'remove-second-factor': { type: 'boolean' } },
+    prints: ['link', 'expires_at'],
     run: async ({ stores, config }, values, now) => {
       const without = values['remove-second-factor'] === true
       const { token, expiresAt } = await allowNewPassword(stores, String(values.email), without, now)

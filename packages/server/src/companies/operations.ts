@@ -82,9 +82,8 @@ export const COMPANY_OPERATIONS = [
     http: 'GET /v1/companies/:company_id/contacts',
     command: 'company contacts',
     scope: 'companies:read',
-    scopeOf: () => 'contacts:read',
+    also: [{ scopes: ['contacts:read'] }],
     summary: 'List the contacts of a company, newest first',
-    description: 'It returns contacts, so it needs the scope `contacts:read` as well.',
     input: { ...CompanyPath, ...pageParameters(20, 100) },
     output: { contacts: Type.Array(ProjectedContact), pagination: Pagination },
     async run({ tenant }, { company_id, page, limit }) {

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../operations/declare.ts'
+import { WRITES_DATA } from '../operations/further-scopes.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
 import { CONNECTORS, connectorNamed } from './all-connectors.ts'
@@ -73,6 +74,7 @@ export const CONNECTION_OPERATIONS = [
     http: 'POST /v1/connections',
     command: 'connection create',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: 'Connect a system and start pulling its data',
     description:
       'The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}`, which also has the settings, `source` and `read_since`.',
@@ -137,6 +139,7 @@ export const CONNECTION_OPERATIONS = [
     http: 'PATCH /v1/connections/:connection_id',
     command: 'connection update',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: 'Replace the credentials or the settings of a connected system',
     description:
       'The new values are tested first. Without credentials, the connection keeps its sign-in; settings that change the host require new credentials. If the settings change, everything is read again. To connect another account, create a connection with another source.',
@@ -180,6 +183,7 @@ export const CONNECTION_OPERATIONS = [
     http: 'POST /v1/connections/:connection_id/resume',
     command: 'connection resume',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: 'Resume a paused system where it stopped',
     input: ConnectionPath,
     output: { ...ConnectionOutput, changed: Changed },
@@ -195,6 +199,7 @@ export const CONNECTION_OPERATIONS = [
     http: 'POST /v1/connections/:connection_id/pull',
     command: 'connection pull',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: 'Pull the changes of a connected system now',
     input: ConnectionPath,
     output: ConnectionOutput,
@@ -212,6 +217,7 @@ export const CONNECTION_OPERATIONS = [
     http: 'POST /v1/connections/:connection_id/reread',
     command: 'connection reread',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: 'Read everything again that changed since a time, without duplicates',
     input: {
       ...ConnectionPath,
@@ -249,6 +255,7 @@ export const CONNECTION_OPERATIONS = [
     http: 'GET /v1/connections/:connection_id/errors',
     command: 'connection-error list',
     scope: 'settings:read',
+    also: [{ scopes: ['contacts:read'] }],
     summary: 'List the last 1,000 records of a connected system that could not be written, latest first',
     input: { ...ConnectionPath, ...pageParameters(50, 100) },
     output: { errors: Type.Array(ConnectionError), pagination: Pagination },

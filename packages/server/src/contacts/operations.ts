@@ -55,10 +55,15 @@ export const CONTACT_OPERATIONS = [
     http: 'GET /v1/contacts',
     command: 'contact list',
     scope: 'contacts:read',
-    scopeOf: (query) => (filtersByEvents(query as object) ? 'events:read' : null),
+    also: [
+      {
+        scopes: ['events:read'],
+        when: 'with has_event_* filters or event conditions in `filter`',
+        ofSent: (query) => filtersByEvents(query as object),
+      },
+    ],
     summary: 'List, filter and search contacts',
-    description:
-      'has_event_* filters, and a `filter` with event conditions, also need the scope `events:read`. A single event must match all has_event_* filters.',
+    description: 'A single event must match all has_event_* filters.',
     input: ListContactsQuery.properties,
     output: {
       contacts: Type.Optional(Type.Array(ProjectedContact, { description: 'Absent with `count_only`.' })),

@@ -3,6 +3,7 @@ import type { WriteDependencies } from '../contacts/change-log.ts'
 import { PropertiesOutput } from '../contacts/properties.ts'
 import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { fieldOf, READS_DATA, WRITES_DATA } from '../operations/further-scopes.ts'
 import { conflict, type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Detail, Nullable, Timestamp } from '../platform/http/responses.ts'
@@ -65,6 +66,7 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'GET /v1/hooks/:hook_id/bodies',
     command: 'hook-body list',
     scope: 'settings:read',
+    also: [{ scopes: READS_DATA }],
     summary: 'List the last bodies of an incoming webhook with their outcomes, newest first',
     description: `The last ${BODIES_KEPT} bodies of the last 30 days, up to 4 MiB in total. GET /v1/hooks/:hook_id/bodies/:body_id returns the content.`,
     input: { ...HookPath, ...pageParameters(50, BODIES_KEPT) },
@@ -81,6 +83,7 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'GET /v1/hooks/:hook_id/bodies/:body_id',
     command: 'hook-body get',
     scope: 'settings:read',
+    also: [{ scopes: READS_DATA }],
     summary: 'Get a body of an incoming webhook with its content',
     input: BodyPath,
     output: { body: HookBody, data: Data },
@@ -95,6 +98,9 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'POST /v1/hooks/:hook_id/preview',
     command: 'hook preview',
     scope: 'settings:read',
+    also: [
+      { scopes: READS_DATA, when: 'without `sample`', ofSent: (sent) => (fieldOf(sent, 'sample') ?? null) === null },
+    ],
     summary: 'Preview the records that a mapping would create from a body; nothing is written',
     description: "Default for `mapping`: the hook's mapping.",
     input: {
@@ -128,6 +134,7 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'POST /v1/hooks/:hook_id/bodies/:body_id/run',
     command: 'hook-body run',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: "Record a body again with the hook's current mapping",
     description:
       'The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless.',

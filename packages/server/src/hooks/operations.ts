@@ -2,6 +2,7 @@ import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith, secret } from '../operations/declare.ts'
+import { WRITES_DATA } from '../operations/further-scopes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
@@ -52,6 +53,7 @@ export const HOOK_OPERATIONS = [
     http: 'POST /v1/hooks',
     command: 'hook create',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: 'Create an incoming webhook; its URL with the token is shown only once',
     description:
       "Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind has a mapping and checks the sender's signature. Without `signing_secret`, it is off until you add one, because some senders show their secret only after you enter the URL.",
@@ -120,6 +122,7 @@ export const HOOK_OPERATIONS = [
     http: 'PATCH /v1/hooks/:hook_id',
     command: 'hook update',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: 'Change the name, the mapping or the signature of an incoming webhook, or turn it on or off',
     description:
       'While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on. To apply it to earlier bodies, run them again.',
@@ -152,6 +155,7 @@ export const HOOK_OPERATIONS = [
     http: 'POST /v1/hooks/:hook_id/rotate',
     command: 'hook rotate',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
     summary: 'Replace the token of an incoming webhook; the old URL works for another 24 hours',
     input: {
       ...HookPath,

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { operationsWith } from '../operations/declare.ts'
+import { CARRIES_MAIL } from '../operations/further-scopes.ts'
 import { Id } from '../platform/http/responses.ts'
 import { Connections, type FindAgents, readConnections } from './connections.ts'
 import { EmailAccountInput, settingsOf } from './email-account-input.ts'
@@ -63,6 +64,7 @@ export const IDENTITY_ACCOUNT_OPERATIONS = [
     http: 'PUT /v1/identities/:identity_id/email-account',
     command: 'email-account set',
     scope: 'identities:write',
+    also: [{ scopes: CARRIES_MAIL }],
     summary: 'Set the email account of an identity, after logging in to its servers',
     description:
       'The login is a `password`, an `access_token`, or a `refresh_token` with its `token_url` and `client_id`, from which the service gets access tokens itself. Without any of them, the stored login is kept.',

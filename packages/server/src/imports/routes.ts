@@ -5,8 +5,10 @@ import { audit } from '../operations/audit.ts'
 import { idInPath } from '../operations/declare.ts'
 import { CALLER_ERRORS, EVERYWHERE, IDEMPOTENCY_ERRORS } from '../operations/errors.ts'
 import { refuseIfMatch } from '../operations/etag.ts'
+import { describeFurtherScopes, scopesAlways } from '../operations/further-scopes.ts'
 import { IdempotencyKey, IdempotentReplayed } from '../operations/http.ts'
 import { idempotencyKeyOf } from '../operations/idempotency.ts'
+import { requireScopeOf } from '../operations/scopes.ts'
 import { sendCsv } from '../overview/csv.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -60,6 +62,9 @@ const UPLOAD_ERRORS: readonly NamedError[] = [
   '415 unsupported_media_type',
   '429 too_many_uploads',
 ]
+
+/** The rows are contacts as someone uploaded them. */
+const FAILED_ROWS = { also: [{ scopes: ['contacts:read'] as const }] }
 
 /** The files of imports, which are not operations, because they are streamed. */
 export async function importFileRoutes(app: App, dependencies: Dependencies): Promise<void> {
@@ -116,7 +121,8 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
     '/v1/imports/:import_id/failed.csv',
     {
       exposeHeadRoute: false,
-      config: { access: 'contacts:write' },
+      config: { access: 'contacts:write', furtherScopes: describeFurtherScopes(FAILED_ROWS) },
+      onRequest: async (request) => requireScopeOf(request, ...scopesAlways(FAILED_ROWS)),
       schema: {
         operationId: 'downloadFailedRows',
         tags: ['Imports'],

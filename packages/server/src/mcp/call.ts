@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Context, Operation, Values } from '../operations/declare.ts'
+import { scopesAlways, scopesOfSent } from '../operations/further-scopes.ts'
 import { perform } from '../operations/perform.ts'
-import type { Scope } from '../operations/scopes.ts'
+import { inWords, type Scope, scopeDetails } from '../operations/scopes.ts'
 import { parseSent } from '../operations/sent-values.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
@@ -41,15 +42,14 @@ export function openCall(
     if (!operation) throw new Error(`There is no operation ${name}.`)
     return operation
   }
-  const requireScope = (scope: Scope) => {
-    if (!scopes.has(scope)) throw lacksScope(scope)
+  const requireScope = (...needed: readonly Scope[]) => {
+    const missing = needed.filter((scope) => !scopes.has(scope))
+    if (missing.length > 0) throw lacksScopes(missing)
   }
   /** The result as a client of the API would receive it. */
   const resultOf = async (name: string, input: Values): Promise<Values> => {
     const operation = audited(find(name))
-    if (operation.scope !== 'any-key') requireScope(operation.scope)
-    const depends = operation.scopeOf?.(input)
-    if (depends) requireScope(depends)
+    requireScope(...scopesNeeded(operation), ...scopesOfSent(operation, input))
     const context: Omit<Context, 'memory'> = {
       tenant,
       actor,
@@ -84,8 +84,13 @@ export function openCall(
   }
 }
 
-function isAllowed({ scope }: Operation<object>, scopes: ReadonlySet<string>): boolean {
-  return scope === 'any-key' || scopes.has(scope)
+function isAllowed(operation: Operation<object>, scopes: ReadonlySet<string>): boolean {
+  return scopesNeeded(operation).every((scope) => scopes.has(scope))
+}
+
+/** The scopes that every call of an operation needs. */
+function scopesNeeded(operation: Operation<object>): Scope[] {
+  return [...(operation.scope === 'any-key' ? [] : [operation.scope]), ...scopesAlways(operation)]
 }
 
 /** Whether a caller with these scopes can use a tool. */
@@ -110,9 +115,10 @@ export function checkArguments(tool: Tool, given: unknown): Values {
   return (given ?? {}) as Values
 }
 
-function lacksScope(scope: Scope): ServiceError {
-  const message = `This connection lacks the scope ${scope}. A person can grant it: connect again and allow it, or use an API key that has it.`
-  return new ServiceError(403, 'insufficient_scope', message, { details: [{ path: 'scope', message: scope }] })
+function lacksScopes(missing: readonly Scope[]): ServiceError {
+  const [noun, them] = missing.length === 1 ? ['scope', 'it'] : ['scopes', 'them']
+  const message = `This connection lacks the ${noun} ${inWords(missing)}. A person can grant ${them}: connect again and allow ${them}, or use an API key that has ${them}.`
+  return new ServiceError(403, 'insufficient_scope', message, { details: scopeDetails(missing) })
 }
 
 /**

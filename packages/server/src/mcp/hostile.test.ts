@@ -5,6 +5,7 @@ import { callMcp, dataOf, mcpRequest, textOf } from '../../test/mcp.ts'
 import { callsOf, createWorkspace, daysAgo, type Workspace } from '../../test/mcp-workspace.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
+import { scopesAlways } from '../operations/further-scopes.ts'
 import { isScope, SCOPES } from '../operations/scopes.ts'
 import { TOOLS } from './tools/all-tools.ts'
 
@@ -83,9 +84,10 @@ describe('the ids of another tenant', () => {
   })
 })
 
-/** The scopes that a tool's operations have. */
+/** The scopes that a tool's operations always need. */
 function scopesOf(uses: readonly string[]): string[] {
-  return [...new Set(uses.flatMap((name) => operations.get(name)?.scope ?? []))].filter(isScope)
+  const used = uses.flatMap((name) => operations.get(name) ?? [])
+  return [...new Set(used.flatMap((operation) => [operation.scope, ...scopesAlways(operation)]))].filter(isScope)
 }
 
 describe('a key', () => {

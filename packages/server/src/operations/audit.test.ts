@@ -117,7 +117,7 @@ describe('the command line', () => {
     await tenant.handle.db.updateTable('webhook_attempts').set({ is_last: true, error: null }).execute()
     await tenant.handle.db.deleteFrom('webhook_queue').execute()
     await run('delivery resend', { ...named, 'delivery-id': delivery })
-    await run('delivery resend-failed', { ...named, from: '2020-01-01' })
+    await run('delivery resend-range', { ...named, from: '2020-01-01' })
     await run('webhook delete', named)
     await run('user reset-password', { email: `${tenant.id}@example.com` })
     await run('agent-settings update', { 'outreach-interval-days': '3', 'quiet-hours': '20:00-08:00' })
@@ -136,7 +136,7 @@ describe('the command line', () => {
       ['webhook.secret_rotated', webhook.subscription_id],
       ['webhook.tested', webhook.subscription_id],
       ['webhook.delivery_resent', webhook.subscription_id],
-      ['webhook.failures_resent', webhook.subscription_id],
+      ['webhook.deliveries_resent', webhook.subscription_id],
       ['webhook.deleted', webhook.subscription_id],
       ['member.new_password_allowed', user.user_id],
       ['agent_settings.updated', null],

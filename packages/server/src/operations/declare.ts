@@ -21,8 +21,8 @@ export interface Context {
   actor: Actor
   /** The caller's scopes in the tenant. */
   scopes: ReadonlySet<string>
-  /** Checks a scope that follows from the input. @throws ServiceError 403 naming the scope */
-  requireScope(scope: Scope): void
+  /** Checks scopes that follow from the input. @throws ServiceError 403 naming those that the caller lacks */
+  requireScope(...scopes: readonly Scope[]): void
   /** Adds to the response's `warnings`. */
   warn(text: string): void
   /**
@@ -61,6 +61,21 @@ export interface OptionSettings {
 /** An option of a command without a value. */
 type OperatorFlag = TOptional<TLiteral<true>>
 
+/**
+ * Scopes that an operation needs besides `scope`. What creates a way to data needs the scopes of that data too: nobody
+ * grants more than they have, neither with a key nor with a source, a hook or a webhook. Changing such a thing, turning
+ * it on and replacing its secret count as creating it; turning it off and deleting it do not.
+ */
+export interface FurtherScopes<Services = unknown, Input = Values> {
+  scopes: readonly Scope[]
+  /** When they are needed, in words that end the sentence “Also needs the scope …”. Left out: always. */
+  when?: string
+  /** Whether a request needs them. Like `scope`, it is checked before validation, so the query or body may be invalid. */
+  ofSent?: (sent: unknown) => boolean
+  /** Whether the record that a request names needs them; false for one that does not exist, which `run` reports. */
+  ofRecord?: (context: Context & Services, input: Input) => Promise<boolean>
+}
+
 /** An operation, from which its route and its command are derived. `Output` has the fields of `forAudit` too. */
 export interface Operation<Services = unknown, Input = Values, Output = Values, Checked = unknown> {
   /** Its `operationId` in openapi.json, logs and metrics. */
@@ -73,10 +88,12 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   /** The scope that a key, or a person's role, must have. `any-key`: `scopeOf` or `run` says which. */
   scope: Scope | 'any-key'
   /**
-   * A scope besides `scope`, if that names one; it may depend on the query or the body. Like `scope`, it is checked before
-   * validation, so `sent` may be invalid. openapi.json does not show it: `description` must.
+   * For `any-key`: the scope that follows from the query or the body. Like `scope`, it is checked before validation, so
+   * `sent` may be invalid. openapi.json does not show it: `description` must.
    */
   scopeOf?: (sent: unknown) => Scope | null
+  /** The scopes that it needs besides, always or depending on the request or the record. openapi.json shows them. */
+  also?: readonly FurtherScopes<Services, Input>[]
   summary: string
   description?: string
   /** One flat object: the path parameters and the query parameters (GET, DELETE) or the body's fields. */
@@ -140,7 +157,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
 }
 
 /** The declaration of an operation, without its code. */
-export type Declaration = Omit<Operation, 'check' | 'run' | 'after' | 'audit' | 'forAudit'>
+export type Declaration = Omit<Operation<never>, 'check' | 'run' | 'after' | 'audit' | 'forAudit'>
 
 /** Declares operations that need `Services`: the types of `run` follow from the schemas. */
 export function operationsWith<Services>() {

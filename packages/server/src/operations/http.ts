@@ -10,6 +10,7 @@ import type { Clock } from '../platform/time.ts'
 import { type Context, type Declaration, type Operation, routeOf, type Values } from './declare.ts'
 import { errorsOf } from './errors.ts'
 import { ifMatch, refuseIfMatch } from './etag.ts'
+import { describeFurtherScopes, scopesAlways, scopesOfSent } from './further-scopes.ts'
 import { idempotencyKeyOf, performOnce } from './idempotency.ts'
 import { type Memory, perform } from './perform.ts'
 import type { Scope } from './scopes.ts'
@@ -36,7 +37,7 @@ function mount<Services extends object>(
   operation: Operation<Services>,
   dependencies: Dependencies<Services>,
 ): void {
-  const { name, tag, scope, scopeOf, summary, description, output, status = 200, bodyBytesMax, example } = operation
+  const { name, tag, scope, summary, description, output, status = 200, bodyBytesMax, example } = operation
   const { method, url, hasBody } = routeOf(operation)
   const { path, sent } = partsOf(url, operation.input)
   const schema: FastifySchema = {
@@ -55,10 +56,10 @@ function mount<Services extends object>(
   app.route({
     method,
     url,
-    config: { access: scope },
+    config: { access: scope, furtherScopes: describeFurtherScopes(operation) },
     ...(bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax }),
     schema,
-    ...(scopeOf ? { preValidation: requireScopeSent(scopeOf, hasBody) } : {}),
+    ...scopeHooks(operation, hasBody),
     handler: async (request, reply) => {
       if (!operation.ifMatch) refuseIfMatch(request.headers['if-match'])
       const key = method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : undefined
@@ -110,17 +111,19 @@ function responseHeadersOf(method: string, { etag }: Pick<Operation, 'etag'>) {
 
 function contextOf(request: FastifyRequest, { isClosing }: { isClosing(): boolean }): Omit<Context, 'now' | 'memory'> {
   const { tenant, actor, scopes, warnings, headers } = request
-  const requireScope = (scope: Scope) => requireScopeOf(request, scope)
+  const requireScope = (...scopes: readonly Scope[]) => requireScopeOf(request, ...scopes)
   const warn = (text: string) => void warnings.push(text)
   const isGivenUp = () => isClosing() || request.raw.socket.destroyed
   return { tenant, actor, scopes, requireScope, warn, requireMatch: ifMatch(headers['if-match']), isGivenUp }
 }
 
-/** A hook that checks the scope that follows from a request's query or body. */
-function requireScopeSent(scopeOf: (sent: unknown) => Scope | null, hasBody: boolean) {
-  return async (request: FastifyRequest) => {
-    const scope = scopeOf(hasBody ? request.body : request.query)
-    if (scope !== null) requireScopeOf(request, scope)
+/** Hooks that check further scopes: those that every request needs, and those that follow from its query or body. */
+function scopeHooks(operation: Operation<never>, hasBody: boolean) {
+  const always = scopesAlways(operation)
+  return {
+    onRequest: async (request: FastifyRequest) => requireScopeOf(request, ...always),
+    preValidation: async (request: FastifyRequest) =>
+      requireScopeOf(request, ...scopesOfSent(operation, hasBody ? request.body : request.query)),
   }
 }
 

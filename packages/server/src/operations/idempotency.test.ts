@@ -91,7 +91,12 @@ test('a key used for another request is 409', async () => {
 test('each API key has its own Idempotency-Keys', async () => {
   const key = newKey()
   const first = await post('/v1/webhooks', key, WEBHOOK)
-  const second = await post('/v1/webhooks', key, WEBHOOK, await tenant.keyWith('webhooks:write'))
+  const second = await post(
+    '/v1/webhooks',
+    key,
+    WEBHOOK,
+    await tenant.keyWith('webhooks:write', 'contacts:read', 'events:read'),
+  )
   expect(second.body.subscription_id).not.toBe(first.body.subscription_id)
 })
 

@@ -4,6 +4,7 @@ import { changeRecords, changeTogether } from '../platform/postgres/collisions.t
 import type { Tenant } from '../platform/tenant.ts'
 import { audit } from './audit.ts'
 import type { Context, Operation, Values } from './declare.ts'
+import { requireScopesOfRecord } from './further-scopes.ts'
 
 /** What a response consists of: an operation's output, and the warnings beside it. */
 export interface ResponseContent {
@@ -44,6 +45,7 @@ export async function perform<Services>(
   const input = withIds(operation, given)
   const checkWarnings: string[] = []
   const context = { ...caller, memory, warn: (text: string) => void checkWarnings.push(text) }
+  await requireScopesOfRecord(operation, context, input)
   const checked = await operation.check?.(context, input)
   const { run, audit: entryOf, after } = operation
   const change = async (tenant: Tenant) => {

@@ -46,14 +46,26 @@ export function scopesOf(role: Role): ReadonlySet<string> {
 const scopesFrom = (role: Role) => new Set(SCOPES.filter((scope) => isAtLeast(role, LEAST_ROLE[scope])))
 const SCOPES_OF = Object.fromEntries(ROLES.map((role) => [role, scopesFrom(role)])) as Record<Role, Set<string>>
 
-/** @throws ServiceError 403 naming the scope that the caller of a request lacks. */
-export function requireScopeOf({ scopes, signedIn }: FastifyRequest, scope: Scope): void {
-  if (scopes.has(scope)) return
-  const details = [{ path: 'scope', message: scope }]
+/** @throws ServiceError 403 naming the scopes that the caller of a request lacks. */
+export function requireScopeOf({ scopes, signedIn }: FastifyRequest, ...needed: readonly Scope[]): void {
+  const missing = needed.filter((scope) => !scopes.has(scope))
+  if (missing.length === 0) return
+  const names = inWords(missing)
   if (signedIn) {
-    const message = `Your role ${signedIn.membership?.role} does not include ${scope}. Ask an owner of the workspace.`
-    throw new ServiceError(403, 'insufficient_role', message, { details })
+    const message = `Your role ${signedIn.membership?.role} does not include ${names}. Ask an owner of the workspace.`
+    throw new ServiceError(403, 'insufficient_role', message, { details: scopeDetails(missing) })
   }
-  const message = `This API key lacks the scope ${scope}. Create a key that has it.`
-  throw new ServiceError(403, 'insufficient_scope', message, { details })
+  const [noun, them] = missing.length === 1 ? ['scope', 'it'] : ['scopes', 'them']
+  const message = `This API key lacks the ${noun} ${names}. Create a key that has ${them}.`
+  throw new ServiceError(403, 'insufficient_scope', message, { details: scopeDetails(missing) })
+}
+
+/** The details of an error about scopes that a caller lacks. */
+export function scopeDetails(missing: readonly Scope[]) {
+  return missing.map((scope) => ({ path: 'scope', message: scope }))
+}
+
+/** `a, b and c`. */
+export function inWords(names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

@@ -1,13 +1,14 @@
 import Type from 'typebox'
 import { PROPERTY_TYPES } from '../contacts/property-catalogue.ts'
 import { operation } from '../operations/declare.ts'
+import { fieldOf } from '../operations/further-scopes.ts'
 import { notFound } from '../platform/errors.ts'
 import { rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { oneOf, withDefault } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { Overview, readOverview } from './overview.ts'
-import { ENTITIES, listProperties, type Property } from './properties.ts'
-import { suggestValues } from './suggestions.ts'
+import { ENTITIES, type Entity, listProperties, type Property } from './properties.ts'
+import { entityOf, suggestValues } from './suggestions.ts'
 
 const Suggestion = Type.Object({
   value: Type.Union([Type.String(), Type.Number(), Type.Boolean()]),
@@ -36,6 +37,17 @@ const PropertyObject = Type.Object(
   },
   { title: 'Property' },
 )
+
+/** Values are data of the records that have the property. */
+const SUGGESTED = [
+  { scopes: ['contacts:read'] as const, when: 'for a property of contacts', ofSent: suggests('contacts') },
+  { scopes: ['companies:read'] as const, when: 'for `company_id`', ofSent: suggests('companies') },
+  { scopes: ['events:read'] as const, when: 'for a field of events', ofSent: suggests('events') },
+]
+
+function suggests(entity: Entity) {
+  return (sent: unknown) => entityOf(String(fieldOf(sent, 'property'))) === entity
+}
 
 /** Reads for the dashboard that combine contacts, companies and events. */
 export const OVERVIEW_OPERATIONS = [
@@ -93,6 +105,7 @@ export const OVERVIEW_OPERATIONS = [
     http: 'GET /v1/segments/suggestions',
     command: 'segment suggestions',
     scope: 'segments:read',
+    also: SUGGESTED,
     summary: 'List the most frequent values of a property, to choose from in a filter',
     input: {
       property: Type.String({

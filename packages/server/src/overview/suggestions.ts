@@ -5,6 +5,7 @@ import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { CONTACTS } from '../segments/filter.ts'
+import type { Entity } from './properties.ts'
 
 const EVENT_DAYS_READ = 90
 const EVENT_SECONDS_MAX = 5
@@ -28,6 +29,12 @@ const COLUMN_OF_PROPERTY: Readonly<Record<string, string>> = {
   'event.element_id': 'element_id',
 }
 
+/** The kind of record whose values are suggested for a property. */
+export function entityOf(property: string): Entity {
+  if (Object.hasOwn(COLUMN_OF_PROPERTY, property)) return 'events'
+  return property === 'company_id' ? 'companies' : 'contacts'
+}
+
 /**
  * Values of a property among the newest contacts, most frequent first; for `event.type` and similar names, among
  * events.
@@ -39,10 +46,10 @@ export async function suggestValues(
   limit: number,
   now: Date,
 ): Promise<Suggestion[]> {
-  const column = COLUMN_OF_PROPERTY[property]
-  if (column !== undefined) return suggestOfEvents(tenant, column, typed, limit, now)
+  const entity = entityOf(property)
+  if (entity === 'events') return suggestOfEvents(tenant, COLUMN_OF_PROPERTY[property] ?? '', typed, limit, now)
   if (CONTACTS.timeColumns.includes(property)) return []
-  if (property === 'company_id') return suggestCompanies(tenant, typed, limit)
+  if (entity === 'companies') return suggestCompanies(tenant, typed, limit)
   const values = await frequentValues(tenant, property, typed, limit)
   return values.map((each) => ({ ...each, label: null }))
 }

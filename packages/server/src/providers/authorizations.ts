@@ -10,7 +10,7 @@ import { MINUTE_MS } from '../platform/time.ts'
 import { type ProviderDependencies, redirectUrlOf, tokenClientOf } from './clients.ts'
 import { type IdClaims, readIdToken } from './id-token.ts'
 import { type Provider, type ProviderSettings, providerNamed, urlsOf } from './provider.ts'
-import { type Purpose, type PurposeHandler, type Purposes, scopeOfPurpose } from './purpose.ts'
+import { type Purpose, type PurposeHandler, type Purposes, scopesOfPurpose } from './purpose.ts'
 import { redacted, requestTokens, type TokenClient, TokenRefused, type TokenResponse } from './token-request.ts'
 
 /** A person may need time to find a password and a second factor. */
@@ -160,8 +160,7 @@ async function redeemState(
     throw new ServiceError(403, 'authorization_of_another', message)
   }
   const purpose = row.purpose as unknown as Purpose
-  const scope = scopeOfPurpose(purpose.kind)
-  if (scope !== null) requireScope(scope)
+  requireScope(...scopesOfPurpose(purpose.kind))
   const used = () => conflict('authorization_used', 'This sign-in was already used. Start it again.')
   if (row.verifier_sealed === null) throw used()
   if (row.expires_at <= now) {

@@ -167,7 +167,7 @@ test('members cannot connect a mailbox, and an API key completes only what it st
   }
   const member = await signedIn(service, tenant.id, 'member')
   expect(outcome(await member.call('POST', '/v1/authorizations', mailbox()))).toEqual([403, 'insufficient_role'])
-  const key = await tenant.keyWith('identities:write', 'settings:read')
+  const key = await tenant.keyWith('identities:write', 'settings:read', 'contacts:read', 'contacts:write')
   const without = await tenant.keyWith('settings:read', 'settings:write')
   expect(outcome(await tenant.call('POST', '/v1/authorizations', mailbox(), without))).toEqual([
     403,

@@ -5,7 +5,7 @@ import { Timestamp } from '../platform/http/responses.ts'
 import { type AuthorizationServices, completeAuthorization, startAuthorization } from './authorizations.ts'
 import { deleteClient, listClients, OAuthClient, readClient, setClient } from './clients.ts'
 import { providerNamed } from './provider.ts'
-import { Purpose, scopeOfPurpose } from './purpose.ts'
+import { ALSO_FOR_PURPOSE, kindOfPurpose, Purpose, scopeOfPurpose } from './purpose.ts'
 
 /** The services for these operations. */
 export interface ProviderServices {
@@ -99,10 +99,11 @@ export const PROVIDER_OPERATIONS = [
     http: 'POST /v1/authorizations',
     command: 'authorization start',
     scope: 'any-key',
-    scopeOf: (sent) => scopeOfPurpose((sent as { purpose?: { kind?: unknown } } | null)?.purpose?.kind),
+    scopeOf: (sent) => scopeOfPurpose(kindOfPurpose(sent)),
+    also: ALSO_FOR_PURPOSE,
     summary: 'Start a sign-in at a provider and get the URL where the person signs in',
     description:
-      'The URL works once, for 10 minutes. The provider then redirects to the dashboard, which completes the sign-in. You can also complete it yourself with `POST /v1/authorizations/complete`. Only the actor that started it can complete it. Needs the scope of the purpose: identities:write for a mailbox, settings:write for a connection.',
+      'The URL works once, for 10 minutes. The provider then redirects to the dashboard, which completes the sign-in. You can also complete it yourself with `POST /v1/authorizations/complete`. Only the actor that started it can complete it. Needs the scope of the purpose: `identities:write` for a mailbox, `settings:write` for a connection.',
     input: { provider: Provider, purpose: Purpose },
     output: { authorization_url: Type.String(), expires_at: Timestamp },
     status: 201,
@@ -129,7 +130,7 @@ export const PROVIDER_OPERATIONS = [
     scope: 'settings:read',
     summary: 'Complete a sign-in with the parameters of the redirect URL',
     description:
-      'The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. A sign-in is completed at most once: if a request is interrupted, a retry returns 409 `authorization_used`.',
+      'The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scopes of the purpose, as when it was started. A sign-in is completed at most once: if a request is interrupted, a retry returns 409 `authorization_used`.',
     input: {
       state: Type.String({ minLength: 1, maxLength: 200, examples: ['8qk0Y3m1hV9b'] }),
       code: fromRedirect('The authorization code.', 8_192),

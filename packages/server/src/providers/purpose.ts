@@ -1,15 +1,17 @@
 import Type from 'typebox'
 import type { Context } from '../operations/declare.ts'
+import { CARRIES_MAIL, fieldOf, WRITES_DATA } from '../operations/further-scopes.ts'
 import { isScope, type Scope } from '../operations/scopes.ts'
 import type { IdClaims } from './id-token.ts'
 import type { ProviderName, ProviderSettings } from './provider.ts'
 import type { Tokens } from './token-request.ts'
 
-/** The purposes of a sign-in at a provider, and the scope that each requires. */
+/** The purposes of a sign-in at a provider, the scope that each requires, and those of the data that it gives a way to. */
 const SCOPE_OF_PURPOSE = { mailbox: 'identities:write', connection: 'settings:write' } as const satisfies Record<
   string,
   Scope
 >
+const FURTHER_SCOPES = { mailbox: CARRIES_MAIL, connection: WRITES_DATA } as const
 
 export type PurposeKind = keyof typeof SCOPE_OF_PURPOSE
 
@@ -30,6 +32,23 @@ export const Purpose = Type.Unsafe<Purpose>({
 export function scopeOfPurpose(kind: unknown): Scope | null {
   const scope = Object.entries(SCOPE_OF_PURPOSE).find(([name]) => name === kind)?.[1]
   return scope !== undefined && isScope(scope) ? scope : null
+}
+
+/** The further scopes of each purpose, for the operation that starts a sign-in. */
+export const ALSO_FOR_PURPOSE = Object.entries(FURTHER_SCOPES).map(([kind, scopes]) => ({
+  scopes,
+  when: `for a ${kind}`,
+  ofSent: (sent: unknown) => kindOfPurpose(sent) === kind,
+}))
+
+/** The kind of purpose in a body that has not been validated. */
+export function kindOfPurpose(sent: unknown): unknown {
+  return fieldOf(fieldOf(sent, 'purpose'), 'kind')
+}
+
+/** Every scope that a purpose requires. */
+export function scopesOfPurpose(kind: PurposeKind): readonly Scope[] {
+  return [SCOPE_OF_PURPOSE[kind], ...FURTHER_SCOPES[kind]]
 }
 
 /** What a purpose requests from the provider. */

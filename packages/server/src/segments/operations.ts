@@ -74,6 +74,7 @@ export const SEGMENT_OPERATIONS = [
     http: 'POST /v1/segments/preview',
     command: 'segment preview',
     scope: 'segments:read',
+    also: [{ scopes: ['contacts:read'] }],
     summary: 'Count the contacts that match a filter, without defining a segment',
     input: { filter: Type.Unsafe<unknown>(Filter) },
     output: {

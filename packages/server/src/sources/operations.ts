@@ -1,10 +1,19 @@
 import Type from 'typebox'
 import { entryAbout } from '../operations/audit.ts'
-import { idInPath, operation } from '../operations/declare.ts'
+import { type Context, idInPath, operation } from '../operations/declare.ts'
+import { fieldOf, WRITES_DATA } from '../operations/further-scopes.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
-import { createSource, deleteSource, listSources, readSource, renameSource, rotateWriteKey } from './sources.ts'
+import {
+  createSource,
+  deleteSource,
+  isServerSource,
+  listSources,
+  readSource,
+  renameSource,
+  rotateWriteKey,
+} from './sources.ts'
 
 const tag = 'Sources'
 
@@ -34,6 +43,13 @@ const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })
 
 const entryOf = entryAbout('source')
 
+/** Verified writes need the scopes of what they write; what a browser says is unverified, so it needs none. */
+const ofServer = {
+  scopes: WRITES_DATA,
+  when: 'for a server source',
+  ofRecord: ({ tenant }: Context, { source_id }: { source_id: string }) => isServerSource(tenant, source_id),
+}
+
 /** The sources of a tenant, and their write keys. */
 export const SOURCE_OPERATIONS = [
   operation({
@@ -56,6 +72,7 @@ export const SOURCE_OPERATIONS = [
     http: 'POST /v1/sources',
     command: 'source create',
     scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA, when: 'for a server source', ofSent: (sent) => fieldOf(sent, 'type') === 'server' }],
     summary: 'Create a source with a write key, which is shown only once',
     description:
       'A `browser` key is public: it works only on pages of your verified domains, and what it says of contacts is unverified. A `server` key is secret: keep it out of pages and apps; what it says is verified.',
@@ -87,6 +104,7 @@ export const SOURCE_OPERATIONS = [
     http: 'PATCH /v1/sources/:source_id',
     command: 'source update',
     scope: 'settings:write',
+    also: [ofServer],
     summary: 'Rename a source',
     input: { source_id: idInPath('source'), name: Name },
     output: { source: Source, changed: Type.Boolean() },
@@ -105,6 +123,7 @@ export const SOURCE_OPERATIONS = [
     http: 'POST /v1/sources/:source_id/rotate',
     command: 'source rotate',
     scope: 'settings:write',
+    also: [ofServer],
     summary: 'Replace the write key of a source; the old key works for another 24 hours',
     input: {
       source_id: idInPath('source'),

@@ -93,6 +93,12 @@ async function eventsOfLastDay(tenant: Tenant, sourceIds: readonly string[], now
   return new Map(rows.map(({ source_id, events }) => [source_id, Number(events)]))
 }
 
+/** Whether a source is a server, whose key writes verified data. */
+export async function isServerSource(tenant: Tenant, sourceId: string): Promise<boolean> {
+  const found = tenant.db.selectFrom('sources').select('type').where('source_id', '=', sourceId)
+  return (await found.executeTakeFirst())?.type === 'server'
+}
+
 /**
  * Creates a source with a write key.
  * @returns the key, which cannot be shown again.

@@ -159,12 +159,13 @@ test('other tenants cannot use a destination or a run', async () => {
   expect((await tenant.call('GET', `/v1/warehouse/runs/${started.body.run_id}`)).status).toBe(404)
 })
 
-test('changing a destination needs both scopes', async () => {
-  for (const scope of ['data:export', 'settings:write']) {
-    const key = await tenant.keyWith(scope)
+test('changing a destination needs its scopes and those of the data that it carries', async () => {
+  const needed = ['data:export', 'settings:write', 'contacts:read', 'companies:read', 'events:read']
+  for (const scope of needed) {
+    const key = await tenant.keyWith(...needed.filter((other) => other !== scope))
     const { status, body } = await tenant.call('POST', '/v1/warehouse', { ...S3, prefix: 'scopes' }, key)
     expect([scope, status, body.error.code]).toEqual([scope, 403, 'insufficient_scope'])
   }
-  const key = await tenant.keyWith('data:export', 'settings:write')
+  const key = await tenant.keyWith(...needed)
   expect((await tenant.call('POST', '/v1/warehouse', { ...S3, prefix: 'scopes' }, key)).status).toBe(201)
 })

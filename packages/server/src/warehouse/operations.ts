@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith, secret } from '../operations/declare.ts'
+import { READS_DATA } from '../operations/further-scopes.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
@@ -42,8 +43,6 @@ const TimeZone = Type.String({
   maxLength: 64,
   description: 'The time zone of the schedule. Default: UTC.',
 })
-const alsoSettings = () => 'settings:write' as const
-const BOTH = 'Needs the scopes `data:export` and `settings:write`.'
 
 const entryOf = entryAbout('warehouse_destination')
 
@@ -54,9 +53,9 @@ export const WAREHOUSE_OPERATIONS = [
     http: 'POST /v1/warehouse',
     command: 'warehouse create',
     scope: 'data:export',
-    scopeOf: alsoSettings,
+    also: [{ scopes: ['settings:write', ...READS_DATA] }],
     summary: 'Create a destination for exports of events, contacts and companies as Parquet files',
-    description: `${BOTH} The location of the files cannot be changed later.`,
+    description: 'The location of the files cannot be changed later.',
     input: {
       name: Name,
       type: DestinationType,
@@ -138,9 +137,8 @@ export const WAREHOUSE_OPERATIONS = [
     http: 'PATCH /v1/warehouse/:destination_id',
     command: 'warehouse update',
     scope: 'data:export',
-    scopeOf: alsoSettings,
+    also: [{ scopes: ['settings:write', ...READS_DATA] }],
     summary: 'Change the name, the schedule or the access key of an export destination',
-    description: BOTH,
     input: {
       ...DestinationPath,
       name: Type.Optional(Name),
@@ -165,9 +163,8 @@ export const WAREHOUSE_OPERATIONS = [
     http: 'DELETE /v1/warehouse/:destination_id',
     command: 'warehouse delete',
     scope: 'data:export',
-    scopeOf: alsoSettings,
+    also: [{ scopes: ['settings:write'] }],
     summary: 'Delete an export destination with its list of runs; exported files stay',
-    description: BOTH,
     input: DestinationPath,
     output: { deleted: Type.Literal(true), destination_id: Id, name: Type.String() },
     async run({ tenant }, input) {
@@ -198,6 +195,7 @@ export const WAREHOUSE_OPERATIONS = [
     http: 'POST /v1/warehouse/:destination_id/resume',
     command: 'warehouse resume',
     scope: 'data:export',
+    also: [{ scopes: READS_DATA }],
     summary: 'Resume scheduled runs; the next run exports what was missed',
     input: DestinationPath,
     output: { destination: WarehouseDestination, changed: Changed },
@@ -214,6 +212,7 @@ export const WAREHOUSE_OPERATIONS = [
     http: 'POST /v1/warehouse/:destination_id/run',
     command: 'warehouse run',
     scope: 'data:export',
+    also: [{ scopes: READS_DATA }],
     summary: 'Export now, in the background',
     description:
       'If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now.',
@@ -243,6 +242,7 @@ export const WAREHOUSE_OPERATIONS = [
     http: 'POST /v1/warehouse/:destination_id/test',
     command: 'warehouse test',
     scope: 'data:export',
+    also: [{ scopes: READS_DATA }],
     summary: 'Write a small file to the destination and delete it',
     input: DestinationPath,
     output: { destination_id: Id, ok: Type.Literal(true) },

@@ -6,7 +6,8 @@ import { arrived, attempted, deliveriesOf, startWebhookBench, until, type Webhoo
 import { eventCatalogue } from './catalogue.ts'
 import { subscriptionHealth } from './health.ts'
 import { deleteOldDeliveries } from './queue/retention.ts'
-import { resendDelivery, resendFailed, sendTest } from './resend.ts'
+import { resendDelivery, sendTest } from './resend.ts'
+import { resendRange } from './resend-range.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import { pauseSubscription, resumeSubscription } from './subscriptions.ts'
 
@@ -321,9 +322,13 @@ test('a failed delivery, or all of a time range, are sent again with the same by
     await attempted(tenant, subscriptionId, attempt)
   }
   bench.receiver.respond = (response) => response.end()
-  const range = { from: began, to: bench.now() }
-  expect(await resendFailed(handle, subscriptionId, { ...range, from: bench.now() }, bench.now())).toBe(0)
-  expect(await resendFailed(handle, subscriptionId, range, bench.now())).toBe(1)
+  const resendSince = (from: Date) =>
+    handle.transaction((tx) => {
+      const range = { from, to: bench.now(), only: 'failed', after: null } as const
+      return resendRange(tx, subscriptionId, range, bench.now())
+    })
+  expect(await resendSince(bench.now())).toEqual({ resent: 0, next: null })
+  expect(await resendSince(began)).toEqual({ resent: 1, next: null })
   const done = await attempted(tenant, subscriptionId, 13)
   expect(done).toMatchObject({ status: 'succeeded', attempt_count: 13 })
   const requests = await arrived(bench.receiver, path, 13)

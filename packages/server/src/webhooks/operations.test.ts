@@ -151,7 +151,10 @@ test('subscriptions and their health are listed in pages, newest first', async (
 })
 
 test('a key can call the operations of its scope, and the audit log names it', async () => {
-  const [reader, writer] = [await tenant.keyWith('webhooks:read'), await tenant.keyWith('webhooks:write')]
+  const [reader, writer] = [
+    await tenant.keyWith('webhooks:read'),
+    await tenant.keyWith('webhooks:write', 'contacts:read', 'events:read'),
+  ]
   const body = { event: 'page_view', url: bench.receiver.url() }
   const made = await tenant.call('POST', '/v1/webhooks', body, writer)
   expect(made.status).toBe(201)

@@ -54,6 +54,11 @@ const Headers = Type.Array(
     examples: [[{ name: 'X-Team', value: 'sales' }]],
   },
 )
+/**
+ * What deliveries carry: events with their contacts. Contact events and the templates of messages show any property of a
+ * contact; of a company only its name and domain, which `events:read` shows too.
+ */
+export const DELIVERED = [{ scopes: ['contacts:read', 'events:read'] as const }]
 const options = { headers: { name: 'header', hint: "'Name: value'", read: parseHeader } }
 
 /** An audit entry about a subscription. It must not contain a secret. */
@@ -66,6 +71,7 @@ export const WEBHOOK_OPERATIONS = [
     http: 'POST /v1/webhooks',
     command: 'webhook create',
     scope: 'webhooks:write',
+    also: DELIVERED,
     summary: 'Subscribe a URL to an event type; the signing secret is shown this once',
     input: {
       event: EventName,
@@ -164,6 +170,7 @@ export const WEBHOOK_OPERATIONS = [
     http: 'PATCH /v1/webhooks/:subscription_id',
     command: 'webhook update',
     scope: 'webhooks:write',
+    also: DELIVERED,
     summary: 'Change the URL, the URL filter, the headers or the text of a webhook subscription',
     description:
       'Pending deliveries are sent to the new URL. `headers` replaces all earlier ones. The event and the format cannot change.',
@@ -222,6 +229,7 @@ export const WEBHOOK_OPERATIONS = [
     http: 'POST /v1/webhooks/:subscription_id/resume',
     command: 'webhook resume',
     scope: 'webhooks:write',
+    also: DELIVERED,
     summary: 'Resume deliveries',
     input: SubscriptionPath,
     output: { webhook: Webhook, changed: Changed },
@@ -239,6 +247,7 @@ export const WEBHOOK_OPERATIONS = [
     http: 'POST /v1/webhooks/:subscription_id/rotate',
     command: 'webhook rotate',
     scope: 'webhooks:write',
+    also: DELIVERED,
     summary: 'Rotate the signing secret of a webhook subscription; the old one also signs until the overlap ends',
     input: {
       ...SubscriptionPath,
@@ -281,6 +290,7 @@ export const WEBHOOK_OPERATIONS = [
     http: 'POST /v1/webhooks/:subscription_id/test',
     command: 'webhook test',
     scope: 'webhooks:write',
+    also: DELIVERED,
     summary: 'Send a sample of the subscribed event',
     input: SubscriptionPath,
     output: { subscription_id: Id, delivery_id: Id },

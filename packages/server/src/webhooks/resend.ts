@@ -4,7 +4,7 @@ import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { samplePayload } from './catalogue.ts'
-import { hasStatus, requireDelivery } from './deliveries.ts'
+import { requireDelivery } from './deliveries.ts'
 import { addDeliveries, NOTIFY_WORKERS, wakeWorkers } from './queue/add.ts'
 import type { WebhookFormat } from './schema.ts'
 import { requireSubscription } from './subscriptions.ts'
@@ -35,27 +35,6 @@ export async function resendDelivery(tx: Tenant, deliveryId: string, now: Date):
     // A worker has claimed the delivery or recorded an attempt since the queue was read.
   }
   throw conflict('delivery_moving', 'This delivery is being sent right now. Try again shortly.')
-}
-
-/**
- * Sends all failed deliveries of a subscription again whose events were received in a range of time, both ends included.
- * @returns how many. @throws ServiceError 404, or 409 `webhook_paused`.
- */
-export async function resendFailed(
-  tenant: Tenant,
-  subscriptionId: string,
-  { from, to }: { from: Date; to: Date },
-  now: Date,
-): Promise<number> {
-  const { subscription_id } = await requireActive(tenant, subscriptionId)
-  const isWanted = (eb: Deliveries) =>
-    eb.and([
-      eb('subscription_id', '=', subscription_id),
-      hasStatus(subscription_id, 'failed')(eb),
-      eb('created_at', '>=', from),
-      eb('created_at', '<=', to),
-    ])
-  return queueAgain(tenant, isWanted, now)
 }
 
 /** Sends a sample of the subscription's event. @returns the delivery's id. @throws ServiceError 404, 409 */
@@ -132,7 +111,7 @@ type Deliveries = ExpressionBuilder<TenantTables, 'webhook_deliveries'>
  * so that no delivery is ever neither finished nor queued.
  * @returns how many.
  */
-async function queueAgain(
+export async function queueAgain(
   tenant: Tenant,
   isWanted: (eb: Deliveries) => Expression<SqlBool>,
   now: Date,
@@ -196,7 +175,8 @@ function isFinished(eb: Deliveries): Expression<SqlBool> {
   )
 }
 
-async function requireActive(tenant: Tenant, subscriptionId: string) {
+/** @throws ServiceError 404, or 409 `webhook_paused`. */
+export async function requireActive(tenant: Tenant, subscriptionId: string) {
   const row = await requireSubscription(tenant, subscriptionId)
   if (row.paused_at !== null) throw pausedError()
   return row

@@ -233,10 +233,9 @@ test('every operation has a command, and the audit log records it', async () => 
   expect((await run('delivery', 'resend', ...webhook, '--delivery-id', delivery_id)).delivery).toMatchObject({
     delivery_id,
   })
-  expect(await run('delivery', 'resend-failed', ...webhook, '--from', '2026-01-01')).toEqual({
-    subscription_id,
-    resent: 0,
-  })
+  const range = ['delivery', 'resend-range', ...webhook, '--from', '2026-01-01']
+  expect(await run(...range)).toEqual({ subscription_id, resent: 0, next: null })
+  expect(await run(...range, '--only', 'all')).toEqual({ subscription_id, resent: expect.any(Number), next: null })
   expect((await run('webhook-health', 'get', ...webhook)).health).toMatchObject({ subscription_id, failed: 0 })
   expect((await run('webhook-health', 'list', '--limit', '1')).health).toHaveLength(1)
   expect((await cds('pause', ...webhook)).webhook).toMatchObject({ status: 'paused' })
@@ -255,7 +254,8 @@ test('every operation has a command, and the audit log records it', async () => 
     'webhook.secret_rotated',
     'webhook.tested',
     'webhook.delivery_resent',
-    'webhook.failures_resent',
+    'webhook.deliveries_resent',
+    'webhook.deliveries_resent',
     'webhook.paused',
     'webhook.resumed',
     'webhook.deleted',
@@ -272,7 +272,8 @@ test('every operation has a command, and the audit log records it', async () => 
   await refused(2, 'invalid_option', ...wanted, ...url, '--url-filter', '{"match":"none"}')
   await refused(2, 'invalid_option', 'webhook', 'list', '--limit', 'many')
   await refused(2, 'invalid_option', 'delivery', 'list', ...webhook, '--status', 'lost')
-  await refused(2, 'invalid_option', 'delivery', 'resend-failed', ...webhook, '--from', 'soon')
+  await refused(2, 'invalid_option', 'delivery', 'resend-range', ...webhook, '--from', 'soon')
+  await refused(2, 'invalid_option', ...range, '--only', 'lost')
   await refused(1, 'not_found', 'webhook', 'get', '--subscription-id', 'none')
   expect((await run('webhook-event-type', 'list')).event_types.length).toBeGreaterThan(15)
 }, 300_000)

@@ -1,19 +1,19 @@
 import Type from 'typebox'
-import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { type Context, idInPath, operationsWith } from '../../operations/declare.ts'
 import { notFound } from '../../platform/errors.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { filterId, oneOf } from '../../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId, RecordError } from '../../platform/http/responses.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
-import { ACTION_TYPES } from '../action-types.ts'
+import { ACTION_TYPES, isOutbound } from '../action-types.ts'
 import { ACTION_STATUSES, Action } from './action-object.ts'
 import { subjectOf } from './audit.ts'
 import { approveAction, type Decided, decideMany, rejectAction } from './decide.ts'
 import { hashOfParams } from './params-hash.ts'
 import { PROPOSAL_REASON_MAX, proposeForApproval } from './propose-for-approval.ts'
 import type { ActionRef, ActionServices } from './queue.ts'
-import { listActions, readAction } from './read.ts'
+import { listActions, readAction, typeOfAction } from './read.ts'
 import { ListedAction, listWaitingActions } from './waiting.ts'
 
 const tag = 'Agents'
@@ -54,6 +54,15 @@ const Decision = Type.Object(
 )
 export type Decision = Type.Static<typeof Decision>
 
+/** Approving executes what was proposed; whoever edits a note or an update of properties writes to the contact themselves. */
+const editsRecords = {
+  scopes: ['contacts:write'] as const,
+  when: 'with `params` for a note or an update of properties',
+  ofRecord: async ({ tenant }: Context, { params, ...path }: Place & { params?: unknown }) => {
+    const type = params === undefined ? undefined : await typeOfAction(tenant, refOf(path))
+    return type !== undefined && !isOutbound(type)
+  },
+}
 const actionOperation = operationsWith<ActionServices>()
 
 export const ACTION_OPERATIONS = [
@@ -135,6 +144,7 @@ export const ACTION_OPERATIONS = [
     http: `POST ${ACTION_PATH}/approve`,
     command: 'action approve',
     scope: 'agents:approve',
+    also: [editsRecords],
     summary: 'Approve a proposed action; it is then queued for execution',
     input: {
       ...ActionPath,

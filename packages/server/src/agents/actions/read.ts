@@ -1,6 +1,7 @@
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import type { ActionType } from '../action-types.ts'
 import { ACTION_COLUMNS, type ActionObject, type ActionStatus, toActionObject } from './action-object.ts'
 import type { ActionRef } from './queue.ts'
 
@@ -42,6 +43,11 @@ export async function readAction(tenant: Tenant, ref: ActionRef): Promise<Action
   const row = await selectAction(tenant, ref).executeTakeFirst()
   if (!row) throw notFound('proposed action')
   return toActionObject(row)
+}
+
+/** The type of an action; undefined for an unknown one. */
+export async function typeOfAction(tenant: Tenant, ref: ActionRef): Promise<ActionType | undefined> {
+  return (await selectAction(tenant, ref).executeTakeFirst())?.type as ActionType | undefined
 }
 
 export function selectAction(tenant: Tenant, { runId, contactId, actionIndex }: ActionRef) {

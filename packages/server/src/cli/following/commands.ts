@@ -25,6 +25,7 @@ export const FOLLOWING_COMMANDS: Record<string, CommandThatFollows> = {
   'event tail': {
     summary: 'Print events as they arrive, until Ctrl+C; the key in CDS_KEY needs the scope events:read',
     options: { event: { type: 'string', hint: 'NAME', multiple: true, description: 'Only this event.' }, url },
+    prints: 'one line for each event, as `GET /v1/events/:event_id` returns it',
     check: ({ event }) => problemOf(event === undefined ? [] : [event].flat().map(String)),
     follow: async (values, signal) => {
       const client = openClient(values)
@@ -49,6 +50,7 @@ export const FOLLOWING_COMMANDS: Record<string, CommandThatFollows> = {
       secret: { type: 'string', hint: 'SECRET', description: 'signs the requests: whsec_…; default: a new one' },
       url,
     },
+    prints: 'a line with `signing_secret`, then one line for each delivery',
     check: ({ events, secret, 'forward-to': target }) =>
       problemOf(namesOf(events)) ?? problemOfSecret(secret) ?? problemOfUrl('--forward-to', String(target)),
     follow: async (values, signal) => {
@@ -83,6 +85,7 @@ export const FOLLOWING_COMMANDS: Record<string, CommandThatFollows> = {
     summary:
       'Connect an AI agent on this machine, such as a desktop client, to the service over MCP; the key in CDS_KEY needs the scopes of the tools',
     options: { url },
+    prints: 'the same as without it: messages of the protocol',
     follow: (values, signal) => serveOverStdio(serviceOf(values), signal),
   },
 }

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { WRITES_DATA } from '../../operations/further-scopes.ts'
 import type { ConnectServices } from '../connect.ts'
 import { Connection, WriteBackProperty } from '../connection-object.ts'
 import { readConnection } from '../connections.ts'
@@ -16,6 +17,7 @@ export const WRITE_BACK_OPERATIONS = [
     http: 'PUT /v1/connections/:connection_id/write-back',
     command: 'connection write-back',
     scope: 'settings:write',
+    also: [{ scopes: ['contacts:read', ...WRITES_DATA] }],
     summary: 'Set which contact properties are written back to a connected system, or turn write-back off',
     description: 'Only changes made after this are written. The service checks that the system has the fields.',
     input: {

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { idInPath, operation } from '../../operations/declare.ts'
+import { CARRIES_MAIL } from '../../operations/further-scopes.ts'
 import { Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { Id } from '../../platform/http/responses.ts'
 import { listMailboxes, MailboxDescription, readMailbox, rereadMailbox } from './mailboxes.ts'
@@ -38,6 +39,7 @@ export const MAILBOX_OPERATIONS = [
     http: 'POST /v1/mailboxes/:identity_id/reread',
     command: 'mailbox reread',
     scope: 'identities:write',
+    also: [{ scopes: CARRIES_MAIL }],
     summary: 'Read a mailbox from the start again, to find earlier mails of new contacts',
     input: { identity_id: idInPath('identity') },
     output: { identity_id: Id },

@@ -29,7 +29,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>, tags: readonly Ta
     },
     transform: ({ schema, url, route }) => {
       const access = route.config?.access
-      // A route for any scope documents its scopes in its own description.
+      // A route for any scope documents its scope in its own description.
       const anyScope = access === undefined || access === 'public' || access === 'any-key'
       const scope = anyScope ? '' : `Needs the scope \`${access}\`.`
       const described = schema as FastifySchema & { description?: string; operationId?: string; hide?: boolean }
@@ -37,7 +37,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>, tags: readonly Ta
       return {
         schema: {
           ...described,
-          description: [described.description, scope].filter(Boolean).join(' '),
+          description: [described.description, scope, route.config?.furtherScopes].filter(Boolean).join(' '),
           ...(described.body ? { body: withRecordSchemas(described.body) } : {}),
           response: { ...(described.response as object), default: ErrorResponse },
         } as FastifySchema,

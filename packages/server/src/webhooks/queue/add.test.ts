@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
 import { addDelivery, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
 import { newId } from '../../platform/ids.ts'
-import { resendDelivery, resendFailed, sendTest } from '../resend.ts'
+import { resendDelivery, sendTest } from '../resend.ts'
+import { type Resent, resendRange } from '../resend-range.ts'
 import { pauseSubscription, resumeSubscription } from '../subscriptions.ts'
 import { addDeliveries, type NewDelivery, WORK_CHANNEL } from './add.ts'
 
@@ -31,6 +32,11 @@ afterAll(async () => {
 })
 
 const failed = () => addDelivery(tenant.handle, { subscriptionId, createdAt: new Date() }, 'failed')
+const resendAll = (only: Resent) =>
+  tenant.handle.transaction((tx) => {
+    const range = { from: new Date(0), to: new Date(), only, after: null }
+    return resendRange(tx, subscriptionId, range, new Date())
+  })
 const view = () => tenant.track({ visitor_id: 'v', events: [{ event: 'page_view' }] })
 
 test.each<[string, () => Promise<() => Promise<unknown>>]>([
@@ -48,7 +54,14 @@ test.each<[string, () => Promise<() => Promise<unknown>>]>([
     'failed deliveries that are sent again',
     async () => {
       await failed()
-      return () => resendFailed(tenant.handle, subscriptionId, { from: new Date(0), to: new Date() }, new Date())
+      return () => resendAll('failed')
+    },
+  ],
+  [
+    'waiting deliveries that are brought forward',
+    async () => {
+      await addDelivery(tenant.handle, { subscriptionId, createdAt: new Date() }, 'pending')
+      return () => resendAll('waiting')
     },
   ],
   [
