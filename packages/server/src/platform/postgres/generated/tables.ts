@@ -742,9 +742,12 @@ export interface OauthGrants {
 
 export interface OauthTokens {
   code_challenge: string | null;
+  ended_at: Timestamp | null;
+  exchange_id: string | null;
   expires_at: Timestamp;
   grant_id: string;
   kind: string;
+  parent_id: string | null;
   redirect_uri: string | null;
   tenant_id: string;
   token_hash: Buffer;
