@@ -35,7 +35,7 @@ export interface EngineOptions {
    */
   clickhouse?: ClickHouse
   /** Called once both databases are connected and before anything in them changes: they may still be empty. */
-  beforeChange?: (database: Kysely<DB>) => Promise<void>
+  beforeChange?: (database: Kysely<DB>, config: Config) => Promise<void>
   /** Called with a description of each long step. */
   onProgress?: (message: string) => void
 }
@@ -98,7 +98,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
   const clickhouse = await withSessionLock(postgres.db, 'migration', async () => {
     await requireKnownPostgres(postgres.db, config)
     await requireKnownClickHouse(found, config)
-    await options.beforeChange?.(postgres.db)
+    await options.beforeChange?.(postgres.db, config)
     await migratePostgres(postgres.db, MIGRATIONS)
     await requireAllOfPostgres((text, values) => postgres.pool.query(text, values))
     return migrateClickHouse(postgres, found, options)
