@@ -121,6 +121,7 @@ export interface RateLimits {
   signInPerIpPerMinute: number
   signInPerPersonPerMinute: number
   signInElsewherePerMinute: number
+  registrationPerIpPerMinute: number
 }
 
 /** Limits on the service's own mails. */
@@ -214,6 +215,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     signInPerIpPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
     signInPerPersonPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
     signInElsewherePerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_MINUTE', 20, 1, 10_000_000),
+    registrationPerIpPerMinute: integer('CDS_RATE_LIMIT_REGISTRATION_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
   }
   const mailLimits: MailLimits = {
     invitationsPerAddressPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),

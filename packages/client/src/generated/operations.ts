@@ -2197,7 +2197,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Whether both databases respond and have disk space
+   * Whether both databases respond, have disk space, and have the tables that the service needs
    */
   ready(options?: RequestOptions): Promise<ReadyResult> {
     return this.call('GET /health/ready', {}, options)

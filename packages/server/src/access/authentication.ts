@@ -50,7 +50,7 @@ interface Dependencies {
   config: { publicUrl: string }
   findApiKey: FindApiKey
   findSession(cookies: string | undefined): Promise<SignedIn | null>
-  rateLimiter: Pick<RateLimiter, 'checkApiKey' | 'checkInvalidKeys' | 'checkUser' | 'countInvalidKey'>
+  rateLimiter: Pick<RateLimiter, 'checkApiKey' | 'checkInvalid' | 'checkUser' | 'countInvalid'>
 }
 
 /** Authenticates and authorizes every request before anything else in it is processed. */
@@ -137,14 +137,14 @@ export function personOf({ signedIn }: FastifyRequest): SignedIn {
  * accepted before still work, so others behind the same address are affected only with a key that is new to the process.
  */
 async function authenticate(request: FastifyRequest, { findApiKey, rateLimiter }: Dependencies): Promise<ApiKey> {
-  const { ip, headers } = request
+  const { headers } = request
   if (!headers.authorization) throw missingApiKey()
   const key = bearerOf(headers.authorization)
-  const checkAddress = () => rateLimiter.checkInvalidKeys(ip)
+  const checkAddress = () => rateLimiter.checkInvalid('API key', request)
   if (key === null) checkAddress()
   const apiKey = key === null ? null : await findApiKey(key, checkAddress)
   if (apiKey) return apiKey
-  rateLimiter.countInvalidKey(ip)
+  rateLimiter.countInvalid('API key', request)
   throw unauthorized('invalid_api_key', 'The API key is not valid. It may be mistyped, expired or revoked.')
 }
 

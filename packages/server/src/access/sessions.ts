@@ -80,6 +80,11 @@ export function hasSessionCookie(cookies: string | undefined, publicUrl: string)
   return cookieOf(cookies, sessionCookieName(publicUrl)) !== null
 }
 
+/** Whether a browser has started a sign-in at the OpenID provider and not ended it. */
+export function hasStateCookie(cookies: string | undefined, publicUrl: string): boolean {
+  return cookieOf(cookies, cookieName(publicUrl, 'state')) !== null
+}
+
 /**
  * The decoded cookies of a request; of two with the same name, the first counts. The sign-in library receives these and
  * never the header: a cookie that it parses differently, such as a quoted value, would bypass our checks.

@@ -173,6 +173,7 @@ const LABELS: Record<keyof RateLimits, string> = {
   signInPerIpPerMinute: 'Sign-ins from one address',
   signInPerPersonPerMinute: 'Sign-ins by one person from one address',
   signInElsewherePerMinute: 'Sign-ins by one person from all new networks',
+  registrationPerIpPerMinute: 'Applications that register for MCP from one address',
 }
 
 const Limits = {

@@ -194,11 +194,18 @@ CREATE TABLE oauth_tokens (
   -- Of a code: what the exchange must prove and repeat.
   code_challenge text,
   redirect_uri text,
+  -- Of an access or a refresh token: the code or refresh token that was exchanged, and an id of the exchange. What is
+  -- exchanged again, because a response was lost, has tokens of several exchanges.
+  parent_id uuid,
+  exchange_id uuid,
   expires_at timestamptz NOT NULL,
   used_at timestamptz,
+  -- When the application went on with another exchange of the same parent, or with a token that this one led to.
+  ended_at timestamptz,
   PRIMARY KEY (tenant_id, token_id),
   FOREIGN KEY (tenant_id, grant_id) REFERENCES oauth_grants ON DELETE CASCADE,
-  CHECK ((kind = 'code') = (code_challenge IS NOT NULL AND redirect_uri IS NOT NULL))
+  CHECK ((kind = 'code') = (code_challenge IS NOT NULL AND redirect_uri IS NOT NULL)),
+  CHECK ((kind = 'code') = (parent_id IS NULL AND exchange_id IS NULL))
 );
 CREATE INDEX oauth_tokens_grant ON oauth_tokens (tenant_id, grant_id);
 CREATE INDEX oauth_tokens_expiry ON oauth_tokens (expires_at);

@@ -123,6 +123,20 @@ export async function listTenants(
   return { tenants, total: counted.count }
 }
 
+const NAMED_MAX = 3
+
+/** How many tenants there are beside one, and the names of the oldest. */
+export async function tenantsBeside(
+  database: Database,
+  tenantId: string | null,
+): Promise<{ names: string[]; total: number }> {
+  const all = database.selectFrom('tenants')
+  const others = tenantId !== null && isUuid(tenantId) ? all.where('tenant_id', '!=', tenantId) : all
+  const counted = await others.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const oldest = await others.select('name').orderBy('created_at').orderBy('tenant_id').limit(NAMED_MAX).execute()
+  return { names: oldest.map(({ name }) => name), total: counted.count }
+}
+
 /** Deletes a tenant's row and all rows that reference it. Call `deleteTenant` instead, which also deletes its other data. */
 export async function deleteTenantRow(transaction: Database, tenantId: string): Promise<void> {
   await transaction.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute()

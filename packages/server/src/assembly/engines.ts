@@ -1,9 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
-import { EVENTS_TABLE } from '../events/table.ts'
 import { type Projector, startProjector } from '../journal/projector.ts'
-import { OWNER_LINKS_TABLE } from '../owners/table.ts'
 import { type ClickHouse, connectClickHouse } from '../platform/clickhouse/connect.ts'
 import { checkInstallation, EventsMissing } from '../platform/clickhouse/installation.ts'
 import { refusingClickHouse } from '../platform/clickhouse/refusing.ts'
@@ -20,6 +19,12 @@ import { withSessionLock } from '../platform/postgres/locks.ts'
 import { migratePostgres } from '../platform/postgres/migrate.ts'
 import { openReadLanes } from '../platform/read-lanes.ts'
 import type { Stores } from '../platform/tenant.ts'
+import {
+  CLICKHOUSE_TABLES,
+  requireAllOfPostgres,
+  requireKnownClickHouse,
+  requireKnownPostgres,
+} from './known-tables.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 export interface EngineOptions {
@@ -29,6 +34,8 @@ export interface EngineOptions {
    * A connection to use instead of the configured ClickHouse, closed with the engines; for tests, which share one.
    */
   clickhouse?: ClickHouse
+  /** Called once both databases are connected and before anything in them changes: they may still be empty. */
+  beforeChange?: (database: Kysely<DB>, config: Config) => Promise<void>
   /** Called with a description of each long step. */
   onProgress?: (message: string) => void
 }
@@ -89,7 +96,11 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
   const postgres = connectPostgres<DB>(server, config.postgresPoolSize, options.log)
   cleanup.push(() => postgres.close())
   const clickhouse = await withSessionLock(postgres.db, 'migration', async () => {
+    await requireKnownPostgres(postgres.db, config)
+    await requireKnownClickHouse(found, config)
+    await options.beforeChange?.(postgres.db, config)
     await migratePostgres(postgres.db, MIGRATIONS)
+    await requireAllOfPostgres((text, values) => postgres.pool.query(text, values))
     return migrateClickHouse(postgres, found, options)
   })
   const reads = await openReadLanes(found, config)
@@ -152,6 +163,6 @@ async function migrateClickHouse(
     onProgress?.(error.advice)
     return refusingClickHouse(error, clickhouse.close)
   }
-  await createMissingTables(clickhouse, [EVENTS_TABLE, OWNER_LINKS_TABLE], clickhouseCluster)
+  await createMissingTables(clickhouse, CLICKHOUSE_TABLES, clickhouseCluster)
   return clickhouse
 }

@@ -26,10 +26,11 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromRuns,
   eraseFromImports,
   eraseFromHookBodies,
-  eraseResponses,
   eraseProblems,
-  // Last, because it locks rows that delivery workers wait for.
+  // Late, because it locks rows that delivery workers wait for.
   (tx, { contactId, email }) => eraseFromDeliveries(tx, contactId, email === null ? null : mentionPattern(email)),
+  // And this one the sums of what is kept, for which every request with an Idempotency-Key waits.
+  eraseResponses,
 ]
 
 /** The rows that are deleted with the contact's row, for the receipt. */

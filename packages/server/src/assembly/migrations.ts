@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { type Kysely, type Migration, sql } from 'kysely'
+import type { Migration } from 'kysely'
+import { createSchema, schemaOf } from '../platform/postgres/schema.ts'
 
 /** The files of the baseline: each has the tables of its folder, after the tables that it references. */
 const BASELINE = [
+  'platform/postgres/tables.sql',
   'platform/postgres/functions.sql',
   'platform/clickhouse/tables.sql',
   'journal/tables.sql',
@@ -33,17 +35,15 @@ const BASELINE = [
   'sites/problems/tables.sql',
 ]
 
+/** What this version creates in an empty database, and expects in any other. */
+export const SCHEMA = schemaOf(
+  BASELINE.map((file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).join('\n'),
+)
+
 /**
  * The schema of PostgreSQL, step by step. Nothing has been released yet, so the first step creates the current tables; a
  * released step never changes: see docs/decisions/0021-one-baseline.md.
  */
 export const MIGRATIONS: Record<string, Migration> = {
-  '0001-baseline': { up: createTables },
-}
-
-async function createTables(db: Kysely<unknown>): Promise<void> {
-  for (const file of BASELINE) {
-    const statements = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
-    await sql.raw(statements).execute(db)
-  }
+  '0001-baseline': { up: (db) => createSchema(db, SCHEMA) },
 }

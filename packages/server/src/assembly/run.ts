@@ -1,8 +1,7 @@
 import type { Config } from '../config.ts'
-import type { App } from '../platform/http/app-types.ts'
 import { createLog } from '../platform/log.ts'
 import { explain, keepFilesPrivate } from './process.ts'
-import { type Service, startService } from './service.ts'
+import { type Service, type ServiceOptions, startService } from './service.ts'
 
 /** Ctrl-C, a supervisor, or a closed terminal. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -13,12 +12,11 @@ const SAME_SIGNAL_WITHIN_MS = 2_000
  * Runs the service until it is asked to stop, then lets it finish its work. During startup, it stops as soon as it has
  * started, because a database left behind would keep the data directory locked. A second Ctrl-C ends it at once.
  * @param whenRunning called once the service responds.
- * @param beforeListen receives the application before it serves the first request.
  */
 export async function runService(
   readConfiguration: () => Config,
   whenRunning: (service: Service, config: Config) => Promise<void> = announce,
-  beforeListen?: (app: App) => void,
+  options: Pick<ServiceOptions, 'beforeListen' | 'beforeChange'> = {},
 ): Promise<void> {
   keepFilesPrivate()
   outliveTerminal()
@@ -36,7 +34,7 @@ export async function runService(
     const config = readConfiguration()
     const log = createLog(config.logLevel)
     const onProgress = (message: string) => console.error(`· ${message}`)
-    service = await startService({ config, log, onProgress, ...(beforeListen ? { beforeListen } : {}) })
+    service = await startService({ config, log, onProgress, ...options })
     await (toldAt === null ? whenRunning(service, config) : end(service))
   } catch (error) {
     // An error caused by the stop itself.

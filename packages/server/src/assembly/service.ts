@@ -1,6 +1,7 @@
+import type { Client } from 'pg'
 import { createLookups } from '../access/lookups.ts'
 import { prepareSignIn } from '../access/sign-in/start.ts'
-import { listenUrl } from '../config.ts'
+import { type Config, listenUrl } from '../config.ts'
 import { createSentRecorder } from '../conversations/record-sent.ts'
 import { createHookLookup } from '../hooks/tokens.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
@@ -20,6 +21,7 @@ import type { DeliveryWorker } from '../webhooks/queue/worker.ts'
 import { createApp } from './app.ts'
 import { type ConnectionOptions, type Connections, openConnections } from './connections.ts'
 import { type EngineOptions, type Engines, openEngines } from './engines.ts'
+import { requireAllOfClickHouse, requireAllOfPostgres } from './known-tables.ts'
 import type { PurposeDependencies } from './purposes.ts'
 import { type Recording, startRecording } from './recording.ts'
 import { QUEUES, startWorkers } from './workers.ts'
@@ -98,7 +100,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...lookups,
       ...signIn,
       ...parts,
-      findProblems: createReadiness({ ...stores, ...engines }),
+      findProblems: createReadiness({ ...stores, ...engines, requireAll: requireAllOf(stores, config) }),
       mailServers: options.mailServers,
       extendMcpServer: options.extendMcpServer,
     })
@@ -112,6 +114,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** For readiness: whether the databases still have every table and function that the service needs. */
+function requireAllOf({ clickhouse }: Engines['stores'], { clickhouseCluster }: Config) {
+  return {
+    postgres: (client: Client) => requireAllOfPostgres((text, values) => client.query(text, values)),
+    clickhouse: () => requireAllOfClickHouse(clickhouse, clickhouseCluster),
   }
 }
 

@@ -112,16 +112,17 @@ describe.each(['social', 'linkedin'])('identity %s', (network) => {
   })
 })
 
-test('a password is the first line of standard input or of a file, which must not be empty', async () => {
+test('a password is the only line of standard input, of a file or of a variable', async () => {
   const identityId = await createIdentity(tenant)
   const login = { 'identity-id': identityId, username: 'ada@example.com' }
-  const [empty, long] = [join(directory, 'empty'), join(directory, 'long')]
-  await writeFile(empty, '\nsecond line')
-  await writeFile(long, 'x'.repeat(16_385))
-  for (const file of [empty, long]) {
+  const file = join(directory, 'password')
+  for (const text of ['', '\n', '\nsecond line', 'two\nlines\n', 'two\r\nlines', 'x\n\n', 'x'.repeat(16_385)]) {
+    await writeFile(file, text)
     const { exit, body } = await cds('identity social-login', { ...login, 'password-file': file })
     expect([exit, body.error.code]).toEqual([2, 'invalid_option'])
   }
+  const variable = await cds('identity social-login', { ...login, 'password-env': 'LINES' }, { LINES: 'two\nlines' })
+  expect([variable.exit, variable.body.error.code]).toEqual([2, 'invalid_option'])
   const options = Object.entries({ tenant: tenant.id, ...login, 'password-file': '-' })
   const args = ['identity', 'social-login', ...options.flatMap(([name, value]) => [`--${name}`, value])]
   const { exit, stdout } = await startCommand(args, environment, { input: 'correct horse\r\n' }).ended

@@ -4,7 +4,7 @@ import type { Declaration } from '../operations/declare.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { BODY_BYTES_MAX } from '../platform/http/json-body.ts'
 import type { Values } from './command.ts'
-import { askWithoutEcho } from './password-input.ts'
+import { askWithoutEcho, onlyLineOf } from './password-input.ts'
 
 const SECRET_BYTES_MAX = 16_384
 const STANDARD_INPUT = '-'
@@ -41,19 +41,19 @@ async function readSecret(name: string, isJson: boolean, values: Values): Promis
   if (option === undefined) return undefined
   if (given.length > 1) throw invalid(`Give --${name}-file or --${name}-env, not both.`)
   const place = String(values[option])
-  const secret = option.endsWith('-env') ? process.env[place] : await contentOf(option, place, name, isJson)
+  const text = option.endsWith('-env') ? process.env[place] : await contentOf(option, place, name)
+  const secret = isJson ? text?.trim() : onlyLineOf(text ?? '')
+  if (secret === null) throw invalid(`--${option}: ${place} has more than one line, but must hold the secret alone.`)
   if (secret === undefined || secret === '') throw invalid(`--${option}: ${place} is empty or not set.`)
   return secret
 }
 
-/** The first line of a file; all of it if it is JSON. */
-async function contentOf(option: string, file: string, name: string, isJson: boolean): Promise<string | undefined> {
+async function contentOf(option: string, file: string, name: string): Promise<string | undefined> {
   if (file === STANDARD_INPUT && process.stdin.isTTY) {
     const [answer] = await askWithoutEcho({ input: process.stdin, output: process.stderr }, [`${name}: `])
     return answer
   }
-  const text = await readText(option, file, SECRET_BYTES_MAX)
-  return isJson ? text.trim() : text.split(/\r?\n/)[0]
+  return readText(option, file, SECRET_BYTES_MAX)
 }
 
 async function readText(option: string, file: string, bytesMax: number): Promise<string> {

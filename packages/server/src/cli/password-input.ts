@@ -19,12 +19,30 @@ export function passwordProblem(values: Values): string | null {
 
 /** Reads the password from standard input, or asks for it at the terminal. */
 export async function readPassword(values: Values): Promise<string> {
-  if (values['password-stdin'] === true) return (await text(process.stdin)).replace(/\r?\n$/, '')
+  if (values['password-stdin'] === true) return passwordIn(await text(process.stdin))
   if (values.password === undefined) return askForPassword({ input: process.stdin, output: process.stderr })
   console.error(
     'cdsctl: --password is visible to every user of this machine in the process list. Use --password-stdin.',
   )
   return String(values.password)
+}
+
+/** @throws ServiceError 400 */
+function passwordIn(input: string): string {
+  const line = onlyLineOf(input)
+  if (line !== null) return line
+  const message =
+    'Standard input has more than one line. Send the password alone: a second line may be a confirmation or another password.'
+  throw new ServiceError(400, 'invalid_password', message)
+}
+
+/**
+ * The text of a secret that a file or a pipe holds, without the line break at its end; null if it has more lines. The first
+ * of two would be a guess: the file may be the wrong one, and nobody sees what was read.
+ */
+export function onlyLineOf(input: string): string | null {
+  const line = input.replace(/^\uFEFF/, '').replace(/(\r\n|\n|\r)$/, '')
+  return /[\r\n]/.test(line) ? null : line
 }
 
 /** Asks twice, without echo. @throws ServiceError 400 if the two differ or the password is empty. */

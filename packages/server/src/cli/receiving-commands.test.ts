@@ -95,7 +95,7 @@ test('a suppression is removed with the consent of the owner of the address', as
   expect(await run('suppression list', {})).toMatchObject({ suppressions: [] })
 })
 
-test('an OAuth client is stored with the secret in the first line of a file', async () => {
+test('an OAuth client is stored with the secret in a file', async () => {
   const file = join(directory, 'secret.txt')
   await writeFile(file, 'secret-of-the-client\n')
   for (const provider of ['salesforce', 'pipedrive']) {

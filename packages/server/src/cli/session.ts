@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Pool } from 'pg'
 import { readIgnoredIds } from '../access/identification-settings.ts'
 import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
+import { requireKnownPostgres } from '../assembly/known-tables.ts'
 import type { Config } from '../config.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import type { SegmentFollower, WriteDependencies } from '../contacts/change-log.ts'
@@ -118,6 +119,10 @@ function follower(): SegmentFollower {
 async function sessionBesideService(config: Config, inUse: unknown): Promise<Session> {
   const address = await addressOfRunningService(config, inUse)
   const postgres = connectPostgres<DB>(address, CONNECTIONS)
+  await requireKnownPostgres(postgres.db, config).catch(async (error: unknown) => {
+    await postgres.close()
+    throw error
+  })
   const unavailable = () => {
     const message =
       'Only the running service can read events in its embedded ClickHouse. Call its API, or stop it first.'

@@ -104,6 +104,21 @@ test('the password is read from standard input, without a trailing line break', 
   expect([empty.code, JSON.parse(empty.stdout).error.code]).toEqual([1, 'invalid_password'])
 })
 
+test.each([
+  ['two lines', `${PASSWORD}\n${PASSWORD}\n`],
+  ['two lines of Windows', `${PASSWORD}\r\n${PASSWORD}`],
+  ['a line after an empty one', `\n${PASSWORD}\n`],
+  ['an empty line at the end', `${PASSWORD}\n\n`],
+])('a password from standard input with %s is refused, and nobody is created', async (_what, input) => {
+  const email = 'lines@example.com'
+  const { code, stdout } = await cdsctl(['--email', email, '--password-stdin', '--json'], input)
+  const { error } = JSON.parse(stdout)
+  expect([code, error.code]).toEqual([1, 'invalid_password'])
+  expect(error.message).not.toContain(PASSWORD)
+  const people = service.stores.database.selectFrom('users').select('id').where('email', '=', email)
+  expect(await people.execute()).toEqual([])
+})
+
 test('a password on the command line still works, with a warning', async () => {
   const { code, stdout, stderr } = await cdsctl(['--email', 'old@example.com', '--password', PASSWORD, '--json'])
   expect([code, JSON.parse(stdout)]).toEqual([0, { user_id: expect.any(String) }])

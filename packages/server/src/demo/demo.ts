@@ -17,6 +17,7 @@ import { createSegment, type NewSegment } from '../segments/segments.ts'
 import { connectSender, createDemoAgents } from './agents.ts'
 import { openSandboxMailbox } from './mailbox.ts'
 import { serveMailbox } from './mailbox-page.ts'
+import { allowedBy, requireNoOthers, requireOwnMachine } from './refusals.ts'
 import { serveDemoSite } from './site.ts'
 import { receiveVisits } from './visits.ts'
 
@@ -93,8 +94,8 @@ const { host, port, user, password } = mailbox.smtp
 const stopping = new AbortController()
 
 await runService(
-  () =>
-    readConfig({
+  () => {
+    const config = readConfig({
       // The welcome text below matters to new users, not the log.
       CDS_LOG_LEVEL: 'warn',
       CDS_DATA_DIR: DATA_DIRECTORY,
@@ -102,31 +103,51 @@ await runService(
       CDS_SMTP_URL: `smtp://${user}:${password}@${host}:${port}`,
       CDS_MAIL_ALLOW_PRIVATE: 'on',
       ...process.env,
-    }),
+    })
+    requireOwnMachine(config, allowedBy(process.argv.slice(2)))
+    return config
+  },
   async (service, config) => {
-    const file = join(resolve(config.dataDirectory), 'demo.json')
+    const file = fileOf(config)
     const demo = (await storedDemo(service, file)) ?? (await createDemo(service, file))
     const tenant = openTenant(service.stores, demo.tenantId)
     await connectSender(tenant, service.mail, demo.identityId, mailbox, systemClock())
     console.log(welcome(service, config, demo))
     void receiveVisits(service.app, { tenantId: demo.tenantId, site: SITE }, stopping.signal)
   },
-  (app) => {
-    serveDemoSite(app)
-    serveMailbox(app, mailbox)
-    app.addHook('preClose', async () => {
-      stopping.abort()
-      await mailbox.close()
-    })
+  {
+    beforeChange: async (database, config) => {
+      const earlier = await readDemo(fileOf(config))
+      await requireNoOthers(database, config, earlier?.tenantId ?? null, allowedBy(process.argv.slice(2)))
+    },
+    beforeListen: (app) => {
+      serveDemoSite(app)
+      serveMailbox(app, mailbox)
+      app.addHook('preClose', async () => {
+        stopping.abort()
+        await mailbox.close()
+      })
+    },
   },
 )
 await ensureBuilt((message) => console.error(`· ${message}`))
 
+/** Where the demo of an earlier start is described. */
+function fileOf({ dataDirectory }: Config): string {
+  return join(resolve(dataDirectory), 'demo.json')
+}
+
+/** The demo of an earlier start, which may have been interrupted. */
+async function readDemo(file: string): Promise<(Pick<Demo, 'tenantId'> & Partial<Demo>) | null> {
+  const text = await readFile(file, 'utf8').catch(() => null)
+  return text === null ? null : JSON.parse(text)
+}
+
 /** The demo of an earlier start. Its API key is stored in the data directory, readable only by the file's owner. */
 async function storedDemo({ stores }: Service, file: string): Promise<Demo | null> {
-  const text = await readFile(file, 'utf8').catch(() => null)
-  if (text === null) return null
-  const { tenantId, apiKey, identityId } = JSON.parse(text) as Pick<Demo, 'tenantId'> & Partial<Demo>
+  const earlier = await readDemo(file)
+  if (earlier === null) return null
+  const { tenantId, apiKey, identityId } = earlier
   const isComplete = apiKey !== undefined && identityId !== undefined
   if (isComplete && (await hasTenant(stores.database, tenantId))) return { tenantId, apiKey, identityId }
   // The earlier start was interrupted while creating the demo: create it again.

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
-import type { RateLimiter } from '../platform/http/rate-limits.ts'
+import type { RateLimiter, Sender } from '../platform/http/rate-limits.ts'
 import type { Clock } from '../platform/time.ts'
 import type { HookRow } from './hook-object.ts'
 import { hookSecretPlace } from './hooks.ts'
@@ -15,7 +15,7 @@ export interface AdmissionServices {
   clock: Clock
   rateLimiter: Pick<
     RateLimiter,
-    'checkInvalidKeys' | 'countInvalidKey' | 'checkInvalidSignatures' | 'countInvalidSignature' | 'checkHook'
+    'checkInvalid' | 'countInvalid' | 'checkInvalidSignatures' | 'countInvalidSignature' | 'checkHook'
   >
 }
 
@@ -34,18 +34,18 @@ export interface Admitted {
 export async function admit(
   { findHook, rateLimiter }: Pick<AdmissionServices, 'findHook' | 'rateLimiter'>,
   token: string,
-  ip: string,
+  sender: Sender,
   reply: FastifyReply,
 ): Promise<Admitted> {
-  const hook = await findHook(token, () => rateLimiter.checkInvalidKeys(ip))
+  const hook = await findHook(token, () => rateLimiter.checkInvalid('hook token', sender))
   if (hook === null) {
-    rateLimiter.countInvalidKey(ip)
+    rateLimiter.countInvalid('hook token', sender)
     throw unknownToken()
   }
   const { tenantId, row } = hook
   const isFromSender = schemeOfRow(row) === null
   if (isFromSender) rateLimiter.checkHook(tenantId, row.hook_id, reply)
-  else rateLimiter.checkInvalidSignatures(row.hook_id, ip)
+  else rateLimiter.checkInvalidSignatures(row.hook_id, sender.ip)
   if (!row.is_enabled) throw disabled()
   return { hook, isFromSender }
 }

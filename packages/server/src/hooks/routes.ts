@@ -48,7 +48,7 @@ export async function hookRoutes(
 
   app.addHook('onRequest', async (request, reply) => {
     const { token } = request.params as Type.Static<typeof Path>
-    request.admittedToHook = await admit(dependencies, token, request.ip, reply)
+    request.admittedToHook = await admit(dependencies, token, request, reply)
   })
 
   // After the response, because the signature of a body that is too large is never checked.

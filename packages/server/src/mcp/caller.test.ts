@@ -11,7 +11,7 @@ beforeAll(async () => {
     CDS_RATE_LIMITS: 'on',
     CDS_RATE_LIMIT_INVALID_KEY_PER_IP_PER_MINUTE: '3',
     CDS_RATE_LIMIT_API_PER_MINUTE: '5',
-    CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE: '2',
+    CDS_RATE_LIMIT_REGISTRATION_PER_IP_PER_MINUTE: '2',
   })
   tenant = await createTestTenant(service)
 })

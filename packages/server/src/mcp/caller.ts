@@ -27,7 +27,7 @@ export interface CallerDependencies {
   config: Pick<Config, 'publicUrl'>
   findApiKey: FindApiKey
   findGrant: FindGrant
-  rateLimiter: Pick<RateLimiter, 'checkApiKey' | 'checkInvalidKeys' | 'countInvalidKey'>
+  rateLimiter: Pick<RateLimiter, 'checkApiKey' | 'checkInvalid' | 'countInvalid'>
 }
 
 /**
@@ -61,17 +61,17 @@ export async function mcpCaller(
   dependencies: CallerDependencies,
 ): Promise<McpCaller> {
   const { stores, config, rateLimiter } = dependencies
-  const { ip, headers } = request
+  const { headers } = request
   if (!headers.authorization) {
     const message = 'Connect with OAuth, or send an API key as Authorization: Bearer <API_KEY>.'
     throw new ServiceError(401, 'missing_token', message, { headers: { 'www-authenticate': challenge(config) } })
   }
-  const checkAddress = () => rateLimiter.checkInvalidKeys(ip)
+  const checkAddress = () => rateLimiter.checkInvalid('API key', request)
   const token = bearerOf(headers.authorization)
   if (token === null) checkAddress()
   const found = token === null ? null : await findCaller(token, checkAddress, dependencies)
   if (found === null) {
-    rateLimiter.countInvalidKey(ip)
+    rateLimiter.countInvalid('API key', request)
     const message = 'The access token or API key is not valid. It may be expired or revoked. Connect again.'
     const header = challenge(config, 'invalid_token')
     throw new ServiceError(401, 'invalid_token', message, { headers: { 'www-authenticate': header } })

@@ -73,7 +73,7 @@ function optionsOfField(field: Field): [string, Option][] {
 }
 
 function secretOptions({ option, schema }: Field): [string, Option][] {
-  const part = isObject(schema) ? 'This JSON file' : 'The first line of this file'
+  const part = isObject(schema) ? 'This JSON file' : 'The only line of this file'
   const place = `${part}; - reads standard input, or asks at a terminal.`
   const description = schema.description === undefined ? place : `${schema.description} ${place}`
   return [

@@ -1,5 +1,5 @@
 import { BODY_ERRORS, type NamedError, ROUTE_ERRORS } from '../platform/http/responses.ts'
-import { type Declaration, isId, routeOf } from './declare.ts'
+import { type Declaration, isId, isReading, routeOf } from './declare.ts'
 
 /** Every error that an operation may return. */
 export function errorsOf(operation: Declaration): NamedError[] {
@@ -12,7 +12,7 @@ export function errorsOf(operation: Declaration): NamedError[] {
   if (sendsSomething || hasBody) errors.push('400 validation_error')
   if (hasBody) errors.push(...BODY_ERRORS, '415 unsupported_media_type')
   if (hasId) errors.push('404 not_found')
-  if (method === 'POST') errors.push(...IDEMPOTENCY_ERRORS)
+  if (method === 'POST' && !isReading(operation)) errors.push(...IDEMPOTENCY_ERRORS)
   errors.push(operation.ifMatch ? '412 changed_meanwhile' : '400 if_match_not_supported')
   return [...errors, ...(operation.errors ?? [])]
 }
@@ -33,6 +33,8 @@ export const CALLER_ERRORS: readonly NamedError[] = [
 export const IDEMPOTENCY_ERRORS: readonly NamedError[] = [
   '409 idempotency_key_in_use',
   '409 idempotency_key_reused',
+  '409 idempotency_response_not_kept',
+  '429 idempotency_storage_full',
   '503 secret_key_missing',
 ]
 

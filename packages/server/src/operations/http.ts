@@ -7,7 +7,7 @@ import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { errorResponses, success } from '../platform/http/responses.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
-import { type Context, type Declaration, type Operation, routeOf, type Values } from './declare.ts'
+import { type Context, type Declaration, isReading, type Operation, routeOf, type Values } from './declare.ts'
 import { errorsOf } from './errors.ts'
 import { ifMatch, refuseIfMatch } from './etag.ts'
 import { describeFurtherScopes, scopesAlways, scopesOfSent } from './further-scopes.ts'
@@ -62,7 +62,9 @@ function mount<Services extends object>(
     ...scopeHooks(operation, hasBody),
     handler: async (request, reply) => {
       if (!operation.ifMatch) refuseIfMatch(request.headers['if-match'])
-      const key = method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : undefined
+      const sentKey = method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : undefined
+      // What changes nothing can be repeated as it is: keeping its response would only fill the disk.
+      const key = isReading(operation) ? undefined : sentKey
       const given = hasBody ? withDates(sent, request.body as Values) : (request.query as Values)
       const input = { ...given, ...(request.params as Values) }
       const context = { ...dependencies, ...contextOf(request, dependencies), now: dependencies.clock() }
@@ -82,14 +84,19 @@ export const IdempotencyKey = Type.String({
     'A retry with the same key and body within 24 hours gets the response to the first request and changes nothing. Use a new key, such as a UUID, for each request.',
   examples: ['0b6f1c52-8c3e-4c11-9d5b-4a4a6e0b8f7d'],
 })
+const UnneededKey = Type.String({
+  description: 'Accepted, but not needed: this request changes nothing, so its response is not kept for a retry.',
+})
 const IfMatch = Type.String({
   description: 'The `ETag` that you read. If the record has changed since, the response is 412 `changed_meanwhile`.',
 })
 
 /** The headers that openapi.json documents. */
-function headersOf(method: string, { ifMatch: matches }: Pick<Operation, 'ifMatch'>) {
+function headersOf(method: string, operation: Pick<Operation, 'ifMatch' | 'http' | 'reads'>) {
+  const key = isReading(operation) ? UnneededKey : IdempotencyKey
+  const { ifMatch: matches } = operation
   const headers = {
-    ...(method === 'POST' ? { 'Idempotency-Key': Type.Optional(IdempotencyKey) } : {}),
+    ...(method === 'POST' ? { 'Idempotency-Key': Type.Optional(key) } : {}),
     ...(matches ? { 'If-Match': Type.Optional(IfMatch) } : {}),
   }
   return Object.keys(headers).length === 0 ? {} : { headers: Type.Object(headers) }
@@ -101,10 +108,11 @@ export const IdempotentReplayed = Type.Literal('true', {
 })
 
 /** The headers of a success that openapi.json documents. */
-function responseHeadersOf(method: string, { etag }: Pick<Operation, 'etag'>) {
+function responseHeadersOf(method: string, operation: Pick<Operation, 'etag' | 'http' | 'reads'>) {
+  const { etag } = operation
   const headers = {
     ...(etag ? { ETag } : {}),
-    ...(method === 'POST' ? { 'Idempotent-Replayed': IdempotentReplayed } : {}),
+    ...(method === 'POST' && !isReading(operation) ? { 'Idempotent-Replayed': IdempotentReplayed } : {}),
   }
   return Object.keys(headers).length === 0 ? {} : { headers }
 }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { ExpressionBuilder, Selectable } from 'kysely'
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { secretKeyMissing } from '../platform/crypto/secret-key.ts'
@@ -18,6 +18,20 @@ const KEPT_MS = DAY_MS
 const LEASE_MS = leaseMs('idempotency_key')
 const KEY = /^[\x21-\x7e]{1,255}$/
 
+/** What is kept for all callers of a tenant, and for one; `idempotency_usage` has the same limits. */
+const KEPT_MB_MAX = { tenant: 64, caller: 16 }
+/** A longer response, encrypted, is not kept: a retry learns only that the request was performed. */
+const RESPONSE_BYTES_MAX = 256 * 1024
+/**
+ * What a request reserves before its work, which must not end in a response that cannot be kept. Few are longer; those
+ * are kept if there is room.
+ */
+const RESERVED_BYTES = 16 * 1024
+/** A row and its index entries, without the key. */
+const ROW_BYTES = 256
+/** When there may be room again: old rows are deleted every hour. */
+const ROOM_AFTER_SECONDS = 3_600
+
 /** The Idempotency-Key of a request. @throws ServiceError 400 */
 export function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined || (typeof header === 'string' && KEY.test(header))) return header
@@ -33,14 +47,15 @@ interface Request {
 type Caller = Pick<Context, 'tenant' | 'actor' | 'now'> & { secrets: SecretBox }
 
 /** What is stored. A response that is not final counts once the lease has ended. */
-type Stored = ResponseContent & { isFinal: boolean }
+type Stored = (ResponseContent | { isTooLarge: true }) & { isFinal: boolean }
 
 /**
  * Performs a request once: a retry within 24 hours gets the response to the first. The response is stored in the
  * transaction of the change, if the operation is atomic; else after it, and the value from `remember` makes a retry
  * harmless.
  * @throws ServiceError 409 `idempotency_key_reused` for another request, 409 `idempotency_key_in_use` while the first
- * has no response.
+ * has no response, 409 `idempotency_response_not_kept` if that was too large, 429 `idempotency_storage_full`, before the
+ * work, if nothing more can be kept.
  */
 export async function performOnce(
   caller: Caller,
@@ -55,6 +70,7 @@ export async function performOnce(
   if (claimed.response_sealed !== null) {
     const stored = JSON.parse(caller.secrets.open(claimed.response_sealed, place)) as Stored
     if (!stored.isFinal && now.getTime() - claimed.claimed_at.getTime() <= LEASE_MS) throw inUse()
+    if ('isTooLarge' in stored) throw notKept()
     return { output: stored.output, warnings: stored.warnings, isRepeated: true }
   }
   let remembered: unknown = claimed.remembered
@@ -63,22 +79,26 @@ export async function performOnce(
     async remember<T>(determine: () => Promise<T>) {
       if (remembered !== null) return remembered as T
       const value = await determine()
-      await update(tenant, { remembered: JSON.stringify(value) })
+      const text = JSON.stringify(value)
+      const bytes = RESERVED_BYTES + Buffer.byteLength(text)
+      await update(tenant, { remembered: text, bytes }).catch(refuseIfFull)
       remembered = value
       return value
     },
-    store: (tx, response, isFinal) => update(tx, { response_sealed: sealed({ ...response, isFinal }) }),
-    async finish(response) {
-      const response_sealed = sealed({ ...response, isFinal: true })
-      // Inserted again if an erasure has deleted all responses meanwhile: this request may have ordered it.
-      await tenant.db
-        .insertInto('idempotency_keys')
-        .values({ ...row, request_hash: claimed.request_hash, claimed_at: now, response_sealed })
-        .onConflict((on) =>
-          on.columns(['caller', 'key']).doUpdateSet({ response_sealed }).where('idempotency_keys.claimed_at', '=', now),
-        )
-        .execute()
-    },
+    store: (outer, response, isFinal) =>
+      outer.transaction(async (tx) => update(tx, await fitting(tx, { ...response, isFinal }))),
+    finish: (response) =>
+      tenant.transaction(async (tx) => {
+        const kept = await fitting(tx, { ...response, isFinal: true })
+        // Inserted again if an erasure has deleted all responses meanwhile: this request may have ordered it.
+        await tx.db
+          .insertInto('idempotency_keys')
+          .values({ ...row, request_hash: claimed.request_hash, claimed_at: now, ...kept })
+          .onConflict((on) =>
+            on.columns(['caller', 'key']).doUpdateSet(kept).where('idempotency_keys.claimed_at', '=', now),
+          )
+          .execute()
+      }),
     async release() {
       await tenant.db.deleteFrom('idempotency_keys').where(isOwn).execute()
     },
@@ -89,7 +109,19 @@ export async function performOnce(
   /** The time of the claim proves that this request still has the key. */
   const isOwn = ({ eb, and }: ExpressionBuilder<TenantTables, 'idempotency_keys'>) =>
     and([eb('caller', '=', row.caller), eb('key', '=', key), eb('claimed_at', '=', now)])
-  async function update(tx: Tenant, values: { remembered: string } | { response_sealed: string }): Promise<void> {
+  /** What is kept of a response: all of it, or that it was too large. The transaction then has the room for it. */
+  async function fitting(tx: Tenant, stored: Stored): Promise<Kept> {
+    const response_sealed = sealed(stored)
+    const bytes = bytesOfRow(key, response_sealed, remembered)
+    const own = await tx.db.selectFrom('idempotency_keys').select('bytes').where(isOwn).forUpdate().executeTakeFirst()
+    const more = bytes - (own?.bytes ?? 0)
+    const isKept = response_sealed.length <= RESPONSE_BYTES_MAX && (more <= 0 || (await hasRoom(tx, row.caller, more)))
+    if (isKept) return { response_sealed, bytes }
+    // It takes less than was reserved, unless the row was deleted: then it does not count.
+    const marker = sealed({ isTooLarge: true, isFinal: stored.isFinal })
+    return { response_sealed: marker, bytes: Math.min(own?.bytes ?? 0, bytesOfRow(key, marker, remembered)) }
+  }
+  async function update(tx: Tenant, values: Kept | { remembered: string; bytes: number }): Promise<void> {
     const { numUpdatedRows } = await tx.db.updateTable('idempotency_keys').set(values).where(isOwn).executeTakeFirst()
     if (numUpdatedRows === 0n) throw inUse()
   }
@@ -107,11 +139,52 @@ export async function performOnce(
       await tenant.db.deleteFrom('idempotency_keys').where(isOwn).where('response_sealed', 'is', null).execute()
     } else {
       // A retry needs what the request remembered, so the row stays, as if its lease had ended.
-      const ended = { claimed_at: new Date(now.getTime() - LEASE_MS - 1) }
+      const ended = { claimed_at: new Date(now.getTime() - LEASE_MS - 1), bytes: bytesOfRow(key, '', remembered) }
       const row = tenant.db.updateTable('idempotency_keys').set(ended)
       await row.where(isOwn).where('response_sealed', 'is', null).execute()
     }
   }
+}
+
+type Kept = { response_sealed: string; bytes: number }
+
+/** What a row counts. */
+function bytesOfRow(key: string, response: string, remembered: unknown): number {
+  const ofMemory = remembered === null ? 0 : Buffer.byteLength(JSON.stringify(remembered))
+  return ROW_BYTES + 2 * key.length + response.length + ofMemory
+}
+
+/** Whether a caller and its tenant may keep more bytes; no other transaction takes them before this one has ended. */
+async function hasRoom(tx: Tenant, caller: string, more: number): Promise<boolean> {
+  const usage = await tx.db
+    .selectFrom('idempotency_usage')
+    .select(['caller', 'bytes'])
+    .where('caller', 'in', ['', caller])
+    // In the order in which the trigger locks them.
+    .orderBy('caller')
+    .forUpdate()
+    .execute()
+  return usage.every((sum) => {
+    const megabytes = sum.caller === '' ? KEPT_MB_MAX.tenant : KEPT_MB_MAX.caller
+    return Number(sum.bytes) + more <= megabytes * 1024 * 1024
+  })
+}
+
+/** @throws ServiceError 429 for the error of the limit, and any other error as it is. */
+function refuseIfFull(error: unknown): never {
+  if ((error as { constraint?: string }).constraint !== 'idempotency_usage_max') throw error
+  const { caller, tenant } = KEPT_MB_MAX
+  const message = `Nothing was changed: the responses that are kept for retries take ${caller} MB for this caller or ${tenant} MB for the workspace, which is the limit. Each is deleted after 24 hours. Try again later, or send the request without an Idempotency-Key.`
+  throw new ServiceError(429, 'idempotency_storage_full', message, {
+    cause: error,
+    retryAfterSeconds: ROOM_AFTER_SECONDS,
+  })
+}
+
+function notKept(): ServiceError {
+  const message =
+    'The first request with this Idempotency-Key was performed, but its response was too large to keep. Read what it changed. For another request, use a new key.'
+  return conflict('idempotency_response_not_kept', message)
 }
 
 /** Where a response is stored, for the secret box: it may contain secrets that are shown once. */
@@ -123,6 +196,8 @@ function responsePlace(tenantId: string, caller: string, key: string): string {
 export async function deleteOldIdempotencyKeys(database: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS)
   await database.deleteFrom('idempotency_keys').where('claimed_at', '<', before).execute()
+  // Of callers that are gone.
+  await database.deleteFrom('idempotency_usage').where(sql<boolean>`bytes = 0`).execute()
 }
 
 /** Deletes a tenant's responses: being encrypted, they cannot be searched for the person who is erased. */
@@ -141,16 +216,17 @@ type Claimed = Pick<Selectable<TenantTables['idempotency_keys']>, (typeof CLAIM_
 
 /**
  * Claims a key that has no response. @returns an earlier request's response or, without one, what it remembered.
- * @throws ServiceError 409
+ * @throws ServiceError 409, 429
  */
 async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Date): Promise<Claimed> {
   const [requestHash] = requestHashes
   // Without a key, the response could not be stored, so the request must fail before anything changes.
   if (!requestHash) throw secretKeyMissing()
   const since = (ms: number) => new Date(now.getTime() - ms)
+  const isKept = sql<boolean>`idempotency_keys.claimed_at >= ${since(KEPT_MS)}`
   const claimed = await tenant.db
     .insertInto('idempotency_keys')
-    .values({ ...row, request_hash: requestHash, claimed_at: now })
+    .values({ ...row, request_hash: requestHash, claimed_at: now, bytes: RESERVED_BYTES })
     .onConflict((on) =>
       on
         .columns(['caller', 'key'])
@@ -158,11 +234,9 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
           request_hash: requestHash,
           claimed_at: now,
           response_sealed: null,
-          remembered: eb
-            .case()
-            .when('idempotency_keys.claimed_at', '>=', since(KEPT_MS))
-            .then(eb.ref('idempotency_keys.remembered'))
-            .end(),
+          remembered: eb.case().when(isKept).then(eb.ref('idempotency_keys.remembered')).end(),
+          bytes: sql`${RESERVED_BYTES}::integer + CASE WHEN ${isKept}
+            THEN coalesce(octet_length(idempotency_keys.remembered::text), 0) ELSE 0 END`,
         }))
         .where(({ eb, and, or }) =>
           or([
@@ -178,6 +252,7 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
     )
     .returning(CLAIM_COLUMNS)
     .executeTakeFirst()
+    .catch(refuseIfFull)
   if (claimed) return claimed
   const known = await tenant.db
     .selectFrom('idempotency_keys')

@@ -38,6 +38,52 @@ CREATE TABLE idempotency_keys (
   -- records that it changes, or the beginning of the ids that it assigns.
   remembered jsonb,
   response_sealed text,
+  -- What the row counts against the limits of its caller and its tenant; while the request runs, what it reserves.
+  bytes integer NOT NULL,
   PRIMARY KEY (tenant_id, caller, key)
 );
 CREATE INDEX idempotency_keys_claimed ON idempotency_keys (claimed_at);
+
+-- The exact sum of these bytes, without adding them up for each request: of each caller, and of the tenant, whose caller is ''.
+-- The check is the limit: a row beyond it cannot exist, however many requests come at once.
+CREATE TABLE idempotency_usage (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  caller text NOT NULL,
+  bytes bigint NOT NULL,
+  PRIMARY KEY (tenant_id, caller),
+  CONSTRAINT idempotency_usage_max CHECK (bytes <= CASE caller WHEN '' THEN 64 ELSE 16 END * 1024 * 1024)
+) WITH (fillfactor = 50);
+CREATE FUNCTION count_idempotency_keys() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO idempotency_usage (tenant_id, caller, bytes)
+      SELECT changed.tenant_id, counted.caller, sum(changed.bytes)
+      FROM (
+        SELECT tenant_id, caller, CASE WHEN TG_OP = 'INSERT' THEN bytes ELSE -bytes END AS bytes FROM changed
+      ) AS changed, LATERAL (VALUES (''), (changed.caller)) AS counted (caller)
+      -- A cascade from a deleted tenant must not recreate a sum.
+      WHERE EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = changed.tenant_id)
+      GROUP BY changed.tenant_id, counted.caller
+      -- Always in the same order, so that no two statements wait for each other.
+      ORDER BY changed.tenant_id, counted.caller
+    ON CONFLICT (tenant_id, caller) DO UPDATE SET bytes = idempotency_usage.bytes + excluded.bytes;
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER idempotency_keys_inserted AFTER INSERT ON idempotency_keys REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION count_idempotency_keys();
+CREATE TRIGGER idempotency_keys_deleted AFTER DELETE ON idempotency_keys REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION count_idempotency_keys();
+CREATE FUNCTION count_idempotency_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO idempotency_usage (tenant_id, caller, bytes)
+      SELECT changed.tenant_id, counted.caller, sum(changed.bytes)
+      FROM (
+        SELECT tenant_id, caller, bytes FROM after UNION ALL SELECT tenant_id, caller, -bytes FROM before
+      ) AS changed, LATERAL (VALUES (''), (changed.caller)) AS counted (caller)
+      GROUP BY changed.tenant_id, counted.caller
+      HAVING sum(changed.bytes) <> 0
+      ORDER BY changed.tenant_id, counted.caller
+    ON CONFLICT (tenant_id, caller) DO UPDATE SET bytes = idempotency_usage.bytes + excluded.bytes;
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER idempotency_keys_updated AFTER UPDATE ON idempotency_keys REFERENCING OLD TABLE AS before NEW TABLE AS after
+  FOR EACH STATEMENT EXECUTE FUNCTION count_idempotency_changes();

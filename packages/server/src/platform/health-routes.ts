@@ -36,7 +36,7 @@ export function healthRoutes(
       config: { access: 'public' },
       schema: {
         operationId: 'ready',
-        summary: 'Whether both databases respond and have disk space',
+        summary: 'Whether both databases respond, have disk space, and have the tables that the service needs',
         tags: ['Health'],
         security: [],
         response: {

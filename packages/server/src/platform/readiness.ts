@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises'
+import type { Client } from 'pg'
 import type { ClickHouse } from './clickhouse/connect.ts'
 import { ServiceError } from './errors.ts'
 import type { PostgresAddress } from './postgres/address.ts'
@@ -12,6 +13,11 @@ const FREE_BYTES_MIN = 64 * MEGABYTE
 interface Dependencies {
   postgres: { address: PostgresAddress }
   clickhouse: ClickHouse
+  /** Whether the databases have the tables and functions that the service needs. */
+  requireAll: {
+    postgres(client: Client): Promise<void>
+    clickhouse(): Promise<void>
+  }
   /** The data directory of the embedded databases. */
   directories: readonly string[]
 }
@@ -27,10 +33,10 @@ export function createReadiness(dependencies: Dependencies): () => Promise<strin
   }
 }
 
-async function findProblems({ postgres, clickhouse, directories }: Dependencies): Promise<string[]> {
+async function findProblems({ postgres, clickhouse, requireAll, directories }: Dependencies): Promise<string[]> {
   const problems = await Promise.all([
-    problemOf('PostgreSQL', pingPostgres(postgres.address, WITHIN_MS)),
-    problemOf('ClickHouse', responded(clickhouse.ping())),
+    problemOf('PostgreSQL', pingPostgres(postgres.address, WITHIN_MS, requireAll.postgres)),
+    problemOf('ClickHouse', responded(clickhouse.ping()).then(requireAll.clickhouse)),
     ...directories.map(diskProblem),
   ])
   return [...new Set(problems.filter((problem) => problem !== null))]

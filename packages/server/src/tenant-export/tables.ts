@@ -98,6 +98,7 @@ export const NOT_EXPORTED: readonly Name[] = [
   'event_ids_2',
   'exports',
   'idempotency_keys',
+  'idempotency_usage',
   'oauth_tokens',
   'authorizations',
   'import_chunks',

@@ -106,37 +106,45 @@ function displayedName(name: string): string {
 
 function requireRedirectUri(uri: unknown): string {
   if (typeof uri === 'string' && isRedirectUri(uri)) return uri
-  const forms = 'https, http on localhost, or the scheme of an installed application'
-  throw new OAuthError('invalid_redirect_uri', `A redirect URI must use ${forms}, without a user or a fragment.`)
+  const schemes = `a scheme of your own in reverse-domain form such as com.example.app, or one of ${[...KNOWN_SCHEMES].join(', ')}`
+  const forms = `https, http on localhost, 127.0.0.1 or [::1], ${schemes}`
+  const message = `A redirect URI must use ${forms}; without a user, a fragment, a backslash, or a * in its host.`
+  throw new OAuthError('invalid_redirect_uri', message)
 }
 
-/** Schemes that browsers or systems handle themselves, so they are never an installed application's own. */
-const NOT_OF_APPLICATIONS = new Set([
-  'about',
-  'blob',
-  'content',
-  'data',
-  'file',
-  'filesystem',
-  'ftp',
-  'intent',
-  'javascript',
-  'mailto',
-  'sms',
-  'tel',
-  'urn',
-  'vbscript',
-  'view-source',
-  'ws',
-  'wss',
+/** The schemes of MCP clients that are no reverse domain, as RFC 8252 wants it. Cursor registers grokbot with its own. */
+const KNOWN_SCHEMES: ReadonlySet<string> = new Set([
+  'claude',
+  'code-oss',
+  'cursor',
+  'goose',
+  'grokbot',
+  'kiro',
+  'raycast',
+  'trae',
+  'vscode',
+  'vscode-insiders',
+  'vscodium',
+  'warp',
+  'windsurf',
+  'zed',
 ])
 
+/**
+ * A reverse domain (RFC 8252, section 7.1), which belongs to whoever owns the domain. Any other scheme may be handled by the
+ * browser or the system, such as `javascript` and `ms-settings`, or by a program that would show or run what it gets.
+ */
+const REVERSE_DOMAIN = /^[a-z][a-z0-9]*(\.[a-z0-9-]+)+$/
+
 function isRedirectUri(uri: string): boolean {
-  if (uri.length > REDIRECT_URI_LENGTH_MAX || !/^[\x21-\x7e]+$/.test(uri) || uri.includes('#')) return false
+  if (uri.length > REDIRECT_URI_LENGTH_MAX || !/^[\x21-\x7e]+$/.test(uri) || /[#\\]/.test(uri)) return false
   if (!URL.canParse(uri)) return false
-  const { protocol, username, password, host } = new URL(uri)
-  if (username !== '' || password !== '') return false
-  if (protocol === 'https:') return host !== '' && uri.startsWith('https://')
-  if (protocol === 'http:') return uri.startsWith('http://') && isLoopback(uri)
-  return !NOT_OF_APPLICATIONS.has(protocol.slice(0, -1))
+  const { protocol, host } = new URL(uri)
+  // The URL of an empty user has none.
+  const [, authority = ''] = /^[^:]*:\/\/([^/?]*)/.exec(uri) ?? []
+  if (authority.includes('@') || host.includes('*') || /%2a/i.test(authority)) return false
+  if (protocol === 'https:') return uri.startsWith('https://') && authority !== ''
+  if (protocol === 'http:') return uri.startsWith('http://') && authority !== '' && isLoopback(uri)
+  const scheme = protocol.slice(0, -1)
+  return KNOWN_SCHEMES.has(scheme) || REVERSE_DOMAIN.test(scheme)
 }

@@ -13,7 +13,7 @@ const ACCESS_MS = HOUR_MS
 const REFRESH_MS = 30 * DAY_MS
 /**
  * How long after its use a refresh token may be sent again: the response may have been lost, or two windows of one
- * application may refresh at once. Later, it counts as stolen.
+ * application may refresh at once. Later, or once the application has used what it got, it counts as stolen.
  */
 const REPEAT_MS = 10_000
 
@@ -81,7 +81,8 @@ async function exchangeCode(tx: Tenant, row: Row, of: Parameter, now: Date): Pro
 }
 
 async function exchangeRefreshToken(tx: Tenant, row: Row, of: Parameter, now: Date): Promise<Outcome> {
-  if (row.used_at !== null && now.getTime() - row.used_at.getTime() > REPEAT_MS) {
+  const isTooLate = row.used_at !== null && now.getTime() - row.used_at.getTime() > REPEAT_MS
+  if (isTooLate || row.ended_at !== null) {
     await endGrantByItself(tx, row.grant_id, 'refresh_token_reused', now)
     return refused('refresh')
   }
@@ -92,6 +93,7 @@ async function exchangeRefreshToken(tx: Tenant, row: Row, of: Parameter, now: Da
   if (beyond !== undefined) {
     return { refusal: new OAuthError('invalid_scope', `The person has not allowed ${beyond}. Connect again.`) }
   }
+  await endOtherChains(tx, row, now)
   return issue(tx, row, now)
 }
 
@@ -104,9 +106,12 @@ function refused(kind: 'code' | 'refresh'): Outcome {
   return { refusal: new OAuthError('invalid_grant', `The ${what} is not valid: unknown, used, expired or revoked.`) }
 }
 
-/** A code or token with its grant, locked until the transaction ends; null if it is unknown. */
+/**
+ * A code or token with its grant, which is locked until the transaction ends: two exchanges of one grant must see what the
+ * other has ended. Null if it is unknown.
+ */
 async function lockToken(database: Stores['database'], text: string, kinds: readonly TokenKind[]) {
-  const row = await database
+  const found = database
     .selectFrom('oauth_tokens')
     .innerJoin('oauth_grants', (join) =>
       join
@@ -115,22 +120,45 @@ async function lockToken(database: Stores['database'], text: string, kinds: read
     )
     .where('oauth_tokens.token_hash', '=', tokenHash(text))
     .where('oauth_tokens.kind', 'in', kinds)
+  if (!(await found.select('oauth_grants.grant_id').forUpdate('oauth_grants').executeTakeFirst())) return null
+  // A statement of its own, which sees what the holder of the lock has committed.
+  const row = await found
     .select(['oauth_tokens.tenant_id', 'oauth_tokens.token_id', 'oauth_tokens.grant_id', 'oauth_tokens.kind'])
     .select(['oauth_tokens.code_challenge', 'oauth_tokens.redirect_uri'])
-    .select(['oauth_tokens.expires_at', 'oauth_tokens.used_at'])
+    .select(['oauth_tokens.parent_id', 'oauth_tokens.exchange_id'])
+    .select(['oauth_tokens.expires_at', 'oauth_tokens.used_at', 'oauth_tokens.ended_at'])
     .select(['oauth_grants.client_id', 'oauth_grants.user_id', 'oauth_grants.scopes', 'oauth_grants.revoked_at'])
-    .forUpdate()
     .executeTakeFirst()
   return row ?? null
+}
+
+/**
+ * An application that uses a refresh token has received it: its parent must not be exchanged again, and what other exchanges
+ * of the parent gave ends, because nobody else may go on with it. Using that reveals that two hold the tokens of one.
+ */
+async function endOtherChains(tx: Tenant, { grant_id, parent_id, exchange_id }: Row, now: Date): Promise<void> {
+  const ofGrant = tx.db.updateTable('oauth_tokens').set({ ended_at: now }).where('grant_id', '=', grant_id)
+  await ofGrant
+    .where('ended_at', 'is', null)
+    .where(({ or, and, eb }) =>
+      or([
+        and([eb('parent_id', '=', parent_id), eb('exchange_id', '!=', exchange_id)]),
+        eb('token_id', '=', parent_id),
+      ]),
+    )
+    .execute()
 }
 
 /** Marks what was exchanged as used, and creates an access token and a refresh token. */
 async function issue(tx: Tenant, row: Row, now: Date): Promise<Outcome> {
   const access = newToken('access')
   const refresh = newToken('refresh')
+  const exchangeId = newId()
   const token = (kind: 'access' | 'refresh', text: string, livesMs: number) => ({
     token_id: newId(),
     grant_id: row.grant_id,
+    parent_id: row.token_id,
+    exchange_id: exchangeId,
     kind,
     token_hash: tokenHash(text),
     expires_at: new Date(now.getTime() + livesMs),

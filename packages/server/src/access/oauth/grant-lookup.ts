@@ -83,6 +83,7 @@ async function findByHash(database: Database, hash: Buffer, now: Date): Promise<
     .where('oauth_tokens.token_hash', '=', hash)
     .where('oauth_tokens.kind', '=', 'access')
     .where('oauth_tokens.expires_at', '>', now)
+    .where('oauth_tokens.ended_at', 'is', null)
     .where('oauth_grants.revoked_at', 'is', null)
     .select(['oauth_grants.tenant_id', 'oauth_grants.grant_id', 'oauth_grants.client_name', 'oauth_grants.scopes'])
     .select(['oauth_grants.redacts', 'tenant_users.role', 'users.id as user_id', 'users.name', 'users.email'])

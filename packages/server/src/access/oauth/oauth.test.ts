@@ -164,6 +164,28 @@ describe('a registration', () => {
     ['javascript:alert(1)'],
     ['data:text/html,hello'],
     ['//app.example'],
+    ['https://*.example.com/cb'],
+    ['https://*/cb'],
+    ['https://%2A.example.com/cb'],
+    ['http://*.localhost/cb'],
+    ['com.example.app://*/cb'],
+    ['https://@app.example/cb'],
+    ['com.example.app://user@host/cb'],
+    ['https://app.example\\@evil.example/cb'],
+    ['https:/app.example/cb'],
+    ['https:///app.example/cb'],
+    ['http://localhost.evil.example/cb'],
+    ['http://[::2]/cb'],
+    ['http://app.example/cb'],
+    ['file:///etc/passwd'],
+    ['blob:https://app.example/1'],
+    ['about:blank'],
+    ['vbscript:x'],
+    ['JavaScript:alert(1)'],
+    ['ms-settings:network'],
+    ['myapp://cb'],
+    ['x-apple.systempreferences:x'],
+    ['.app:/cb'],
     [7],
   ])('with the redirect URI %s is refused', async (uri) => {
     const { status, body } = await register(service, { redirect_uris: [uri] })
@@ -179,7 +201,16 @@ describe('a registration', () => {
   )
 
   test('keeps what it may, gives no secret, and makes a name harmless', async () => {
-    const uris = ['https://app.example/cb', 'cursor://anysphere.cursor/oauth', 'http://[::1]:7/cb']
+    const uris = [
+      'https://app.example/cb?a=*',
+      'cursor://anysphere.cursor-mcp/oauth/callback',
+      'vscode-insiders://publisher.extension/cb',
+      'com.example.app:/cb',
+      'com.example-app.mcp://oauth/cb',
+      'http://[::1]:7/cb',
+      'http://localhost/cb',
+      'http://127.0.0.1:50123/cb',
+    ]
     const name = `Ada\u202e\u0007 ${'x'.repeat(200)}`
     const metadata = { client_name: name, redirect_uris: uris, token_endpoint_auth_method: 'client_secret_post' }
     const { status, body } = await register(service, metadata)
@@ -334,6 +365,55 @@ describe('a refresh token', () => {
     for (const { status, body } of [one, two]) {
       expect(status).toBe(200)
       expect(await statusOf(body.access_token)).toBe(200)
+    }
+  })
+
+  test('that is repeated gives two chains, of which one ends when the other goes on', async () => {
+    for (const goesOn of [0, 1]) {
+      const app = await connected(owner)
+      const chains = [(await app.refresh()).body, (await app.refresh()).body]
+      const [on, off] = goesOn === 0 ? chains : chains.toReversed()
+      const next = await app.refresh(on.refresh_token)
+      expect(next.status).toBe(200)
+      expect(await Promise.all([next.body, on, off].map((held) => statusOf(held.access_token)))).toEqual([
+        200, 200, 401,
+      ])
+      const grantId = await grantOf(next.body.access_token)
+      const other = await app.refresh(off.refresh_token)
+      expect([other.status, other.body.error]).toEqual([400, 'invalid_grant'])
+      expect(await statusOf(next.body.access_token)).toBe(401)
+      expect((await app.refresh(next.body.refresh_token)).body.error).toBe('invalid_grant')
+      expect((await auditOf('connected_app.revoked', grantId)).details.reason).toBe('refresh_token_reused')
+    }
+  })
+
+  test('cannot be repeated once its successor was used, which ends the grant', async () => {
+    const app = await connected(owner)
+    const first = await app.refresh()
+    const second = await app.refresh(first.body.refresh_token)
+    expect((await app.refresh(app.refreshToken)).body.error).toBe('invalid_grant')
+    expect(await statusOf(second.body.access_token)).toBe(401)
+  })
+
+  test('may lose two responses in a row', async () => {
+    const app = await connected(owner)
+    await app.refresh()
+    const first = await app.refresh()
+    await app.refresh(first.body.refresh_token)
+    const second = await app.refresh(first.body.refresh_token)
+    const third = await app.refresh(second.body.refresh_token)
+    expect([third.status, await statusOf(third.body.access_token)]).toEqual([200, 200])
+  })
+
+  test('of two chains that go on at once, at most one does', async () => {
+    for (let round = 0; round < 5; round++) {
+      const app = await connected(owner)
+      const chains = await Promise.all([app.refresh(), app.refresh(), app.refresh()])
+      const next = await Promise.all(chains.map(({ body }) => app.refresh(body.refresh_token)))
+      expect(next.map(({ status }) => status).sort()).toEqual([200, 400, 400])
+      // Two have held the tokens of one, so neither keeps them.
+      const held = [...chains, ...next].flatMap(({ body }) => body.access_token ?? [])
+      expect(await Promise.all(held.map(statusOf))).toEqual(held.map(() => 401))
     }
   })
 

@@ -26,7 +26,7 @@ const FORM = 'application/x-www-form-urlencoded'
 export async function oauthRoutes(
   app: App,
   dependencies: ExchangeDependencies & {
-    rateLimiter: Pick<RateLimiter, 'checkSignIn' | 'checkInvalidKeys' | 'countInvalidKey'>
+    rateLimiter: Pick<RateLimiter, 'checkRegistration' | 'checkInvalid' | 'countInvalid'>
   },
 ): Promise<void> {
   const { stores, config, clock, rateLimiter } = dependencies
@@ -51,27 +51,27 @@ export async function oauthRoutes(
 
   allowPreflight(app, REGISTER_PATH, 'POST')
   app.post(REGISTER_PATH, { ...options, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
-    // A registration leads to a sign-in, so both share a limit.
-    rateLimiter.checkSignIn(request.ip, reply)
+    rateLimiter.checkRegistration(request, reply)
     return reply.code(201).send(await registerClient(stores.database, request.body, clock()))
   })
 
   allowPreflight(app, TOKEN_PATH, 'POST')
   app.post(TOKEN_PATH, { ...options, bodyLimit: BODY_BYTES_MAX }, async (request) => {
-    rateLimiter.checkInvalidKeys(request.ip)
+    rateLimiter.checkInvalid('code or token', request)
     try {
       return await exchange(dependencies, parametersOf(request.body))
     } catch (error) {
-      if (error instanceof OAuthError && error.code === 'invalid_grant') rateLimiter.countInvalidKey(request.ip)
+      const isWrong = error instanceof OAuthError && error.code === 'invalid_grant'
+      if (isWrong) rateLimiter.countInvalid('code or token', request)
       throw error
     }
   })
 
   allowPreflight(app, REVOKE_PATH, 'POST')
   app.post(REVOKE_PATH, { ...options, bodyLimit: BODY_BYTES_MAX }, async (request) => {
-    rateLimiter.checkInvalidKeys(request.ip)
+    rateLimiter.checkInvalid('code or token', request)
     const isKnown = await revokeToken(dependencies, parametersOf(request.body))
-    if (!isKnown) rateLimiter.countInvalidKey(request.ip)
+    if (!isKnown) rateLimiter.countInvalid('code or token', request)
     return {}
   })
 }

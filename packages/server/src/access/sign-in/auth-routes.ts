@@ -5,7 +5,7 @@ import type { App } from '../../platform/http/app-types.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Access } from '../authentication.ts'
-import type { SignedIn } from '../sessions.ts'
+import { hasStateCookie, type SignedIn } from '../sessions.ts'
 import { OIDC_PROVIDER } from './auth.ts'
 import { type CodeDependencies, checkCode } from './check-code.ts'
 import { forward } from './forward.ts'
@@ -71,9 +71,10 @@ const FORWARDED: readonly Forwarded[] = [
 /** Sign-in, sign-out, second factors and passwords: the sign-in library behind our own checks. */
 export function authRoutes(
   app: App,
-  dependencies: CodeDependencies & PasswordMailDependencies & { config: Pick<Config, 'oidc'>; log: Logger },
+  dependencies: CodeDependencies &
+    PasswordMailDependencies & { config: Pick<Config, 'oidc' | 'publicUrl'>; log: Logger },
 ): void {
-  const { rateLimiter, log } = dependencies
+  const { config, rateLimiter, log } = dependencies
   // A missing body counts as empty, because a sign-out needs none. People leave spaces around an address.
   const tidy = async (request: FastifyRequest) => {
     if (request.body === undefined) request.body = {}
@@ -145,7 +146,7 @@ export function authRoutes(
     `/api/auth/callback/${OIDC_PROVIDER}`,
     { config: { access: 'public' }, schema: { querystring: Type.Object({}, { additionalProperties: true }) } },
     async (request, reply) => {
-      rateLimiter.checkSignIn(request.ip, reply)
+      rateLimiter.checkReturn(request.ip, hasStateCookie(request.headers.cookie, config.publicUrl), reply)
       await finishOidcSignIn(dependencies, request, reply)
       return reply.send()
     },

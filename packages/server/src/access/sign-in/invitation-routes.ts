@@ -14,7 +14,7 @@ export function invitationRoutes(app: App, dependencies: JoinDependencies): void
     '/api/invitations/:token',
     { config: { access: 'public' }, schema: { params: TokenPath, response: { 200: InvitationSeen } } },
     async (request, reply) => {
-      rateLimiter.checkSignIn(request.ip, reply)
+      rateLimiter.checkInvitation(request, reply)
       reply.header('cache-control', 'no-store')
       return { status: 'success' as const, ...(await readInvitationByToken(stores, request.params.token, clock())) }
     },

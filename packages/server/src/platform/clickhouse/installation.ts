@@ -6,7 +6,7 @@ import type { ClickHouse } from './connect.ts'
 import { createMissingTables, type TableDefinition } from './tables.ts'
 
 /** The ids of the installations whose events are in this ClickHouse. One row, unless a loss was accepted. */
-const INSTALLATION_TABLE: TableDefinition = {
+export const INSTALLATION_TABLE: TableDefinition = {
   name: 'installation',
   elements: ['installation_id UUID'],
   orderBy: 'installation_id',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { DAY_SECONDS } from '../time.ts'
 import type { ClickHouse } from './connect.ts'
 
@@ -24,6 +25,46 @@ export function onCluster(cluster: string | null): string {
   return cluster === null ? '' : ` ON CLUSTER '${cluster}'`
 }
 
+/** Begins the comment of every table of ours; the hash of the statements that created it follows. */
+const COMMENT = 'Customer Data Service '
+
+function commentOf(table: TableDefinition, cluster: string | null): string {
+  const hash = createHash('sha256').update(definitionOf(table, cluster).join('\n')).digest('hex')
+  return COMMENT + hash.slice(0, 32)
+}
+
+/** The tables with our names that other statements have created: of another version, or for another cluster. */
+export async function unknownTables(
+  clickhouse: ClickHouse,
+  tables: readonly TableDefinition[],
+  cluster: string | null,
+): Promise<string[]> {
+  const comments = await commentsOf(clickhouse)
+  return tables.flatMap((table) => {
+    const names = [...new Set([table.name, storageTable(table, cluster)])]
+    const expected = commentOf(table, cluster)
+    return names.filter((name) => comments.has(name) && comments.get(name) !== expected)
+  })
+}
+
+/** What ClickHouse lacks of these tables, such as `the table events`. */
+export async function missingTables(
+  clickhouse: ClickHouse,
+  tables: readonly TableDefinition[],
+  cluster: string | null,
+): Promise<string[]> {
+  const comments = await commentsOf(clickhouse)
+  const names = tables.flatMap((table) => [...new Set([table.name, storageTable(table, cluster)])])
+  return names.filter((name) => !comments.has(name)).map((name) => `the table ${name}`)
+}
+
+/** The comment of each table. */
+async function commentsOf(clickhouse: ClickHouse): Promise<Map<string, string>> {
+  const found = 'SELECT name, comment FROM system.tables WHERE database = currentDatabase()'
+  const rows = await clickhouse.query<{ name: string; comment: string }>(found)
+  return new Map(rows.map(({ name, comment }) => [name, comment]))
+}
+
 /**
  * Creates missing tables. In a cluster, an ON CLUSTER statement waits for a server that is down, so none is sent if
  * nothing is missing: the service must start even then.
@@ -33,8 +74,7 @@ export async function createMissingTables(
   tables: readonly TableDefinition[],
   cluster: string | null,
 ): Promise<void> {
-  const found = 'SELECT name FROM system.tables WHERE database = currentDatabase()'
-  const names = new Set((await clickhouse.query<{ name: string }>(found)).map(({ name }) => name))
+  const names = await commentsOf(clickhouse)
   for (const table of tables) {
     if (names.has(table.name)) continue
     for (const statement of createTableStatements(table, cluster)) await clickhouse.command(statement)
@@ -43,6 +83,10 @@ export async function createMissingTables(
 
 /** The idempotent statements that create a table: MergeTree, or Replicated and Distributed with a cluster. */
 export function createTableStatements(table: TableDefinition, cluster: string | null): string[] {
+  return definitionOf(table, cluster).map((statement) => `${statement}\nCOMMENT '${commentOf(table, cluster)}'`)
+}
+
+function definitionOf(table: TableDefinition, cluster: string | null): string[] {
   const name = storageTable(table, cluster)
   const kind = table.latestBy === undefined ? 'MergeTree' : 'ReplacingMergeTree'
   const place = cluster === null ? [] : [`'/clickhouse/tables/{shard}/{database}/${name}'`, `'{replica}'`]

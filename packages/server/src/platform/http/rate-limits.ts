@@ -1,18 +1,24 @@
 import { createHash } from 'node:crypto'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RateLimits } from '../../config.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../time.ts'
 import { HOST, networkOf } from './networks.ts'
 import { createWindows, type Usage, type Windows } from './windows.ts'
 
+/** What a limit by address needs to know of a request. */
+export type Sender = Pick<FastifyRequest, 'ip' | 'method' | 'headers'>
+
+/** A secret that a stranger may guess. Each kind has a limit of its own, so that guessing one refuses no other. */
+export type Guessable = 'API key' | 'write key' | 'hook token' | 'code or token'
+
 /** Counts requests of this process and rejects those over a limit; the standard headers report the limits. */
 export interface RateLimiter {
   /** @throws ServiceError 429 `rate_limited`. */
   checkApiKey(keyId: string, reply: FastifyReply): void
-  /** Rejects an address that has sent too many invalid API keys. @throws ServiceError 429 `rate_limited`. */
-  checkInvalidKeys(ip: string): void
-  countInvalidKey(ip: string): void
+  /** Rejects an address that has sent too many invalid secrets of this kind. @throws ServiceError 429 `rate_limited`. */
+  checkInvalid(kind: Guessable, sender: Sender): void
+  countInvalid(kind: Guessable, sender: Sender): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkUser(userId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
@@ -33,8 +39,21 @@ export interface RateLimiter {
   checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
   /** @param person the form's visitor or email address. @throws ServiceError 429 `rate_limited`. */
   checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
-  /** Counts a sign-in attempt by address, for any person. @throws ServiceError 429 `rate_limited`. */
+  /**
+   * Counts a sign-in attempt by address, for any person. Only for requests that no page of another site can send: it
+   * could otherwise lock out everyone who shares the address with its reader. @throws ServiceError 429 `rate_limited`.
+   */
   checkSignIn(ip: string, reply: FastifyReply): void
+  /** Counts a look at an invitation by address. @throws ServiceError 429 `rate_limited`. */
+  checkInvitation(sender: Sender, reply: FastifyReply): void
+  /**
+   * Counts a return from the OpenID provider by address.
+   * @param isExpected whether this browser started the sign-in: other pages can send it here without. These count apart.
+   * @throws ServiceError 429 `rate_limited`.
+   */
+  checkReturn(ip: string, isExpected: boolean, reply: FastifyReply): void
+  /** Counts a registration of an application by address. @throws ServiceError 429 `rate_limited`. */
+  checkRegistration(sender: Sender, reply: FastifyReply): void
   /**
    * Counts the attempt for the person, by email address or id: from this address, and from all addresses together,
    * which rejects only those that the person has not signed in from before.
@@ -57,7 +76,12 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     perMinute === undefined ? null : { perMinute, windows: createWindows() }
   const apiKeys = createLimit(limits?.apiPerMinute)
   const users = createLimit(limits?.apiPerMinute)
-  const invalidKeys = createLimit(limits?.invalidKeyPerIpPerMinute)
+  const guesses: Record<Guessable, Limit | null> = {
+    'API key': createLimit(limits?.invalidKeyPerIpPerMinute),
+    'write key': createLimit(limits?.invalidKeyPerIpPerMinute),
+    'hook token': createLimit(limits?.invalidKeyPerIpPerMinute),
+    'code or token': createLimit(limits?.invalidKeyPerIpPerMinute),
+  }
   const trackers = createLimit(limits?.trackPerIpPerMinute)
   const trackedTenants = createLimit(limits?.trackPerTenantPerMinute)
   const sources = createLimit(limits?.sourcePerMinute)
@@ -71,6 +95,9 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const signIns = createLimit(limits?.signInPerIpPerMinute)
   const signInPersons = createLimit(limits?.signInPerPersonPerMinute)
   const signInsElsewhere = createLimit(limits?.signInElsewherePerMinute)
+  const invitations = createLimit(limits?.signInPerIpPerMinute)
+  const returns = createLimit(limits?.signInPerIpPerMinute)
+  const registrations = createLimit(limits?.registrationPerIpPerMinute)
   const now = () => clock().getTime()
 
   /** @param reply null: the headers do not report this limit. */
@@ -99,8 +126,8 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   return {
     checkApiKey: (keyId, reply) => count(apiKeys, keyId, reply),
     checkUser: (userId, reply) => count(users, userId, reply),
-    checkInvalidKeys: (ip) => checkInvalid(invalidKeys, hostOf(ip), 'requests with an invalid API key'),
-    countInvalidKey: (ip) => invalidKeys?.windows.count(hostOf(ip), now()),
+    checkInvalid: (kind, sender) => checkInvalid(guesses[kind], placeOf(sender), `requests with an invalid ${kind}`),
+    countInvalid: (kind, sender) => guesses[kind]?.windows.count(placeOf(sender), now()),
     checkPage: (tenantId, ip, reply) => {
       count(trackedTenants, tenantId, reply)
       count(trackers, `${tenantId} ${hostOf(ip)}`, reply)
@@ -121,6 +148,9 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     },
     checkFormPerson: (tenantId, person, reply) => count(formPersons, `${tenantId} ${digest(person)}`, reply),
     checkSignIn: (ip, reply) => count(signIns, hostOf(ip), reply),
+    checkInvitation: (sender, reply) => count(invitations, placeOf(sender), reply),
+    checkReturn: (ip, isExpected, reply) => count(returns, `${hostOf(ip)} ${isExpected}`, reply),
+    checkRegistration: (sender, reply) => count(registrations, placeOf(sender), reply),
     checkSignInOf: (person, ip, knownBy, reply) => {
       count(signInPersons, `${hostOf(ip)} ${digest(person)}`, reply)
       if (signInsElsewhere === null) return true
@@ -154,6 +184,17 @@ function rateLimited(what: string, perMinute: number, { resetSeconds }: Usage): 
 /** All invalid addresses share one count, so that inventing one does not reset it. */
 function hostOf(ip: string): string {
   return networkOf(ip, HOST) ?? 'unknown'
+}
+
+/**
+ * The address of a sender, and whether a page of any site can have sent the request: these count apart, so that a page
+ * cannot use up what the programs and the dashboard at its reader's address may do.
+ */
+function placeOf({ ip, method, headers }: Sender): string {
+  // Browsers add an Origin to all that a page sends, except to a simple GET, which has neither of these two headers.
+  const isSimple = headers['x-requested-by'] === undefined && headers.authorization === undefined
+  const isFromPage = headers.origin !== undefined || (isSimple && (method === 'GET' || method === 'HEAD'))
+  return `${hostOf(ip)}${isFromPage ? ' page' : ''}`
 }
 
 /** Callers choose the length of these texts, and a store has a hundred thousand of them. */

@@ -70,10 +70,14 @@ export function openPool<Tables>(
 const PROBE = "SET work_mem = '64kB'; SELECT count(*) FROM generate_series(1, 10000)"
 
 /**
- * Whether PostgreSQL accepts a new connection and has disk space. Pooled connections survive the listening socket that
+ * Whether PostgreSQL accepts a new connection, has disk space and passes the `check`. Pooled connections survive the listening socket that
  * they were opened through, so they prove nothing.
  */
-export async function pingPostgres(address: PostgresAddress, withinMs: number): Promise<void> {
+export async function pingPostgres(
+  address: PostgresAddress,
+  withinMs: number,
+  check: (client: pg.Client) => Promise<void>,
+): Promise<void> {
   const client = new NotingClient({
     ...address,
     application_name: 'customer-data-service readiness',
@@ -84,6 +88,7 @@ export async function pingPostgres(address: PostgresAddress, withinMs: number): 
   try {
     await client.connect()
     await client.query(PROBE)
+    await check(client)
   } catch (error) {
     throw asUnavailable(error) ?? error
   } finally {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { hasSessionCookie } from '../../access/sessions.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import type { RateLimiter } from '../../platform/http/rate-limits.ts'
+import type { RateLimiter, Sender } from '../../platform/http/rate-limits.ts'
 import type { FindSource, KeyedSource } from '../../sources/write-keys.ts'
 import { sendingHost } from '../track/location.ts'
 import { domainNotAllowed, type FindTenantOfHost } from '../track/page.ts'
@@ -12,7 +12,7 @@ const BASIC = /^Basic +([A-Za-z0-9+/_-]{1,400}={0,2})$/i
 export interface CredentialDependencies {
   findSource: FindSource
   findTenantOfHost: FindTenantOfHost
-  rateLimiter: Pick<RateLimiter, 'checkInvalidKeys' | 'countInvalidKey' | 'checkSource' | 'checkPage'>
+  rateLimiter: Pick<RateLimiter, 'checkInvalid' | 'countInvalid' | 'checkSource' | 'checkPage'>
 }
 
 /** The write key in the Authorization header, else in the path or the query; null if it can only be in the body. */
@@ -51,11 +51,11 @@ export function missingWriteKey(): ServiceError {
 export async function sourceOfKey(
   { findSource, rateLimiter }: CredentialDependencies,
   key: string,
-  ip: string,
+  sender: Sender,
 ): Promise<KeyedSource> {
-  const source = await findSource(key, () => rateLimiter.checkInvalidKeys(ip))
+  const source = await findSource(key, () => rateLimiter.checkInvalid('write key', sender))
   if (source !== null) return source
-  rateLimiter.countInvalidKey(ip)
+  rateLimiter.countInvalid('write key', sender)
   const message = 'The write key is not valid. It may be mistyped or replaced, or its source was deleted.'
   throw new ServiceError(401, 'invalid_write_key', message)
 }

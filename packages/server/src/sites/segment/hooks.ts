@@ -34,7 +34,7 @@ export function authenticateSdks(app: App, dependencies: CredentialDependencies 
   app.decorateRequest('isKeyInPlace', false)
 
   async function admit(request: FastifyRequest, reply: FastifyReply, key: string): Promise<void> {
-    const source = await sourceOfKey(dependencies, key, request.ip)
+    const source = await sourceOfKey(dependencies, key, request)
     request.keyedSource = source
     await requirePlaceOfKey(dependencies, source, request, reply)
     request.isKeyInPlace = true

@@ -537,12 +537,19 @@ export interface Hooks {
 }
 
 export interface IdempotencyKeys {
+  bytes: number;
   caller: string;
   claimed_at: Timestamp;
   key: string;
   remembered: Json | null;
   request_hash: Buffer;
   response_sealed: string | null;
+  tenant_id: string;
+}
+
+export interface IdempotencyUsage {
+  bytes: Int8;
+  caller: string;
   tenant_id: string;
 }
 
@@ -745,9 +752,12 @@ export interface OauthGrants {
 
 export interface OauthTokens {
   code_challenge: string | null;
+  ended_at: Timestamp | null;
+  exchange_id: string | null;
   expires_at: Timestamp;
   grant_id: string;
   kind: string;
+  parent_id: string | null;
   redirect_uri: string | null;
   tenant_id: string;
   token_hash: Buffer;
@@ -806,6 +816,11 @@ export interface SavedViews {
   tenant_id: string;
   updated_at: Timestamp;
   view_id: string;
+}
+
+export interface SchemaFingerprint {
+  fingerprint: string;
+  single: Generated<boolean>;
 }
 
 export interface SegmentChecks {
@@ -1242,6 +1257,7 @@ export interface DB {
   hook_bodies: HookBodies;
   hooks: Hooks;
   idempotency_keys: IdempotencyKeys;
+  idempotency_usage: IdempotencyUsage;
   identification_settings: IdentificationSettings;
   identities: Identities;
   import_changes: ImportChanges;
@@ -1265,6 +1281,7 @@ export interface DB {
   refused_events: RefusedEvents;
   request_problems: RequestProblems;
   saved_views: SavedViews;
+  schema_fingerprint: SchemaFingerprint;
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
   segment_members: SegmentMembers;

@@ -1,0 +1,241 @@
+import { rm } from 'node:fs/promises'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { CLICKHOUSE_TABLES } from '../src/assembly/known-tables.ts'
+import { MIGRATIONS, SCHEMA } from '../src/assembly/migrations.ts'
+import { startEmbeddedPostgres } from '../src/platform/embedded/postgres.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import { migratePostgres } from '../src/platform/postgres/migrate.ts'
+import { schemaOf } from '../src/platform/postgres/schema.ts'
+import { CommandLine } from './command-line.ts'
+import { createDatabase, databaseUrl } from './databases.ts'
+import { freePort } from './ports.ts'
+import { MAIN, openDirectory, RUNNING, startCommand, startProcess } from './process.ts'
+import { call, startTestService, type TestService } from './service.ts'
+
+/** The service runs on the tables that it would create itself, and on no others. */
+
+const cleanup: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo()
+})
+
+async function execute(connectionString: string, statement: string) {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const LISTENING = { PORT: '0', HOST: '127.0.0.1', CDS_LOG_LEVEL: 'warn' }
+
+/** Starts the service, which must refuse. @returns its exit code and everything that it printed. */
+async function refused(environment: Record<string, string>): Promise<string> {
+  const started = startProcess(MAIN, [], { ...LISTENING, ...environment }, RUNNING)
+  return started.then(
+    async (service) => {
+      await service.end('SIGKILL')
+      throw new Error('It started.')
+    },
+    ({ message }: Error) => message.replace(/^· .*\n/gm, ''),
+  )
+}
+
+const tablesOf = (database: string) =>
+  execute(
+    database,
+    "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2",
+  )
+
+/** Databases that this version did not create, and how they came about. */
+const STRANGERS: [string, () => Promise<string>][] = [
+  ['whose tables an earlier version created', async () => changed('DROP TABLE schema_fingerprint')],
+  ['whose tables other statements created', async () => changed("UPDATE schema_fingerprint SET fingerprint = 'x'")],
+  ['whose fingerprint is lost', async () => changed('DELETE FROM schema_fingerprint')],
+  ['of another application', async () => emptyWith('CREATE TABLE users (id text)')],
+]
+
+async function changed(statement: string): Promise<string> {
+  const database = await createDatabase()
+  await execute(database, statement)
+  return database
+}
+
+async function emptyWith(statement: string): Promise<string> {
+  const name = `empty_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
+  await execute(databaseUrl('postgres'), `CREATE DATABASE ${name} TEMPLATE template0`)
+  await execute(databaseUrl(name), statement)
+  return databaseUrl(name)
+}
+
+test.each(STRANGERS)('a PostgreSQL database %s is refused and stays as it is', async (_what, create) => {
+  const DATABASE_URL = await create()
+  const before = await tablesOf(DATABASE_URL)
+  await expect(startTestService({ DATABASE_URL })).rejects.toMatchObject({
+    code: 'unknown_tables',
+    message: expect.stringMatching(
+      /^The PostgreSQL database in DATABASE_URL has .* set DATABASE_URL to an empty database\.$/,
+    ),
+  })
+  expect(await tablesOf(DATABASE_URL)).toEqual(before)
+})
+
+test('the refusal is one sentence after another on standard error, and commands have the same', async () => {
+  const DATABASE_URL = await changed('DROP TABLE schema_fingerprint')
+  const CDS_DATA_DIR = await openDirectory()
+  cleanup.push(() => rm(CDS_DATA_DIR, { recursive: true, force: true }))
+  const output = await refused({ DATABASE_URL, CDS_DATA_DIR })
+  expect(output).toMatch(
+    /ended with 1:\nThe service could not start: The PostgreSQL database in DATABASE_URL has .*\n$/,
+  )
+  const commandLine = new CommandLine({ DATABASE_URL, CDS_DATA_DIR })
+  cleanup.push(() => commandLine.close())
+  for (const command of ['migrate', 'doctor']) {
+    expect(await commandLine.json(command)).toMatchObject({ exit: 1, error: { code: 'unknown_tables' } })
+  }
+})
+
+test('embedded data of an earlier version is refused with what to do, by the commands too', {
+  timeout: 300_000,
+}, async () => {
+  const CDS_DATA_DIR = await openDirectory()
+  cleanup.push(() => rm(CDS_DATA_DIR, { recursive: true, force: true }))
+  const first = await startProcess(MAIN, [], { ...LISTENING, CDS_DATA_DIR }, RUNNING)
+  expect(await first.end('SIGTERM')).toBe(0)
+  // The tables of last week: made before fingerprints, and with a column less.
+  const server = await startEmbeddedPostgres({ dataDirectory: CDS_DATA_DIR })
+  const postgres = connectPostgres<object>(server.connection, 1)
+  await postgres.pool.query('DROP TABLE schema_fingerprint; ALTER TABLE tenants DROP COLUMN personal_properties')
+  await postgres.close()
+  await server.stop()
+
+  const output = await refused({ CDS_DATA_DIR })
+  expect(output).toContain(`The data in ${CDS_DATA_DIR} was written by another version of the service`)
+  expect(output).toContain('move the directory away or delete it')
+  expect(output).toMatch(/ended with 1:\n[^\n]*\n$/)
+  const { exit, stdout } = await startCommand(['tenant', 'create', '--name', 'x'], { CDS_DATA_DIR }).ended
+  expect([exit, JSON.parse(stdout).error]).toEqual([
+    1,
+    { code: 'unknown_tables', message: expect.stringContaining('Run the version that wrote it.') },
+  ])
+})
+
+const FRONT = 'packages/server/test/clickhouse-front.ts'
+
+test('a ClickHouse with tables of another version is refused; two processes may create them at once', async () => {
+  const [directory, port] = [await openDirectory(), String(await freePort())]
+  cleanup.push(() => rm(directory, { recursive: true, force: true }))
+  const front = await startProcess(FRONT, [directory, port], {}, /ready \d+/)
+  cleanup.push(() => front.end('SIGKILL'))
+  const url = `http://127.0.0.1:${port}`
+  const environment = { DATABASE_URL: await emptyWith('SELECT 1'), CLICKHOUSE_URL: url, CDS_SECRET_KEY: SECRET_KEY }
+  const start = () => startProcess(MAIN, [], { ...LISTENING, ...environment }, RUNNING)
+  const processes = await Promise.all([start(), start()])
+  for (const { end } of processes) expect(await end('SIGTERM')).toBe(0)
+  const query = async (statement: string) =>
+    expect((await fetch(url, { method: 'POST', body: statement })).status).toBe(200)
+
+  await query("ALTER TABLE events MODIFY COMMENT 'Customer Data Service of last week'")
+  const output = await refused(environment)
+  expect(output).toMatch(
+    /ended with 1:\nThe service could not start: The ClickHouse database in CLICKHOUSE_URL has .*\n$/,
+  )
+  await query('DROP TABLE events')
+  const again = await start()
+  expect(await again.end('SIGTERM')).toBe(0)
+})
+
+const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
+
+test('a table that is missing at the start is named', async () => {
+  const DATABASE_URL = await changed('DROP TABLE saved_views')
+  await expect(startTestService({ DATABASE_URL })).rejects.toMatchObject({
+    code: 'missing_tables',
+    message: expect.stringContaining('PostgreSQL lacks the table saved_views. Restore PostgreSQL from a backup.'),
+  })
+})
+
+describe('readiness', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService()
+  })
+  afterAll(() => service?.close())
+
+  const ready = async () => {
+    const { status, body } = await call(service, 'GET', '/health/ready')
+    return status === 200 ? 'ok' : `${status} ${body.error.message}`
+  }
+  const renamed = (kind: string, name: string, to: string) => {
+    const database = service.config.databaseUrl ?? ''
+    if (kind !== 'function') return execute(database, `ALTER ${kind} ${name} RENAME TO ${to}`)
+    return execute(
+      database,
+      `DO $$ BEGIN EXECUTE (SELECT format('ALTER FUNCTION %s RENAME TO ${to}', oid::regprocedure) FROM pg_proc WHERE proname = '${name}'); END $$`,
+    )
+  }
+
+  test('fails while any table, sequence or function is missing, and recovers', async () => {
+    const objects = SCHEMA.objects.filter(({ kind }) => kind !== 'trigger')
+    expect(objects.length).toBeGreaterThan(100)
+    for (const { kind, name } of objects) {
+      await renamed(kind, name, 'away')
+      expect(await ready()).toContain(`503 PostgreSQL lacks the ${kind} ${name}.`)
+      await renamed(kind, 'away', name)
+    }
+    expect(await ready()).toBe('ok')
+  })
+
+  test('fails while a trigger is missing, and names at most five things', async () => {
+    const database = service.config.databaseUrl ?? ''
+    await execute(database, 'ALTER TRIGGER audit_log_append_only ON audit_log RENAME TO away')
+    expect(await ready()).toContain('the trigger audit_log_append_only')
+    await execute(database, 'ALTER TRIGGER away ON audit_log RENAME TO audit_log_append_only')
+    await execute(database, 'ALTER SCHEMA public RENAME TO away')
+    const named = await ready()
+    await execute(database, 'ALTER SCHEMA away RENAME TO public')
+    expect(named).toMatch(/lacks (the \w+ \w+, ){4}the \w+ \w+ and \d+ more\./)
+    expect(await ready()).toBe('ok')
+  })
+
+  test("fails while one of ClickHouse's tables is missing, and recovers", async () => {
+    const { command } = service.stores.clickhouse
+    for (const { name } of CLICKHOUSE_TABLES) {
+      await command(`RENAME TABLE ${name} TO away`)
+      expect(await ready()).toContain(`503 ClickHouse lacks the table ${name}.`)
+      await command(`RENAME TABLE away TO ${name}`)
+    }
+    expect(await ready()).toBe('ok')
+  })
+})
+
+test('the fingerprint is of what the statements create: comments do not count', async () => {
+  const statements = '-- A table.\nCREATE TABLE a (\n  -- Its key.\n  b int\n);\n'
+  const { fingerprint } = schemaOf(statements)
+  expect(schemaOf('CREATE TABLE a (\n  b int\n);\n').fingerprint).toBe(fingerprint)
+  for (const other of ['b bigint', 'b int, c int', 'c int']) {
+    expect(schemaOf(`CREATE TABLE a (\n  ${other}\n);\n`).fingerprint).not.toBe(fingerprint)
+  }
+})
+
+test('what the sources name is what an empty database gets', async () => {
+  const connectionString = await emptyWith('SELECT 1')
+  const postgres = connectPostgres<object>({ connectionString }, 1)
+  await migratePostgres(postgres.db, MIGRATIONS)
+  await postgres.close()
+  const created = await execute(
+    connectionString,
+    `SELECT CASE relkind WHEN 'S' THEN 'sequence' ELSE 'table' END AS kind, relname AS name FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S') AND relname NOT LIKE 'kysely_%'
+       AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND relkind = 'S' AND deptype IN ('a', 'i'))
+     UNION ALL SELECT 'trigger', tgname FROM pg_trigger WHERE NOT tgisinternal
+     UNION ALL SELECT 'function', proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND NOT EXISTS
+       (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')`,
+  )
+  const names = (objects: readonly { kind: string; name: string }[]) =>
+    objects.map(({ kind, name }) => `${kind} ${name}`)
+  expect(names(SCHEMA.objects).sort()).toEqual(names(created).sort())
+})
