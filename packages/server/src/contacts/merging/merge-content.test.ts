@@ -103,3 +103,22 @@ test('the survivor is unsubscribed if either contact is, and has only values of 
     { numRuns: 2_000 },
   )
 })
+
+test.each([
+  ['hs_email_optout', 'true', 'false'],
+  ['accepts_marketing', false, true],
+  ['mailchimp_status', 'unsubscribed', 'subscribed'],
+  ['doNotContact', 1, 0],
+])('a merge keeps the %s that stops outreach, whichever contact says it', (key, stops, allows) => {
+  const contactWith = (said: unknown): ContactContent => {
+    const [{ row, records }] = fc.sample(content, { numRuns: 1, seed: 1 }) as [ContactContent]
+    return { row: { ...row, properties: { [key]: said }, properties_provenance: {} }, records }
+  }
+  for (const [ours, theirs] of [
+    [stops, allows],
+    [allows, stops],
+  ]) {
+    const merged = mergedContent(contactWith(ours), contactWith(theirs), NOW)
+    expect(merged.row.properties).toEqual({ [key]: stops })
+  }
+})
