@@ -27,7 +27,7 @@ test.each([
   const { contact_id } = body.contact
   expect((await read(`/v1/contacts/${contact_id}`)).contact.consent).toEqual(consent)
   expect((await read('/v1/contacts')).contacts[0].consent).toEqual(consent)
-  const details = { entity: 'contacts', ids: [contact_id] }
+  const details = { entity_type: 'contacts', ids: [contact_id] }
   expect((await tenant.call('POST', '/v1/batch/details', details)).body.contacts[0].consent).toEqual(consent)
   const changed = await tenant.call('PUT', `/v1/contacts/${contact_id}`, { properties: { unsubscribed: '2026-01-31' } })
   expect(changed.body.contact.consent).toMatchObject({ rule: 'unsubscribed' })
@@ -40,8 +40,8 @@ test('consent is a field of its own in projections, and in files', async () => {
     { contact_id: contactId, _id: contactId, consent },
   ])
   expect((await read('/v1/contacts?fields=summary')).contacts[0]).not.toHaveProperty('consent')
-  const { text } = await tenant.call('GET', '/v1/contacts/export?columns=email,consent')
-  expect(text.trim().split(/\r?\n/)).toEqual(['email,consent', 'o@acme.example,hs_email_optout'])
+  const { body } = await tenant.call('GET', '/v1/contacts/export.csv?columns=email,consent')
+  expect(body.replace('\ufeff', '').trim().split(/\r?\n/)).toEqual(['email,consent', 'o@acme.example,hs_email_optout'])
 })
 
 test('a merge never loses an opt-out, under whatever names the two contacts have it', async () => {

@@ -104,21 +104,20 @@ test('the survivor is unsubscribed if either contact is, and has only values of 
   )
 })
 
-test.each([
+test.each<[string, string | boolean, string | boolean]>([
   ['hs_email_optout', 'true', 'false'],
   ['accepts_marketing', false, true],
   ['mailchimp_status', 'unsubscribed', 'subscribed'],
-  ['doNotContact', 1, 0],
+  ['doNotContact', '1', '0'],
 ])('a merge keeps the %s that stops outreach, whichever contact says it', (key, stops, allows) => {
-  const contactWith = (said: unknown): ContactContent => {
+  const contactWith = (said: string | boolean): ContactContent => {
     const [{ row, records }] = fc.sample(content, { numRuns: 1, seed: 1 }) as [ContactContent]
     return { row: { ...row, properties: { [key]: said }, properties_provenance: {} }, records }
   }
-  for (const [ours, theirs] of [
-    [stops, allows],
-    [allows, stops],
+  for (const merged of [
+    mergedContent(contactWith(stops), contactWith(allows), NOW),
+    mergedContent(contactWith(allows), contactWith(stops), NOW),
   ]) {
-    const merged = mergedContent(contactWith(ours), contactWith(theirs), NOW)
     expect(merged.row.properties).toEqual({ [key]: stops })
   }
 })
