@@ -28,7 +28,8 @@ CREATE TABLE contacts (
   -- Only a page has sent the external id of this contact: a verified identification may move it.
   external_id_provisional boolean NOT NULL DEFAULT false,
   search_text text GENERATED ALWAYS AS (fold_text(
-    coalesce(email, '') || E'\n' || coalesce(properties ->> 'firstname', '') || E'\n'
+    coalesce(email, '') || E'\n' || CASE WHEN email LIKE '%xn--%' THEN readable_domain(email) || E'\n' ELSE '' END
+    || coalesce(properties ->> 'firstname', '') || E'\n'
     || coalesce(properties ->> 'lastname', '') || E'\n' || coalesce(properties ->> 'company', '') || E'\n'
     || coalesce(properties ->> 'jobtitle', ''))) STORED,
   PRIMARY KEY (tenant_id, contact_id),
