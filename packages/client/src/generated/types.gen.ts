@@ -3526,6 +3526,10 @@ export type Tenant = {
      * Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values.
      */
     personal_properties: Array<string>;
+    /**
+     * Words that are no user id, visitor id or id of a record, besides `undefined`, `null`, `anonymous` and other words that name nobody.
+     */
+    ignored_ids: Array<string>;
     created_at: string;
 };
 
@@ -3680,6 +3684,13 @@ export type UpdateTenantResult = {
      * What changed in the list, if the request has one.
      */
     personal_properties?: {
+        added: Array<string>;
+        removed: Array<string>;
+    };
+    /**
+     * What changed in the list, if the request has one.
+     */
+    ignored_ids?: {
         added: Array<string>;
         removed: Array<string>;
     };
@@ -7572,6 +7583,10 @@ export type UpdateTenantInput = {
      * Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values. Upper case, spaces, hyphens and underscores do not count. The list replaces the previous one.
      */
     personal_properties?: Array<string>;
+    /**
+     * Words that your systems send in place of an id that they do not have, such as `demo`. They are ignored as a user id, a visitor id and the id of a record, as are `undefined`, `null`, `anonymous` and the like for every tenant. Case, spaces around and quotes do not count. What is already linked stays linked. The list replaces the previous one.
+     */
+    ignored_ids?: Array<string>;
 };
 
 export type UpdateWarehouseDestinationInput = {

@@ -3,6 +3,7 @@ import { cached } from '../platform/cache.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { REPLACED_FOR_MS } from '../platform/crypto/tokens.ts'
+import { type FindIgnoredIds, type IgnoredIds, plainWord, toIgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
@@ -18,6 +19,8 @@ export interface IdentificationSettings {
   secretCreatedAt: Date | null
   /** When the previous secret expires; null without one. */
   previousUntil: Date | null
+  /** The words that the tenant counts as ids of nobody, as written. */
+  ignoredIds: string[]
 }
 
 /** The keys that verify a page's `user_hash`. */
@@ -38,26 +41,37 @@ export function isSigned({ keys }: IdentificationKeys, text: string, hash: unkno
 
 export type FindIdentificationKeys = (tenantId: string) => Promise<IdentificationKeys>
 
-/** Creates the lookup of a tenant's keys, which are cached until any tenant's keys change. */
-export function createIdentificationLookup(
+/** Creates the lookups of a tenant's settings, which are cached until any tenant's settings change. */
+export function createIdentificationLookups(
   stores: Stores,
   secrets: SecretBox,
   invalidation: Invalidation,
   log: Logger,
-): FindIdentificationKeys {
-  return cached(invalidation, (tenantId) => readKeys(openTenant(stores, tenantId), secrets, log))
+): { findIdentificationKeys: FindIdentificationKeys; findIgnoredIds: FindIgnoredIds } {
+  const findSettings = cached(invalidation, (tenantId) => readCached(openTenant(stores, tenantId), secrets, log))
+  return {
+    findIdentificationKeys: findSettings,
+    findIgnoredIds: async ({ id }) => (await findSettings(id)).ignoredIds,
+  }
+}
+
+/** The words that a tenant counts as ids of nobody, from the database. */
+export async function readIgnoredIds(tenant: Tenant): Promise<IgnoredIds> {
+  const row = await tenant.db.selectFrom('identification_settings').select('ignored_ids').executeTakeFirst()
+  return toIgnoredIds(row?.ignored_ids ?? [])
 }
 
 export async function readIdentificationSettings(tenant: Tenant, now: Date): Promise<IdentificationSettings> {
   const row = await tenant.db
     .selectFrom('identification_settings')
-    .select(['requires_signature', 'secret_created_at', 'previous_until'])
+    .select(['requires_signature', 'secret_created_at', 'previous_until', 'ignored_ids'])
     .executeTakeFirst()
   const previousUntil = row?.previous_until ?? null
   return {
     requiresSignature: row?.requires_signature ?? false,
     secretCreatedAt: row?.secret_created_at ?? null,
     previousUntil: previousUntil !== null && previousUntil > now ? previousUntil : null,
+    ignoredIds: row?.ignored_ids ?? [],
   }
 }
 
@@ -71,6 +85,21 @@ export async function requireSignature(tx: Tenant, isRequired: boolean): Promise
   await announceChange(tx.db)
 }
 
+/** Replaces the words that the tenant counts as ids of nobody. @returns what changed. */
+export async function setIgnoredIds(
+  tx: Tenant,
+  words: readonly string[],
+): Promise<{ added: string[]; removed: string[] }> {
+  const unique = [...Map.groupBy(words, plainWord).values()].flatMap(([word = '']) => word.trim())
+  const before = (await lockSettings(tx)).ignored_ids
+  await tx.db.updateTable('identification_settings').set({ ignored_ids: unique }).execute()
+  await announceChange(tx.db)
+  return {
+    added: unique.filter((word) => !before.includes(word)),
+    removed: before.filter((word) => !unique.includes(word)),
+  }
+}
+
 /**
  * Creates or rotates the secret that signs identifications: the previous one stays valid for another day, and the one
  * before it stops working. @returns the secret, which cannot be shown again.
@@ -82,17 +111,8 @@ export async function rotateIdentitySecret(
 ): Promise<{ secret: string; previousUntil: Date | null }> {
   const secret = `cdsid_${randomBytes(SECRET_BYTES).toString('base64url')}`
   const sealed = secrets.seal(secret, identitySecretPlace(tx.id))
-  // Inserted first, so that there is a row to lock: of two concurrent rotations, the second keeps the first's secret.
-  await tx.db
-    .insertInto('identification_settings')
-    .values({ requires_signature: false })
-    .onConflict((row) => row.columns([]).doNothing())
-    .execute()
-  const before = await tx.db
-    .selectFrom('identification_settings')
-    .select('secret_sealed')
-    .forUpdate()
-    .executeTakeFirstOrThrow()
+  // Of two concurrent rotations, the second keeps the first's secret.
+  const before = await lockSettings(tx)
   const previousUntil = before.secret_sealed === null ? null : new Date(now.getTime() + REPLACED_FOR_MS)
   await tx.db
     .updateTable('identification_settings')
@@ -107,12 +127,31 @@ export async function rotateIdentitySecret(
   return { secret, previousUntil }
 }
 
+/** Locks the tenant's settings. They are inserted first, so that there is a row to lock. */
+async function lockSettings(tx: Tenant) {
+  await tx.db
+    .insertInto('identification_settings')
+    .values({ requires_signature: false })
+    .onConflict((row) => row.columns([]).doNothing())
+    .execute()
+  return tx.db
+    .selectFrom('identification_settings')
+    .select(['secret_sealed', 'ignored_ids'])
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+}
+
 /** The place that both secrets of a tenant are encrypted for. */
 function identitySecretPlace(tenantId: string): string {
   return `${tenantId}/identity-secret`
 }
 
-async function readKeys(tenant: Tenant, secrets: SecretBox, log: Logger): Promise<IdentificationKeys> {
+/** What nearly every request from a page needs of the settings. */
+async function readCached(
+  tenant: Tenant,
+  secrets: SecretBox,
+  log: Logger,
+): Promise<IdentificationKeys & { ignoredIds: IgnoredIds }> {
   const row = await tenant.db.selectFrom('identification_settings').selectAll().executeTakeFirst()
   const sealed = [
     { text: row?.secret_sealed ?? null, until: null },
@@ -128,7 +167,8 @@ async function readKeys(tenant: Tenant, secrets: SecretBox, log: Logger): Promis
       return []
     }
   })
-  return { requiresSignature: row?.requires_signature ?? false, keys }
+  const ignoredIds = toIgnoredIds(row?.ignored_ids ?? [])
+  return { requiresSignature: row?.requires_signature ?? false, keys, ignoredIds }
 }
 
 /** The encrypted columns, for `secret rotate`. */

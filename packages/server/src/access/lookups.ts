@@ -6,7 +6,7 @@ import type { Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { createKeyLookup } from './api-key-lookup.ts'
 import { createDomainLookup } from './domains.ts'
-import { createIdentificationLookup } from './identification-settings.ts'
+import { createIdentificationLookups } from './identification-settings.ts'
 import { isLoopback } from './loopback.ts'
 import { createGrantLookup } from './oauth/grant-lookup.ts'
 
@@ -30,6 +30,6 @@ export function createLookups({
     findGrant: createGrantLookup(stores.database, clock),
     findApiKey: createKeyLookup(stores.database, invalidation, clock),
     findTenantOfHost: createDomainLookup(stores.database, invalidation, { isLocal: isLoopback(config.publicUrl) }),
-    findIdentificationKeys: createIdentificationLookup(stores, secrets, invalidation, log),
+    ...createIdentificationLookups(stores, secrets, invalidation, log),
   }
 }

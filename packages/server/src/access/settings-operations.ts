@@ -6,9 +6,10 @@ import { operationsWith } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { liveApiKeys } from './api-keys.ts'
-import { requireSignature, rotateIdentitySecret } from './identification-settings.ts'
+import { requireSignature, rotateIdentitySecret, setIgnoredIds } from './identification-settings.ts'
 import { readTenantObject, TenantObject } from './tenant-object.ts'
 import { renameTenant, setPersonalProperties } from './tenants.ts'
 
@@ -38,7 +39,14 @@ const ofTracker = operationsWith<TrackerServices>()
 
 const entryOf = entryAbout('tenant')
 
-/** The caller's tenant: its name and its settings for signed identification. */
+/** What changed in a list that a request replaces. */
+function listChanges() {
+  const words = Type.Array(Type.String())
+  const description = 'What changed in the list, if the request has one.'
+  return Type.Optional(Type.Object({ added: words, removed: words }, { description }))
+}
+
+/** The caller's tenant: its name and its settings for identification and redaction. */
 export const TENANT_OPERATIONS = [
   ofTenant({
     name: 'getTenant',
@@ -76,22 +84,43 @@ export const TENANT_OPERATIONS = [
           },
         ),
       ),
-    },
-    output: {
-      tenant: TenantObject,
-      personal_properties: Type.Optional(
-        Type.Object(
-          { added: Type.Array(Type.String()), removed: Type.Array(Type.String()) },
-          { description: 'What changed in the list, if the request has one.' },
+      ignored_ids: Type.Optional(
+        Type.Array(
+          Type.String({
+            minLength: 1,
+            maxLength: ID_LENGTH_MAX,
+            pattern: '\\S',
+            'x-expected': `a word of 1 to ${ID_LENGTH_MAX} characters`,
+          }),
+          {
+            maxItems: 100,
+            description:
+              'Words that your systems send in place of an id that they do not have, such as `demo`. They are ignored as a user id, a visitor id and the id of a record, as are `undefined`, `null`, `anonymous` and the like for every tenant. Case, spaces around and quotes do not count. What is already linked stays linked. The list replaces the previous one.',
+            examples: [['demo', 'kiosk']],
+          },
         ),
       ),
     },
+    output: {
+      tenant: TenantObject,
+      personal_properties: listChanges(),
+      ignored_ids: listChanges(),
+    },
     errors: ['400 invalid_name'],
     example: { require_signed_identification: true },
-    async run({ tenant, now }, { name, require_signed_identification: isRequired, personal_properties: marks }) {
+    async run({ tenant, now }, changes) {
+      const {
+        name,
+        require_signed_identification: isRequired,
+        personal_properties: marks,
+        ignored_ids: words,
+      } = changes
       if (name !== undefined) await renameTenant(tenant, name)
       if (isRequired !== undefined) await requireSignature(tenant, isRequired)
-      const changed = marks === undefined ? {} : { personal_properties: await setPersonalProperties(tenant, marks) }
+      const changed = {
+        ...(marks === undefined ? {} : { personal_properties: await setPersonalProperties(tenant, marks) }),
+        ...(words === undefined ? {} : { ignored_ids: await setIgnoredIds(tenant, words) }),
+      }
       return { tenant: await readTenantObject(tenant, now), ...changed }
     },
     audit: ({ tenant, ...changed }, changes) =>

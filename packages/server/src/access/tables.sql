@@ -239,10 +239,12 @@ CREATE TABLE domains (
 CREATE UNIQUE INDEX domains_verified ON domains (domain) WHERE verified_at IS NOT NULL;
 CREATE INDEX domains_added ON domains (domain) WHERE verified_at IS NULL;
 
--- A tenant's settings for signed identification. A tenant without a row has no secret and does not require signatures.
+-- A tenant's settings for identification. A tenant without a row has no secret and does not require signatures.
 CREATE TABLE identification_settings (
   tenant_id uuid PRIMARY KEY REFERENCES tenants ON DELETE CASCADE,
   requires_signature boolean NOT NULL DEFAULT false,
+  -- Words that count as no id, besides those of platform/ids-of-nobody.ts.
+  ignored_ids text[] NOT NULL DEFAULT '{}',
   secret_sealed text,
   secret_created_at timestamptz,
   previous_secret_sealed text,

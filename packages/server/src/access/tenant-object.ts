@@ -25,6 +25,10 @@ export const TenantObject = Type.Object(
       description:
         'Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values.',
     }),
+    ignored_ids: Type.Array(Type.String(), {
+      description:
+        'Words that are no user id, visitor id or id of a record, besides `undefined`, `null`, `anonymous` and other words that name nobody.',
+    }),
     created_at: Timestamp,
   },
   { title: 'Tenant' },
@@ -37,7 +41,7 @@ export async function readTenantObject(tenant: Tenant, now: Date): Promise<Tenan
     readTenant(tenant),
     readIdentificationSettings(tenant, now),
   ])
-  const { requiresSignature, secretCreatedAt, previousUntil } = settings
+  const { requiresSignature, secretCreatedAt, previousUntil, ignoredIds } = settings
   return {
     tenant_id: tenant.id,
     _id: tenant.id,
@@ -48,6 +52,7 @@ export async function readTenantObject(tenant: Tenant, now: Date): Promise<Tenan
       previous_valid_until: previousUntil?.toISOString() ?? null,
     },
     personal_properties: personalProperties,
+    ignored_ids: ignoredIds,
     created_at: createdAt.toISOString(),
   }
 }

@@ -25,6 +25,7 @@ test("GET /v1/tenant returns the key's tenant", async () => {
       require_signed_identification: false,
       identity_secret: null,
       personal_properties: [],
+      ignored_ids: [],
       created_at: TIMESTAMP,
     },
   })
@@ -55,6 +56,44 @@ test('PATCH /v1/tenant renames its own tenant, and the change is audited', async
   expect((await other.call('GET', '/v1/tenant')).body.tenant.name).not.toBe('Engines & Co.')
   const { body: log } = await tenant.call('GET', '/v1/audit-log?subject_kind=tenant')
   expect(log.entries[0]).toMatchObject({ action: 'tenant.updated', details: { name: 'Engines & Co.' } })
+})
+
+test('PATCH /v1/tenant replaces the words that count as no id, and the audit log says which were added and removed', async () => {
+  const other = await createTestTenant(service)
+  const set = async (words: unknown) => tenant.call('PATCH', '/v1/tenant', { ignored_ids: words })
+  const first = await set([' Demo', 'demo', '"DEMO"', 'kiosk'])
+  expect([first.status, first.body.tenant.ignored_ids]).toEqual([200, ['Demo', 'kiosk']])
+  expect(first.body.ignored_ids).toEqual({ added: ['Demo', 'kiosk'], removed: [] })
+  const second = await set(['kiosk', 'till'])
+  expect(second.body.ignored_ids).toEqual({ added: ['till'], removed: ['Demo'] })
+  expect((await tenant.call('GET', '/v1/tenant')).body.tenant.ignored_ids).toEqual(['kiosk', 'till'])
+  expect((await other.call('GET', '/v1/tenant')).body.tenant.ignored_ids).toEqual([])
+  const { entries } = (await tenant.call('GET', '/v1/audit-log?subject_kind=tenant')).body
+  expect(entries[0].details).toEqual({ ignored_ids: { added: ['till'], removed: ['Demo'] } })
+  await tenant.call('POST', '/v1/tenant/identity-secret')
+  expect((await set([])).body.tenant).toMatchObject({ ignored_ids: [], identity_secret: { created_at: TIMESTAMP } })
+})
+
+test.each([
+  ['a text', 'demo'],
+  ['a blank word', ['demo', ' ']],
+  ['a long word', ['x'.repeat(201)]],
+  ['a number', [0]],
+  ['too many words', Array.from({ length: 101 }, (_, index) => `word ${index}`)],
+])('words that count as no id cannot be %s', async (_what, words) => {
+  const { status, body } = await tenant.call('PATCH', '/v1/tenant', { ignored_ids: words })
+  expect([status, body.error.code, body.error.details[0].path]).toEqual([
+    400,
+    'validation_error',
+    expect.stringMatching(/^ignored_ids/),
+  ])
+  expect((await tenant.call('GET', '/v1/tenant')).body.tenant.ignored_ids).toEqual([])
+})
+
+test('only a key with settings:write changes the words that count as no id', async () => {
+  const key = await tenant.keyWith('settings:read', 'contacts:write')
+  const { status, body } = await tenant.call('PATCH', '/v1/tenant', { ignored_ids: ['demo'] }, key)
+  expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
 })
 
 test('PATCH /v1/tenant replaces the personal properties, and the audit log says which were added and removed', async () => {

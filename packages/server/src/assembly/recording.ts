@@ -8,6 +8,7 @@ import { startEventIdCleanup } from '../journal/event-ids.ts'
 import { createGroupCommit } from '../journal/group-commit.ts'
 import { startLiveFeed } from '../live/feed.ts'
 import { type Cleanup, undoAll } from '../platform/every.ts'
+import type { FindIgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
@@ -30,6 +31,7 @@ export async function startRecording({
   log,
   metrics,
   findIdentificationKeys,
+  findIgnoredIds,
   hasOthers,
 }: {
   engines: Engines
@@ -38,6 +40,7 @@ export async function startRecording({
   log: Logger
   metrics: Metrics
   findIdentificationKeys: FindIdentificationKeys
+  findIgnoredIds: FindIgnoredIds
   /** Whether other processes may record events too. */
   hasOthers: boolean
 }) {
@@ -89,7 +92,7 @@ export async function startRecording({
     })
     cleanup.push(historyCommit.drain)
     const outbox = createOutbox(invalidation, clock)
-    const writing = { clock, segments: segments.follower, outbox, deleteConversations, live, log }
+    const writing = { clock, segments: segments.follower, outbox, deleteConversations, findIgnoredIds, live, log }
     const recorder = { ...writing, sourceUsage, findIdentificationKeys }
     return {
       groupCommit,

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Pool } from 'pg'
+import { readIgnoredIds } from '../access/identification-settings.ts'
 import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import type { Config } from '../config.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
@@ -98,7 +99,15 @@ const CONNECTIONS = 5
 function openWriting(): WriteDependencies {
   // A cache would not pay, because a command ends with one request.
   const outbox = createOutbox({ listening: false, onChange: () => {} }, systemClock)
-  return { clock: systemClock, segments: follower(), outbox, deleteConversations, live: UNWATCHED, log }
+  return {
+    clock: systemClock,
+    segments: follower(),
+    outbox,
+    deleteConversations,
+    findIgnoredIds: readIgnoredIds,
+    live: UNWATCHED,
+    log,
+  }
 }
 
 /** Event conditions of segments that cannot be evaluated here, without ClickHouse, are evaluated later by the service. */

@@ -1,5 +1,6 @@
 import { type SystemEvent, toRecords } from '../journal/append.ts'
 import type { EventGroup, EventRecord } from '../journal/event-record.ts'
+import type { FindIgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { Logger } from '../platform/log.ts'
 import { changeRecords } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -51,6 +52,7 @@ export interface WriteDependencies {
   outbox: Outbox
   /** Deletes the conversations of a contact that is about to be deleted. */
   deleteConversations(tx: Tenant, contactId: string): Promise<void>
+  findIgnoredIds: FindIgnoredIds
   /** Notified of recorded events after the commit. Cheap while nobody is watching; never throws. */
   live: { onRecorded(groups: readonly Pick<EventGroup, 'tenantId' | 'events'>[]): void }
   log: Logger

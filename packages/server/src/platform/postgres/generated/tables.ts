@@ -545,6 +545,7 @@ export interface IdempotencyKeys {
 }
 
 export interface IdentificationSettings {
+  ignored_ids: Generated<string[]>;
   previous_secret_sealed: string | null;
   previous_until: Timestamp | null;
   requires_signature: Generated<boolean>;
