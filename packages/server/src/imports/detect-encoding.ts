@@ -1,4 +1,13 @@
+import { unusableFile } from './csv.ts'
 import { type Encoding, OLD_ENCODINGS } from './encoding.ts'
+
+/** The encoding of a file. @throws ServiceError 400 `invalid_file` if it is not text. */
+export function requireText({ encoding, problem }: Detected, name: string): Encoding {
+  if (encoding === null) throw unusableFile(name, problem ?? NOT_TEXT)
+  return encoding
+}
+
+const NOT_TEXT = 'is not text. Save it as CSV in UTF-8'
 
 /** What the bytes of a file show. */
 export interface Detected {
@@ -52,10 +61,10 @@ export function detectEncoding(): { see(chunk: Buffer): void; end(): Promise<Det
       if (isUtf8) isUtf8 = isValid(() => strict.decode(chunk, { stream: true }))
       const text = counting.decode(chunk, { stream: true })
       if (text.length === chunk.length && !text.includes('\ufffd')) return
-      const lost = text.split('\ufffd').length - 1
-      invalid += lost
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: all but ASCII
-      valid += text.match(/[^\u0000-\u007f]/g)?.length ?? 0
+      const lost = count(text, '\ufffd')
+      // Where another program has lost a character, the file is valid nevertheless.
+      if (lost > 0) invalid += Math.max(0, lost - count(chunk.toString('latin1'), '\xef\xbf\xbd'))
+      valid += text.match(/\P{ASCII}/gu)?.length ?? 0
       valid -= lost
       for (const word of wordsOf(chunk, SAMPLE_BYTES - wordBytes)) {
         wordBytes += word.length
@@ -99,14 +108,18 @@ function problemOf(head: Buffer): string | null {
   const start = head.toString('hex', 0, 4)
   const kind = OTHER_KINDS.find(([bytes]) => start.startsWith(bytes))
   if (kind) return kind[1]
-  const controls = head.reduce((sum, byte) => sum + (byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d].includes(byte) ? 1 : 0), 0)
+  const controls = head.reduce(
+    (sum, byte) => sum + (byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d].includes(byte) ? 1 : 0),
+    0,
+  )
   // One NUL fails its row only.
-  return controls > 1 + head.length / 20 ? 'is not text. Save it as CSV in UTF-8' : null
+  return controls > 1 + head.length / 20 ? NOT_TEXT : null
 }
 
 /** The words of a chunk with a byte beyond ASCII, shortened. */
 function* wordsOf(chunk: Buffer, bytesMax: number): Generator<Buffer> {
-  const isBreak = (byte: number | undefined) => byte === undefined || [0x0a, 0x0d, 0x09, 0x22, 0x2c, 0x3b].includes(byte)
+  const isBreak = (byte: number | undefined) =>
+    byte === undefined || [0x0a, 0x0d, 0x09, 0x22, 0x2c, 0x3b].includes(byte)
   let left = bytesMax
   for (let at = 0; at < chunk.length && left > 0; at++) {
     if ((chunk[at] ?? 0) < 0x80) continue
@@ -131,18 +144,18 @@ async function readingsOf(words: readonly Buffer[]): Promise<Reading[]> {
     if (known) guesses.set(known, Math.max(guesses.get(known) ?? 0, confidence))
   }
   const highest = Math.max(...guesses.values(), 0.01)
-  const readings = OLD_ENCODINGS.flatMap((encoding, index) => {
+  const scored = OLD_ENCODINGS.flatMap((encoding) => {
     const decoder = new TextDecoder(encoding)
     const text = decoder.decode(bytes)
     if (text.includes('\ufffd')) return []
     const guess = (guesses.get(encoding) ?? 0) / highest
-    const score = plausibility(text) * 4 + guess - index / 1_000
-    return { encoding, words: shownWords(words, decoder), score }
+    return { encoding, text, words: shownWords(words, decoder), score: plausibility(text) * 4 + guess }
   })
-  readings.sort((a, b) => b.score - a.score)
-  return readings
-    .filter(({ words: shown }, index) => readings.findIndex((each) => each.words === shown) === index)
-    .map(({ encoding, words: shown }) => ({ encoding, words: shown }))
+  // Of encodings in which the words are the same, the commonest one stands for all.
+  const different = [...Map.groupBy(scored, ({ text }) => text).values()].flatMap(([first, ...same]) =>
+    first ? { ...first, score: Math.max(first.score, ...same.map(({ score }) => score)) } : [],
+  )
+  return different.sort((a, b) => b.score - a.score).map(({ encoding, words: shown }) => ({ encoding, words: shown }))
 }
 
 /** Names of the detector that `TextDecoder` does not know. */
@@ -168,8 +181,12 @@ function decoderOf(name: string | null): Encoding | undefined {
 function shownWords(words: readonly Buffer[], decoder: InstanceType<typeof TextDecoder>): string {
   const texts = new Set<string>()
   for (const word of words) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they have no picture
-    texts.add(decoder.decode(word).replace(/[\u0000-\u001f\u007f-\u009f]/g, '�').trim())
+    texts.add(
+      decoder
+        .decode(word)
+        .replace(/\p{Cc}/gu, '�')
+        .trim(),
+    )
     if (texts.size === WORDS_SHOWN) break
   }
   return [...texts].join(', ')
@@ -220,6 +237,10 @@ function scriptOf(character: string): string {
   if (/\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|ー/u.test(character)) return 'east-asian'
   if (/\p{Script=Hangul}/u.test(character)) return 'hangul'
   return 'other'
+}
+
+function count(text: string, part: string): number {
+  return text.split(part).length - 1
 }
 
 function isValid(decode: () => unknown): boolean {

@@ -100,3 +100,18 @@ function endOfCharacters(bytes: Buffer): number {
   }
   return bytes.length
 }
+
+export function isEncoding(name: string): name is Encoding {
+  return (ENCODINGS as readonly string[]).includes(name)
+}
+
+/** Between cells: one character that cannot be part of a word or a quotation. */
+const DELIMITER = String.raw`^[^A-Za-z0-9"'\r\n]$`
+export const Delimiter = Type.String({
+  pattern: DELIMITER,
+  description: 'What is between cells: one character, such as `;`.',
+})
+
+export function isDelimiter(text: string): boolean {
+  return new RegExp(DELIMITER).test(text)
+}
