@@ -89,6 +89,8 @@ function headerLineOf(rows: readonly FileRow[]): number {
   const wide = above.filter(({ cells }) => filled(cells) * 2 >= width && (width < 2 || filled(cells) > 1))
   const best = wide.toSorted((a, b) => knownNames(b.cells) - knownNames(a.cells))[0]
   if (best) return best.line
+  const broken = above.find(({ problem }) => problem !== undefined)
+  if (broken) return broken.line
   if (firstData >= 0 && rows.length > 0 && knownNames(rows[firstData]?.cells ?? []) === 0) return 0
   return rows[0]?.line ?? 1
 }
