@@ -59,8 +59,7 @@ const KNOWN = {
       'assistantsname',
       'governmentidnumber',
     ],
-    // `Title` is the salutation.
-    targets: { title: 'Title', emailtype: 'ignore', emaildisplayname: 'ignore' },
+    targets: { emailtype: 'ignore', emaildisplayname: 'ignore' },
   },
   google: {
     keys: ['email1value'],

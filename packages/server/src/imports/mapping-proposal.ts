@@ -37,9 +37,7 @@ export function proposedMapping(
   source: Recognized | null,
   decimal: Decimal,
 ): { mapping: ColumnMapping[]; notes: (ColumnNote | null)[] } {
-  const wanted = columns.map((column) =>
-    isConsent(column.header) && source === null ? null : wantedBy(column, source),
-  )
+  const wanted = columns.map((column) => wantedBy(column, source))
   const winners = winnersOf(columns, wanted)
   const taken = new Set(winners.keys())
   const notes: (ColumnNote | null)[] = columns.map(() => null)
@@ -57,8 +55,9 @@ export function proposedMapping(
       won ?? [header.trim(), ...numbered(header.trim())].find((each) => !taken.has(each) && isUsable(each))
     if (property === undefined) return { column, target: 'ignore' }
     taken.add(property)
-    const other = target === undefined || won !== undefined ? undefined : winners.get(target)
-    if (other !== undefined && target !== undefined) notes[column] = { code: 'same_target', target, column: other }
+    const named = targetOf(header, source)?.target ?? ''
+    const other = won === undefined ? winners.get(named) : undefined
+    if (other !== undefined) notes[column] = { code: 'same_target', target: named, column: other }
     else if (isConsent(property)) notes[column] = { code: 'consent' }
     return { column, target: 'property', property, type: typeOf(property, samples, decimal) }
   })

@@ -46,6 +46,7 @@ describe('a column whose name is ours wins over a synonym', () => {
       'Business City': 'city',
       'Business Country/Region': 'country',
     })
+    expect(found.columns[3]?.note).toEqual({ code: 'same_target', target: 'jobtitle', column: 6 })
     await act(tenant, found, 'start', 'completed')
     const olaf = await propertiesOf('olaf.o@acme.example')
     expect(olaf).toMatchObject({ jobtitle: 'CEO', Title: 'Dr.', phone: '0041 31 000 00 00', city: 'Bern' })
