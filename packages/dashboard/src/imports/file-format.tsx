@@ -44,7 +44,7 @@ export function FileFormat({ of, onChange }: { of: Import; onChange: () => void 
         />
         <NativeSelect
           label={text.format.delimiter}
-          description={' '}
+          description={text.format.delimiterHint}
           data={delimitersOf(of)}
           value={delimiter}
           disabled={reading.isPending}

@@ -148,6 +148,7 @@ export const text = {
       'euc-kr': 'Korean (EUC)',
     },
     delimiter: 'Between cells',
+    delimiterHint: 'The character that separates values.',
     delimiters: { ',': 'Comma', ';': 'Semicolon', '\t': 'Tab', '|': 'Vertical bar' } as Record<string, string>,
     header: 'Names of the columns',
     headerHint: 'Lines above it are not imported.',
