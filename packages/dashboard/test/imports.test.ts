@@ -33,7 +33,7 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
       mimeType: 'text/csv',
       buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0]),
     })
-    await page.getByRole('alert').getByText('is not text').waitFor()
+    await page.getByRole('alert').getByText('is a picture').waitFor()
     const buffer = Buffer.concat([await readFile(HUBSPOT), Buffer.from('"154","Not","An Address","nobody"\n')])
     await page.locator('input[type=file]').setInputFiles({ name: 'hubspot.csv', mimeType: 'text/csv', buffer })
 
@@ -43,7 +43,7 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     expect(await target('Email').inputValue()).toBe('Email')
     expect(await target('Record ID').inputValue()).toBe('External ID')
     expect(await target('Company Name').inputValue()).toBe('Company name')
-    await page.getByText('ada@analytical.example').waitFor()
+    await page.getByRole('list', { name: 'Columns of the file' }).getByText('ada@analytical.example').waitFor()
     // Two columns cannot have the same target.
     const choose = async (name: string, option: string) => {
       await target(name).click()
@@ -140,6 +140,64 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
       .poll(async () => (await tenant.call('GET', `/v1/imports/${import_id}`)).body.import.mapping)
       .toMatchObject([{ target: 'email' }, { target: 'property', property: 'city' }])
     await tenant.call('POST', `/v1/imports/${import_id}/cancel`)
+    expect(browser.problems).toEqual([])
+  })
+
+  test('a person sees how the file is read, chooses another way, and sees whom the import silences', async () => {
+    await tenant.contact('back@acme.example', { opted_out: true })
+    const rows = [
+      'Contacts of the fair;;;;;',
+      '',
+      'ID;Title;Job Title;E-Mail-Adresse;Ort;opted_out',
+      'undefined;Dr.;CEO;out@acme.example;M\x9fnchen;1',
+      '8;;Buyer;back@acme.example;Ulm;0',
+      '9;;"open;cut@acme.example;Ulm;0',
+    ]
+    const buffer = Buffer.from(`${rows.join('\n')}\n`, 'latin1')
+    const page = await browser.signedIn(tenant, { path: '/imports/new' })
+    await page.locator('input[type=file]').setInputFiles({ name: 'fair.csv', mimeType: 'text/csv', buffer })
+
+    const format = page.getByRole('region', { name: 'How the file is read' })
+    const chosen = (label: string) => format.getByLabel(label).locator('option:checked').textContent()
+    await format.waitFor()
+    expect(await chosen('Encoding')).toBe('Western European (Mac) · München')
+    expect(await chosen('Names of the columns')).toContain('Line 3: ID, Title, Job Title')
+    expect(await chosen('Between cells')).toBe('Semicolon')
+    await page.getByText('Job title comes from Job Title. This column is kept beside it.').waitFor()
+    await page.getByText('Contacts who opt out here get no mail.').waitFor()
+    await screenshot(page, 'import-format')
+    expect(await checkPage(page, 'import-format')).toEqual([])
+
+    const mapping = page.getByRole('list', { name: 'Columns of the file' })
+    await mapping.getByText('München').waitFor()
+    await format.getByLabel('Encoding').selectOption('windows-1252')
+    await mapping.getByText('MŸnchen').waitFor()
+    await format.getByLabel('Names of the columns').selectOption('1')
+    await mapping.getByText('Contacts of the fair').waitFor()
+    await page.getByText('Its values are email addresses.').waitFor()
+    await format.getByLabel('Names of the columns').selectOption('3')
+    await format.getByLabel('Encoding').selectOption('macintosh')
+    await mapping.getByText('München').waitFor()
+    // The column that was left out can be chosen instead.
+    const choose = async (name: string, option: string) => {
+      await page.getByRole('combobox', { name: `Where ${name} goes` }).click()
+      await page.getByRole('option', { name: option, exact: true }).click()
+    }
+    await choose('Job Title', 'Do not import')
+    await choose('Title', 'Job title')
+    await page.getByRole('button', { name: 'Preview', exact: true }).last().click()
+
+    await page.getByText('1 contact will get no mail: opted_out.').waitFor()
+    await page.getByText('1 contact that opted out will get mail again').waitFor()
+    await page.getByText('names nobody and was ignored').waitFor()
+    await page.getByText('line 6 has a quotation mark that is not closed').waitFor()
+    await screenshot(page, 'import-consent')
+    expect(await checkPage(page, 'import-consent')).toEqual([])
+    await page.getByRole('button', { name: 'Import 3 rows' }).click()
+    await page.getByRole('heading', { name: 'The import is complete' }).waitFor()
+    await page.getByText('names nobody and was ignored').waitFor()
+    const { body } = await tenant.call('GET', '/v1/contacts?search=out@acme.example')
+    expect(body.contacts[0].properties).toMatchObject({ jobtitle: 'Dr.', Ort: 'München', opted_out: '1' })
     expect(browser.problems).toEqual([])
   })
 

@@ -349,6 +349,7 @@ import type {
   SetConnectionWriteBackInput,
   SetConnectionWriteBackResult,
   SetEmailAccountInput,
+  SetImportFormatInput,
   SetImportMappingInput,
   SetOAuthClientInput,
   SocialCheckInput,
@@ -625,6 +626,7 @@ export interface Routes {
   'POST /v1/events': { input: SendEventsInput; response: SendEventsResult }
   'PUT /v1/connections/{connection_id}/write-back': { input: SetConnectionWriteBackInput; response: SetConnectionWriteBackResult }
   'PUT /v1/identities/{identity_id}/email-account': { input: SetEmailAccountInput; response: EmailAccountResult }
+  'PUT /v1/imports/{import_id}/format': { input: SetImportFormatInput; response: ImportResult }
   'PUT /v1/imports/{import_id}/mapping': { input: SetImportMappingInput; response: ImportResult }
   'PUT /v1/oauth-clients/{provider}': { input: SetOAuthClientInput; response: OAuthClientResult }
   'GET /v1/identities/{identity_id}/social/check': { input: SocialCheckInput; response: SocialCheckResult }
@@ -1335,7 +1337,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Get what an import would do: the counts, and the first 20 rows with each property before and after.
+   * Get what an import would do: the counts, whom it stops from getting mail, and the first 20 rows with each property before and after.
    *
    * Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
    */
@@ -2507,6 +2509,15 @@ export class Operations extends Caller {
    */
   setEmailAccount(input: SetEmailAccountInput, options?: RequestOptions): Promise<EmailAccountResult> {
     return this.call('PUT /v1/identities/{identity_id}/email-account', input, options)
+  }
+
+  /**
+   * Read the file in another encoding, with another delimiter, or with its header on another line.
+   *
+   * What you omit is detected again; the encoding stays. The columns and samples are read again, and the mapping is proposed again. `encodings` of an import shows how its words read in each encoding. Needs the scope `contacts:write`.
+   */
+  setImportFormat(input: SetImportFormatInput, options?: RequestOptions): Promise<ImportResult> {
+    return this.call('PUT /v1/imports/{import_id}/format', input, options)
   }
 
   /**

@@ -1671,6 +1671,7 @@ export type GetHookBodyResult = {
 export type GetImportPreviewResult = {
     status: 'success';
     counts: ImportCounts;
+    consent: ImportConsent;
     rows: Array<PreviewedRow>;
     warnings?: Array<string>;
 };
@@ -2052,18 +2053,34 @@ export type Import = {
     _id: string;
     file_name: string;
     size_bytes: number;
-    encoding: string;
+    encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'windows-1250' | 'iso-8859-2' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
+    /**
+     * Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain.
+     */
+    encodings: Array<ImportEncoding>;
     delimiter: string;
+    /**
+     * The line that names the columns; 1 is the first line of the file, and 0 means that none does.
+     */
+    header_line: number;
+    /**
+     * The first lines of the file. Empty once the file is deleted.
+     */
+    first_lines: Array<ImportLine>;
     /**
      * The system whose export the file was recognized as.
      */
-    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
+    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | 'outlook' | 'google' | 'pipedrive' | 'salesforce' | 'klaviyo' | 'shopify' | null;
     state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
     columns: Array<ImportColumn>;
     /**
      * Proposed by the service until you set it.
      */
     mapping: Array<ColumnMapping>;
+    /**
+     * What was left out of rows, or taken otherwise than their column says; known once the file has been read.
+     */
+    warnings: Array<ImportWarning>;
     /**
      * null until the file has been read to its end.
      */
@@ -2076,6 +2093,10 @@ export type Import = {
      * What the import would do, as of the latest preview.
      */
     preview: ImportCounts | null;
+    /**
+     * Whom the import would stop from getting mail, as of the latest preview.
+     */
+    consent: ImportConsent | null;
     counts: ImportCounts;
     /**
      * The first failed rows.
@@ -2101,6 +2122,54 @@ export type Import = {
 export type ImportColumn = {
     header: string;
     samples: Array<string>;
+    /**
+     * What may surprise in the proposed mapping.
+     */
+    note: ImportColumnNote | null;
+};
+
+export type ImportColumnNote = {
+    /**
+     * `same_target`: another column suits the target better, so this one became a property of its own. `found_by_values`: its values are addresses. `no_name`: it has no name, and is ignored. `consent`: contacts that opt out in it are not written to.
+     */
+    code: 'same_target' | 'found_by_values' | 'no_name' | 'consent';
+    /**
+     * With `same_target`: the target, or the property.
+     */
+    target?: string;
+    /**
+     * With `same_target`: the index of the column that has it.
+     */
+    column?: number;
+};
+
+export type ImportConsent = {
+    /**
+     * Contacts that are written to before the import, or are new, and not after it.
+     */
+    silenced: number;
+    /**
+     * Contacts of the file that are not written to before the import, nor after it.
+     */
+    still_silent: number;
+    /**
+     * Contacts that are not written to before the import, and are after it, because the file says something else than an earlier opt-out.
+     */
+    released: number;
+    /**
+     * The columns that say so.
+     */
+    columns: Array<{
+        /**
+         * Index of the column, from 0.
+         */
+        column: number;
+        property: string;
+        /**
+         * The contacts that opt out in this column, or whose mail bounces.
+         */
+        contacts: number;
+    }>;
 };
 
 export type ImportCounts = {
@@ -2108,6 +2177,22 @@ export type ImportCounts = {
     updated: number;
     unchanged: number;
     failed: number;
+};
+
+export type ImportEncoding = {
+    encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'windows-1250' | 'iso-8859-2' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
+    words: string;
+};
+
+export type ImportLine = {
+    /**
+     * 1 is the first line of the file.
+     */
+    line: number;
+    /**
+     * The first cells, shortened.
+     */
+    cells: Array<string>;
 };
 
 export type ImportResult = {
@@ -2121,6 +2206,19 @@ export type ImportUndo = {
     restored: number;
     kept: number;
     companies_deleted: number;
+};
+
+export type ImportWarning = {
+    code: 'ignored_id' | 'kept_as_text' | 'consent_ignored';
+    message: string;
+    /**
+     * How many rows have it.
+     */
+    rows: number;
+    /**
+     * 1 is the row below the header.
+     */
+    first_rows: Array<number>;
 };
 
 export type ImportsPage = {
@@ -2318,12 +2416,16 @@ export type ListedImport = {
     _id: string;
     file_name: string;
     size_bytes: number;
-    encoding: string;
+    encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'windows-1250' | 'iso-8859-2' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
     delimiter: string;
+    /**
+     * The line that names the columns; 1 is the first line of the file, and 0 means that none does.
+     */
+    header_line: number;
     /**
      * The system whose export the file was recognized as.
      */
-    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
+    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | 'outlook' | 'google' | 'pipedrive' | 'salesforce' | 'klaviyo' | 'shopify' | null;
     state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
     /**
      * null until the file has been read to its end.
@@ -7281,6 +7383,22 @@ export type SetEmailAccountInput = {
      * Between two mails. Default: 60.
      */
     spacing_seconds?: number;
+};
+
+export type SetImportFormatInput = {
+    /**
+     * The import.
+     */
+    import_id: string;
+    encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'windows-1250' | 'iso-8859-2' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
+    /**
+     * What is between cells: one character, such as `;`.
+     */
+    delimiter?: string;
+    /**
+     * The line that names the columns; 1 is the first one of the file, and 0 means that none does.
+     */
+    header_line?: number;
 };
 
 export type SetImportMappingInput = {

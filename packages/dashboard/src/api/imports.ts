@@ -10,6 +10,9 @@ import type {
 } from '../../../client/src/generated/types.gen.ts'
 import { call, queryString, sendFile } from './client.ts'
 
+/** How a file is read. */
+export type ImportFormat = Partial<Pick<Import, 'encoding' | 'delimiter' | 'header_line'>>
+
 export type { ColumnMapping, Import, ImportCounts, KeptContact, ListedImport, PreviewedRow }
 
 const REFRESH_MS = 1_500
@@ -63,6 +66,11 @@ export function uploadImport(file: File, onProgress: (share: number) => void, si
 
 export function setImportMapping(import_id: string, columns: ColumnMapping[]) {
   return call('PUT /v1/imports/{import_id}/mapping', { import_id, columns })
+}
+
+/** Reads the file in another way. What is left out is detected again, except the encoding. */
+export function setImportFormat(import_id: string, format: ImportFormat) {
+  return call('PUT /v1/imports/{import_id}/format', { import_id, ...format })
 }
 
 export function askOfImport(import_id: string, action: 'preview' | 'start' | 'cancel' | 'undo') {

@@ -58,13 +58,18 @@ export function ImportPage() {
         breadcrumb={breadcrumb}
       />
       <ImportSteps step={step} open={open} onStep={go} />
-      {step === 'mapping' ? <MappingStep of={data} onPreview={() => go('preview')} /> : null}
+      {step === 'mapping' ? <MappingStep key={formatKey(data)} of={data} onPreview={() => go('preview')} /> : null}
       {step === 'preview' ? (
         <PreviewStep of={data} onMapping={() => go('mapping')} onStarted={() => go('import')} />
       ) : null}
       {step === 'import' ? <ResultStep of={data} /> : null}
     </>
   )
+}
+
+/** The mapping belongs to one way of reading the file. */
+function formatKey({ encoding, delimiter, header_line }: Import): string {
+  return JSON.stringify([encoding, delimiter, header_line])
 }
 
 /** Reads the contacts and their properties again once the import, or undoing it, has ended. */

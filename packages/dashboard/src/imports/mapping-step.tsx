@@ -6,6 +6,7 @@ import { askOfImport, type ColumnMapping, type Import, setImportMapping, showImp
 import { propertiesQuery } from '../api/properties.ts'
 import { FormError } from '../ui/form.tsx'
 import { Discard } from './discard.tsx'
+import { FileFormat } from './file-format.tsx'
 import { draftOf, hasKey, problemsOf, toMapping } from './mapping-draft.ts'
 import { MappingTable } from './mapping-table.tsx'
 import { text } from './text.ts'
@@ -57,6 +58,7 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
           {source === null ? text.mapping.notRecognized : text.mapping.recognized(text.mapping.sources[source])}
         </Text>
       </div>
+      <FileFormat of={of} onChange={save.cancel} />
       {hasKey(draft) ? null : (
         <Alert color="orange" role="alert">
           {text.mapping.problems.key}

@@ -1,6 +1,7 @@
 import { NativeSelect, Select, Stack, Text, TextInput } from '@mantine/core'
 import type { ColumnMapping, Import } from '../api/imports.ts'
 import type { Property } from '../api/properties.ts'
+import { propertyLabel } from '../ui/property-value.ts'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { choiceOf, withChoice } from './mapping-draft.ts'
@@ -54,9 +55,12 @@ export function MappingTable({ columns, draft, problems, properties, nameOf, onC
         const problem = problems.get(column)
         return (
           <li key={column} className={classes.row}>
-            <Text fw={550} size="sm" className={classes.cell}>
-              <Foreign max={120}>{name}</Foreign>
-            </Text>
+            <Stack gap={2} className={classes.cell}>
+              <Text fw={550} size="sm">
+                <Foreign max={120}>{name}</Foreign>
+              </Text>
+              <Note note={columns[column]?.note ?? null} nameOf={nameOf} />
+            </Stack>
             <Samples samples={columns[column]?.samples ?? []} />
             <Stack gap={6}>
               <Select
@@ -98,6 +102,21 @@ export function MappingTable({ columns, draft, problems, properties, nameOf, onC
         )
       })}
     </ul>
+  )
+}
+
+/** Why the column goes where the proposal sends it. */
+function Note({ note, nameOf }: { note: Import['columns'][number]['note']; nameOf: (column: number) => string }) {
+  if (note === null) return null
+  const { code, column = 0, target = '' } = note
+  const sentence =
+    code === 'same_target'
+      ? text.mapping.notes.same_target(nameOf(column), propertyLabel(target))
+      : text.mapping.notes[code]
+  return (
+    <Text size="xs" c="dimmed">
+      <Foreign max={300}>{sentence}</Foreign>
+    </Text>
   )
 }
 

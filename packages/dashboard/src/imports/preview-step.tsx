@@ -8,9 +8,11 @@ import { formatNumber } from '../ui/format.ts'
 import { propertyLabel } from '../ui/property-value.ts'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
+import { ConsentNotice } from './consent-notice.tsx'
 import { CountCards } from './count-cards.tsx'
 import { Discard } from './discard.tsx'
 import classes from './preview-step.module.css'
+import { RowWarnings } from './row-warnings.tsx'
 import { text } from './text.ts'
 
 /** The third step: what the import would do, computed by the service over the whole file. */
@@ -61,6 +63,8 @@ export function PreviewStep({
       </div>
       {problem}
       {of.preview ? <CountCards counts={of.preview} labels={text.preview.counts} /> : null}
+      <ConsentNotice consent={of.consent} />
+      <RowWarnings warnings={of.warnings} />
       <Group justify="space-between">
         <Discard importId={of.import_id} />
         <Group gap="xs">

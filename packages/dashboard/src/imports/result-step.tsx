@@ -11,6 +11,7 @@ import { formatNumber } from '../ui/format.ts'
 import { Foreign } from '../ui/text.tsx'
 import { CountCards } from './count-cards.tsx'
 import { KeptContacts } from './kept-contacts.tsx'
+import { RowWarnings } from './row-warnings.tsx'
 import { text } from './text.ts'
 
 /** The last step: the progress of an import, then its result, with what can be done about it. */
@@ -19,6 +20,7 @@ export function ResultStep({ of }: { of: Import }) {
     <Stack>
       {isAtWork(of) ? <AtWork of={of} /> : <Ended of={of} />}
       {of.started_at === null ? null : <CountCards counts={of.counts} labels={text.result.counts} />}
+      {of.started_at === null ? null : <RowWarnings warnings={of.warnings} />}
       {of.counts.failed > 0 ? <FailedRows of={of} /> : null}
       {of.undo && of.undo.kept > 0 ? <KeptContacts importId={of.import_id} /> : null}
     </Stack>

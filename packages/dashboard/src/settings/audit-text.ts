@@ -105,6 +105,7 @@ export const text = {
     'import.failed_rows_downloaded': 'Downloaded the failed rows of an import',
     'import.mapped': 'Mapped the columns of an import',
     'import.previewed': 'Previewed an import',
+    'import.read_again': 'Read the file of an import in another way',
     'import.started': 'Started an import',
     'import.undone': 'Undid an import',
     'import.uploaded': 'Uploaded a file to import',

@@ -1,10 +1,11 @@
 import { FORMAT_NAMES, isFormatName } from '../event-formats/formats.ts'
 import { type EventImportSummary, failedLinesOf } from '../event-imports/import-events.ts'
-import { failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
+import { consentSentences, failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { type Command, type CommandOnce, existingTenant, numberOf, optional, tenant } from './command.ts'
+import { chosenFormat, problemOfFormat } from './contact-import-options.ts'
 import { diagnose } from './doctor.ts'
 import { runEventImport } from './event-import-command.ts'
 import { FOLLOWING_COMMANDS } from './following/commands.ts'
@@ -47,16 +48,26 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
   'import contacts': {
     summary: 'Import contacts from a CSV file; the result of each row is written to FILE.results.csv',
     argument: 'FILE',
-    options: { tenant, results: optional('FILE') },
+    options: {
+      tenant,
+      results: optional('FILE'),
+      encoding: { ...optional('ENCODING'), description: 'detected if omitted, such as macintosh or shift_jis' },
+      delimiter: { ...optional('CHARACTER'), description: 'between cells; detected if omitted' },
+      'header-line': { ...optional('NUMBER'), description: 'the line that names the columns; detected if omitted' },
+    },
     prints: ['rows', 'created', 'updated', 'unchanged', 'failed', 'failed_rows', 'results'],
+    check: problemOfFormat,
     run: async (session, values) => {
       const tenantId = await existingTenant(session.stores, values)
       const file = String(values.file)
       const summary = await importContacts(session.tenant(tenantId), session.writing(), {
         file,
         resultsFile: values.results === undefined ? `${file}.results.csv` : String(values.results),
+        chosen: chosenFormat(values),
         onProgress: (message) => console.error(`· ${message}`),
       })
+      for (const warning of summary.warnings) console.error(`cdsctl: ${warning}`)
+      for (const sentence of consentSentences(summary)) console.error(`cdsctl: ${sentence}`)
       return { ...summary }
     },
     failuresOf: (result) => failedRowsOf(result as unknown as ImportSummary),

@@ -1,47 +1,26 @@
+import { isConsent, ruleBrokenBy } from '../contacts/consent.ts'
 import { checkProperties } from '../contacts/properties.ts'
-import { plainName, propertyNameOf } from '../contacts/property-names.ts'
-import { hasMoreCharacters } from '../platform/characters.ts'
-import { parseEmail } from '../platform/email.ts'
+import { hasMoreCharacters, shown } from '../platform/characters.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import { isStorableText } from '../platform/http/json-body.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
+import { type IgnoredIds, ignoredId, namesNobody } from '../platform/ids-of-nobody.ts'
 import type { IncomingRecord } from '../sources/apply-records.ts'
 import { parseCompany } from '../sources/requests.ts'
-import { parseCell, stageOf, type ValueType } from './values.ts'
+import { contentOf, emailOf } from './cells.ts'
+import { type FileRow, fits } from './contact-rows.ts'
+import type { Warning } from './row-warnings.ts'
+import { type Decimal, parseCell, stageOf, type ValueType } from './values.ts'
 
 /** The meaning of one column of a file. */
 export type Column =
-  | { target: 'email' | 'external_id' | 'ignore' }
-  | { target: 'property'; property: string; type: ValueType }
+  | { target: 'email' }
+  | { target: 'external_id' }
+  /** `consent`: its name, if it says whether people may be written to. */
+  | { target: 'ignore'; consent?: string }
+  | { target: 'property'; property: string; type: ValueType; decimal: Decimal }
 
 export const COLUMNS_MAX = 500
-export const NAME_LENGTH_MAX = 128
-
-/** The meaning of each column from the header alone. @returns the columns, or the problem with them. */
-export function columnsOf(header: readonly string[] | undefined): Column[] | string {
-  if (!header) return 'is empty. The first line must name the columns'
-  if (header.length > COLUMNS_MAX) return tooManyColumns(header)
-  const names = header.map(propertyNameOf)
-  const seen = new Map<string, number>()
-  for (const [index, name] of names.entries()) {
-    const place = `column ${index + 1}`
-    if (name === '') return `${place} has no name. The first line must name every column`
-    if (hasMoreCharacters(name, NAME_LENGTH_MAX))
-      return `the name of ${place} is longer than ${NAME_LENGTH_MAX} characters`
-    if (name === '__proto__') return `${place} has the reserved name __proto__; rename it`
-    const first = seen.get(name)
-    if (first !== undefined) return `columns ${first + 1} and ${index + 1} are both '${name}'. Remove or rename one`
-    seen.set(name, index)
-  }
-  const idColumn = ['externalid', 'id'].map((id) => header.findIndex((name) => plainName(name) === id))
-  const externalId = idColumn.find((at) => at >= 0)
-  if (externalId === undefined && !seen.has('email')) {
-    return 'has neither an email nor an external_id column. The first line must name the columns, separated by commas'
-  }
-  return names.map((property, index) => {
-    if (index === externalId) return { target: 'external_id' }
-    return property === 'email' ? { target: 'email' } : { target: 'property', property, type: 'text' }
-  })
-}
 
 /** The error for a header with too many columns. */
 export function tooManyColumns(header: readonly string[]): string {
@@ -53,31 +32,59 @@ export function hasBothKeys(columns: readonly Column[]): boolean {
   return ['email', 'external_id'].every((key) => columns.some(({ target }) => target === key))
 }
 
-/** Parses a row. Blank cells are ignored. @returns the record, or its error. */
-export function recordOf(columns: readonly Column[], cells: readonly string[]): IncomingRecord | ServiceError {
-  if (cells.length !== columns.length) {
-    return new ServiceError(400, 'validation_error', `has ${cells.length} cells; the first line has ${columns.length}`)
+/** A row of the file as a record, or its error, and what was left out of it. */
+export interface ParsedRow {
+  record: IncomingRecord | ServiceError
+  warnings: Warning[]
+}
+
+/** Parses a row. Blank cells are ignored. @param size how many cells a row has. */
+export function parseRow(
+  columns: readonly Column[],
+  { cells, problem, line }: FileRow,
+  { size, ignoredIds }: { size: { least: number; most: number }; ignoredIds: IgnoredIds },
+): ParsedRow {
+  const warnings: Warning[] = []
+  const failed = (message: string) => ({ record: new ServiceError(400, 'validation_error', message), warnings: [] })
+  if (problem !== undefined) return failed(problem)
+  if (!fits(cells, size)) {
+    return failed(
+      `line ${line} has ${cells.length} cells; the header has ${size.most}. Check its quotation marks and delimiters`,
+    )
   }
-  const values = new Map<string, string | number | boolean>()
+  const properties: IncomingRecord['properties'] = {}
   const details: ErrorDetail[] = []
   let sentEmail: string | undefined
-  let externalId: string | null = null
+  let sentId: string | undefined
   for (const [index, column] of columns.entries()) {
     const cell = contentOf(cells[index] ?? '')
     if (cell === '') continue
-    if (column.target === 'email') sentEmail = cell
-    if (column.target === 'external_id') externalId = cell
-    if (column.target !== 'property') continue
-    const { value, problem } = parseCell(cell, column.type)
-    if (problem !== undefined) details.push({ path: `properties.${column.property}`, message: problem })
-    else values.set(column.property, column.property === 'lifecyclestage' ? stageOf(String(value)) : value)
+    if (column.target === 'ignore') {
+      const { consent = '' } = column
+      if (consent !== '' && ruleBrokenBy(consent, cell) !== null) warnings.push(ignoredConsent(consent))
+      continue
+    }
+    if (!isStorableText(cell)) {
+      details.push({ path: pathOf(column), message: UNSTORABLE })
+    } else if (column.target === 'email') sentEmail = cell
+    else if (column.target === 'external_id') sentId = cell
+    else {
+      const { value, warning, detail } = toValue(column, cell)
+      if (warning) warnings.push(warning)
+      if (detail) details.push(detail)
+      else properties[column.property] = value
+    }
   }
-  const properties = Object.fromEntries(values)
-  const email = sentEmail === undefined ? null : firstEmail(sentEmail)
-  if (sentEmail !== undefined && email === null)
+  const email = sentEmail === undefined ? null : emailOf(sentEmail)
+  if (sentEmail !== undefined && email === null) {
     details.push({ path: 'email', message: 'is not a valid email address' })
-  if (sentEmail === undefined && externalId === null) {
-    details.push({ path: 'email', message: 'is empty, and there is no external_id to find the contact by' })
+  }
+  const externalId = sentId !== undefined && namesNobody(sentId, ignoredIds) ? null : (sentId ?? null)
+  if (sentId !== undefined && externalId === null) {
+    warnings.push({ code: 'ignored_id', message: ignoredId('external_id', sentId) })
+  }
+  if (sentEmail === undefined && externalId === null && !details.some(({ path }) => KEYS.includes(path))) {
+    details.push({ path: 'email', message: noKey(sentId) })
   }
   if (externalId !== null && hasMoreCharacters(externalId, ID_LENGTH_MAX)) {
     details.push({ path: 'external_id', message: `is longer than ${ID_LENGTH_MAX} characters` })
@@ -85,16 +92,39 @@ export function recordOf(columns: readonly Column[], cells: readonly string[]): 
   details.push(...checkProperties(properties))
   const { domain, detail } = parseCompany(properties.company_domain)
   if (detail) details.push(detail)
-  if (details.length > 0) return validationError(details)
-  return { externalId, email, properties, at: null, companyDomain: domain }
+  if (details.length > 0) return { record: validationError(details), warnings: [] }
+  return { record: { externalId, email, properties, at: null, companyDomain: domain }, warnings }
 }
 
-/** Downloads put an apostrophe before texts that a spreadsheet would evaluate; here it is removed again. */
-function contentOf(cell: string): string {
-  return cell.trim().replace(/^'(?=[=+\-@])/, '')
+const KEYS = ['email', 'external_id']
+const UNSTORABLE = 'has a NUL character, or bytes that are no text in the encoding of the file; correct it'
+
+function ignoredConsent(header: string): Warning {
+  const message = `consent_ignored: ${shown(header)} says that they are not to be written to, but is not imported. Import it as a property.`
+  return { code: 'consent_ignored', message }
 }
 
-/** Some exports list all addresses of a person in one cell; the first is the main one. */
-function firstEmail(text: string): string | null {
-  return parseEmail(text) ?? parseEmail(text.split(/[,;]/, 1)[0] ?? '')
+function noKey(sentId: string | undefined): string {
+  if (sentId === undefined) return 'is empty, and there is no external_id to find the contact by'
+  return `is empty, and the external_id ${JSON.stringify(shown(sentId))} names nobody`
+}
+
+function pathOf(column: Column): string {
+  return column.target === 'property' ? `properties.${shown(column.property)}` : column.target
+}
+
+/** The value of a property's cell. */
+function toValue(
+  { property, type, decimal }: Extract<Column, { target: 'property' }>,
+  cell: string,
+): { value: string | number | boolean; warning?: Warning; detail?: ErrorDetail } {
+  if (property === 'lifecyclestage') return { value: stageOf(cell) }
+  const { value, problem, isKept } = parseCell(cell, type, decimal)
+  if (isKept) {
+    const message = `kept_as_text: ${shown(property)} has numbers that begin with 0 or have more than 15 digits. They stay texts, so that no digit is lost.`
+    return { value, warning: { code: 'kept_as_text', message } }
+  }
+  // What says that a person must not get mail is stored in whatever words.
+  if (problem === undefined || isConsent(property)) return { value }
+  return { value, detail: { path: `properties.${shown(property)}`, message: problem } }
 }

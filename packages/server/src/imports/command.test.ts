@@ -62,7 +62,11 @@ test('a file is imported with and without a running service', async () => {
     const results = join(directory, 'other results.csv')
     const more = await csv('more.csv', 4)
     const beside = await cds('import', 'contacts', '--tenant', tenantId, '--results', results, more)
-    expect(beside.body).toEqual({ rows: 4, created: 1, updated: 0, unchanged: 3, failed: 0, failed_rows: [], results })
+    expect(beside.body).toEqual({
+      ...{ rows: 4, created: 1, updated: 0, unchanged: 3, failed: 0, failed_rows: [], results },
+      ...{ encoding: 'utf-8', delimiter: ',', header_line: 1 },
+      ...{ silenced: 0, silenced_by: [], released: 0, warnings: [] },
+    })
     const url = RUNNING.exec(service.output())?.[1] ?? ''
     const headers = { authorization: `Bearer ${apiKey}` }
     const { body } = await call({ url }, 'GET', '/v1/contacts?sort_by=email&sort_dir=asc', { headers })
@@ -137,5 +141,53 @@ test('an invalid file exits with 1 and an error code, an invalid call with 2', a
       exit: 2,
       body: { error: { code: 'wrong_call', message: expect.any(String) } },
     })
+  }
+})
+
+test('a file that a person wrote is read as it is meant, and what it does to consent is printed', async () => {
+  const file = join(directory, 'mac.csv')
+  const lines = [
+    'Contacts',
+    '',
+    'Title;Job Title;E-Mail-Adresse;Ort;Email Opt Out',
+    'Dr.;CEO;mac@acme.example;M\x9fnchen;1',
+  ]
+  await writeFile(file, Buffer.from(`${lines.join('\r')}\r`, 'latin1'))
+  const { exit, body, stderr } = await cds('import', 'contacts', file, '--tenant', tenantId)
+  expect([exit, body]).toEqual([
+    0,
+    expect.objectContaining({
+      ...{ created: 1, encoding: 'macintosh', delimiter: ';', header_line: 3 },
+      ...{ silenced: 1, silenced_by: ['Email Opt Out'], released: 0, warnings: [] },
+    }),
+  ])
+  expect(stderr).toContain('1 contact will get no more mail, because of Email Opt Out.')
+  const chosen = ['--encoding', 'windows-1252', '--delimiter', ';', '--header-line', '3']
+  expect((await cds('import', 'contacts', file, '--tenant', tenantId, ...chosen)).body).toMatchObject({
+    updated: 1,
+    encoding: 'windows-1252',
+  })
+  for (const [option, value] of [
+    ['--encoding', 'ebcdic'],
+    ['--delimiter', 'x'],
+    ['--header-line', 'first'],
+  ] as const) {
+    const refused = await cds('import', 'contacts', file, '--tenant', tenantId, option, value)
+    expect([refused.exit, refused.body.error.message]).toEqual([2, expect.stringContaining(option)])
+  }
+})
+
+test('an uploaded file is read in another way by a command', async () => {
+  const service = await startProcess(MAIN, [], environment(), RUNNING)
+  try {
+    const url = RUNNING.exec(service.output())?.[1] ?? ''
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'text/csv' }
+    const content = Buffer.from('email,Ort\nread@acme.example,M\x9fnchen\n', 'latin1')
+    const response = await fetch(`${url}/v1/imports`, { method: 'POST', headers, body: new Uint8Array(content) })
+    const { import_id } = ((await response.json()) as { import: { import_id: string } }).import
+    const read = await cds('import', 'read', import_id, '--tenant', tenantId, '--encoding', 'windows-1252')
+    expect(read.body).toMatchObject({ encoding: 'windows-1252', columns: [{}, { samples: ['M\u0178nchen'] }] })
+  } finally {
+    await service.end('SIGTERM')
   }
 })

@@ -1,11 +1,7 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { CsvError, type Options, parse } from 'csv-parse'
 import { ServiceError } from '../platform/errors.ts'
-import { type Encoding, isNotText, toUtf8 } from './encoding.ts'
 
-const READ_BYTES = 256 * 1024
 const OPTIONS: Options = {
   bom: true,
   record_delimiter: ['\r\n', '\n', '\r'],
@@ -15,9 +11,9 @@ const OPTIONS: Options = {
   max_record_size: 1024 * 1024,
 }
 
-/** How a file is written. */
+/** How a file that programs write is written. */
 export interface CsvFormat {
-  encoding: Encoding
+  encoding: 'utf-8'
   delimiter: string
 }
 
@@ -30,21 +26,11 @@ export function unusableFile(file: string, problem: string, cause?: unknown): Se
 }
 
 /**
- * Reads a CSV file record by record, starting with the header. Empty lines are skipped.
+ * The records of a CSV file that a program wrote, starting with the header. Empty lines are skipped. People's files of contacts are
+ * read by `readRows`, which has to understand more.
  * @param name the file's name in errors.
- * @throws ServiceError 400 `invalid_file` if the file does not exist or is not CSV (RFC 4180) of this format.
+ * @throws ServiceError 400 `invalid_file` if it is not CSV (RFC 4180) of this format.
  */
-export async function* readCsv(file: string, format = PLAIN_CSV, name = file): AsyncGenerator<string[]> {
-  try {
-    const found = await stat(file)
-    if (!found.isFile()) throw unusableFile(name, 'is not a file')
-    yield* parseCsv(createReadStream(file, { highWaterMark: READ_BYTES }), format, name)
-  } catch (error) {
-    throw explained(name, format, error)
-  }
-}
-
-/** The records of a CSV file's bytes, like `readCsv`. */
 export async function* parseCsv(
   bytes: AsyncIterable<Buffer>,
   format: CsvFormat,
@@ -53,22 +39,31 @@ export async function* parseCsv(
   const parser = parse({ ...OPTIONS, delimiter: format.delimiter })
   try {
     // A read error ends the parser and so the loop below, which reports it.
-    pipeline(bytes, (chunks) => toUtf8(chunks, format.encoding), parser).catch(() => {})
+    pipeline(bytes, requireUtf8, parser).catch(() => {})
     for await (const record of parser) yield record as string[]
   } catch (error) {
-    throw explained(name, format, error)
+    throw explained(name, error)
   } finally {
     parser.destroy()
   }
 }
 
-function explained(name: string, { encoding }: CsvFormat, error: unknown): unknown {
-  const { code } = error as { code?: string }
-  if (error instanceof CsvError) return unusableFile(name, `is not valid CSV. ${error.message}`, error)
-  if (code === 'ENOENT' || code === 'ENOTDIR') return unusableFile(name, 'does not exist', error)
-  if (code === 'EACCES' || code === 'EPERM') return unusableFile(name, 'cannot be read: permission denied', error)
-  if (isNotText(error)) {
-    return unusableFile(name, `is not ${encoding.toUpperCase()} text. Save it as CSV in UTF-8`, error)
+/** @throws TypeError for bytes that are not UTF-8, because garbled names could go unnoticed, and for NUL. */
+async function* requireUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for await (const chunk of chunks) {
+    const text = decoder.decode(chunk, { stream: true })
+    if (text.includes('\0')) throw new TypeError('a NUL character', { cause: NOT_TEXT })
+    yield chunk
   }
-  return error
+  decoder.decode()
+}
+
+const NOT_TEXT = Symbol('not text')
+
+function explained(name: string, error: unknown): unknown {
+  const { code, cause } = error as { code?: string; cause?: unknown }
+  if (error instanceof CsvError) return unusableFile(name, `is not valid CSV. ${error.message}`, error)
+  const isNotText = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' || cause === NOT_TEXT
+  return isNotText ? unusableFile(name, 'is not UTF-8 text. Save it as CSV in UTF-8', error) : error
 }

@@ -1,73 +1,117 @@
 import Type from 'typebox'
 
-/** The encodings of uploaded files. */
-export const Encoding = Type.Enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'])
+/** The encodings of files, by their names for `TextDecoder`: the commonest ones first. */
+const ENCODINGS = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1252',
+  'macintosh',
+  'iso-8859-15',
+  'windows-1250',
+  'iso-8859-2',
+  'windows-1251',
+  'koi8-r',
+  'ibm866',
+  'x-mac-cyrillic',
+  'windows-1253',
+  'windows-1254',
+  'windows-1255',
+  'windows-1256',
+  'windows-1257',
+  'windows-1258',
+  'windows-874',
+  'shift_jis',
+  'euc-jp',
+  'iso-2022-jp',
+  'gb18030',
+  'big5',
+  'euc-kr',
+] as const
+
+export const Encoding = Type.Enum([...ENCODINGS])
 export type Encoding = Type.Static<typeof Encoding>
 
-/** Bytes that Windows-1252 leaves undefined; almost every non-text file has some. */
-const UNDEFINED_BYTES = [0x81, 0x8d, 0x8f, 0x90, 0x9d]
+/** Encodings without a mark in the file, and with more characters than ASCII's: what a file in none of the others may have. */
+export const OLD_ENCODINGS: readonly Encoding[] = ENCODINGS.filter(
+  (encoding) => !encoding.startsWith('utf-') && encoding !== 'iso-2022-jp',
+)
 
 /**
- * Finds the encoding of a file from its bytes: a byte order mark decides; else it is UTF-8 if all of it is valid UTF-8,
- * and Windows-1252 if not, because that is what older spreadsheets write.
+ * Stands for bytes that are no character in the encoding. No file can contain it, and it cannot be stored: so a row that has
+ * it fails, and only that row.
  */
-export function detectEncoding(): { see(chunk: Buffer): void; end(): Encoding | null } {
-  const utf8 = new TextDecoder('utf-8', { fatal: true })
-  let first = Buffer.alloc(0)
-  let isUtf8 = true
-  let isText = true
-  let isOneByte = true
-  return {
-    see: (chunk) => {
-      if (first.length < 2) first = Buffer.concat([first, chunk.subarray(0, 2)])
-      if (markOf(first) !== null) return
-      isText &&= !chunk.includes(0)
-      if (isUtf8) isUtf8 = isValid(() => utf8.decode(chunk, { stream: true }))
-      // Checked on every chunk, because an earlier one may have been valid in both.
-      isOneByte &&= UNDEFINED_BYTES.every((byte) => !chunk.includes(byte))
-    },
-    end: () => {
-      const marked = markOf(first)
-      if (marked !== null) return marked
-      if (!isText) return null
-      if (isUtf8 && isValid(() => utf8.decode())) return 'utf-8'
-      return isOneByte ? 'windows-1252' : null
-    },
+export const UNDECODABLE = '\udfff'
+
+/** The longest part of a character at the end of a chunk, in UTF-8. */
+const TAIL_BYTES_MAX = 3
+
+/** Decodes a file. Bytes that are no character become `UNDECODABLE`. */
+export async function* decoded(chunks: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
+  yield* encoding === 'utf-8' ? decodedUtf8(chunks) : decodedOther(chunks, encoding)
+}
+
+async function* decodedOther(chunks: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding)
+  for await (const chunk of chunks) yield marked(decoder.decode(chunk, { stream: true }))
+  yield marked(decoder.decode())
+}
+
+function marked(text: string): string {
+  return text.includes('\ufffd') ? text.replaceAll('\ufffd', UNDECODABLE) : text
+}
+
+/** A file in UTF-8 may contain the character U+FFFD itself, where another program has already lost a character. */
+async function* decodedUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const decode = (bytes: Buffer): string => {
+    try {
+      return strict.decode(bytes)
+    } catch {
+      return bytes.toString('latin1').split('\xef\xbf\xbd').map(lenient).join('\ufffd')
+    }
   }
-}
-
-function markOf(bytes: Buffer): Encoding | null {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
-  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null
-}
-
-function isValid(decode: () => unknown): boolean {
-  try {
-    decode()
-    return true
-  } catch {
-    return false
-  }
-}
-
-/**
- * Decodes a file and encodes it in UTF-8.
- * @throws TypeError for bytes that are invalid in the encoding, because garbled names could go unnoticed, and for NUL.
- */
-export async function* toUtf8(chunks: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder(encoding, { fatal: true })
+  let rest: Buffer = Buffer.alloc(0)
+  let isFirst = true
   for await (const chunk of chunks) {
-    const text = decoder.decode(chunk, { stream: true })
-    if (text.includes('\0')) throw new TypeError('a NUL character', { cause: NOT_TEXT })
-    yield encoding === 'utf-8' ? chunk : Buffer.from(text)
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    const end = endOfCharacters(bytes)
+    const text = decode(bytes.subarray(0, end))
+    rest = Buffer.from(bytes.subarray(end))
+    if (text === '') continue
+    yield isFirst ? text.replace(/^\ufeff/, '') : text
+    isFirst = false
   }
-  decoder.decode()
+  if (rest.length > 0) yield decode(rest)
 }
 
-/** Whether an error says that a file is not text in its encoding. */
-export function isNotText(error: unknown): boolean {
-  const { code, cause } = error as { code?: string; cause?: unknown }
-  return code === 'ERR_ENCODING_INVALID_ENCODED_DATA' || cause === NOT_TEXT
+function lenient(bytes: string): string {
+  return marked(new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1')))
 }
 
-const NOT_TEXT = Symbol('not text')
+/** Where the last character of a chunk ends that is complete in it. */
+function endOfCharacters(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(TAIL_BYTES_MAX, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) return bytes.length
+    if (byte < 0xc0) continue
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+    return back < length ? bytes.length - back : bytes.length
+  }
+  return bytes.length
+}
+
+export function isEncoding(name: string): name is Encoding {
+  return (ENCODINGS as readonly string[]).includes(name)
+}
+
+/** Between cells: one character that cannot be part of a word or a quotation. */
+const DELIMITER = String.raw`^[^A-Za-z0-9"'\r\n]$`
+export const Delimiter = Type.String({
+  pattern: DELIMITER,
+  description: 'What is between cells: one character, such as `;`.',
+})
+
+export function isDelimiter(text: string): boolean {
+  return new RegExp(DELIMITER).test(text)
+}

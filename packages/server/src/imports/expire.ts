@@ -80,13 +80,16 @@ async function deleteContent(tenant: Tenant, importId: string, now: Date, reason
       .forUpdate()
       .executeTakeFirst()
     if (!row) return
-    const columns = (row.columns as unknown as FileColumn[]).map(({ header }) => ({ header, samples: [] }))
+    const columns = (row.columns as unknown as FileColumn[]).map((column) => ({ ...column, samples: [] }))
     const isOpen = (OPEN_STATES as readonly string[]).includes(row.state)
     await tx.db
       .updateTable('imports')
       .set({
         has_file: false,
         columns: JSON.stringify(columns),
+        first_lines: '[]',
+        readings: '[]',
+        warnings: '[]',
         preview: null,
         ...(isOpen
           ? { state: 'cancelled', finished_at: now, error_code: 'import_file_deleted', error_message: reason }

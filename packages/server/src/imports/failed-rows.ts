@@ -1,12 +1,11 @@
 import type { CsvFile } from '../overview/csv.ts'
 import { conflict } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { readCsv } from './csv.ts'
-import type { Encoding } from './encoding.ts'
 import { fileOf } from './files.ts'
 import type { ImportRow } from './import-object.ts'
 import { requireImport } from './imports.ts'
 import type { FileColumn } from './inspect-file.ts'
+import { formatOf, readContactRows } from './read-rows.ts'
 
 const ROWS_PER_PAGE = 500
 
@@ -51,13 +50,13 @@ function failedRowCells({ row, code, message, cells }: FailedRow): unknown[] {
 
 async function* failedRowPages(
   tenant: Tenant,
-  { import_id, encoding, delimiter, file_name }: ImportRow,
+  { import_id, file_name, ...row }: ImportRow,
   path: string,
 ): AsyncGenerator<FailedRow[]> {
-  const records = readCsv(path, { encoding: encoding as Encoding, delimiter }, file_name)
+  const headers = (row.columns as unknown as FileColumn[]).map(({ header }) => header)
+  const records = readContactRows(path, formatOf(row), file_name, headers)
   let at = 0
   try {
-    await records.next()
     for (let last = 0; ; ) {
       const failed = await tenant.db
         .selectFrom('import_failed_rows')
@@ -73,7 +72,7 @@ async function* failedRowPages(
         for (; at < each.row; at++) {
           const next = await records.next()
           if (next.done) return
-          cells = next.value
+          cells = next.value.cells
         }
         page.push({ ...each, cells })
         last = each.row

@@ -3,9 +3,12 @@ import Type from 'typebox'
 import { Id, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { FileColumn } from './inspect-file.ts'
+import { Encoding } from './encoding.ts'
+import { FileColumn, FirstLine } from './inspect-file.ts'
 import { RECOGNIZED } from './known-exports.ts'
 import { ColumnMapping } from './mapping.ts'
+import { RowWarning } from './row-warnings.ts'
+import { ImportConsent } from './silenced.ts'
 
 export const STATES = [
   'uploaded',
@@ -48,15 +51,28 @@ export const Import = Type.Object(
     _id: Id,
     file_name: Type.String(),
     size_bytes: Type.Integer(),
-    encoding: Type.String(),
+    encoding: Encoding,
+    encodings: Type.Array(Type.Object({ encoding: Encoding, words: Type.String() }, { title: 'ImportEncoding' }), {
+      description:
+        'Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain.',
+    }),
     delimiter: Type.String(),
+    header_line: Type.Integer({
+      description: 'The line that names the columns; 1 is the first line of the file, and 0 means that none does.',
+    }),
+    first_lines: Type.Array(FirstLine, { description: 'The first lines of the file. Empty once the file is deleted.' }),
     recognized_as: Nullable(Type.Enum(RECOGNIZED), 'The system whose export the file was recognized as.'),
     state: Type.Enum([...STATES]),
     columns: Type.Array(FileColumn),
     mapping: Type.Array(ColumnMapping, { description: 'Proposed by the service until you set it.' }),
+    warnings: Type.Array(RowWarning, {
+      description:
+        'What was left out of rows, or taken otherwise than their column says; known once the file has been read.',
+    }),
     row_count: Nullable(Type.Integer(), 'null until the file has been read to its end.'),
     progress: Type.Number({ description: 'The progress of the preview, the import or the undo, from 0 to 1.' }),
     preview: Nullable(Counts, 'What the import would do, as of the latest preview.'),
+    consent: Nullable(ImportConsent, 'Whom the import would stop from getting mail, as of the latest preview.'),
     counts: Counts,
     errors: Type.Array(FailedRow, { maxItems: 20, description: 'The first failed rows.' }),
     failed_rows_url: Nullable(Type.String(), 'CSV of all failed rows; null without any, or when the file is deleted.'),
@@ -84,8 +100,12 @@ export const Import = Type.Object(
 )
 export type Import = Type.Static<typeof Import>
 
-/** An import in a list: without its columns and errors. */
-export const ListedImport = Type.Omit(Import, ['columns', 'mapping', 'errors'], { title: 'ListedImport' })
+/** An import in a list: without its columns, lines, warnings and errors. */
+export const ListedImport = Type.Omit(
+  Import,
+  ['encodings', 'first_lines', 'columns', 'mapping', 'warnings', 'consent', 'errors'],
+  { title: 'ListedImport' },
+)
 export type ListedImport = Type.Static<typeof ListedImport>
 
 /** An import's row, with the sums of its chunks. */
@@ -131,8 +151,9 @@ export function toListed(row: ImportRow, now: Date): ListedImport {
     _id: row.import_id,
     file_name: row.file_name,
     size_bytes: Number(row.size_bytes),
-    encoding: row.encoding,
+    encoding: row.encoding as Encoding,
     delimiter: row.delimiter,
+    header_line: row.header_line,
     recognized_as: row.recognized_as as Import['recognized_as'],
     state,
     row_count: row.row_count,

@@ -20,9 +20,10 @@ type Ranges = [first: number, last: number][]
 export async function importRows(task: Task, file: MappedFile, writing: WriteDependencies): Promise<void> {
   const { tenant, importId } = task
   const isDone = await rowsDone(tenant, importId)
-  await withStagedRows(tenant, { ...file, isDone }, async (rowCount, chunks) => {
+  await withStagedRows(tenant, { ...file, isDone }, async ({ rowCount, warnings }, chunks) => {
     await task.check()
-    await tenant.db.updateTable('imports').set({ row_count: rowCount }).where('import_id', '=', importId).execute()
+    const read = { row_count: rowCount, warnings: JSON.stringify(warnings) }
+    await tenant.db.updateTable('imports').set(read).where('import_id', '=', importId).execute()
     await forEachChunk(chunks, async (rows) => {
       const records = rows.map(({ record }) => record)
       await writeRecords(tenant, writing, SOURCE, records, async (tx, { results, contacts, companiesCreated }) => {

@@ -61,8 +61,12 @@ export async function readImport(tenant: Tenant, importId: string, now: Date): P
     .execute()
   return {
     ...toListed(row, now),
+    encodings: row.readings as unknown as Import['encodings'],
+    first_lines: row.first_lines as unknown as Import['first_lines'],
     columns: row.columns as unknown as FileColumn[],
     mapping: row.mapping as unknown as ColumnMapping[],
+    warnings: row.warnings as unknown as Import['warnings'],
+    consent: (row.preview as Pick<Import, 'consent'> | null)?.consent ?? null,
     errors,
   }
 }

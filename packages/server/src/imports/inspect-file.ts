@@ -1,21 +1,29 @@
-import { open } from 'node:fs/promises'
 import Type from 'typebox'
 import { firstCharacters } from '../platform/characters.ts'
+import type { ServiceError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
+import { Nullable } from '../platform/http/responses.ts'
+import { contentOf } from './cells.ts'
 import { COLUMNS_MAX, tooManyColumns } from './columns.ts'
-import { type CsvFormat, readCsv, unusableFile } from './csv.ts'
-import type { Encoding } from './encoding.ts'
+import { unusableFile } from './csv.ts'
+import { decoded, type Encoding } from './encoding.ts'
+import { type ChosenShape, shapeOf } from './file-format.ts'
 import { type Recognized, recognize } from './known-exports.ts'
-import { type ColumnMapping, proposedMapping } from './mapping.ts'
+import type { ColumnMapping } from './mapping.ts'
+import { ColumnNote, createColumnSeen, proposedMapping } from './mapping-proposal.ts'
+import { bytesOf, type FileFormat, readContactRows } from './read-rows.ts'
+import { decimalOf } from './values.ts'
 
-const DELIMITERS = [',', ';', '\t']
-/** The header is in the first part of a file, and so are the samples. */
-const HEAD_BYTES = 64 * 1024
+/** The header is in the first part of a file, and so are the first samples. */
+const HEAD_CHARACTERS = 256 * 1024
 const ROWS_MAX = 500
 const CHARACTERS_MAX = 4_000_000
 const SAMPLES_SHOWN = 3
 const SAMPLE_LENGTH_MAX = 200
 const HEADER_LENGTH_MAX = 500
+const LINES_SHOWN = 12
+const CELLS_SHOWN = 8
+const CELL_LENGTH_MAX = 60
 
 /** A column of an uploaded file. */
 export const FileColumn = Type.Object(
@@ -23,90 +31,99 @@ export const FileColumn = Type.Object(
     header: Type.String(),
     /** The first different values. Empty once the file is deleted. */
     samples: Type.Array(Type.String(), { maxItems: SAMPLES_SHOWN }),
+    note: Nullable(ColumnNote, 'What may surprise in the proposed mapping.'),
   },
   { title: 'ImportColumn' },
 )
 export type FileColumn = Type.Static<typeof FileColumn>
 
+/** One of the first lines of the file, from which a person can choose the header. */
+export const FirstLine = Type.Object(
+  {
+    line: Type.Integer({ description: '1 is the first line of the file.' }),
+    cells: Type.Array(Type.String(), { maxItems: CELLS_SHOWN, description: 'The first cells, shortened.' }),
+  },
+  { title: 'ImportLine' },
+)
+export type FirstLine = Type.Static<typeof FirstLine>
+
 /** What the first rows of a file show. */
 export interface Inspected {
-  format: CsvFormat
+  format: FileFormat
   columns: FileColumn[]
+  firstLines: FirstLine[]
   recognizedAs: Recognized | null
   mapping: ColumnMapping[]
 }
 
-/** Reads the first rows of a file. @param name the file's name in errors. @throws ServiceError 400 `invalid_file`. */
-export async function inspectFile(path: string, name: string, encoding: Encoding): Promise<Inspected> {
-  const format = { encoding, delimiter: delimiterOf(await headOf(path, encoding)) }
-  const records = readCsv(path, format, name)
-  const samples: string[][] = []
-  let header: string[] | undefined
+/**
+ * Reads the first rows of a file. @param name the file's name in errors. @param chosen what a person has chosen; the rest is detected.
+ * @throws ServiceError 400 `invalid_file`.
+ */
+export async function inspectFile(
+  path: string,
+  name: string,
+  encoding: Encoding,
+  chosen: ChosenShape = {},
+): Promise<Inspected> {
+  const { text, isWhole } = await headOf(path, name, encoding)
+  const shape = shapeOf(text, isWhole, chosen)
+  if (shape === null) throw noHeader(name, chosen, isWhole)
+  const { delimiter, headerLine } = shape
+  if (shape.problem !== undefined) throw unusableFile(name, shape.problem)
+  const headers = shape.headers.map((header) => header.replace(/\p{Cf}/gu, ''))
+  if (headers.length > COLUMNS_MAX) throw unusableFile(name, tooManyColumns(headers))
+  if (!headers.every(isStorableText)) throw unusableFile(name, 'has a column whose name is not text')
+  const format = { encoding, delimiter, headerLine }
+  const seen = headers.map(createColumnSeen)
   let characters = 0
   let rows = 0
-  for await (const cells of records) {
-    if (!header) {
-      header = cells
-      if (header.length > COLUMNS_MAX) throw unusableFile(name, tooManyColumns(header))
-      samples.push(...header.map(() => []))
-      continue
-    }
-    for (const [column, cell] of cells.entries()) addSample(samples[column], cell)
+  for await (const { cells, problem } of readContactRows(path, format, name, headers)) {
+    if (problem !== undefined) continue
+    for (const [column, cell] of cells.entries()) seen[column]?.add(contentOf(cell))
     characters += cells.reduce((sum, cell) => sum + cell.length, 0)
     if (++rows >= ROWS_MAX || characters > CHARACTERS_MAX) break
   }
-  if (!header) throw unusableFile(name, 'is empty. The first line must name the columns')
-  if (!header.every(isStorableText)) throw unusableFile(name, 'has a column whose name is not text')
-  const recognizedAs = recognize(header)
+  const recognizedAs = recognize(headers)
+  const { mapping, notes } = proposedMapping(
+    seen.map((column) => column.seen),
+    recognizedAs,
+    decimalOf(delimiter),
+  )
   return {
     format,
-    columns: header.map((text, column) => ({
-      header: firstCharacters(text.trim(), HEADER_LENGTH_MAX),
-      samples: (samples[column] ?? []).slice(0, SAMPLES_SHOWN).map((sample) => shortened(sample)),
+    columns: headers.map((header, column) => ({
+      header: firstCharacters(header.trim(), HEADER_LENGTH_MAX),
+      samples: (seen[column]?.seen.samples ?? []).slice(0, SAMPLES_SHOWN).map((sample) => shortened(sample)),
+      note: notes[column] ?? null,
+    })),
+    firstLines: shape.rows.slice(0, LINES_SHOWN).map(({ line, cells }) => ({
+      line,
+      cells: cells.slice(0, CELLS_SHOWN).map((cell) => shortened(cell.trim(), CELL_LENGTH_MAX)),
     })),
     recognizedAs,
-    mapping: proposedMapping(header, samples, recognizedAs),
+    mapping,
   }
 }
 
-function addSample(samples: string[] | undefined, cell: string): void {
-  const value = cell.trim()
-  if (value !== '' && samples && !samples.includes(value)) samples.push(value)
+function noHeader(name: string, { headerLine }: ChosenShape, isWhole: boolean): ServiceError {
+  if (!isWhole && headerLine === undefined) return unusableFile(name, 'has no header: its first line is too long')
+  if (headerLine === undefined) return unusableFile(name, 'is empty. Its first row must name the columns')
+  return unusableFile(name, `has no row at line ${headerLine}. Choose the line of the header`)
 }
 
 /** A value for display. */
-export function shortened(text: string): string {
+export function shortened(text: string, lengthMax = SAMPLE_LENGTH_MAX): string {
   const clean = text.toWellFormed().replaceAll('\0', '')
-  const short = firstCharacters(clean, SAMPLE_LENGTH_MAX)
+  const short = firstCharacters(clean, lengthMax)
   return short.length < clean.length ? `${short}…` : short
 }
 
-async function headOf(path: string, encoding: Encoding): Promise<string> {
-  const file = await open(path)
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
-    return new TextDecoder(encoding).decode(buffer.subarray(0, bytesRead), { stream: true })
-  } finally {
-    await file.close()
+async function headOf(path: string, name: string, encoding: Encoding): Promise<{ text: string; isWhole: boolean }> {
+  let text = ''
+  for await (const part of decoded(bytesOf(path, name), encoding)) {
+    text += part
+    if (text.length >= HEAD_CHARACTERS) return { text: text.slice(0, HEAD_CHARACTERS), isWhole: false }
   }
-}
-
-/** The delimiter that occurs most often in the header, outside of quotation marks. */
-function delimiterOf(head: string): string {
-  const counts = new Map(DELIMITERS.map((delimiter) => [delimiter, 0]))
-  let isQuoted = false
-  let hasContent = false
-  for (const character of head) {
-    if (character === '"') isQuoted = !isQuoted
-    if (isQuoted) continue
-    if (character === '\n' || character === '\r') {
-      if (hasContent) break
-      continue
-    }
-    hasContent = true
-    const count = counts.get(character)
-    if (count !== undefined) counts.set(character, count + 1)
-  }
-  const [best] = [...counts].sort(([, a], [, b]) => b - a)
-  return best?.[0] ?? ','
+  return { text, isWhole: true }
 }

@@ -1,10 +1,12 @@
 import Type from 'typebox'
-import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
+import { isConsent } from '../contacts/consent.ts'
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
-import { COLUMNS_MAX, type Column, NAME_LENGTH_MAX } from './columns.ts'
-import { isSecondChoice, type Recognized, targetOf } from './known-exports.ts'
-import { typeOfSamples, ValueType } from './values.ts'
+import { COLUMNS_MAX, type Column } from './columns.ts'
+import { type Decimal, ValueType } from './values.ts'
+
+export const NAME_LENGTH_MAX = 128
 
 /** Where one column of a file goes. */
 export const ColumnMapping = Type.Object(
@@ -24,47 +26,11 @@ export const ColumnMapping = Type.Object(
 )
 export type ColumnMapping = Type.Static<typeof ColumnMapping>
 
-/** A proposal for every column. If two would have the same target, the first one gets it. */
-export function proposedMapping(
-  header: readonly string[],
-  samples: readonly (readonly string[])[],
-  source: Recognized | null,
-): ColumnMapping[] {
-  const taken = new Set<string>()
-  const propose = (name: string, column: number): ColumnMapping => {
-    const target = targetOf(name, source)
-    if (target === 'ignore') return { column, target }
-    if (typeof target === 'string' && !taken.has(target)) {
-      taken.add(target)
-      return { column, target }
-    }
-    const wanted = typeof target === 'string' ? name.trim() : target.property
-    const property = [wanted, name.trim(), ...numbered(name.trim())].find((each) => !taken.has(each) && isUsable(each))
-    if (property === undefined) return { column, target: 'ignore' }
-    taken.add(property)
-    return { column, target: 'property', property, type: typeOf(property, samples[column] ?? []) }
-  }
-  const named = header.map((name, column) => ({ name, column, isLast: isSecondChoice(name) }))
-  const inOrder = named.sort((a, b) => Number(a.isLast) - Number(b.isLast))
-  return inOrder.map(({ name, column }) => propose(name, column)).sort((a, b) => a.column - b.column)
-}
-
-function numbered(name: string): string[] {
-  return Array.from({ length: 9 }, (_, index) => `${firstCharacters(name, NAME_LENGTH_MAX - 2)} ${index + 2}`)
-}
-
 const RESERVED = ['email', '__proto__', '']
 
-function isUsable(property: string): boolean {
+/** Whether a property may have the name. */
+export function isUsable(property: string): boolean {
   return !RESERVED.includes(property) && !hasMoreCharacters(property, NAME_LENGTH_MAX) && isStorableText(property)
-}
-
-/** Ids, phone numbers and postal codes may consist of digits, but are not quantities. */
-const CODES = /phone|mobile|fax|zip|postal|postcode|(^|[\s_])ids?$/i
-
-function typeOf(property: string, samples: readonly string[]): ValueType {
-  if (property === 'lifecyclestage' || CODES.test(property)) return 'text'
-  return typeOfSamples(samples)
 }
 
 /** Why a mapping cannot be used to import; empty if it can. */
@@ -107,10 +73,19 @@ export function requireMapping(mapping: readonly ColumnMapping[], columnCount: n
 }
 
 /** The meaning of each column of the file. */
-export function mappedColumns(mapping: readonly ColumnMapping[], columnCount: number): Column[] {
-  const columns = Array.from({ length: columnCount }, (): Column => ({ target: 'ignore' }))
+export function mappedColumns(
+  mapping: readonly ColumnMapping[],
+  headers: readonly string[],
+  decimal: Decimal,
+): Column[] {
+  const columns = headers.map((header): Column => ignored(header))
   for (const { column, target, property = '', type = 'text' } of mapping) {
-    columns[column] = target === 'property' ? { target, property, type } : { target }
+    if (target === 'property') columns[column] = { target, property, type, decimal }
+    else columns[column] = target === 'ignore' ? ignored(headers[column] ?? '') : { target }
   }
   return columns
+}
+
+function ignored(header: string): Column {
+  return isConsent(header) ? { target: 'ignore', consent: header } : { target: 'ignore' }
 }

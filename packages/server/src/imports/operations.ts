@@ -1,18 +1,24 @@
 import Type from 'typebox'
+import type { Config } from '../config.ts'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { COLUMNS_MAX } from './columns.ts'
+import { Delimiter, Encoding } from './encoding.ts'
+import { importDirectory } from './files.ts'
 import { Counts, Import, ListedImport, STATES } from './import-object.ts'
 import { listImports, readImport } from './imports.ts'
 import { ColumnMapping } from './mapping.ts'
 import { PreviewedRow, readPreview } from './preview.ts'
+import { ImportConsent } from './silenced.ts'
 import {
   cancelImport,
   type ImportServices,
   requestPreview,
   requestUndo,
+  rereadFile,
+  setFormat,
   setMapping,
   startImport,
 } from './transitions.ts'
@@ -24,6 +30,9 @@ const input = { import_id: idInPath('import') }
 const INVALID_STATE = '409 invalid_import_state'
 const FILE_DELETED = '409 import_file_deleted'
 const withServices = operationsWith<ImportServices>()
+const withFiles = operationsWith<{ config: Pick<Config, 'dataDirectory'> }>()
+/** Nobody puts more above a header. */
+const HEADER_LINE_MAX = 1_000
 
 export const entryOf = entryAbout('import')
 
@@ -71,6 +80,38 @@ export const IMPORT_OPERATIONS = [
     },
     audit: (_, { import_id }) => entryOf('import.mapped', import_id),
   }),
+  withFiles({
+    name: 'setImportFormat',
+    tag,
+    http: 'PUT /v1/imports/:import_id/format',
+    command: 'import read',
+    scope,
+    summary: 'Read the file in another encoding, with another delimiter, or with its header on another line',
+    description:
+      'What you omit is detected again; the encoding stays. The columns and samples are read again, and the mapping is proposed again. `encodings` of an import shows how its words read in each encoding.',
+    input: {
+      ...input,
+      encoding: Type.Optional(Encoding),
+      delimiter: Type.Optional(Delimiter),
+      header_line: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: HEADER_LINE_MAX,
+          description: 'The line that names the columns; 1 is the first one of the file, and 0 means that none does.',
+        }),
+      ),
+    },
+    output: { import: Import },
+    example: { encoding: 'windows-1252', header_line: 1 },
+    errors: [INVALID_STATE, FILE_DELETED, '400 invalid_file'],
+    check: ({ tenant, config }, { import_id, encoding, delimiter, header_line: headerLine }) =>
+      rereadFile(tenant, importDirectory(config.dataDirectory), import_id, { encoding, delimiter, headerLine }),
+    async run({ tenant, now }, { import_id }, inspected) {
+      await setFormat(tenant, import_id, inspected)
+      return { import: await readImport(tenant, import_id, now) }
+    },
+    audit: (_, { import_id }) => entryOf('import.read_again', import_id),
+  }),
   withServices({
     name: 'previewImport',
     tag,
@@ -95,9 +136,10 @@ export const IMPORT_OPERATIONS = [
     command: 'import-preview get',
     scope,
     also: [{ scopes: ['contacts:read'] }],
-    summary: 'Get what an import would do: the counts, and the first 20 rows with each property before and after',
+    summary:
+      'Get what an import would do: the counts, whom it stops from getting mail, and the first 20 rows with each property before and after',
     input,
-    output: { counts: Counts, rows: Type.Array(PreviewedRow) },
+    output: { counts: Counts, consent: ImportConsent, rows: Type.Array(PreviewedRow) },
     errors: ['409 import_not_previewed'],
     run: ({ tenant }, { import_id }) => readPreview(tenant, import_id),
   }),

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { propertiesOf } from '../contacts/contact-row.ts'
+import type { Properties } from '../contacts/properties.ts'
 import { conflict } from '../platform/errors.ts'
 import { Id, Nullable, RecordError } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -8,6 +9,7 @@ import { type PlannedRecord, planRecords } from '../sources/write-records.ts'
 import { type Counts, READING_SHARE } from './import-object.ts'
 import { requireImport } from './imports.ts'
 import { shortened } from './inspect-file.ts'
+import { createConsentCount, type ImportConsent } from './silenced.ts'
 import { forEachChunk, type MappedFile, SOURCE, withStagedRows } from './stage-file.ts'
 import type { Task } from './task.ts'
 
@@ -33,6 +35,7 @@ export type PreviewedRow = Type.Static<typeof PreviewedRow>
 
 interface Preview {
   counts: Counts
+  consent: ImportConsent
   rows: PreviewedRow[]
 }
 
@@ -41,26 +44,39 @@ export async function previewRows(task: Task, file: MappedFile, clock: Clock): P
   const { tenant, importId } = task
   const counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
   const shown: PreviewedRow[] = []
-  const rowCount = await withStagedRows(tenant, file, async (rowsInAll, chunks) => {
-    let done = 0
-    await forEachChunk(chunks, async (rows) => {
-      const records = rows.map(({ record }) => record)
-      const planned = await tenant.heavyRead(() => planRecords(tenant, SOURCE, records, clock()))
-      for (const { result } of planned) counts[result.status]++
-      for (const [index, { row }] of rows.entries()) {
-        const plan = planned[index]
-        if (row <= ROWS_SHOWN && plan) shown.push(toPreviewed(row, plan))
-      }
-      done += rows.length
-      await task.setProgress(READING_SHARE + ((1 - READING_SHARE) * done) / rowsInAll)
-    })
-    return rowsInAll
-  })
+  const consent = createConsentCount(file.columns)
+  const { rowCount, warnings } = await withStagedRows(
+    tenant,
+    file,
+    async ({ rowCount: rowsInAll, ...staged }, chunks) => {
+      let done = 0
+      await forEachChunk(chunks, async (rows) => {
+        const records = rows.map(({ record }) => record)
+        const planned = await tenant.heavyRead(() => planRecords(tenant, SOURCE, records, clock()))
+        for (const { result } of planned) counts[result.status]++
+        const results = planned.map(({ result }) => result)
+        consent.add(rows, results, changesByContact(planned))
+        for (const [index, { row }] of rows.entries()) {
+          const plan = planned[index]
+          if (row <= ROWS_SHOWN && plan) shown.push(toPreviewed(row, plan))
+        }
+        done += rows.length
+        await task.setProgress(READING_SHARE + ((1 - READING_SHARE) * done) / rowsInAll)
+      })
+      return { rowCount: rowsInAll, warnings: staged.warnings }
+    },
+  )
   const rows = shown.sort((a, b) => a.row - b.row)
-  const preview: Preview = { counts, rows }
+  const preview: Preview = { counts, consent: consent.counts, rows }
   await tenant.db
     .updateTable('imports')
-    .set({ state: 'previewed', progress: 1, preview: JSON.stringify(preview), row_count: rowCount })
+    .set({
+      state: 'previewed',
+      progress: 1,
+      preview: JSON.stringify(preview),
+      row_count: rowCount,
+      warnings: JSON.stringify(warnings),
+    })
     .where('import_id', '=', importId)
     .where('state', '=', 'previewing')
     .execute()
@@ -76,6 +92,17 @@ export async function readPreview(tenant: Tenant, importId: string): Promise<Pre
     )
   }
   return preview as unknown as Preview
+}
+
+/** Each contact before its first row of a chunk, and after its last one. */
+function changesByContact(planned: readonly PlannedRecord[]) {
+  const changes = new Map<string, { before: Properties; after: Properties }>()
+  for (const { result, contact } of planned) {
+    if (result.status === 'failed' || contact === null) continue
+    const before = changes.get(result.contactId)?.before ?? (contact.before.properties as Properties)
+    changes.set(result.contactId, { before, after: contact.after.properties as Properties })
+  }
+  return changes
 }
 
 function toPreviewed(row: number, { result, contact }: PlannedRecord): PreviewedRow {

@@ -1,16 +1,16 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { readCsv } from './csv.ts'
-import type { Encoding } from './encoding.ts'
 import { fileOf } from './files.ts'
 import { type ImportState, READING_SHARE } from './import-object.ts'
 import { importRows } from './import-rows.ts'
 import type { FileColumn } from './inspect-file.ts'
 import { type ColumnMapping, mappedColumns } from './mapping.ts'
 import { previewRows } from './preview.ts'
+import { formatOf, readContactRows, sizeOf } from './read-rows.ts'
 import { Ended, openTask } from './task.ts'
 import { undoImport } from './undo.ts'
+import { decimalOf } from './values.ts'
 
 /** An import that fails this many times without writing a row is given up. */
 const ATTEMPTS_MAX = 10
@@ -35,17 +35,15 @@ export async function runImport(
   try {
     if (row.attempts > ATTEMPTS_MAX) throw givenUp(state)
     if (state === 'undoing') return await undoImport(task, writing)
-    const format = { encoding: row.encoding as Encoding, delimiter: row.delimiter }
-    const records = readCsv(fileOf(directory, importId), format, row.file_name)
-    await records.next()
-    const columns = mappedColumns(
-      row.mapping as unknown as ColumnMapping[],
-      (row.columns as unknown as FileColumn[]).length,
-    )
+    const headers = (row.columns as unknown as FileColumn[]).map(({ header }) => header)
+    const records = readContactRows(fileOf(directory, importId), formatOf(row), row.file_name, headers)
+    const mapping = row.mapping as unknown as ColumnMapping[]
+    const columns = mappedColumns(mapping, headers, decimalOf(row.delimiter))
+    const ignoredIds = await writing.findIgnoredIds(tenant)
     const sizeBytes = Number(row.size_bytes)
     const onRead = (_: number, characters: number) =>
       task.setProgress(Math.min(READING_SHARE, (READING_SHARE * characters) / sizeBytes))
-    const file = { records, columns, onRead }
+    const file = { records, columns, size: sizeOf(headers), ignoredIds, onRead }
     await (state === 'previewing' ? previewRows(task, file, writing.clock) : importRows(task, file, writing))
   } catch (error) {
     if (error instanceof Ended) return

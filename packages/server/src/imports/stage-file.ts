@@ -1,9 +1,12 @@
 import { findContactsByKeys } from '../contacts/bulk.ts'
 import { ServiceError } from '../platform/errors.ts'
+import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { CHARACTERS_PER_CHUNK, type Chunk, chunksOf, ROWS_PER_CHUNK } from './chunks.ts'
-import { type Column, hasBothKeys, recordOf } from './columns.ts'
+import { type Column, hasBothKeys, parseRow } from './columns.ts'
+import type { FileRow } from './contact-rows.ts'
 import { createGrouping } from './groups.ts'
+import { createRowWarnings, type RowWarning } from './row-warnings.ts'
 import { openStaging, type Part, type Row, type Staging } from './staging.ts'
 
 /** The source that imports write as. */
@@ -13,8 +16,11 @@ const CHUNKS_IN_FLIGHT = 3
 
 /** A mapped file, positioned below its header. */
 export interface MappedFile {
-  records: AsyncGenerator<string[]>
+  records: AsyncGenerator<FileRow>
   columns: readonly Column[]
+  /** The number of cells in a row. */
+  size: { least: number; most: number }
+  ignoredIds: IgnoredIds
   /** Whether a row was imported before an interruption. */
   isDone?: (row: number) => boolean
   /** Called now and then with the number of rows read, and of their characters. */
@@ -28,14 +34,14 @@ export interface MappedFile {
 export async function withStagedRows<T>(
   tenant: Tenant,
   file: MappedFile,
-  work: (rowCount: number, chunks: AsyncGenerator<Chunk>) => Promise<T>,
+  work: (staged: { rowCount: number; warnings: readonly RowWarning[] }, chunks: AsyncGenerator<Chunk>) => Promise<T>,
 ): Promise<T> {
   return tenant.scratch(async (scratch) => {
     const staging = await openStaging(scratch)
-    const { parts, rowCount } = await stage(tenant, staging, file)
+    const { parts, ...staged } = await stage(tenant, staging, file)
     const grouping = createGrouping()
     await staging.visitRepeats(grouping.join)
-    return work(rowCount, chunksOf(staging, parts, grouping.groups()))
+    return work(staged, chunksOf(staging, parts, grouping.groups()))
   })
 }
 
@@ -43,9 +49,10 @@ export async function withStagedRows<T>(
 async function stage(
   tenant: Tenant,
   staging: Staging,
-  { records, columns, isDone = () => false, onRead }: MappedFile,
-): Promise<{ parts: Part[]; rowCount: number }> {
+  { records, columns, size, ignoredIds, isDone = () => false, onRead }: MappedFile,
+): Promise<{ parts: Part[]; rowCount: number; warnings: readonly RowWarning[] }> {
   const parts: Part[] = []
+  const warnings = createRowWarnings()
   let storing: Promise<void> = Promise.resolve()
   let rows: Row[] = []
   let characters = 0
@@ -58,12 +65,15 @@ async function stage(
       parts.push(await staging.add(part, needsContacts ? await storedContactsOf(tenant, part) : []))
       await onRead(rowCount, charactersRead)
     }
-    for await (const cells of records) {
+    for await (const fileRow of records) {
       const row = ++rowCount
+      const { cells } = fileRow
       const length = cells.reduce((sum, cell) => sum + cell.length, 0)
       charactersRead += length + cells.length
+      const parsed = parseRow(columns, fileRow, { size, ignoredIds })
+      warnings.add(row, parsed.warnings)
       if (isDone(row)) continue
-      rows.push({ row, record: recordOf(columns, cells), characters: length })
+      rows.push({ row, record: parsed.record, characters: length })
       characters += length
       if (rows.length < ROWS_PER_CHUNK && characters < CHARACTERS_PER_CHUNK) continue
       await storing
@@ -75,7 +85,7 @@ async function stage(
     }
     await storing
     if (rows.length > 0) await store(rows, storing)
-    return { parts, rowCount }
+    return { parts, rowCount, warnings: warnings.kinds }
   } finally {
     await storing.catch(() => {})
     await records.return(undefined)

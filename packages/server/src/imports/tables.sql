@@ -1,4 +1,5 @@
--- Imports of CSV files. `columns` and `preview` contain values of the file, so they are emptied when it is deleted.
+-- Imports of CSV files. `columns`, `first_lines`, `readings`, `preview` and `warnings` contain values of the file, so they are emptied when it
+-- is deleted.
 CREATE TABLE imports (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   import_id uuid NOT NULL,
@@ -6,6 +7,11 @@ CREATE TABLE imports (
   size_bytes bigint NOT NULL,
   encoding text NOT NULL,
   delimiter text NOT NULL,
+  -- 0 if the file has no header.
+  header_line integer NOT NULL,
+  first_lines jsonb NOT NULL,
+  -- How words of the file read in each encoding that fits.
+  readings jsonb NOT NULL,
   recognized_as text,
   columns jsonb NOT NULL,
   mapping jsonb NOT NULL,
@@ -16,6 +22,7 @@ CREATE TABLE imports (
   -- Of what is in progress; an import that writes is measured by its chunks.
   progress real NOT NULL DEFAULT 0,
   preview jsonb,
+  warnings jsonb NOT NULL DEFAULT '[]',
   -- Of its job, since rows were last written.
   attempts integer NOT NULL DEFAULT 0,
   error_code text,

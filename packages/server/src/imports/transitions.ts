@@ -1,9 +1,12 @@
 import { conflict } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { Encoding } from './encoding.ts'
+import type { ChosenShape } from './file-format.ts'
+import { fileOf } from './files.ts'
 import { canUndo, type ImportState, OPEN_STATES } from './import-object.ts'
-import { lockImport } from './imports.ts'
-import type { FileColumn } from './inspect-file.ts'
+import { lockImport, requireImport } from './imports.ts'
+import { type FileColumn, type Inspected, inspectFile } from './inspect-file.ts'
 import { EXPIRE_IMPORT, IMPORT, PREVIEW, priorityOf } from './jobs.ts'
 import { type ColumnMapping, requireMapping } from './mapping.ts'
 
@@ -24,10 +27,55 @@ export async function setMapping(tx: Tenant, importId: string, mapping: readonly
   requireMapping(mapping, (row.columns as unknown as FileColumn[]).length)
   await tx.db
     .updateTable('imports')
-    .set({ mapping: JSON.stringify(mapping), state: 'mapped', preview: null, progress: 0, ...NO_ERROR })
+    .set({ mapping: JSON.stringify(mapping), state: 'mapped', preview: null, warnings: '[]', progress: 0, ...NO_ERROR })
     .where('import_id', '=', importId)
     .execute()
 }
+
+/**
+ * Reads the first rows of an import's file in another way. @param chosen what is left out is detected, except the encoding.
+ * @throws ServiceError 400 `invalid_file`, 404, 409 `invalid_import_state`, `import_file_deleted`.
+ */
+export async function rereadFile(
+  tenant: Tenant,
+  directory: string,
+  importId: string,
+  { encoding, ...shape }: ChosenShape & { encoding?: Encoding | undefined },
+): Promise<Inspected> {
+  const row = await requireImport(tenant, importId)
+  requireState(row.state as ImportState, MAPPABLE, READ_BEFORE)
+  requireFile(row)
+  return inspectFile(fileOf(directory, importId), row.file_name, encoding ?? (row.encoding as Encoding), shape)
+}
+
+/** Stores how a file is read. The mapping is proposed anew, because the columns may be others. @throws ServiceError 404, 409. */
+export async function setFormat(tx: Tenant, importId: string, inspected: Inspected): Promise<void> {
+  const row = await lockImport(tx, importId)
+  requireState(row.state, MAPPABLE, READ_BEFORE)
+  requireFile(row)
+  const { format, columns, firstLines, recognizedAs, mapping } = inspected
+  await tx.db
+    .updateTable('imports')
+    .set({
+      encoding: format.encoding,
+      delimiter: format.delimiter,
+      header_line: format.headerLine,
+      columns: JSON.stringify(columns),
+      first_lines: JSON.stringify(firstLines),
+      recognized_as: recognizedAs,
+      mapping: JSON.stringify(mapping),
+      state: 'uploaded',
+      preview: null,
+      warnings: '[]',
+      row_count: null,
+      progress: 0,
+      ...NO_ERROR,
+    })
+    .where('import_id', '=', importId)
+    .execute()
+}
+
+const READ_BEFORE = 'Its file can be read in another way only before it is started, and not during a preview.'
 
 /** Requests a preview. @throws ServiceError 400, 404, 409 `invalid_import_state`, `import_file_deleted`. */
 export async function requestPreview(tx: Tenant, { jobs }: ImportServices, importId: string): Promise<void> {
@@ -117,6 +165,10 @@ function invalidState(state: ImportState, rule: string) {
   return conflict('invalid_import_state', `The import is ${state}. ${rule}`)
 }
 
+function requireFile({ has_file }: { has_file: boolean }): void {
+  if (!has_file) throw conflict('import_file_deleted', 'The file of this import was deleted. Upload it again.')
+}
+
 function requireUsable({
   columns,
   mapping,
@@ -126,7 +178,7 @@ function requireUsable({
   mapping: unknown
   has_file: boolean
 }): void {
-  if (!has_file) throw conflict('import_file_deleted', 'The file of this import was deleted. Upload it again.')
+  requireFile({ has_file })
   requireMapping(mapping as ColumnMapping[], (columns as FileColumn[]).length)
 }
 

@@ -108,13 +108,13 @@ describe('an export is recognized, and its columns are mapped', () => {
     expect(found.recognized_as).toBe(null)
     expect(found.mapping.map(({ target, property }) => property ?? target)).toEqual([
       'email',
-      'Vorname',
+      'firstname',
       'lastname',
       'company',
       'Plan',
       'email 2',
     ])
-    expect(found.columns[4]).toEqual({ header: 'Plan', samples: ['x'] })
+    expect(found.columns[4]).toEqual({ header: 'Plan', samples: ['x'], note: null })
   })
 })
 
@@ -153,8 +153,9 @@ describe('is rejected, and nothing is kept:', () => {
   test.each([
     ['an empty file', '\n', 400, 'invalid_file', {}],
     ['a picture', gibberish, 400, 'invalid_file', {}],
-    ['a line of 10 MB', `email\n${'x'.repeat(10_000_000)}\n`, 400, 'invalid_file', {}],
-    ['an open quotation mark', `email\n"${'x\n'.repeat(2_000_000)}`, 400, 'invalid_file', {}],
+    ['a header of 10 MB', `${'x'.repeat(10_000_000)}\n`, 400, 'invalid_file', {}],
+    ['an open quotation mark in the header', 'email,"city\na@example.com,Rome\n', 400, 'invalid_file', {}],
+    ['an Excel workbook', new Uint8Array(Buffer.from('504b030414000600', 'hex')), 400, 'invalid_file', {}],
     ['501 columns', `email${',x'.repeat(500)}\n`, 400, 'invalid_file', {}],
     ['JSON', '{"email":"ada@example.com"}', 415, 'unsupported_media_type', { 'content-type': 'application/json' }],
     ['a body that is not gzip', 'email\n', 400, 'invalid_content_encoding', { 'content-encoding': 'gzip' }],

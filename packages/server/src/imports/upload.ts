@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { requireFewer } from '../platform/limits.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { detectEncoding, type Encoding } from './encoding.ts'
+import { type Detected, detectEncoding, type Reading, requireText } from './detect-encoding.ts'
 import { deleteFile, FILE_BYTES_MAX, fileOf, unfinishedFile } from './files.ts'
 import { OPEN_STATES } from './import-object.ts'
 import { type Inspected, inspectFile } from './inspect-file.ts'
@@ -20,6 +20,8 @@ const uploads = new Map<string, number>()
 
 /** A file that was uploaded and inspected. */
 export interface Uploaded extends Inspected {
+  /** How the first words that are not ASCII read in each encoding that fits. */
+  readings: Reading[]
   importId: string
   sizeBytes: number
   sha256: string
@@ -46,13 +48,10 @@ export async function receiveFile(tenant: Tenant, body: Readable, options: Uploa
     await tenant.transaction(requireImportLimits)
     const unfinished = await unfinishedFile(directory, importId)
     try {
-      const { encoding, ...written } = await writeBody(body, decoder, unfinished)
-      if (encoding === null) {
-        throw new ServiceError(400, 'invalid_file', `${fileName}: is not text. Save it as CSV in UTF-8`)
-      }
-      const inspected = await inspectFile(unfinished, fileName, encoding)
+      const { detected, ...written } = await writeBody(body, decoder, unfinished)
+      const inspected = await inspectFile(unfinished, fileName, requireText(detected, fileName))
       await rename(unfinished, fileOf(directory, importId))
-      return { ...inspected, ...written, importId }
+      return { ...inspected, ...written, readings: detected.readings, importId }
     } catch (error) {
       await deleteFile(unfinished)
       throw explained(error, body)
@@ -97,7 +96,7 @@ async function writeBody(
   body: Readable,
   decoder: Transform | null,
   path: string,
-): Promise<{ sizeBytes: number; sha256: string; encoding: Encoding | null }> {
+): Promise<{ sizeBytes: number; sha256: string; detected: Detected }> {
   const hash = createHash('sha256')
   const detecting = detectEncoding()
   let sizeBytes = 0
@@ -113,7 +112,7 @@ async function writeBody(
   const target = createWriteStream(path, { mode: 0o600 })
   if (decoder) await pipeline(body, decoder, observe, target)
   else await pipeline(body, observe, target)
-  return { sizeBytes, sha256: hash.digest('hex'), encoding: detecting.end() }
+  return { sizeBytes, sha256: hash.digest('hex'), detected: await detecting.end() }
 }
 
 /** 413 for a file that is too large. */

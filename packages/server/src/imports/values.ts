@@ -4,7 +4,12 @@ import Type from 'typebox'
 export const ValueType = Type.Enum(['text', 'number', 'boolean'])
 export type ValueType = Type.Static<typeof ValueType>
 
-const NUMBER = /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/
+/** The decimal separator: files with semicolons come from where the comma is one. */
+export type Decimal = '.' | ','
+export const decimalOf = (delimiter: string): Decimal => (delimiter === ';' ? ',' : '.')
+
+const NUMBERS = { '.': /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/, ',': /^-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$/ } as const
+const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/
 /** With more digits, a JSON number would not be exact. */
 const DIGITS_MAX = 15
 const BOOLEANS = new Map([
@@ -14,11 +19,17 @@ const BOOLEANS = new Map([
   ['no', false],
 ])
 
-/** A cell as a value of a type, or why it is none. */
-export function parseCell(cell: string, type: ValueType): { value: string | number | boolean; problem?: string } {
+/** A cell as a value of a type, or why it is none. A number that would lose digits stays a text, and `isKept` is true. */
+export function parseCell(
+  cell: string,
+  type: ValueType,
+  decimal: Decimal,
+): { value: string | number | boolean; problem?: string; isKept?: true } {
   if (type === 'number') {
-    if (isNumber(cell)) return { value: Number(cell.replaceAll(',', '')) }
-    return { value: cell, problem: 'must be a number, such as 1250 or 1,250.5' }
+    const number = numberOf(cell, decimal)
+    if (number === null)
+      return { value: cell, problem: `must be a number, such as 1250 or ${decimal === ',' ? '1.250,5' : '1,250.5'}` }
+    return number === 'code' ? { value: cell, isKept: true } : { value: number }
   }
   if (type === 'boolean') {
     const value = BOOLEANS.get(cell.toLowerCase())
@@ -27,18 +38,28 @@ export function parseCell(cell: string, type: ValueType): { value: string | numb
   return { value: cell }
 }
 
-function isNumber(cell: string): boolean {
-  return NUMBER.test(cell) && cell.replace(/\D/g, '').length <= DIGITS_MAX
+/** The number in a cell; null if there is none. A number that starts with a zero is a `code`, and so is a long one. */
+function numberOf(cell: string, decimal: Decimal): number | 'code' | null {
+  const isGrouped = NUMBERS[decimal].test(cell)
+  if (!isGrouped && !PLAIN_NUMBER.test(cell)) return null
+  if (/^-?0\d/.test(cell) || cell.replace(/\D/g, '').length > DIGITS_MAX) return 'code'
+  if (!isGrouped) return Number(cell)
+  const [group, point] = decimal === ',' ? ['.', ','] : [',', '.']
+  return Number(cell.replaceAll(group, '').replace(point, '.'))
 }
+
+/** With semicolons, `1,250` and `1.250` may be either: a person has to say that they are numbers. */
+const AMBIGUOUS = /^-?\d{1,3}[.,]\d{3}$/
 
 /**
  * The type that fits all samples of a column. Numbers that start with a zero are codes, and so are long ones: they stay
  * texts.
  */
-export function typeOfSamples(samples: readonly string[]): ValueType {
+export function typeOfSamples(samples: readonly string[], decimal: Decimal): ValueType {
   if (samples.length === 0) return 'text'
   if (samples.every((sample) => BOOLEANS.has(sample.toLowerCase()))) return 'boolean'
-  const isQuantity = (sample: string) => isNumber(sample) && !/^-?0\d/.test(sample)
+  const isQuantity = (sample: string) =>
+    typeof numberOf(sample, decimal) === 'number' && !(decimal === ',' && AMBIGUOUS.test(sample))
   return samples.every(isQuantity) ? 'number' : 'text'
 }
 

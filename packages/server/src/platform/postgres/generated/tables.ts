@@ -622,11 +622,14 @@ export interface Imports {
   expires_at: Timestamp;
   file_name: string;
   finished_at: Timestamp | null;
+  first_lines: Json;
   has_file: Generated<boolean>;
+  header_line: number;
   import_id: string;
   mapping: Json;
   preview: Json | null;
   progress: Generated<number>;
+  readings: Json;
   recognized_as: string | null;
   row_count: number | null;
   size_bytes: Int8;
@@ -637,6 +640,7 @@ export interface Imports {
   undone_deleted: Generated<number>;
   undone_kept: Generated<number>;
   undone_restored: Generated<number>;
+  warnings: Generated<Json>;
 }
 
 export interface Installation {

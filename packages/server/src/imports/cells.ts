@@ -1,0 +1,36 @@
+import { parseEmail } from '../platform/email.ts'
+
+/** What spreadsheets and exports write around a value is not part of it. */
+export function contentOf(cell: string): string {
+  const text = cell.trim()
+  // Excel keeps the zeros of ="0170".
+  const formula = /^="((?:[^"]|"")*)"$/.exec(text)
+  if (formula) return (formula[1] ?? '').replaceAll('""', '"').trim()
+  // An apostrophe marks a number as text; our downloads put one before texts that a spreadsheet would evaluate.
+  if (/^'(?=[=+\-@])|^'(?=[\d\s.,/()-]*\d[\d\s.,/()-]*$)/.test(text)) return text.slice(1).trim()
+  // Outlook's date of nothing.
+  return text === '0/0/00' ? '' : text
+}
+
+const BETWEEN_ADDRESSES = /\s*(?::::|[,;|\r\n])\s*/
+
+/**
+ * The address in a cell: also of `mailto:ada@example.com` and `Ada <ada@example.com>`. Some exports list all addresses of a person in one
+ * cell; the first is the main one.
+ */
+export function emailOf(cell: string): string | null {
+  const whole = addressIn(cell)
+  if (whole !== null) return whole
+  if (!cell.includes('@')) return null
+  for (const part of cell.split(BETWEEN_ADDRESSES)) {
+    const address = addressIn(part)
+    if (address !== null) return address
+  }
+  return null
+}
+
+function addressIn(text: string): string | null {
+  const inBrackets = /<([^<>]*)>\s*$/.exec(text)?.[1] ?? text
+  // Google marks the first of several with an asterisk.
+  return parseEmail(inBrackets.replace(/^\s*(?:\*\s+)?(?:mailto:)?/i, '').replace(/\?.*$/s, ''))
+}

@@ -1,0 +1,295 @@
+/** The longest row that is read. A longer one fails, and is not kept in memory. */
+const ROW_LENGTH_MAX = 1024 * 1024
+
+/**
+ * How far the end of a quoted cell is searched. Each search in vain reduces it, else a file with a missing quotation mark on every line
+ * would be read to its end once for each line.
+ */
+const REACH = { most: ROW_LENGTH_MAX, least: 512, afterFailure: 1 / 8, afterSuccess: 2 }
+
+/** A row of a file of contacts. */
+export interface FileRow {
+  /** The line that it starts on; the first line of the file is 1. */
+  line: number
+  cells: string[]
+  /** Why it cannot be divided into cells: then the only cell is its text. */
+  problem?: string
+}
+
+/** How text is divided into rows and cells. */
+export interface RowFormat {
+  delimiter: string
+  /** The line of the first row. What is above it is skipped, whatever it is. */
+  firstLine: number
+  /** The number of cells in a row of this file, as far as it is known. */
+  columns?: { least: number; most: number }
+}
+
+/** Whether a row has as many cells as the header, apart from blank ones beyond it and missing ones of columns without a name. */
+export function fits(cells: readonly string[], { least, most }: { least: number; most: number }): boolean {
+  return cells.length >= least && cells.slice(most).every((cell) => cell.trim() === '')
+}
+
+/**
+ * Divides text into rows as people's spreadsheets write it: RFC 4180, but a quotation mark inside a cell is text. A row whose
+ * quotation marks cannot be understood fails alone: reading continues on the next line, so that a missing quotation mark does not take
+ * the rest of the file with it. Blank rows are skipped.
+ */
+export function createRowParser(format: RowFormat): { push(text: string): FileRow[]; end(): FileRow[] } {
+  let text = ''
+  let line = 1
+  // Within the rest of a row that is too long.
+  let isSkipping = false
+  let reach = REACH.most
+  const parse = (isEnd: boolean): FileRow[] => {
+    const rows: FileRow[] = []
+    let at = 0
+    while (at < text.length) {
+      const step =
+        line < format.firstLine || isSkipping ? lineAt(text, at, isEnd) : rowAt(text, at, format, { isEnd, reach })
+      const isTooLong = step === null && text.length - at > ROW_LENGTH_MAX
+      if (step === null && !isTooLong) break
+      if (step === null || step.end - at > ROW_LENGTH_MAX) {
+        if (line >= format.firstLine && !isSkipping) rows.push(tooLong(line))
+        isSkipping = step === null
+        at = step?.end ?? text.length
+        line += step?.lines ?? 0
+        continue
+      }
+      if (!isSkipping && line >= format.firstLine && !isBlank(step.cells)) {
+        rows.push({
+          line,
+          cells: step.cells,
+          ...(step.problem === undefined ? {} : { problem: `line ${line} ${step.problem}` }),
+        })
+      }
+      isSkipping = false
+      if (step.isRecovered) reach = Math.max(REACH.least, reach * REACH.afterFailure)
+      else if (step.lines > 1) reach = Math.min(REACH.most, reach * REACH.afterSuccess)
+      at = step.end
+      line += step.lines
+    }
+    text = text.slice(at)
+    return rows
+  }
+  return {
+    push: (more) => {
+      text += more
+      return parse(false)
+    },
+    end: () => parse(true),
+  }
+}
+
+function tooLong(line: number): FileRow {
+  return { line, cells: [''], problem: `line ${line} is longer than ${ROW_LENGTH_MAX / 1024 / 1024} MiB. Shorten it` }
+}
+
+/** Old programs end a file with control characters. */
+const BLANK = /^[\s\p{Cc}]*$/u
+
+function isBlank(cells: readonly string[]): boolean {
+  return cells.every((cell) => BLANK.test(cell))
+}
+
+/** A row, or a line, and where it ends. */
+interface Step {
+  cells: string[]
+  problem?: string
+  /** Whether it is one line of a row whose end was not found, or not believed. */
+  isRecovered?: boolean
+  /** Where the next line starts. */
+  end: number
+  lines: number
+}
+
+/** The line that starts at a position; null if its end has not been read. */
+function lineAt(text: string, start: number, isEnd: boolean): Step | null {
+  const end = lineEnd(text, start)
+  if (end < text.length) {
+    const length = breakLength(text, end, isEnd)
+    return length === 0 ? null : { cells: [text.slice(start, end)], end: end + length, lines: 1 }
+  }
+  return isEnd ? { cells: [text.slice(start)], end, lines: 1 } : null
+}
+
+const BREAK = /[\r\n]/g
+
+function lineEnd(text: string, start: number): number {
+  BREAK.lastIndex = start
+  return BREAK.exec(text)?.index ?? text.length
+}
+
+/** The length of a line break; 0 if it may continue in text that has not been read. */
+function breakLength(text: string, at: number, isEnd: boolean): number {
+  if (text[at] === '\n') return 1
+  if (at + 1 === text.length) return isEnd ? 1 : 0
+  return text[at + 1] === '\n' ? 2 : 1
+}
+
+function rowAt(
+  text: string,
+  start: number,
+  format: RowFormat,
+  { isEnd, reach }: { isEnd: boolean; reach: number },
+): Step | null {
+  const { delimiter, columns } = format
+  const line = lineAt(text, start, isEnd)
+  if (line !== null) {
+    const [content = ''] = line.cells
+    if (!content.includes('"')) return { ...line, cells: content.split(delimiter) }
+  }
+  const row = quotedRowAt(text, start, { delimiter, isEnd, limit: start + reach })
+  if (row === 'unread' && text.length - start <= reach) return null
+  if (line === null) return null
+  const isWhole = typeof row === 'object' && row.end - start <= reach
+  if (isWhole && !row.isLenient && (row.lines === 1 || !columns || fits(row.cells, columns))) return row
+  const [content = ''] = line.cells
+  const alone = cellsOfLine(content, delimiter)
+  const isRecovered = !isWhole || row.lines > 1
+  if (alone !== null && (!columns || fits(alone, columns))) return { ...line, cells: alone, isRecovered }
+  // A cell of several lines with quotation marks in it.
+  if (isWhole && row.isLenient && columns && fits(row.cells, columns)) return row
+  // A row with too many cells, none of whose further lines looks like a row.
+  if (isWhole && !row.isLenient && !hidesRows(text.slice(line.end, row.end), format)) return row
+  if (alone !== null) return { ...line, cells: alone, isRecovered }
+  const problem = 'has a quotation mark that is not closed. Close it, or double the quotation marks inside cells'
+  return { ...line, problem, isRecovered }
+}
+
+/** Whether lines that a quoted cell took in are rows themselves. */
+function hidesRows(text: string, { delimiter, columns }: RowFormat): boolean {
+  const lines = text.split(/\r\n?|\n/)
+  return lines.some((line) => line !== '' && columns && columns.most > 1 && fits(line.split(delimiter), columns))
+}
+
+interface Reading {
+  delimiter: string
+  /** Whether the text ends the file. */
+  isEnd: boolean
+  /** Where the search for the end of a cell stops. */
+  limit: number
+}
+
+type QuotedRow = Step & {
+  /** Whether quotation marks inside its quoted cells were taken as text. */
+  isLenient: boolean
+}
+
+/**
+ * The row at a position, whose cells may have several lines. @returns 'unread' if its end has not been read, and
+ * 'unclosed' if a quoted cell has no end, or what looks like the start of another quoted cell.
+ */
+function quotedRowAt(text: string, start: number, reading: Reading): QuotedRow | 'unread' | 'unclosed' {
+  const { delimiter, isEnd } = reading
+  const cells: string[] = []
+  let isLenient = false
+  let at = start
+  for (;;) {
+    const open = afterBlanks(text, at, delimiter)
+    if (text[open] === '"') {
+      const cell = quotedCell(text, open, reading)
+      if (typeof cell === 'string') return cell
+      cells.push(cell.value)
+      isLenient ||= cell.isLenient
+      at = cell.end
+    } else {
+      if (open === text.length && !isEnd) return 'unread'
+      const end = cellEnd(text, at, delimiter)
+      cells.push(text.slice(at, end))
+      at = end
+    }
+    if (at >= text.length) {
+      if (!isEnd) return 'unread'
+      return { cells, isLenient, end: at, lines: linesIn(text, start, at) + 1 }
+    }
+    if (text[at] === delimiter) {
+      at++
+      continue
+    }
+    const length = breakLength(text, at, isEnd)
+    if (length === 0) return 'unread'
+    return { cells, isLenient, end: at + length, lines: linesIn(text, start, at) + 1 }
+  }
+}
+
+/** The quoted cell whose opening quotation mark is at a position. */
+function quotedCell(text: string, open: number, { delimiter, isEnd, limit }: Reading) {
+  let value = ''
+  let isLenient = false
+  let from = open + 1
+  for (;;) {
+    const quote = text.indexOf('"', from)
+    if (quote > limit) return 'unclosed'
+    if (quote < 0 || quote + 1 === text.length) {
+      if (!isEnd) return 'unread'
+      return quote < 0 ? 'unclosed' : { value: value + text.slice(from, quote), end: quote + 1, isLenient }
+    }
+    if (text[quote + 1] === '"') {
+      value += text.slice(from, quote + 1)
+      from = quote + 2
+      continue
+    }
+    const after = afterBlanks(text, quote + 1, delimiter)
+    if (after === text.length && !isEnd) return 'unread'
+    if (endsCell(text, after, delimiter)) return { value: value + text.slice(from, quote), end: after, isLenient }
+    if (quote > open + 1 && startsCell(text, quote, delimiter)) return 'unclosed'
+    isLenient = true
+    value += text.slice(from, quote + 1)
+    from = quote + 1
+  }
+}
+
+function endsCell(text: string, at: number, delimiter: string): boolean {
+  const character = text[at]
+  return character === undefined || character === delimiter || character === '\n' || character === '\r'
+}
+
+/** Whether a quotation mark is where another cell would start. */
+function startsCell(text: string, quote: number, delimiter: string): boolean {
+  let at = quote - 1
+  while (text[at] === ' ' && delimiter !== ' ') at--
+  const before = text[at]
+  return before === delimiter || before === '\n' || before === '\r'
+}
+
+function afterBlanks(text: string, from: number, delimiter: string): number {
+  let at = from
+  while ((text[at] === ' ' || text[at] === '\ufeff') && text[at] !== delimiter) at++
+  return at
+}
+
+function cellEnd(text: string, from: number, delimiter: string): number {
+  const end = lineEnd(text, from)
+  const found = text.indexOf(delimiter, from)
+  return found >= 0 && found < end ? found : end
+}
+
+function linesIn(text: string, start: number, end: number): number {
+  let count = 0
+  for (let at = start; at < end; at++) {
+    if (text[at] === '\n' || (text[at] === '\r' && text[at + 1] !== '\n')) count++
+  }
+  return count
+}
+
+/** The cells of one line in which quotation marks are not doubled as they should be; null if one of its cells does not end in it. */
+function cellsOfLine(line: string, delimiter: string): string[] | null {
+  const cells: string[] = []
+  for (let at = 0; ; at++) {
+    const open = afterBlanks(line, at, delimiter)
+    const cell =
+      line[open] === '"' ? quotedCell(line, open, { delimiter, isEnd: true, limit: line.length }) : 'unquoted'
+    if (typeof cell === 'object') {
+      cells.push(cell.value)
+      at = cell.end
+    } else {
+      const end = cellEnd(line, at, delimiter)
+      const content = line.slice(at, end)
+      if (cell !== 'unquoted' && content.split('"').length % 2 === 0) return null
+      cells.push(content)
+      at = end
+    }
+    if (at >= line.length) return cells
+  }
+}

@@ -1,0 +1,100 @@
+import { emailOf } from './cells.ts'
+import { createRowParser, type FileRow } from './contact-rows.ts'
+import { targetOf } from './known-exports.ts'
+
+const DELIMITERS = [',', ';', '\t', '|']
+/** Enough to see a file's shape. */
+const ROWS_SEEN = 200
+/** The header is not further down: exports of reports put a title and a few lines of filters above it. */
+const HEADER_ROWS = 40
+
+/** How the rows of a file are written, as far as its first rows show. */
+export interface Shape {
+  delimiter: string
+  /** The line of the header; 0 if there is none. */
+  headerLine: number
+  headers: string[]
+  /** Why the header cannot be divided into cells. */
+  problem?: string
+  /** The first rows, with what is above the header. */
+  rows: FileRow[]
+}
+
+/** What a person has chosen. */
+export interface ChosenShape {
+  delimiter?: string | undefined
+  headerLine?: number | undefined
+}
+
+/**
+ * Finds the delimiter and the header from the beginning of a file. Excel's first line `sep=;` names the delimiter. Reports have a title
+ * and other lines above the header.
+ * @param isWhole whether the text is the whole file. @returns null if it has no row, or none at the chosen line.
+ */
+export function shapeOf(text: string, isWhole: boolean, chosen: ChosenShape): Shape | null {
+  const directive = /^\ufeff?"?sep=(.)"?([^\S\r\n]|\1)*(\r\n?|\n|$)/i.exec(text)
+  const firstLine = directive ? 2 : 1
+  const delimiter = chosen.delimiter ?? directive?.[1] ?? delimiterOf(text, isWhole, firstLine)
+  const rows = rowsOf(text, isWhole, { delimiter, firstLine })
+  const headerLine = chosen.headerLine ?? headerLineOf(rows)
+  if (headerLine === 0) {
+    const width = Math.max(0, ...rows.map(({ cells }) => cells.length))
+    if (width === 0) return null
+    return { delimiter, headerLine, headers: Array.from({ length: width }, (_, index) => `Column ${index + 1}`), rows }
+  }
+  // Above the header, rows may be divided otherwise than below it.
+  const header = rowsOf(text, isWhole, { delimiter, firstLine: headerLine })[0]
+  if (!header) return null
+  const { line, cells, problem } = header
+  return { delimiter, headerLine: line, headers: cells, rows, ...(problem === undefined ? {} : { problem }) }
+}
+
+function rowsOf(text: string, isWhole: boolean, format: { delimiter: string; firstLine: number }): FileRow[] {
+  const parser = createRowParser(format)
+  const rows = parser.push(text)
+  // The last row is cut where the text is.
+  if (isWhole) rows.push(...parser.end())
+  return rows.slice(0, ROWS_SEEN)
+}
+
+/** The delimiter with which the most rows have the same number of cells. */
+function delimiterOf(text: string, isWhole: boolean, firstLine: number): string {
+  const scored = DELIMITERS.map((delimiter) => {
+    const rows = rowsOf(text, isWhole, { delimiter, firstLine })
+    const width = usualWidth(rows)
+    const same = width < 2 ? 0 : rows.filter(({ cells }) => cells.length === width).length
+    const known = Math.max(0, ...rows.slice(0, HEADER_ROWS).map(({ cells }) => knownNames(cells)))
+    return { delimiter, score: width < 2 ? 0 : same / rows.length + Math.min(known, 3) / 3, width }
+  })
+  scored.sort((a, b) => b.score - a.score || b.width - a.width)
+  return scored[0]?.delimiter ?? ','
+}
+
+function usualWidth(rows: readonly FileRow[]): number {
+  const widths = Map.groupBy(rows, ({ cells }) => cells.length)
+  const [usual] = [...widths].sort(([a, some], [b, others]) => others.length - some.length || b - a)
+  return usual?.[0] ?? 0
+}
+
+/** The number of targets that the names of a row have. */
+function knownNames(cells: readonly string[]): number {
+  return new Set(cells.flatMap((cell) => targetOf(cell, null)?.target ?? [])).size
+}
+
+/** The line of the row that names the columns; 0 if the first row already has somebody's address. */
+function headerLineOf(rows: readonly FileRow[]): number {
+  const width = usualWidth(rows)
+  const firstData = rows.findIndex(({ cells }) => cells.some((cell) => emailOf(cell) !== null))
+  const above = rows.slice(0, Math.min(firstData < 0 ? rows.length : firstData, HEADER_ROWS))
+  const wide = above.filter(({ cells }) => filled(cells) * 2 >= width && (width < 2 || filled(cells) > 1))
+  const best = wide.toSorted((a, b) => knownNames(b.cells) - knownNames(a.cells))[0]
+  if (best) return best.line
+  const broken = above.find(({ problem }) => problem !== undefined)
+  if (broken) return broken.line
+  if (firstData >= 0 && rows.length > 0 && knownNames(rows[firstData]?.cells ?? []) === 0) return 0
+  return rows[0]?.line ?? 1
+}
+
+function filled(cells: readonly string[]): number {
+  return cells.filter((cell) => cell.trim() !== '').length
+}

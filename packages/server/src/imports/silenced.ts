@@ -1,0 +1,74 @@
+import Type from 'typebox'
+import { consentOf, ruleBrokenBy } from '../contacts/consent.ts'
+import type { Properties } from '../contacts/properties.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { RecordResult } from '../sources/apply-records.ts'
+import type { Column } from './columns.ts'
+import type { Row } from './staging.ts'
+
+/** Whom an import stops from getting mail. */
+export const ImportConsent = Type.Object(
+  {
+    silenced: Type.Integer({
+      description: 'Contacts that are written to before the import, or are new, and not after it.',
+    }),
+    still_silent: Type.Integer({
+      description: 'Contacts of the file that are not written to before the import, nor after it.',
+    }),
+    released: Type.Integer({
+      description:
+        'Contacts that are not written to before the import, and are after it, because the file says something else than an earlier opt-out.',
+    }),
+    columns: Type.Array(
+      Type.Object({
+        column: Type.Integer({ description: 'Index of the column, from 0.' }),
+        property: Type.String(),
+        contacts: Type.Integer({ description: 'The contacts that opt out in this column, or whose mail bounces.' }),
+      }),
+      { description: 'The columns that say so.' },
+    ),
+  },
+  { title: 'ImportConsent' },
+)
+export type ImportConsent = Type.Static<typeof ImportConsent>
+
+/** A contact of the file, before and after some of its rows. */
+interface Changed {
+  before: Properties
+  after: Properties
+}
+
+/** Values that one kind or another of the properties about consent says no with. */
+const NOES = ['true', 'false', 'unsubscribed']
+
+/** Counts the contacts that opt out, as their rows are computed or written: all rows of a contact at once. */
+export function createConsentCount(columns: readonly Column[]): {
+  add(rows: readonly Row[], results: readonly RecordResult[], changed: ReadonlyMap<string, Changed>): void
+  counts: ImportConsent
+} {
+  const watched = columns.flatMap((each, column) => {
+    if (each.target !== 'property' || !NOES.some((no) => ruleBrokenBy(each.property, no) !== null)) return []
+    return { column, property: each.property, contacts: 0 }
+  })
+  const counts: ImportConsent = { silenced: 0, still_silent: 0, released: 0, columns: [] }
+  return {
+    counts,
+    add: (rows, results, changed) => {
+      for (const { before, after } of changed.values()) {
+        const [wasSilent, isSilent] = [consentOf(before) !== null, consentOf(after) !== null]
+        if (isSilent) counts[wasSilent ? 'still_silent' : 'silenced']++
+        else if (wasSilent) counts.released++
+      }
+      for (const each of watched) {
+        const contacts = new Set<string>()
+        for (const [index, { record }] of rows.entries()) {
+          const result = results[index]
+          if (record instanceof ServiceError || result === undefined || result.status === 'failed') continue
+          if (ruleBrokenBy(each.property, record.properties[each.property]) !== null) contacts.add(result.contactId)
+        }
+        each.contacts += contacts.size
+      }
+      counts.columns = watched.filter(({ contacts }) => contacts > 0)
+    },
+  }
+}
