@@ -7,16 +7,33 @@ export const DNT = 'service_dnt'
 /** Browsers limit the lifetime of cookies to 400 days. */
 export const LONGEST_SECONDS = 34_560_000
 
-/** A cookie's value; '' if there is none or cookies are blocked. */
+/** What a template or a sign-out leaves in a cookie: it names nobody, and the service refuses it as an id. */
+const NOBODY = 'undefined|null|nan|none|anonymous|guest|unknown|[0-]+'
+
+/** A cookie's value; '' if there is none, if it names nobody, or if cookies are blocked. */
 export function readCookie(name: string): string {
-  return attempt(() => decodeURIComponent(new RegExp(`(?:^|; )${name}=([^;]*)`).exec(document.cookie)?.[1] ?? '')) ?? ''
+  const pattern = `(?:^|; )${name}=(?!(?:${NOBODY})(?:;|$))([^;]*)`
+  return attempt(() => decodeURIComponent(new RegExp(pattern, 'i').exec(document.cookie)?.[1] ?? '')) ?? ''
 }
 
-export function writeCookie(name: string, value: string, seconds: number): void {
+/** The visitor's id in its cookie, or ''. */
+export function readVisitor(): string {
+  const id = readCookie(VISITOR)
+  return /^[\w.~-]{1,200}$/.test(id) ? id : ''
+}
+
+export function writeCookie(name: string, value: string, seconds: number, domain = options.cookieDomain): void {
   attempt(() => {
     // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not available everywhere, nor on plain HTTP
     document.cookie = `${name}=${value}; Path=/; Max-Age=${seconds}; SameSite=Strict${
-      options.cookieDomain ? `; Domain=${options.cookieDomain}` : ''
+      domain ? `; Domain=${domain}` : ''
     }${location.protocol === 'https:' ? '; Secure' : ''}`
   })
+}
+
+/** Deletes a cookie of the site, whichever of the page's domains it was set for. */
+export function deleteCookie(name: string): void {
+  const labels = location.hostname.split('.')
+  do writeCookie(name, '', 0, labels.join('.'))
+  while (labels.shift())
 }
