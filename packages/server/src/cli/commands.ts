@@ -55,7 +55,22 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
       delimiter: { ...optional('CHARACTER'), description: 'between cells; detected if omitted' },
       'header-line': { ...optional('NUMBER'), description: 'the line that names the columns; detected if omitted' },
     },
-    prints: ['rows', 'created', 'updated', 'unchanged', 'failed', 'failed_rows', 'results'],
+    prints: [
+      'rows',
+      'created',
+      'updated',
+      'unchanged',
+      'failed',
+      'failed_rows',
+      'encoding',
+      'delimiter',
+      'header_line',
+      'silenced',
+      'silenced_by',
+      'released',
+      'warnings',
+      'results',
+    ],
     check: problemOfFormat,
     run: async (session, values) => {
       const tenantId = await existingTenant(session.stores, values)
