@@ -30,7 +30,7 @@ export interface ToolServices {
  */
 export function openCall(
   { operations, services, clock, invalidation, isClosing }: Omit<ToolServices, 'openRedactor'>,
-  caller: Omit<McpCaller, 'redacts' | 'callerId'>,
+  caller: Pick<McpCaller, 'tenant' | 'actor' | 'scopes'>,
   redactor: Redactor | null,
   confirm: ToolCall['confirm'],
 ): ToolCall {
