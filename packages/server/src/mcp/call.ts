@@ -59,6 +59,7 @@ export function openCall(
       warn: () => {},
       requireMatch: () => {},
       isGivenUp: isClosing,
+      redaction: redactor === null ? undefined : { isHidden: redactor.isPersonal },
     }
     const result = await perform(operation, { ...services, ...context }, parseSent(operation, input))
     if (operation.audit !== undefined) await invalidation.caughtUp()

@@ -39,7 +39,7 @@ function compileCondition(condition: SegmentCondition, context: FilterContext): 
 
 /** Never null: a comparison with a missing value is false, and its negation true. */
 function compileProperty(
-  { property, operator, value }: PropertyCondition,
+  { property, operator, value, visible_only: visibleOnly }: PropertyCondition,
   { now, records = CONTACTS }: FilterContext,
 ): Condition {
   const json = jsonOf(property, records)
@@ -54,9 +54,9 @@ function compileProperty(
     case 'not_in':
       return sql`NOT ${isIn(json, [value].flat().map(comparable))}`
     case 'contains':
-      return sql`property_contains(${json}, ${containing(String(value))})`
+      return containsPart(json, value, visibleOnly ? records : null)
     case 'not_contains':
-      return sql`NOT property_contains(${json}, ${containing(String(value))})`
+      return sql`NOT ${containsPart(json, value, visibleOnly ? records : null)}`
     case 'is_set':
       return isSet(property, records)
     case 'is_not_set':
@@ -82,6 +82,14 @@ const COMPARISONS = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }
 /** A list matches if an element does: JSON containment does that, and compares numbers by value. */
 function equals(json: RawBuilder<unknown>, value: string): Condition {
   return sql`coalesce(${json} @> ${value}::jsonb, false)`
+}
+
+/** @param shown the records, if only what AI agents see of the value is compared */
+function containsPart(json: RawBuilder<unknown>, value: unknown, shown: FilteredRecords | null): Condition {
+  const pattern = containing(String(value))
+  return shown === null
+    ? sql`property_contains(${json}, ${pattern})`
+    : sql`property_shows(${json}, ${pattern}, ${shown.hidden})`
 }
 
 function isIn(json: RawBuilder<unknown>, values: readonly string[]): Condition {

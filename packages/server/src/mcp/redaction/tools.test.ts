@@ -42,7 +42,7 @@ const calls: Record<string, () => object[]> = {
     {},
     { query: 'zorblax' },
     { query: EMAIL },
-    { query: 'Quintorp', fields: FIELDS },
+    { query: 'Quintörp', fields: FIELDS },
     { filter: { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Zedburg' }] }, limit: 50 },
     {
       filter: {

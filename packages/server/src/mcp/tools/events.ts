@@ -35,6 +35,15 @@ function withContactIds(filters: Values): Values {
   }
 }
 
+/** Buckets of hidden values. Those of equal size are in the order of the values, which would reveal them beside known ones. */
+function unordered(buckets: unknown): Values[] {
+  const keyOf = ({ key }: Values) => String(key)
+  return (buckets as Values[]).toSorted((one, other) => {
+    if (one.value !== other.value) return Number(other.value) - Number(one.value)
+    return keyOf(one) < keyOf(other) ? -1 : 1
+  })
+}
+
 export const EVENT_TOOLS: readonly Tool[] = [
   tool({
     name: 'query_events',
@@ -114,7 +123,11 @@ export const EVENT_TOOLS: readonly Tool[] = [
       }
       call.refusePseudonyms(sent)
       const result = await call.operate('aggregate', sent)
-      return compactRecord(pick(result, ['entity', 'group_by', 'metric', 'total', 'distinct_groups', 'buckets']))
+      const buckets = (await call.isHidden(entity, rest.group_by)) ? unordered(result.buckets) : result.buckets
+      return compactRecord({
+        ...pick(result, ['entity', 'group_by', 'metric', 'total', 'distinct_groups']),
+        buckets,
+      })
     },
   }),
   tool({
