@@ -3339,6 +3339,10 @@ export type SegmentFilter = {
         property: string;
         operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
         value?: string | number | boolean | Array<string | number | boolean>;
+        /**
+         * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+         */
+        visible_only?: true;
     } | {
         event: {
             type?: string;
@@ -3348,6 +3352,10 @@ export type SegmentFilter = {
             class_contains?: string;
             element_id?: string;
             within_days?: number;
+            /**
+             * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+             */
+            visible_only?: true;
             min_count?: number;
         };
         operator: 'did' | 'did_not';
