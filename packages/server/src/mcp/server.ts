@@ -75,9 +75,9 @@ export function createMcpServer(dependencies: ServerDependencies, caller: McpCal
 }
 
 function listed(tool: Tool, operations: ServerDependencies['operations']) {
-  const { name, title, description, input } = tool
+  const { name, title, description, input, output } = tool
   const annotations = { title, ...hintsOf(tool, operations) }
-  return { name, title, description, annotations, inputSchema: jsonOf(input) }
+  return { name, title, description, annotations, inputSchema: jsonOf(input), outputSchema: jsonOf(output) }
 }
 
 function instructionsFor({ redacts, scopes }: McpCaller): string {
@@ -92,9 +92,10 @@ function instructionsFor({ redacts, scopes }: McpCaller): string {
 }
 
 function addTool(server: McpServer, tool: Tool, dependencies: ServerDependencies, caller: McpCaller): void {
-  const { name, title, description, input } = tool
+  const { name, title, description, input, output } = tool
   const annotations = { title, ...hintsOf(tool, dependencies.operations) }
-  const config = { title, description, annotations, inputSchema: uncheckedSchema(input) }
+  const schemas = { inputSchema: uncheckedSchema(input), outputSchema: uncheckedSchema(output) }
+  const config = { title, description, annotations, ...schemas }
   server.registerTool(name, config, (args: unknown, context: ServerContext) =>
     handle(tool, args, context, dependencies, caller),
   )
