@@ -3823,6 +3823,10 @@ export type Visit = {
      */
     event_count: number;
     /**
+     * The names of its events, sorted; at most 50.
+     */
+    event_names: Array<string>;
+    /**
      * URL of the first page.
      */
     entry_url: string | null;
