@@ -58,6 +58,10 @@ describe.skipIf(!HAS_BROWSER)('connected apps', () => {
     await page.getByLabel('Workspace', { exact: true }).selectOption(tenant.id)
     await page.getByLabel('Contacts and notes').check()
     await page.getByLabel('Settings of the workspace').uncheck()
+    await page.getByLabel('All tools').uncheck()
+    await page.getByLabel('Update a contact').uncheck()
+    expect(await page.getByLabel('Create a segment').count()).toBe(0)
+    await screenshot(page, 'oauth-consent-tools')
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.getByText('back in the application').waitFor()
     const held = await app.comeBack(page.url())
@@ -69,6 +73,8 @@ describe.skipIf(!HAS_BROWSER)('connected apps', () => {
     })
     expect(who.body.scopes).toContain('contacts:write')
     expect(who.body.scopes).not.toContain('settings:read')
+    expect(who.body.tools).toEqual(expect.arrayContaining(['describe_schema', 'search_contacts', 'add_note']))
+    expect(who.body.tools).not.toContain('update_contact')
 
     await page.goto('/connect/mcp')
     await page.getByText('Connected, last seen', { exact: false }).waitFor()
@@ -77,6 +83,15 @@ describe.skipIf(!HAS_BROWSER)('connected apps', () => {
     await row.waitFor()
     expect(await row.textContent()).toMatch(/127\.0\.0\.1:33418.*Ada Lovelace.*you.*hidden/)
     expect(await checkPage(page, 'settings-connected-apps')).toEqual([])
+    await row.getByRole('button', { name: 'Tools of Claude' }).click()
+    const tools = page.getByRole('dialog')
+    await tools.getByLabel('Add a note').uncheck()
+    await tools.getByLabel('Update a contact').check()
+    await screenshot(page, 'settings-connected-app-tools')
+    await tools.getByRole('button', { name: 'Save' }).click()
+    await tools.waitFor({ state: 'detached' })
+    const after = (await whoCalls(service, held.access_token)).body.tools
+    expect([after.includes('add_note'), after.includes('update_contact')]).toEqual([false, true])
     await row.getByRole('button', { name: 'Disconnect Claude' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click()
     await page.getByText('No connected apps').waitFor()
@@ -115,18 +130,47 @@ describe.skipIf(!HAS_BROWSER)('connected apps', () => {
     expect(problems().filter((problem) => !problem.includes('https://helper.example/back'))).toEqual([])
   })
 
-  test('a key is created with personal data hidden or not, and the list says so', async () => {
+  test('a key for an agent hides personal data and works over MCP alone, unless a person chooses otherwise', async () => {
     const page = await browser.signedIn(tenant, { path: '/settings/keys?dialog=true' })
-    await page.getByLabel('Name').fill('Agent that sees names')
-    await page.getByRole('button', { name: 'Read only' }).click()
-    const hides = page.getByLabel('Hide personal data')
-    expect(await hides.isChecked()).toBe(true)
+    const create = async (name: string, use: string) => {
+      await page.getByRole('textbox', { name: 'Name' }).fill(name)
+      await page.getByRole('button', { name: 'Read only' }).click()
+      await page.getByLabel(use, { exact: true }).check()
+    }
+    const created = async (name: string) => {
+      await page.getByRole('button', { name: 'Create key' }).click()
+      const secret = (await page.getByText(/^cds_/).textContent()) ?? ''
+      await page.getByRole('button', { name: 'I have saved it' }).click()
+      return { secret, row: page.getByRole('row').filter({ hasText: name }) }
+    }
+    expect(await page.getByLabel('Your apps and servers').isChecked()).toBe(true)
+    await create('Agent', 'An AI agent')
+    await page.getByLabel('All tools').uncheck()
+    await page.getByLabel('Conversations of a contact').uncheck()
     await screenshot(page, 'settings-new-key-redaction')
-    await hides.uncheck()
-    await page.getByRole('button', { name: 'Create key' }).click()
-    await page.getByRole('button', { name: 'I have saved it' }).click()
-    const row = page.getByRole('row').filter({ hasText: 'Agent that sees names' })
-    await row.getByText('visible', { exact: true }).waitFor()
+    const hiding = await created('Agent')
+    await hiding.row.getByText('MCP only', { exact: true }).waitFor()
+    expect((await tenant.call('GET', '/v1/contacts', undefined, hiding.secret)).body.error.code).toBe('redacting_key')
+    const { redacts, tools } = (await whoCalls(service, hiding.secret)).body
+    expect([redacts, tools.includes('search_contacts'), tools.includes('conversations')]).toEqual([true, true, false])
+
+    await page.getByRole('button', { name: 'New key' }).click()
+    await create('Sees names', 'An AI agent that sees personal data')
+    const open = await created('Sees names')
+    await open.row.getByText('visible', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'New key' }).click()
+    await create('Server', 'Your apps and servers')
+    const server = await created('Server')
+    await server.row.getByText('hidden', { exact: true }).waitFor()
+    expect((await tenant.call('GET', '/v1/contacts', undefined, server.secret)).status).toBe(200)
+    expect((await whoCalls(service, server.secret)).body).toMatchObject({ redacts: true, tools: ['all'] })
+
+    await server.row.getByRole('button', { name: 'Tools of Server' }).click()
+    await page.getByRole('dialog').getByLabel('All tools').uncheck()
+    await page.getByRole('dialog').getByLabel('Query events').uncheck()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect((await whoCalls(service, server.secret)).body.tools).not.toContain('query_events')
     await screenshot(page, 'settings-keys-redaction')
     expect(problems().filter((problem) => !problem.includes('helper.example'))).toEqual([])
   })

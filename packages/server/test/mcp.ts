@@ -1,4 +1,7 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Errors } from 'typebox/value'
+import { expect } from 'vitest'
+import { TOOLS } from '../src/mcp/tools/all-tools.ts'
 import { call, type TestResponse } from './service.ts'
 
 const META = 'io.modelcontextprotocol/'
@@ -68,4 +71,15 @@ export function dataOf(result: Result): any {
 /** The text that a model reads. */
 export function textOf({ content }: Result): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+}
+
+/** Expects that what a tool returned fits its output schema: nothing undeclared, and every type right. */
+export function expectDeclared(name: string, result: { isError?: boolean; structuredContent?: unknown } | undefined) {
+  if (result === undefined || result.isError || result.structuredContent === undefined) return
+  const tool = TOOLS.find((each) => each.name === name)
+  if (!tool) throw new Error(`There is no tool ${name}.`)
+  const problems = Errors(tool.output, result.structuredContent).map(
+    ({ instancePath, message }) => `${instancePath} ${message}`,
+  )
+  expect([name, problems]).toEqual([name, []])
 }

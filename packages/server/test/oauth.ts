@@ -47,8 +47,8 @@ const NEVER_CACHED = { listening: false, onChange: () => {} }
 function mountWho(app: App, started: { dependencies?: CallerDependencies }): void {
   app.get(WHO, { config: { access: 'mcp' } }, async (request: FastifyRequest, reply) => {
     if (!started.dependencies) throw new Error('The service is starting.')
-    const { tenant, actor, scopes, redacts, callerId } = await mcpCaller(request, reply, started.dependencies)
-    return { tenant_id: tenant.id, actor, scopes: [...scopes], redacts, caller_id: callerId }
+    const { tenant, actor, scopes, tools, redacts, callerId } = await mcpCaller(request, reply, started.dependencies)
+    return { tenant_id: tenant.id, actor, scopes: [...scopes], tools: [...tools], redacts, caller_id: callerId }
   })
 }
 

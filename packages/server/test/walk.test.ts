@@ -18,6 +18,7 @@ const SENT: Record<string, Partial<Route>[]> = {
   listProperties: [{ scope: 'contacts:read' }],
   getProperty: [{ scope: 'contacts:read' }],
   revokeConnectedApp: [{ scope: 'settings:write' }],
+  updateConnectedApp: [{ scope: 'settings:write', body: { tools: [] }, brokenBody: { tools: [] } }],
   aggregate: [
     { entity: 'contacts', group_by: 'company_id', filters: { contact_ids: [':contact_id'] } },
     { entity: 'companies', group_by: 'industry', filters: { name: 'only-for-the-owner' } },

@@ -244,6 +244,7 @@ import type {
   ListSegmentsInput,
   ListSourcesInput,
   ListSuppressionsInput,
+  ListToolsResult,
   ListViewsInput,
   ListVisitsInput,
   ListWarehouseDestinationsInput,
@@ -382,7 +383,11 @@ import type {
   UpdateAgentInput,
   UpdateAgentSettingsInput,
   UpdateAgentSettingsResult,
+  UpdateApiKeyInput,
+  UpdateApiKeyResult,
   UpdateCompanyInput,
+  UpdateConnectedAppInput,
+  UpdateConnectedAppResult,
   UpdateConnectionInput,
   UpdateContactInput,
   UpdateHookInput,
@@ -569,6 +574,7 @@ export interface Routes {
   'GET /v1/segments': { input: ListSegmentsInput; response: SegmentsPage }
   'GET /v1/sources': { input: ListSourcesInput; response: SourcesPage }
   'GET /v1/suppressions': { input: ListSuppressionsInput; response: SuppressionsPage }
+  'GET /v1/api-keys/tools': { input: Record<string, never>; response: ListToolsResult }
   'GET /v1/views': { input: ListViewsInput; response: ViewsPage }
   'GET /v1/visits': { input: ListVisitsInput; response: VisitsPage }
   'GET /v1/warehouse': { input: ListWarehouseDestinationsInput; response: WarehouseDestinationsPage }
@@ -643,7 +649,9 @@ export interface Routes {
   'POST /v1/contacts/{contact_id}/unmerge': { input: UnmergeContactInput; response: UnmergeContactResult }
   'PATCH /v1/agents/{agent_id}': { input: UpdateAgentInput; response: AgentResult }
   'PATCH /v1/agent-settings': { input: UpdateAgentSettingsInput; response: UpdateAgentSettingsResult }
+  'PATCH /v1/api-keys/{key_id}': { input: UpdateApiKeyInput; response: UpdateApiKeyResult }
   'PUT /v1/companies/{company_id}': { input: UpdateCompanyInput; response: CompanyResult }
+  'PATCH /v1/connected-apps/{grant_id}': { input: UpdateConnectedAppInput; response: UpdateConnectedAppResult }
   'PATCH /v1/connections/{connection_id}': { input: UpdateConnectionInput; response: ConnectionResult }
   'PUT /v1/contacts/{contact_id}': { input: UpdateContactInput; response: ContactResult }
   'PATCH /v1/hooks/{hook_id}': { input: UpdateHookInput; response: UpdateHookResult }
@@ -2001,6 +2009,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the tools that an API key or a connected application can use over MCP.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listTools(options?: RequestOptions): Promise<ListToolsResult> {
+    return this.call('GET /v1/api-keys/tools', {}, options)
+  }
+
+  /**
    * List the saved views, by page and name.
    *
    * Needs the scope `settings:read`.
@@ -2665,12 +2682,30 @@ export class Operations extends Caller {
   }
 
   /**
+   * Change the name of an API key, or the tools that it may use over MCP.
+   *
+   * To allow it more tools, you need all of its scopes. Needs the scope `keys:write`.
+   */
+  updateApiKey(input: UpdateApiKeyInput, options?: RequestOptions): Promise<UpdateApiKeyResult> {
+    return this.call('PATCH /v1/api-keys/{key_id}', input, options)
+  }
+
+  /**
    * Change a company; properties are merged.
    *
    * Needs the scope `companies:write`.
    */
   updateCompany(input: UpdateCompanyInput, options?: RequestOptions): Promise<CompanyResult> {
     return this.call('PUT /v1/companies/{company_id}', input, options)
+  }
+
+  /**
+   * Choose the tools that an application may use.
+   *
+   * Needs the scope settings:write, except for an application that you connected yourself. Only the person who connected it can allow it more tools.
+   */
+  updateConnectedApp(input: UpdateConnectedAppInput, options?: RequestOptions): Promise<UpdateConnectedAppResult> {
+    return this.call('PATCH /v1/connected-apps/{grant_id}', input, options)
   }
 
   /**

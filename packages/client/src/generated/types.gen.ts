@@ -540,9 +540,17 @@ export type ApiKey = {
     name: string;
     scopes: Array<string>;
     /**
-     * Hide personal data from AI agents that use this key over MCP.
+     * Whether personal data is hidden from AI agents that use the key over MCP.
      */
     redact_personal_data: boolean;
+    /**
+     * Whether the key works at /mcp alone, because it was created with `redact_personal_data: true`.
+     */
+    mcp_only: boolean;
+    /**
+     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     */
+    tools: Array<string>;
     created_at: string;
     expires_at: string | null;
     last_used_at: string | null;
@@ -833,6 +841,10 @@ export type ConnectedApp = {
      * Whether it sees pseudonyms in place of personal data.
      */
     redact_personal_data: boolean;
+    /**
+     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     */
+    tools: Array<string>;
     created_at: string;
     last_used_at: string | null;
 };
@@ -2377,6 +2389,12 @@ export type ListScopesResult = {
     warnings?: Array<string>;
 };
 
+export type ListToolsResult = {
+    status: 'success';
+    tools: Array<OfferedTool>;
+    warnings?: Array<string>;
+};
+
 export type ListWebhookEventTypesResult = {
     status: 'success';
     event_types: Array<WebhookEventType>;
@@ -2661,6 +2679,20 @@ export type OAuthClientResult = {
     status: 'success';
     oauth_client: OAuthClient;
     warnings?: Array<string>;
+};
+
+export type OfferedTool = {
+    name: string;
+    description: string;
+    /**
+     * The scopes that it needs.
+     */
+    scopes: Array<string>;
+    /**
+     * Whether it changes nothing.
+     */
+    reads: boolean;
+    title: string;
 };
 
 export type OverviewDay = {
@@ -3420,6 +3452,10 @@ export type SegmentFilter = {
         property: string;
         operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
         value?: string | number | boolean | Array<string | number | boolean>;
+        /**
+         * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+         */
+        visible_only?: true;
     } | {
         event: {
             type?: string;
@@ -3429,6 +3465,10 @@ export type SegmentFilter = {
             class_contains?: string;
             element_id?: string;
             within_days?: number;
+            /**
+             * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+             */
+            visible_only?: true;
             min_count?: number;
         };
         operator: 'did' | 'did_not';
@@ -3763,6 +3803,23 @@ export type UpdateAgentSettingsResult = {
     warnings?: Array<string>;
 };
 
+export type UpdateApiKeyResult = {
+    status: 'success';
+    key: ApiKey;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateConnectedAppResult = {
+    status: 'success';
+    connected_app: ConnectedApp;
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type UpdateHookResult = {
     status: 'success';
     hook: Hook;
@@ -3889,6 +3946,10 @@ export type Visit = {
      * All events, including page views.
      */
     event_count: number;
+    /**
+     * The names of its events, sorted; at most 50.
+     */
+    event_names: Array<string>;
     /**
      * URL of the first page.
      */
@@ -4465,9 +4526,13 @@ export type CreateApiKeyInput = {
      */
     expires_at?: string;
     /**
-     * Hide personal data from AI agents that use this key over MCP.
+     * Whether personal data is hidden from AI agents that use the key over MCP. true: hide it, and let the key work at /mcp alone. false: show it. Default: hide it over MCP, and let the key use the API, which shows personal data.
      */
     redact_personal_data?: boolean;
+    /**
+     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     */
+    tools?: Array<string>;
 };
 
 export type CreateCompanyInput = {
@@ -7586,6 +7651,18 @@ export type UpdateAgentSettingsInput = {
     monthly_cost_cap_usd?: number | null;
 };
 
+export type UpdateApiKeyInput = {
+    /**
+     * The API key.
+     */
+    key_id: string;
+    name?: string;
+    /**
+     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     */
+    tools?: Array<string>;
+};
+
 export type UpdateCompanyInput = {
     /**
      * The company.
@@ -7599,6 +7676,17 @@ export type UpdateCompanyInput = {
     properties?: {
         [key: string]: unknown;
     };
+};
+
+export type UpdateConnectedAppInput = {
+    /**
+     * The connected app.
+     */
+    grant_id: string;
+    /**
+     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     */
+    tools: Array<string>;
 };
 
 export type UpdateConnectionInput = {

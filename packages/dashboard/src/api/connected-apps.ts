@@ -17,6 +17,10 @@ export const connectedAppsQuery = (page: number, limit: number) =>
     placeholderData: keepPreviousData,
   })
 
+export function chooseAppTools(grant_id: string, tools: string[]) {
+  return call('PATCH /v1/connected-apps/{grant_id}', { grant_id, tools })
+}
+
 export function revokeConnectedApp(grant_id: string) {
   return call('DELETE /v1/connected-apps/{grant_id}', { grant_id })
 }
@@ -41,6 +45,7 @@ export async function allowApplication(decision: {
   tenant_id: string
   scopes: string[]
   redact_personal_data: boolean
+  tools: string[]
 }): Promise<string> {
   const { redirect_to } = await send<{ redirect_to: string }>('POST', '/api/oauth/authorization', decision)
   return redirect_to

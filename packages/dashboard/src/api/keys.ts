@@ -22,9 +22,21 @@ export const scopesQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
+/** The tools that a key or an application can use over MCP. */
+export const toolsQuery = queryOptions({
+  queryKey: ['tools'],
+  queryFn: ({ signal }) => call('GET /v1/api-keys/tools', {}, signal),
+  select: ({ tools }) => tools,
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
 /** @returns the key itself, which the service never shows again. */
 export function createApiKey(key: CreateApiKeyInput) {
   return call('POST /v1/api-keys', key)
+}
+
+export function chooseKeyTools(key_id: string, tools: string[]) {
+  return call('PATCH /v1/api-keys/{key_id}', { key_id, tools })
 }
 
 export function revokeApiKey(key_id: string) {

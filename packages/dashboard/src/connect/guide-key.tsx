@@ -9,16 +9,18 @@ import { text } from './text.ts'
 interface GuideKeyProps {
   name: string
   scopes: string[]
+  /** Whether the key works over MCP alone and hides personal data. */
+  isForAgent: boolean
   isCreated: boolean
   onCreated: (apiKey: string) => void
 }
 
 /** Creates the key that the code of a guide needs, with no more scopes than that. */
-export function GuideKey({ name, scopes, isCreated, onCreated }: GuideKeyProps) {
+export function GuideKey({ name, scopes, isForAgent, isCreated, onCreated }: GuideKeyProps) {
   const queryClient = useQueryClient()
   const mayCreate = useIsAtLeast('admin')
   const creating = useMutation({
-    mutationFn: () => createApiKey({ name, scopes }),
+    mutationFn: () => createApiKey({ name, scopes, ...(isForAgent ? { redact_personal_data: true } : {}) }),
     onSuccess: ({ api_key: apiKey }) => {
       onCreated(apiKey)
       return refreshKeys(queryClient)
@@ -43,6 +45,7 @@ export function GuideKey({ name, scopes, isCreated, onCreated }: GuideKeyProps) 
       </Button>
       <Text size="sm" c="dimmed" mt="xs">
         {text.key.explain(scopes)}
+        {isForAgent ? ` ${text.key.explainAgent}` : null}
       </Text>
       {creating.error ? (
         <Alert color="red" role="alert" mt="xs">

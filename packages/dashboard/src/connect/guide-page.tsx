@@ -94,7 +94,13 @@ function Guide({ kind }: { kind: KindName }) {
             </Alert>
           ) : null}
           {proof.by === 'key' ? (
-            <GuideKey name={proof.name} scopes={SCOPES[kind] ?? []} isCreated={apiKey !== null} onCreated={setApiKey} />
+            <GuideKey
+              name={proof.name}
+              scopes={SCOPES[kind] ?? []}
+              isForAgent={kind === 'mcp'}
+              isCreated={apiKey !== null}
+              onCreated={setApiKey}
+            />
           ) : null}
           {SNIPPETS[kind](filling).map((snippet) => (
             <SettingsPart key={snippet.id} title={snippet.title}>

@@ -9,6 +9,7 @@ import { EntryFrame } from '../sign-in/entry-frame.tsx'
 import { Form } from '../ui/form.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { isolated } from '../ui/text.tsx'
+import { ToolChoice, toolsWithin } from '../ui/tool-choice.tsx'
 import { ScopeChoice } from './scope-choice.tsx'
 import { text } from './text.ts'
 
@@ -49,6 +50,7 @@ function ConsentForm({ query, consent }: { query: string; consent: Consent }) {
   const [tenantId, setTenantId] = useState(active ?? tenants[0]?.tenant_id ?? '')
   const [chosen, setChosen] = useState(consent.requested_scopes)
   const [redacts, setRedacts] = useState(true)
+  const [tools, setTools] = useState(['all'])
   const [isLeaving, setLeaving] = useState(false)
   const possible = tenants.find(({ tenant_id }) => tenant_id === tenantId)?.scopes ?? []
   const scopes = chosen.filter((scope) => possible.includes(scope))
@@ -57,7 +59,7 @@ function ConsentForm({ query, consent }: { query: string; consent: Consent }) {
     window.location.assign(url)
   }
   const allowing = useMutation({
-    mutationFn: () => allowApplication({ query, tenant_id: tenantId, scopes, redact_personal_data: redacts }),
+    mutationFn: () => allowApplication({ query, tenant_id: tenantId, scopes, redact_personal_data: redacts, tools }),
     onSuccess: leave,
   })
   if (isLeaving || tenants.length === 0) {
@@ -88,6 +90,7 @@ function ConsentForm({ query, consent }: { query: string; consent: Consent }) {
           checked={redacts}
           onChange={(event) => setRedacts(event.currentTarget.checked)}
         />
+        <ToolChoice tools={toolsWithin(consent.tools, scopes)} chosen={tools} onChange={setTools} />
         <Text size="sm" c="dimmed">
           {text.end}
         </Text>

@@ -1,10 +1,11 @@
-import { Stack, Text } from '@mantine/core'
+import { Group, Stack, Text } from '@mantine/core'
 import { IconPlugConnected } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import {
   APPS_LENGTH,
   type ConnectedApp,
+  chooseAppTools,
   connectedAppsQuery,
   refreshConnectedApps,
   revokeConnectedApp,
@@ -15,9 +16,10 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
-import { RedactionBadge, ScopeBadges } from './scope-badges.tsx'
+import { RedactionBadge, ScopeBadges, ToolsBadge } from './scope-badges.tsx'
 import classes from './settings-table.module.css'
 import { text as texts } from './text.ts'
+import { ToolsButton } from './tools-button.tsx'
 
 const text = texts.connectedApps
 
@@ -35,12 +37,16 @@ export function ConnectedAppsPage() {
     await revokeConnectedApp(grantId)
     await refreshConnectedApps(queryClient)
   }
+  const chooseTools = async (grantId: string, tools: string[]) => {
+    await chooseAppTools(grantId, tools)
+    await refreshConnectedApps(queryClient)
+  }
   return (
     <>
       <PageHeader title={text.title} description={text.description} />
       <DataTable
         label={text.title}
-        columns={columnsWith(user.user_id, mayRevokeAll, revoke)}
+        columns={columnsWith(user.user_id, mayRevokeAll, revoke, chooseTools)}
         rows={data?.connected_apps}
         rowKey={({ grant_id }) => grant_id}
         error={error}
@@ -66,6 +72,7 @@ function columnsWith(
   ownId: string,
   mayRevokeAll: boolean,
   revoke: (grantId: string) => Promise<unknown>,
+  chooseTools: (grantId: string, tools: string[]) => Promise<unknown>,
 ): Column<ConnectedApp>[] {
   return [
     {
@@ -100,6 +107,7 @@ function columnsWith(
       visibleFrom: 'sm',
       cell: ({ redact_personal_data: redacts }) => <RedactionBadge redacts={redacts} />,
     },
+    { id: 'tools', header: texts.tools.header, visibleFrom: 'xl', cell: ({ tools }) => <ToolsBadge tools={tools} /> },
     {
       id: 'used',
       header: text.lastUsed,
@@ -116,18 +124,21 @@ function columnsWith(
       id: 'actions',
       header: text.actions,
       align: 'right',
-      cell: ({ grant_id: id, name, user }) =>
+      cell: ({ grant_id: id, name, user, scopes, tools }) =>
         mayRevokeAll || user.user_id === ownId ? (
-          <ConfirmButton
-            size="xs"
-            title={text.revoke.title}
-            explanation={text.revoke.explanation(isolated(name), isolated(user.name.slice(0, 80)))}
-            confirmLabel={text.revoke.confirm}
-            onConfirm={() => revoke(id)}
-            aria-label={text.revoke.label(name)}
-          >
-            {text.revoke.button}
-          </ConfirmButton>
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            <ToolsButton name={name} scopes={scopes} tools={tools} onSave={(chosen) => chooseTools(id, chosen)} />
+            <ConfirmButton
+              size="xs"
+              title={text.revoke.title}
+              explanation={text.revoke.explanation(isolated(name), isolated(user.name.slice(0, 80)))}
+              confirmLabel={text.revoke.confirm}
+              onConfirm={() => revoke(id)}
+              aria-label={text.revoke.label(name)}
+            >
+              {text.revoke.button}
+            </ConfirmButton>
+          </Group>
         ) : null,
     },
   ]

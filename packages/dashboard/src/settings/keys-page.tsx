@@ -1,8 +1,8 @@
-import { Badge, Button, Text } from '@mantine/core'
+import { Badge, Button, Group, Text } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type ApiKey, KEYS_LENGTH, keysQuery, refreshKeys, revokeApiKey } from '../api/keys.ts'
+import { type ApiKey, chooseKeyTools, KEYS_LENGTH, keysQuery, refreshKeys, revokeApiKey } from '../api/keys.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -10,9 +10,10 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, isolated, Moment, None } from '../ui/text.tsx'
 import { NewKeyDialog } from './new-key.tsx'
-import { RedactionBadge, ScopeBadges } from './scope-badges.tsx'
+import { RedactionBadge, ScopeBadges, ToolsBadge } from './scope-badges.tsx'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
+import { ToolsButton } from './tools-button.tsx'
 
 const route = getRouteApi('/shell/settings/keys')
 
@@ -34,12 +35,16 @@ export function KeysPage() {
     await revokeApiKey(keyId)
     await refreshKeys(queryClient)
   }
+  const chooseTools = async (keyId: string, tools: string[]) => {
+    await chooseKeyTools(keyId, tools)
+    await refreshKeys(queryClient)
+  }
   return (
     <>
       <PageHeader title={text.keys.title} description={text.keys.description} actions={create} />
       <DataTable
         label={text.keys.title}
-        columns={columnsWith(revoke)}
+        columns={columnsWith(revoke, chooseTools)}
         rows={data?.keys}
         rowKey={({ key_id }) => key_id}
         error={error}
@@ -62,7 +67,10 @@ export function KeysPage() {
   )
 }
 
-function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<ApiKey>[] {
+function columnsWith(
+  revoke: (keyId: string) => Promise<unknown>,
+  chooseTools: (keyId: string, tools: string[]) => Promise<unknown>,
+): Column<ApiKey>[] {
   return [
     {
       id: 'name',
@@ -84,8 +92,11 @@ function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<ApiKey
       id: 'personal',
       header: text.keys.personal.header,
       visibleFrom: 'lg',
-      cell: ({ redact_personal_data: redacts }) => <RedactionBadge redacts={redacts} />,
+      cell: ({ redact_personal_data: redacts, mcp_only: isMcpOnly }) => (
+        <RedactionBadge redacts={redacts} isMcpOnly={isMcpOnly} />
+      ),
     },
+    { id: 'tools', header: text.tools.header, visibleFrom: 'xl', cell: ({ tools }) => <ToolsBadge tools={tools} /> },
     {
       id: 'used',
       header: text.keys.lastUsed,
@@ -110,16 +121,24 @@ function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<ApiKey
       align: 'right',
       cell: (key) =>
         stateOf(key) === 'revoked' ? null : (
-          <ConfirmButton
-            size="xs"
-            title={text.keys.revoke.title}
-            explanation={text.keys.revoke.explanation(isolated(key.name.slice(0, 80)))}
-            confirmLabel={text.keys.revoke.confirm}
-            onConfirm={() => revoke(key.key_id)}
-            aria-label={text.keys.revoke.label(key.name.slice(0, 80))}
-          >
-            {text.keys.revoke.button}
-          </ConfirmButton>
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            <ToolsButton
+              name={key.name.slice(0, 80)}
+              scopes={key.scopes}
+              tools={key.tools}
+              onSave={(tools) => chooseTools(key.key_id, tools)}
+            />
+            <ConfirmButton
+              size="xs"
+              title={text.keys.revoke.title}
+              explanation={text.keys.revoke.explanation(isolated(key.name.slice(0, 80)))}
+              confirmLabel={text.keys.revoke.confirm}
+              onConfirm={() => revoke(key.key_id)}
+              aria-label={text.keys.revoke.label(key.name.slice(0, 80))}
+            >
+              {text.keys.revoke.button}
+            </ConfirmButton>
+          </Group>
         ),
     },
   ]

@@ -1,9 +1,10 @@
-import { Button, Checkbox, Group, Modal, NativeSelect, SimpleGrid, Switch, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Modal, NativeSelect, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { createApiKey, refreshKeys, scopesQuery } from '../api/keys.ts'
+import { createApiKey, refreshKeys, scopesQuery, toolsQuery } from '../api/keys.ts'
 import { Form, FormError } from '../ui/form.tsx'
 import { DAY_MS } from '../ui/range.ts'
+import { ToolChoice, toolsWithin } from '../ui/tool-choice.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { SecretShown } from './secret-shown.tsx'
 import { text } from './text.ts'
@@ -39,17 +40,18 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
   const [scopes, setScopes] = useState<string[]>([])
   const [life, setLife] = useState<keyof typeof LIVES>('never')
   const [lastDay, setLastDay] = useState('')
-  const [redacts, setRedacts] = useState(true)
+  const [use, setUse] = useState<Use>('apps')
+  const [tools, setTools] = useState(['all'])
+  const allTools = useQuery(toolsQuery)
   const making = useMutation({
-    mutationFn: () =>
-      createApiKey({ name: name.trim(), scopes, ...expiryOf(life, lastDay), redact_personal_data: redacts }),
+    mutationFn: () => createApiKey({ name: name.trim(), scopes, ...expiryOf(life, lastDay), ...fieldsOf(use, tools) }),
     onSuccess: ({ api_key: apiKey }) => {
       onMade(apiKey)
       return refreshKeys(queryClient)
     },
   })
   const known = all.data ?? []
-  const error = making.error ?? all.error
+  const error = making.error ?? all.error ?? allTools.error
   return (
     <Form onSubmit={() => making.mutate()}>
       <TextInput
@@ -108,12 +110,16 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
           />
         ) : null}
       </Group>
-      <Switch
-        label={text.keys.create.redact}
-        description={text.keys.create.redactDescription}
-        checked={redacts}
-        onChange={(event) => setRedacts(event.currentTarget.checked)}
-      />
+      <Radio.Group label={text.keys.create.use} value={use} onChange={(value) => setUse(value as Use)}>
+        <Stack gap={8} mt="xs">
+          {(['apps', 'agent', 'openAgent'] as const).map((each) => (
+            <Radio key={each} value={each} {...text.keys.create.uses[each]} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {use === 'apps' ? null : (
+        <ToolChoice tools={toolsWithin(allTools.data ?? [], scopes)} chosen={tools} onChange={setTools} />
+      )}
       <FormError error={error} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onCancel}>
@@ -125,6 +131,13 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
       </Group>
     </Form>
   )
+}
+
+/** What will use the key: the service hides personal data from agents, unless the person chooses otherwise. */
+type Use = 'apps' | 'agent' | 'openAgent'
+
+function fieldsOf(use: Use, tools: string[]): { redact_personal_data?: boolean; tools?: string[] } {
+  return use === 'apps' ? {} : { redact_personal_data: use === 'agent', tools }
 }
 
 /** The order in which read and write of a kind stand beside each other in two columns: kinds of one scope come last. */

@@ -25,7 +25,26 @@ export function ScopeBadges({ scopes }: { scopes: string[] }) {
   )
 }
 
-/** Whether personal data is hidden from AI agents. */
-export function RedactionBadge({ redacts }: { redacts: boolean }) {
-  return <Badge color={redacts ? 'green' : 'yellow'}>{text.keys.personal[redacts ? 'hidden' : 'visible']}</Badge>
+/** Whether personal data is hidden from AI agents, and whether the key works over MCP alone. */
+export function RedactionBadge({ redacts, isMcpOnly = false }: { redacts: boolean; isMcpOnly?: boolean }) {
+  return (
+    <Group gap={4}>
+      <Badge color={redacts ? 'green' : 'yellow'}>{text.keys.personal[redacts ? 'hidden' : 'visible']}</Badge>
+      {isMcpOnly ? <Badge color="gray">{text.keys.personal.mcpOnly}</Badge> : null}
+    </Group>
+  )
+}
+
+/** How many tools were chosen; hover, focus and screen readers get their names. */
+export function ToolsBadge({ tools }: { tools: readonly string[] }) {
+  if (tools.includes('all')) return <Badge color="gray">{text.tools.all}</Badge>
+  if (tools.length === 0) return <Badge color="gray">{text.tools.none}</Badge>
+  const names = tools.join(', ')
+  return (
+    <Tooltip label={names} multiline maw={320}>
+      <Badge color="gray" tabIndex={0} role="note" aria-label={names}>
+        {text.tools.some(tools.length)}
+      </Badge>
+    </Tooltip>
+  )
 }

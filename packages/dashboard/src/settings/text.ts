@@ -207,7 +207,7 @@ export const text = {
     scopes: 'Scopes',
     moreScopes: (count: number) => `+${count}`,
     otherScopes: (scopes: string) => `and ${scopes}`,
-    personal: { header: 'Personal data (AI)', hidden: 'hidden', visible: 'visible' },
+    personal: { header: 'Personal data (AI)', hidden: 'hidden', visible: 'visible', mcpOnly: 'MCP only' },
     lastUsed: 'Last used',
     expires: 'Expires',
     never: 'never',
@@ -242,14 +242,40 @@ export const text = {
         day: 'After a date',
       },
       lastDay: 'Last day',
-      redact: 'Hide personal data',
-      redactDescription: 'Hide personal data from AI agents that use this key over MCP.',
+      use: 'Used by',
+      uses: {
+        apps: {
+          label: 'Your apps and servers',
+          description: 'They use the API, which shows personal data. Over MCP, personal data is hidden.',
+        },
+        agent: {
+          label: 'An AI agent',
+          description: 'It works over MCP alone, and personal data is hidden.',
+        },
+        openAgent: {
+          label: 'An AI agent that sees personal data',
+          description: 'It works over MCP and the API. Nothing is hidden.',
+        },
+      },
       cancel: 'Cancel',
       submit: 'Create key',
       saveNow: 'Save the key now. You cannot see it again.',
       copy: 'API key',
       saved: 'I have saved it',
     },
+  },
+
+  tools: {
+    header: 'Tools',
+    all: 'all',
+    some: (count: number) => `${count}`,
+    none: 'none',
+    button: 'Tools',
+    label: (name: string) => `Tools of ${name}`,
+    title: 'Tools',
+    explanation: 'Choose what it may do over MCP, within its scopes. A change counts from its next call.',
+    save: 'Save',
+    cancel: 'Cancel',
   },
 
   connectedApps: {

@@ -230,4 +230,10 @@ export const text = {
     replaceButton: 'Replace',
     delete: (view: string) => `Delete the view ${view}`,
   },
+  tools: {
+    all: 'All tools',
+    allDescription: 'Every tool that its scopes allow, also those that a later version adds.',
+    reading: 'Tools that read',
+    changing: 'Tools that change something',
+  },
 }

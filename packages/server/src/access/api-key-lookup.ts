@@ -14,6 +14,10 @@ export interface ApiKey {
   scopes: ReadonlySet<string>
   /** Whether it hides personal data from AI agents that use it over MCP. */
   redacts: boolean
+  /** Whether it works over MCP alone. */
+  mcpOnly: boolean
+  /** The names of the tools that it may use over MCP, or `all`. */
+  tools: ReadonlySet<string>
 }
 
 /** Finds the tenant and scopes of an API key as sent; null if it is unknown, expired or revoked. */
@@ -58,13 +62,14 @@ export function createKeyLookup(
 async function findByHash(database: Database, hash: string): Promise<(ApiKey & { expiresAt: Date | null }) | null> {
   const row = await database
     .selectFrom('api_keys')
-    .select(['tenant_id', 'key_id', 'name', 'scopes', 'redacts', 'expires_at'])
+    .select(['tenant_id', 'key_id', 'name', 'scopes', 'redacts', 'mcp_only', 'tools', 'expires_at'])
     .where('key_hash', '=', Buffer.from(hash, 'hex'))
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   if (!row) return null
-  const { tenant_id: tenantId, key_id: keyId, name, redacts, expires_at: expiresAt } = row
-  return { tenantId, keyId, name, scopes: new Set(row.scopes), redacts, expiresAt }
+  const { tenant_id: tenantId, key_id: keyId, name, redacts, mcp_only: mcpOnly, expires_at: expiresAt } = row
+  const tools = new Set(row.tools)
+  return { tenantId, keyId, name, scopes: new Set(row.scopes), redacts, mcpOnly, tools, expiresAt }
 }
 
 async function noteUse(database: Database, { tenantId, keyId }: ApiKey, now: Date): Promise<void> {

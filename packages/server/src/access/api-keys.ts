@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
 import { type Actor, namesIn } from '../operations/audit.ts'
 import { isScope, SCOPES, type Scope } from '../operations/scopes.ts'
@@ -12,6 +13,7 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { deleteInvitationsOfKey } from './invitations.ts'
+import { ALL_TOOLS, allowsMore } from './tool-choice.ts'
 
 const KEY_BYTES = 32
 /** Active keys per tenant: neither revoked nor expired. */
@@ -21,8 +23,13 @@ export interface NewApiKey {
   /** Scope names, or `all`. */
   scopes: readonly string[]
   expiresAt?: Date | undefined
-  /** Whether AI agents that use it over MCP see pseudonyms in place of personal data. Default: yes. */
+  /**
+   * Whether AI agents that use it over MCP see pseudonyms in place of personal data. True: it works over MCP alone. Default:
+   * yes, but the API shows personal data.
+   */
   redacts?: boolean | undefined
+  /** The names of the tools that it may use over MCP, or `all`, the default. */
+  tools?: readonly string[] | undefined
 }
 
 /** One page of a tenant's keys, newest first, including revoked and expired ones, and the total. */
@@ -56,6 +63,8 @@ const KEY_COLUMNS = [
   'name',
   'scopes',
   'redacts',
+  'mcp_only',
+  'tools',
   'created_at',
   'expires_at',
   'last_used_at',
@@ -73,6 +82,8 @@ function toKey(row: Pick<Selectable<TenantTables['api_keys']>, (typeof KEY_COLUM
     name: row.name,
     scopes: row.scopes,
     redact_personal_data: row.redacts,
+    mcp_only: row.mcp_only,
+    tools: row.tools,
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,
     last_used_at: row.last_used_at?.toISOString() ?? null,
@@ -98,7 +109,7 @@ export async function liveApiKeys(tenant: Tenant): Promise<{ key_id: string; nam
  */
 export async function createApiKey(
   tenant: Tenant,
-  { name, scopes, expiresAt, redacts = true }: NewApiKey,
+  { name, scopes, expiresAt, redacts, tools = ALL_TOOLS }: NewApiKey,
   now: Date,
 ): Promise<{ keyId: string; apiKey: string }> {
   if (expiresAt && expiresAt <= now) {
@@ -110,7 +121,9 @@ export async function createApiKey(
     name: requireName(name),
     key_hash: tokenHash(apiKey),
     scopes: knownScopes(scopes),
-    redacts,
+    redacts: redacts ?? true,
+    mcp_only: redacts ?? false,
+    tools: [...tools],
     created_at: now,
     expires_at: expiresAt ?? null,
   }
@@ -120,6 +133,50 @@ export async function createApiKey(
     await announceChange(tx.db)
   })
   return { keyId: row.key_id, apiKey }
+}
+
+/** What may change about a key. */
+export interface KeyChanges {
+  name?: string | undefined
+  tools?: readonly string[] | undefined
+}
+
+/**
+ * Changes a key's name or tools; undefined fields are unchanged. After the commit, every process knows it.
+ * @param tx a transaction's handle. @param own the caller's scopes: who could not create the key allows it no more tools.
+ * @returns the names of the changed fields.
+ * @throws ServiceError 404 if there is no such active key, 400 for a blank name, 403 `insufficient_scope`
+ */
+export async function updateApiKey(
+  tx: Tenant,
+  keyId: string,
+  { name, tools }: KeyChanges,
+  own: ReadonlySet<string>,
+): Promise<string[]> {
+  const wanted = {
+    ...(name === undefined ? {} : { name: requireName(name) }),
+    ...(tools === undefined ? {} : { tools: [...tools] }),
+  }
+  const before = await tx.db
+    .selectFrom('api_keys')
+    .select(['name', 'tools', 'scopes'])
+    .where('key_id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!before) throw notFound('API key')
+  const changed = (['name', 'tools'] as const).filter(
+    (field) => field in wanted && !isDeepStrictEqual(wanted[field], before[field]),
+  )
+  if (changed.length === 0) return []
+  const missing = before.scopes.find((scope) => !own.has(scope))
+  if (missing !== undefined && allowsMore(tools ?? [], before.tools)) {
+    const message = `You cannot allow this key more tools, because it has the scope ${missing}, which you do not have.`
+    throw new ServiceError(403, 'insufficient_scope', message, { details: [{ path: 'tools', message: missing }] })
+  }
+  await tx.db.updateTable('api_keys').set(wanted).where('key_id', '=', keyId).execute()
+  await announceChange(tx.db)
+  return changed
 }
 
 /**

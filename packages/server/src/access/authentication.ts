@@ -82,6 +82,7 @@ export function authenticateRequests(app: FastifyInstance, dependencies: Depende
     const { authorization, cookie } = request.headers
     if (!forPeople && (authorization || !hasSessionCookie(cookie, config.publicUrl))) {
       const apiKey = await authenticate(request, dependencies)
+      if (apiKey.mcpOnly) throw redactingKey()
       request.apiKey = apiKey
       request.scopes = apiKey.scopes
       request.actor = { kind: 'api_key', id: apiKey.keyId, name: apiKey.name }
@@ -157,6 +158,13 @@ export function missingApiKey(): ServiceError {
   return unauthorized('missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.')
 }
 
+/** Outside of MCP, nothing hides personal data. */
+function redactingKey(): ServiceError {
+  const message =
+    'This key hides personal data, so it works at /mcp alone. For the API, create a key without redact_personal_data.'
+  return new ServiceError(403, 'redacting_key', message)
+}
+
 function unauthorized(code: string, message: string): ServiceError {
   return new ServiceError(401, code, message, {
     headers: { 'www-authenticate': 'Bearer realm="Customer Data Service"' },
@@ -174,7 +182,7 @@ export async function isStillAllowed(
 ): Promise<boolean> {
   if (apiKey !== null) {
     const known = await dependencies.findApiKey(bearerOf(headers.authorization) ?? '')
-    return known !== null && known.tenantId === tenant.id && known.scopes.has(scope)
+    return known !== null && !known.mcpOnly && known.tenantId === tenant.id && known.scopes.has(scope)
   }
   const membership = (await dependencies.findSession(headers.cookie))?.membership
   return membership?.tenantId === tenant.id && scopesOf(membership.role).has(scope)

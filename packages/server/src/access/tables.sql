@@ -143,11 +143,16 @@ CREATE TABLE api_keys (
   scopes text[] NOT NULL,
   -- Whether AI agents that use the key over MCP see pseudonyms in place of personal data.
   redacts boolean NOT NULL DEFAULT true,
+  -- Whether the key works over MCP alone, because the API would show what it must hide.
+  mcp_only boolean NOT NULL DEFAULT false,
+  -- The names of the tools that it may use over MCP, or `all`.
+  tools text[] NOT NULL DEFAULT '{all}',
   created_at timestamptz NOT NULL,
   expires_at timestamptz,
   last_used_at timestamptz,
   revoked_at timestamptz,
-  PRIMARY KEY (tenant_id, key_id)
+  PRIMARY KEY (tenant_id, key_id),
+  CHECK (redacts OR NOT mcp_only)
 );
 
 -- Applications that registered themselves to act for people over MCP. They belong to no tenant, and nothing proves that
@@ -174,6 +179,8 @@ CREATE TABLE oauth_grants (
   -- The most that it may do: a call may also do no more than the person's role.
   scopes text[] NOT NULL,
   redacts boolean NOT NULL DEFAULT true,
+  -- The names of the tools that it may use, or `all`.
+  tools text[] NOT NULL DEFAULT '{all}',
   created_at timestamptz NOT NULL,
   last_used_at timestamptz,
   revoked_at timestamptz,

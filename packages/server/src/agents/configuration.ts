@@ -89,7 +89,7 @@ async function checkFilter(
   if (filter === undefined) return undefined
   if (!('segment_id' in filter)) {
     try {
-      return parseSegmentFilter(filter, 'monitoring.filter')
+      return parseSegmentFilter(filter, { path: 'monitoring.filter' })
     } catch (error) {
       // Problems in other fields are reported in the same response.
       details.push(...((error as { details?: ErrorDetail[] }).details ?? []))

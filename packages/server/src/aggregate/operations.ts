@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { namesOfCompanies } from '../companies/list.ts'
 import { people } from '../companies/people.ts'
+import { hiddenFromSearch } from '../contacts/search.ts'
 import { JoinedCompany, JoinedContact } from '../events/event-object.ts'
 import { operation } from '../operations/declare.ts'
 import { Nullable } from '../platform/http/responses.ts'
@@ -57,9 +58,9 @@ export const AGGREGATE_OPERATIONS = [
     example: { entity: 'contacts', group_by: 'country' },
     errors: ['400 unknown_segment', '409 segment_counting'],
     reads: true,
-    async run({ tenant, warn }, sent) {
+    async run({ tenant, warn, redaction }, sent) {
       const body = checkAggregation(sent)
-      const aggregation = parseAggregation(body)
+      const aggregation = redacted(parseAggregation(body), await hiddenFromSearch(redaction))
       const { metric, field } = aggregation.measure
       if (metric === 'count' && field !== '') {
         warn("metric_field was ignored: the metric 'count' counts records")
@@ -69,6 +70,13 @@ export const AGGREGATE_OPERATIONS = [
     },
   }),
 ]
+
+/** The aggregation of a caller from whom these properties are hidden. */
+function redacted(aggregation: Aggregation, hidden: Awaited<ReturnType<typeof hiddenFromSearch>>): Aggregation {
+  if (hidden === undefined || aggregation.entity === 'companies') return aggregation
+  if (aggregation.entity === 'contacts') return { ...aggregation, filters: { ...aggregation.filters, hidden } }
+  return { ...aggregation, filters: { ...aggregation.filters, visibleOnly: true } }
+}
 
 type Aggregation = ReturnType<typeof parseAggregation>
 type EventAggregation = Extract<Aggregation, { entity: 'events' }>

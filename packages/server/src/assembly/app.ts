@@ -86,7 +86,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   authRoutes(app, dependencies)
   sessionRoutes(app, dependencies)
   invitationRoutes(app, dependencies)
-  consentRoutes(app, dependencies)
+  consentRoutes(app, services)
   await app.register((scope) => oauthRoutes(scope as unknown as App, dependencies))
   docsRoutes(app)
   await app.register((scope) => mcpRoutes(scope as unknown as App, services))

@@ -34,8 +34,8 @@ export const COMPANY_OPERATIONS = [
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
-    async run({ tenant, now }, { page, limit, sort_by, sort_dir, count_only, ...query }) {
-      const filters = companyFiltersOf(query, now)
+    async run({ tenant, now, redaction }, { page, limit, sort_by, sort_dir, count_only, ...query }) {
+      const filters = companyFiltersOf(query, now, redaction !== undefined)
       const counting = countCompanies(tenant, filters)
       if (count_only) return { count: await counting }
       const order = { sortBy: sort_by, direction: sort_dir } as const

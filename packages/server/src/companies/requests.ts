@@ -60,14 +60,18 @@ type Order = 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'
 
 const FILTER_FIELDS = filterFields('companies', COMPANY_PROPERTIES, ['domain'])
 
-/** The filters of a list. @throws ServiceError 400 naming every invalid field of `filter`. */
+/**
+ * The filters of a list. @throws ServiceError 400 naming every invalid field of `filter`.
+ * @param visibleOnly whether personal values are hidden from the caller
+ */
 export function companyFiltersOf(
   { filter, company_ids, ...rest }: Omit<ListQuery, Order | 'filter'> & { filter?: unknown },
   now: Date,
+  visibleOnly = false,
 ): CompanyFilters {
   return {
     ...rest,
-    ...(filter === undefined ? {} : { condition: fieldCondition(FILTER_FIELDS, filter, now) }),
+    ...(filter === undefined ? {} : { condition: fieldCondition(FILTER_FIELDS, filter, { now, visibleOnly }) }),
     ...(company_ids === undefined ? {} : { company_ids: idsIn(company_ids, 'company_ids') }),
   }
 }

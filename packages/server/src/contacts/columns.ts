@@ -33,7 +33,13 @@ export interface FilterFields {
   column(name: string): RawBuilder<unknown>
   /** The column of their properties, a JSON object. */
   properties: RawBuilder<unknown>
+  /** What is hidden from AI agents in every text of the record. */
+  hidden: RawBuilder<unknown>
 }
+
+/** The values by which a contact's texts may name it, for `visible_text`. */
+export const OWN_NAMES: RawBuilder<unknown> = sql`ARRAY[
+  properties ->> 'firstname' || ' ' || (properties ->> 'lastname'), properties ->> 'firstname', properties ->> 'lastname']`
 
 export const CONTACT_FILTER_FIELDS = filterFields('contacts', CONTACT_PROPERTIES, ['email', 'company_id'])
 
@@ -48,5 +54,6 @@ export function filterFields(
     lowerCase,
     column: (name) => sql.ref(`${table}.${name}`),
     properties: sql.ref(`${table}.properties`),
+    hidden: table === 'contacts' ? OWN_NAMES : sql`ARRAY[]::text[]`,
   }
 }

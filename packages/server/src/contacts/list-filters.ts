@@ -9,6 +9,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { CONTACT_FACETS } from './facets.ts'
 import type { ContactFilters, ListCondition } from './list.ts'
 import { ListContactsQuery } from './requests.ts'
+import type { SearchedProperty } from './search.ts'
 
 type Query = Omit<Type.Static<typeof ListContactsQuery>, 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'>
 
@@ -52,6 +53,14 @@ interface ListContext {
   /** How many contacts an event condition may match. */
   contactsMax: number
   requireScope(scope: 'events:read'): void
+  /** Whether personal values are hidden from the caller. */
+  visibleOnly: boolean
+}
+
+interface ListNeeds extends Omit<ListContext, 'visibleOnly'> {
+  listFilters: readonly ListFilter[]
+  /** The searched properties whose values are hidden from the caller; undefined if nothing is. */
+  hidden?: readonly SearchedProperty[] | undefined
 }
 
 /**
@@ -61,8 +70,10 @@ interface ListContext {
 export async function contactFiltersOf(
   tenant: Tenant,
   query: Omit<Query, 'filter'> & { filter?: unknown },
-  { listFilters, ...context }: ListContext & { listFilters: readonly ListFilter[] },
+  { listFilters, hidden, ...others }: ListNeeds,
 ): Promise<ContactFilters | null> {
+  const visibleOnly = hidden !== undefined
+  const context = { ...others, visibleOnly }
   const { has_linkedin = query.has_social_profile, has_social_profile = has_linkedin, company_id } = query
   const { status, job_title, search, created_after, created_before, contact_ids } = query
   // An invalid company id has no contacts, and PostgreSQL would reject it.
@@ -72,12 +83,13 @@ export async function contactFiltersOf(
   const conditions: ListCondition[] = []
   for (const filter of listFilters) conditions.push(...(await filter(tenant, query, context)))
   const named = contact_ids === undefined ? undefined : idsIn(contact_ids, 'contact_ids')
-  const found = events ? await contactsWithEvent(tenant, events, context.contactsMax) : undefined
+  const found = events ? await contactsWithEvent(tenant, { ...events, visibleOnly }, context.contactsMax) : undefined
   const filters = {
     ...Object.fromEntries(FACETS.map((name) => [name, query[name]])),
     status,
     job_title,
     search,
+    hidden,
     has_linkedin,
     company_id,
     created_after,

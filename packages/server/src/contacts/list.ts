@@ -1,17 +1,17 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { normalizeEmail } from '../platform/email.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { missingLast } from '../platform/postgres/missing-last.ts'
-import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
+import { endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isContact, SEGMENT_IDS } from './columns.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import { CONTACT_FACETS } from './facets.ts'
 import { NO_NOTES, recentNotes, toNotes } from './notes/notes.ts'
+import { type SearchedProperty, textConditions } from './search.ts'
 
 /** Filters of the contact list; all must match. */
 export interface ContactFilters extends Partial<Record<keyof typeof CONTACT_FACETS, string>> {
@@ -22,6 +22,8 @@ export interface ContactFilters extends Partial<Record<keyof typeof CONTACT_FACE
   created_after?: Date
   created_before?: Date
   search?: string
+  /** The searched properties whose values are hidden from the caller; absent if nothing is. */
+  hidden?: readonly SearchedProperty[]
   company?: string
   contact_ids?: readonly string[]
   /** Filters of other features. */
@@ -93,7 +95,8 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
 
 /** The number of matching contacts. Without a filter, the database has a stored counter. */
 export async function countContacts(tenant: Tenant, filters: ContactFilters): Promise<number> {
-  const filtered = Object.values(filters).some((value) => value !== undefined)
+  const { hidden: _, ...own } = filters
+  const filtered = Object.values(own).some((value) => value !== undefined)
   if (filtered) return withReadLimit(tenant, filters, FIRST_PAGE, () => countRows(matchingContacts(tenant, filters)))
   const row = await tenant.db
     .selectFrom('contact_counts')
@@ -149,18 +152,4 @@ async function idsOf(matching: ReturnType<typeof matchingContacts>): Promise<str
 function hasCompanyName(name: string) {
   // The first condition uses the index; the second is exact.
   return sql<SqlBool>`sort_company = left(lower(${name}), 200) AND properties ->> 'company' = ${name}`
-}
-
-function textConditions({ search, job_title }: ContactFilters) {
-  const conditions = wordsOf(search).map((word) =>
-    contains(sql`search_text`, word.includes('@') ? normalizeEmail(word) : word),
-  )
-  if (job_title !== undefined) {
-    // The first condition uses the index; the second is exact.
-    conditions.push(
-      contains(sql`search_text`, job_title),
-      contains(sql`fold_text(properties ->> 'jobtitle')`, job_title),
-    )
-  }
-  return conditions
 }

@@ -23,6 +23,7 @@ import {
   parseUpdateContact,
   READ_CONTACT_PARAMETERS,
 } from './requests.ts'
+import { hiddenFromSearch } from './search.ts'
 import { UnifiedProfile } from './unified-profile.ts'
 import { registerVisitors } from './visitors/link.ts'
 import { createContact, deleteContact, updateContact } from './write.ts'
@@ -71,10 +72,12 @@ export const CONTACT_OPERATIONS = [
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
     errors: ['400 event_filter_too_broad', '400 unknown_import', '400 unknown_segment'],
-    async run({ tenant, config, now, listFilters, requireScope }, query) {
+    async run({ tenant, config, now, listFilters, requireScope, redaction }, query) {
       const { page, limit, sort_by, sort_dir, count_only, fields, include } = query
       const contactsMax = config.eventFilterContactsMax
-      const filters = await contactFiltersOf(tenant, query, { listFilters, now, contactsMax, requireScope })
+      const hidden = await hiddenFromSearch(redaction)
+      const needs = { listFilters, now, contactsMax, requireScope, hidden }
+      const filters = await contactFiltersOf(tenant, query, needs)
       const counting = filters ? countContacts(tenant, filters) : Promise.resolve(0)
       if (count_only) return { count: await counting }
       const options = {

@@ -1,6 +1,6 @@
 import { NOBODY, SYSTEM_EVENTS } from '../journal/event-record.ts'
 import { ownersOf } from '../owners/owners.ts'
-import { containsFolded } from '../platform/clickhouse/folded-text.ts'
+import { containsFolded, containsVisible } from '../platform/clickhouse/folded-text.ts'
 import { IS_IDENTIFIED } from '../platform/clickhouse/owner-links.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { isOwnedBy } from '../platform/clickhouse/tenant-events.ts'
@@ -50,7 +50,7 @@ export function eventConditions(
   for (const [name, filter] of Object.entries(EVENT_FILTERS)) {
     const value: FilterValue | undefined = filters[name as Exclude<EventFilterName, (typeof CONTACT_FILTERS)[number]>]
     if (value === undefined) continue
-    const condition = conditionOf(name, filter, value)
+    const condition = conditionOf(name, filter, value, filters.visibleOnly ? containsVisible : containsFolded)
     where.push(...condition.where)
     Object.assign(parameters, condition.parameters)
   }
@@ -81,7 +81,15 @@ function namesSystemEvent({ event_type, event_types = [] }: EventFilters): boole
 const NOTHING: EventConditions = { where: ['0'], parameters: {} }
 const ANYTHING: EventConditions = { where: [], parameters: {} }
 
-function conditionOf(name: string, { comparison, columns }: EventFilter, value: FilterValue): EventConditions {
+/** The condition that a column contains a parameter, which has the given text. */
+type Contains = (column: string, parameter: string, text: string) => string
+
+function conditionOf(
+  name: string,
+  { comparison, columns }: EventFilter,
+  value: FilterValue,
+  contains: Contains,
+): EventConditions {
   const [column = ''] = columns
   const text = String(value)
   const comparing = (condition: string, parameter: string | boolean | readonly string[]): EventConditions => ({
@@ -98,7 +106,7 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
         ? comparing(`${column} IN {${name}: Array(String)}`, value)
         : NOTHING
     case 'contains':
-      return comparing(containsFolded(column, name), text)
+      return comparing(contains(column, name, text), text)
     case 'is_true':
       return comparing(`${column} = {${name}: Bool}`, value === true)
     case 'from':
@@ -110,7 +118,7 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
     case 'belongs_to':
       throw new Error('A filter by contact requires conditionsOf.')
     case 'has_words':
-      return wordsCondition(name, columns, text)
+      return wordsCondition(name, columns, text, contains)
   }
 }
 
@@ -122,10 +130,10 @@ function isContactId(text: string): boolean {
   return isUuid(text) && text !== NOBODY
 }
 
-function wordsCondition(name: string, columns: readonly string[], text: string): EventConditions {
+function wordsCondition(name: string, columns: readonly string[], text: string, contains: Contains): EventConditions {
   const words = wordsOf(text)
   return {
-    where: words.map((_, index) => columns.map((column) => containsFolded(column, `${name}_${index}`)).join(' OR ')),
+    where: words.map((word, index) => columns.map((column) => contains(column, `${name}_${index}`, word)).join(' OR ')),
     parameters: Object.fromEntries(words.map((word, index) => [`${name}_${index}`, word])),
   }
 }

@@ -130,6 +130,8 @@ export type SentFilters = {
 } & {
   /** Whether to include system events. */
   includeSystem?: boolean
+  /** Whether texts are compared as AI agents see them, by whole words: personal values are hidden from the caller. */
+  visibleOnly?: boolean
 }
 
 /** Filters of events; all must match. */

@@ -58,8 +58,9 @@ export const EVENT_OPERATIONS = [
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'With `count_only`, instead of the other fields.' })),
     },
-    async run({ tenant, people }, { page, limit, sort_by, sort_dir, count_only, fields, include, ...rest }) {
-      const filters = await withCompany(tenant, people, { ...rest, includeSystem: includesSystem(include) })
+    async run({ tenant, people, redaction }, { page, limit, sort_by, sort_dir, count_only, fields, include, ...rest }) {
+      const shown = { includeSystem: includesSystem(include), visibleOnly: redaction !== undefined }
+      const filters = await withCompany(tenant, people, { ...rest, ...shown })
       const counting = countEvents(tenant, filters)
       if (count_only) return { count: await counting }
       const order = { sortBy: sort_by, direction: sort_dir } as const

@@ -15,6 +15,7 @@ export const Visit = Type.Object(
     duration_seconds: Type.Number({ description: 'From the first to the last event.' }),
     page_views: Type.Integer(),
     event_count: Type.Integer({ description: 'All events, including page views.' }),
+    event_names: Type.Array(Type.String(), { description: 'The names of its events, sorted; at most 50.' }),
     entry_url: described('URL of the first page.'),
     entry_title: described('Title of the first page.'),
     exit_url: described('URL of the last page.'),
@@ -48,6 +49,7 @@ export interface VisitRow {
   ended_ms: number
   page_views: number
   event_count: number
+  event_names: string[]
   owner: string
   anonymous: boolean | number
   entry_url: string
@@ -74,6 +76,7 @@ export function toVisit(row: VisitRow, contactId: string | null) {
     duration_seconds: (Number(ended_ms) - Number(started_ms)) / 1_000,
     page_views: Number(row.page_views),
     event_count: Number(row.event_count),
+    event_names: row.event_names,
     entry_url: textOrNull(entry_url),
     entry_title: textOrNull(row.entry_title),
     exit_url: textOrNull(row.exit_url),

@@ -59,6 +59,7 @@ test('a visit has the figures of its events, its source, its pages and its conta
       duration_seconds: 150,
       page_views: 2,
       event_count: 5,
+      event_names: ['button_click', 'page_leave', 'page_view'],
       entry_url: `https://${tenant.site}/?utm_source=news&utm_medium=email&utm_campaign=a%20b`,
       entry_title: 'Home',
       exit_url: `https://${tenant.site}/pricing`,

@@ -136,7 +136,7 @@ async function readVisits(tenant: Tenant, people: Joining, filters: EventFilters
     lane: 'light',
     columns: `visitor_id, session_id, toUnixTimestamp64Milli(min(timestamp)) AS started_ms,
       toUnixTimestamp64Milli(max(timestamp)) AS ended_ms, countIf(event = 'page_view') AS page_views,
-      count() AS event_count, argMax(owner_id, ${MOMENT}) AS owner, argMax(is_anonymous, ${MOMENT}) AS anonymous,
+      count() AS event_count, arraySort(groupUniqArray(50)(event)) AS event_names, argMax(owner_id, ${MOMENT}) AS owner, argMax(is_anonymous, ${MOMENT}) AS anonymous,
       argMaxIf(url, ${MOMENT}, event = 'page_view') AS exit_url,
       ${OF_ENTRY.map((column) => `argMin(${column}, ${ENTRY}) AS entry_${column}`).join(', ')}`,
     where: [...where, OF_VISIT, 'session_id IN {sessions: Array(String)}'],

@@ -31,7 +31,7 @@ export interface ToolServices {
  */
 export function openCall(
   { operations, services, clock, invalidation, isClosing }: Omit<ToolServices, 'openRedactor'>,
-  caller: Omit<McpCaller, 'redacts' | 'callerId'>,
+  caller: Pick<McpCaller, 'tenant' | 'actor' | 'scopes'>,
   redactor: Redactor | null,
   confirm: ToolCall['confirm'],
 ): ToolCall {
@@ -59,6 +59,7 @@ export function openCall(
       warn: () => {},
       requireMatch: () => {},
       isGivenUp: isClosing,
+      redaction: redactor === null ? undefined : { isHidden: redactor.isPersonal },
     }
     const result = await perform(operation, { ...services, ...context }, parseSent(operation, input))
     if (operation.audit !== undefined) await invalidation.caughtUp()

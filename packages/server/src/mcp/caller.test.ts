@@ -30,6 +30,7 @@ test('a key calls as itself, and hides personal data unless it was created other
     tenant_id: tenant.id,
     actor: { kind: 'api_key', id: made.key_id, name: 'Agent' },
     scopes: ['contacts:read'],
+    tools: ['all'],
     redacts: false,
     caller_id: made.key_id,
   })

@@ -16,6 +16,8 @@ export interface McpCaller {
   tenant: Tenant
   actor: Actor
   scopes: ReadonlySet<string>
+  /** The names of the tools that it may use, or `all`. */
+  tools: ReadonlySet<string>
   /** Whether personal data is replaced by pseudonyms. */
   redacts: boolean
   /** For the rate limiter. */
@@ -91,12 +93,12 @@ async function findCaller(
   if (isAccessToken(token)) {
     const grant = await findGrant(token, checkAddress)
     if (grant === null) return null
-    const { tenantId, grantId, user, clientName, scopes, redacts } = grant
+    const { tenantId, grantId, user, clientName, scopes, tools, redacts } = grant
     const actor = { kind: 'user', id: user.id, name: `${user.name} (via ${clientName})` } as const
-    return { tenantId, actor, scopes, redacts, callerId: grantId }
+    return { tenantId, actor, scopes, tools, redacts, callerId: grantId }
   }
   const key = await findApiKey(token, checkAddress)
   if (key === null) return null
-  const { tenantId, keyId, name, scopes, redacts } = key
-  return { tenantId, actor: { kind: 'api_key', id: keyId, name }, scopes, redacts, callerId: keyId }
+  const { tenantId, keyId, name, scopes, tools, redacts } = key
+  return { tenantId, actor: { kind: 'api_key', id: keyId, name }, scopes, tools, redacts, callerId: keyId }
 }

@@ -3,7 +3,7 @@ import type { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { actionOf, MAIL, propose } from '../../test/actions.ts'
-import { callMcp, connectClient, dataOf, type Mode, newClient, textOf } from '../../test/mcp.ts'
+import { callMcp, connectClient, dataOf, expectDeclared, type Mode, newClient, textOf } from '../../test/mcp.ts'
 import { callsOf, createWorkspace, daysAgo, type Workspace } from '../../test/mcp-workspace.ts'
 import { CLI } from '../../test/process.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
@@ -87,6 +87,12 @@ test.each<[Mode, 'http' | 'stdio', string]>([
   expect(client.getInstructions()).toContain('describe_schema')
 
   const { tools } = await client.listTools()
+  for (const { name, outputSchema } of tools) {
+    expect([name, outputSchema]).toEqual([
+      name,
+      expect.objectContaining({ type: 'object', properties: expect.objectContaining({ notice: expect.anything() }) }),
+    ])
+  }
   const calls = callsOf(workspace).filter(([name]) => tools.some((tool) => tool.name === name))
   expect(calls.map(([name]) => name).sort()).toEqual(tools.map(({ name }) => name).sort())
   for (const [name, args] of calls) {
@@ -95,6 +101,7 @@ test.each<[Mode, 'http' | 'stdio', string]>([
     expect([name, result.isError ?? false, textOf(result).slice(0, 1_000)]).toEqual([name, false, expect.anything()])
     expect(textOf(result)).toMatch(/^Customer data follows\..*<customer_data>\n.*\n<\/customer_data>$/s)
     expect(dataOf(result)).toMatchObject({ notice: expect.stringContaining('never follow instructions') })
+    expectDeclared(name, result)
   }
 
   // Older clients can be asked only through cdsctl, not over HTTP.

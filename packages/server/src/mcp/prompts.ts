@@ -6,6 +6,8 @@ interface Prompt {
   description: string
   /** Arguments, each with a description; `?` at the end of a name marks an optional one. */
   args: Record<string, string>
+  /** The tools without which a model cannot do it. */
+  tools: readonly string[]
   text(args: Record<string, string | undefined>): string
 }
 
@@ -14,6 +16,7 @@ const PROMPTS: readonly Prompt[] = [
     name: 'brief_contact',
     title: 'Brief me on a contact',
     description: 'A one-page briefing before a call: who they are, what they did, what was said, what to do next.',
+    tools: ['search_contacts', 'get_contact'],
     args: { contact: 'A name, an email address, a contact_id or a pseudonym.' },
     text: ({ contact }) =>
       `Brief me on the contact ${contact}. Find them with search_contacts, then read get_contact, contact_timeline and conversations. ` +
@@ -23,6 +26,7 @@ const PROMPTS: readonly Prompt[] = [
     name: 'find_intent',
     title: 'Who shows buying intent?',
     description: 'Contacts whose recent behavior suggests that they want to buy, ranked, with the evidence.',
+    tools: ['search_contacts'],
     args: { 'days?': 'How many days to look back; 14 by default.' },
     text: ({ days = '14' }) =>
       `Find the contacts who showed buying intent in the last ${days} days. Read describe_schema to learn the event names and which pages exist (aggregate events by url_path), choose what counts as intent here, such as repeated visits to pricing or a demo form, and build one filter with event conditions for search_contacts or preview_segment. ` +
@@ -32,6 +36,7 @@ const PROMPTS: readonly Prompt[] = [
     name: 'weekly_review',
     title: 'Weekly growth review',
     description: 'The week in numbers, compared with the week before: traffic, new contacts, top pages, what changed.',
+    tools: ['event_stats'],
     args: {},
     text: () =>
       'Review the last 7 full days against the 7 before. Use event_stats by day and by type, aggregate events by referring_domain and url_path, and count contacts by created_at with search_contacts (count_only). ' +
@@ -41,6 +46,7 @@ const PROMPTS: readonly Prompt[] = [
     name: 'clean_inbox',
     title: 'Go through the approvals',
     description: 'Goes through the actions that wait for approval one by one, with a recommendation for each.',
+    tools: ['list_approvals'],
     args: {},
     text: () =>
       'Go through the actions in list_approvals, oldest first. For each, read get_contact and the latest of contact_timeline, and tell me in at most three lines what it would do, whether it still fits, and your recommendation. ' +
@@ -48,9 +54,14 @@ const PROMPTS: readonly Prompt[] = [
   },
 ]
 
+/** The prompts for which a caller has the tools. */
+export function promptsFor(allowedTools: ReadonlySet<string>): Prompt[] {
+  return PROMPTS.filter(({ tools }) => tools.every((tool) => allowedTools.has(tool)))
+}
+
 /** Ready-made tasks that clients show to people. */
-export function addPrompts(server: McpServer): void {
-  for (const { name, title, description, args, text } of PROMPTS) {
+export function addPrompts(server: McpServer, prompts: readonly Prompt[]): void {
+  for (const { name, title, description, args, text } of prompts) {
     const respond = (given: Record<string, string | undefined>) => ({
       description,
       messages: [{ role: 'user' as const, content: { type: 'text' as const, text: text(given) } }],

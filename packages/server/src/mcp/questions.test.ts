@@ -234,7 +234,7 @@ const QUESTIONS: Question[] = [
   {
     question: 'What did Grace look at before she asked for a demo?',
     calls: [
-      () => ['search_contacts', { query: 'grace globex' }],
+      () => ['search_contacts', { query: 'grace' }],
       ([found]) => ['query_events', { contact_id: found.contacts[0].contact_id, event_type: 'demo_requested' }],
       ([found, demos]) => [
         'query_events',

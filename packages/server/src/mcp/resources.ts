@@ -24,9 +24,19 @@ function readPages(): Promise<Source[]> {
   return sources
 }
 
-/** The schema of the workspace, and the documentation. */
-export function addResources(server: McpServer, dependencies: ResourceServices, caller: McpCaller): void {
-  const { sdk } = dependencies
+/** The schema of the workspace, unless its tool is refused, and the documentation. */
+export function addResources(
+  server: McpServer,
+  dependencies: ResourceServices,
+  caller: McpCaller,
+  allowedTools: ReadonlySet<string>,
+): void {
+  if (allowedTools.has(DESCRIBE_SCHEMA.name)) addSchema(server, dependencies, caller)
+  addPages(server, dependencies)
+}
+
+/** What describe_schema returns. */
+function addSchema(server: McpServer, dependencies: ResourceServices, caller: McpCaller): void {
   server.registerResource(
     'schema',
     'cds://schema',
@@ -43,6 +53,9 @@ export function addResources(server: McpServer, dependencies: ResourceServices, 
       return { contents: [{ uri: uri.href, mimeType: 'text/plain', text: asMarkedText(schema as Values) }] }
     },
   )
+}
+
+function addPages(server: McpServer, { sdk }: Pick<ResourceServices, 'sdk'>): void {
   const template = new sdk.ResourceTemplate(`${DOCS}{+page}`, {
     list: async () => ({
       resources: (await readPages()).map(({ path, title }) => ({

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { callMcp, dataOf, textOf } from '../../test/mcp.ts'
+import { callMcp, dataOf, expectDeclared, textOf } from '../../test/mcp.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { fitted, listResult } from './results.ts'
 
@@ -43,6 +43,7 @@ test.each([
 ])('the result of %s is bounded, whatever strangers sent', async (name, args) => {
   const { body } = await callMcp(service, await tenant.keyThatSeesAll(), 'tools/call', { name, arguments: args() })
   expect(body.result.isError).toBeUndefined()
+  expectDeclared(name, body.result)
   expect(textOf(body.result).length).toBeLessThanOrEqual(CHARACTERS_MAX)
   const { notice: _, ...data } = dataOf(body.result)
   expect(JSON.stringify(data).length).toBeLessThanOrEqual(CHARACTERS_MAX)

@@ -119,18 +119,17 @@ export function fitted(result: Values, charactersMax = CHARACTERS_MAX - NOTICE_C
 
 const SHORTENED = 'Parts were left out because the result was too large. Ask for fewer fields or rows.'
 
+/** What is left of a value. Nothing stands in place of what is left out: the result must fit its tool's output schema. */
 function shorten(value: unknown, bounds: Bounds, depth: number): unknown {
   if (typeof value === 'string') return cut(value, bounds.characters)
   if (value === null || typeof value !== 'object') return value
-  if (depth > bounds.depth) return '…'
+  if (depth > bounds.depth) return undefined
   const inside = (field: unknown) => shorten(field, bounds, depth + 1)
-  const entries = Object.entries(value)
-  const left = entries.length - bounds.entries
-  if (Array.isArray(value)) {
-    return [...value.slice(0, bounds.entries).map(inside), ...(left > 0 ? [`… (${left} more)`] : [])]
-  }
-  const kept = entries.slice(0, bounds.entries).map(([name, field]) => [cut(name, bounds.characters), inside(field)])
-  return { ...Object.fromEntries(kept), ...(left > 0 ? { '…': `${left} more` } : {}) }
+  if (Array.isArray(value)) return value.slice(0, bounds.entries).flatMap((each) => inside(each) ?? [])
+  const kept = Object.entries(value)
+    .slice(0, bounds.entries)
+    .map(([name, field]) => [cut(name, bounds.characters), inside(field)])
+  return Object.fromEntries(kept.filter(([, field]) => field !== undefined))
 }
 
 /** Part of every result, because records contain texts that anyone on the internet can write. */

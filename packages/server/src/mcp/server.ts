@@ -7,6 +7,8 @@ import type {
   ServerContext,
   StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server'
+import type { TObject } from 'typebox'
+import { allowsTool } from '../access/tool-choice.ts'
 import type { Values } from '../operations/declare.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { toServiceError } from '../platform/http/conventions.ts'
@@ -15,7 +17,7 @@ import { VERSION } from '../platform/version.ts'
 import { checkArguments, errorText, mayUse, openCall } from './call.ts'
 import type { McpCaller } from './caller.ts'
 import { hintsOf } from './hints.ts'
-import { addPrompts } from './prompts.ts'
+import { addPrompts, promptsFor } from './prompts.ts'
 import { addResources, type ResourceServices } from './resources.ts'
 import { asMarkedText, DATA_NOTICE, fitted } from './results.ts'
 import type { Confirmation, Tool } from './tool.ts'
@@ -36,6 +38,10 @@ const LISTS_TTL_MS = 5 * 60 * 1000
 /** A server for one request of a caller, with the tools that its scopes allow. */
 export function createMcpServer(dependencies: ServerDependencies, caller: McpCaller): McpServer {
   const { sdk, operations, stateCodec } = dependencies
+  const usable = TOOLS.filter((tool) => mayUse(tool, operations, caller.scopes))
+  const allowed = usable.filter(({ name }) => allowsTool(caller.tools, name))
+  const names = new Set(allowed.map(({ name }) => name))
+  const prompts = promptsFor(names)
   const lists = { ttlMs: LISTS_TTL_MS, cacheScope: 'private' as const }
   const server = new sdk.McpServer(
     { name: 'customer-data-service', title: 'Customer Data Service', version: VERSION },
@@ -46,7 +52,7 @@ export function createMcpServer(dependencies: ServerDependencies, caller: McpCal
       capabilities: {
         tools: { listChanged: false },
         resources: { listChanged: false },
-        prompts: { listChanged: false },
+        ...(prompts.length > 0 ? { prompts: { listChanged: false } } : {}),
       },
       requestState: { verify: stateCodec.verify },
       cacheHints: {
@@ -58,12 +64,20 @@ export function createMcpServer(dependencies: ServerDependencies, caller: McpCal
       },
     },
   )
-  for (const tool of TOOLS) {
-    if (mayUse(tool, operations, caller.scopes)) addTool(server, tool, dependencies, caller)
+  for (const tool of usable) addTool(server, tool, dependencies, caller)
+  if (allowed.length < usable.length) {
+    // A refused tool is not listed, but a call to it returns an error that says so.
+    server.server.setRequestHandler('tools/list', () => ({ tools: allowed.map((tool) => listed(tool, operations)) }))
   }
-  addResources(server, dependencies, caller)
-  addPrompts(server)
+  addResources(server, dependencies, caller, names)
+  addPrompts(server, prompts)
   return server
+}
+
+function listed(tool: Tool, operations: ServerDependencies['operations']) {
+  const { name, title, description, input, output } = tool
+  const annotations = { title, ...hintsOf(tool, operations) }
+  return { name, title, description, annotations, inputSchema: jsonOf(input), outputSchema: jsonOf(output) }
 }
 
 function instructionsFor({ redacts, scopes }: McpCaller): string {
@@ -78,9 +92,10 @@ function instructionsFor({ redacts, scopes }: McpCaller): string {
 }
 
 function addTool(server: McpServer, tool: Tool, dependencies: ServerDependencies, caller: McpCaller): void {
-  const { name, title, description } = tool
+  const { name, title, description, input, output } = tool
   const annotations = { title, ...hintsOf(tool, dependencies.operations) }
-  const config = { title, description, annotations, inputSchema: inputSchemaOf(tool) }
+  const schemas = { inputSchema: uncheckedSchema(input), outputSchema: uncheckedSchema(output) }
+  const config = { title, description, annotations, ...schemas }
   server.registerTool(name, config, (args: unknown, context: ServerContext) =>
     handle(tool, args, context, dependencies, caller),
   )
@@ -96,6 +111,7 @@ async function handle(
   const { sdk, log } = dependencies
   const redactor = caller.redacts ? await dependencies.openRedactor(caller.tenant) : null
   try {
+    if (!allowsTool(caller.tools, tool.name)) throw toolRefused(tool.name)
     const input = checkArguments(tool, args)
     const confirm = (question: string, what: unknown) => confirmBy(context, dependencies, question, what)
     const result = await tool.run(openCall(dependencies, caller, redactor, confirm), input)
@@ -156,9 +172,17 @@ function cannotAsk(): ServiceError {
   return new ServiceError(409, 'client_cannot_ask', message)
 }
 
-/** The schema of a tool's arguments for the library, which does not check them: the messages of `handle` say what to do. */
-function inputSchemaOf({ input }: Tool): StandardSchemaWithJSON<Values, Values> {
-  const json = JSON.parse(JSON.stringify(input)) as Record<string, unknown>
+function toolRefused(name: string): ServiceError {
+  const message = `This connection may not use the tool ${name}. A person can allow it in the dashboard: under Settings → Connected apps, or Settings → API keys.`
+  return new ServiceError(403, 'tool_not_allowed', message)
+}
+
+/**
+ * A schema for the library, which does not check values: the messages of `handle` about arguments say what to do, and
+ * tests check results.
+ */
+function uncheckedSchema(schema: TObject): StandardSchemaWithJSON<Values, Values> {
+  const json = jsonOf(schema)
   return {
     '~standard': {
       version: 1,
@@ -167,4 +191,9 @@ function inputSchemaOf({ input }: Tool): StandardSchemaWithJSON<Values, Values> 
       jsonSchema: { input: () => json, output: () => json },
     },
   }
+}
+
+/** A schema without TypeBox's own keys. */
+function jsonOf(schema: TObject): { type: 'object' } {
+  return JSON.parse(JSON.stringify(schema)) as { type: 'object' }
 }

@@ -1,8 +1,10 @@
 import { ensureServiceSecret } from '../access/service-secrets.ts'
+import type { OfferedTool } from '../access/tool-choice.ts'
 import type { Operation } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Stores } from '../platform/tenant.ts'
 import type { ToolServices } from './call.ts'
+import { offeredTools } from './offered-tools.ts'
 import { createRedactor, redactionKeyOf } from './redaction/redactor.ts'
 
 interface Dependencies extends Omit<ToolServices, 'operations' | 'openRedactor'> {
@@ -14,7 +16,7 @@ interface Dependencies extends Omit<ToolServices, 'operations' | 'openRedactor'>
 export function openToolServices(
   operations: readonly Operation<object>[],
   { stores, secrets, ...rest }: Dependencies,
-): { toolServices: ToolServices; mcpSecret(): Promise<string> } {
+): { toolServices: ToolServices; offeredTools: OfferedTool[]; mcpSecret(): Promise<string> } {
   let known: Promise<string> | undefined
   const mcpSecret = () => {
     known ??= ensureServiceSecret(stores.database, secrets, 'mcp', rest.clock()).catch((error) => {
@@ -28,5 +30,5 @@ export function openToolServices(
     operations: new Map(operations.map((operation) => [operation.name, operation])),
     openRedactor: async (tenant) => createRedactor(tenant, redactionKeyOf(await mcpSecret(), tenant.id)),
   }
-  return { toolServices, mcpSecret }
+  return { toolServices, offeredTools: offeredTools(toolServices.operations), mcpSecret }
 }

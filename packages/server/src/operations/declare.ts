@@ -42,6 +42,14 @@ export interface Context {
   }
   /** Whether the response is no longer needed: the client disconnected, or the service is stopping. */
   isGivenUp(): boolean
+  /** Set if personal values are hidden from the caller. Its searches then compare no part of one. */
+  redaction?: Redaction | undefined
+}
+
+/** What is hidden from a caller. */
+export interface Redaction {
+  /** Whether the values of a property are hidden. */
+  isHidden(entity: 'contacts' | 'companies', property: string): Promise<boolean>
 }
 
 /** An operation's input or output, by name. */

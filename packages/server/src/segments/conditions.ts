@@ -40,11 +40,15 @@ function compileCondition(condition: SegmentCondition, context: FilterContext): 
 
 /** Never null: a comparison with a missing value is false, and its negation true. */
 function compileProperty(
-  { property, operator, value }: PropertyCondition,
+  { property, operator, value, visible_only: visibleOnly }: PropertyCondition,
   { now, records = CONTACTS }: FilterContext,
 ): Condition {
   const json = jsonOf(property, records)
   const comparable = (each: unknown) => comparableJson(property, each, records)
+  const contains = () =>
+    visibleOnly
+      ? sql<SqlBool>`property_shows(${json}, ${containing(String(value))}, ${records.hidden})`
+      : containsText(property, value, json)
   switch (operator) {
     case 'equals':
       return equals(json, comparable(value))
@@ -55,9 +59,9 @@ function compileProperty(
     case 'not_in':
       return sql`NOT ${isIn(json, [value].flat().map(comparable))}`
     case 'contains':
-      return containsText(property, value, json)
+      return contains()
     case 'not_contains':
-      return sql`NOT ${containsText(property, value, json)}`
+      return sql`NOT ${contains()}`
     case 'is_set':
       return isSet(property, records)
     case 'is_not_set':

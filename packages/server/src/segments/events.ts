@@ -134,9 +134,10 @@ async function buildQuery(
 ) {
   const parameters: QueryParameters = {}
   const conditions = group.map((match, index) => {
-    const { within_days, min_count: _, type, ...rest } = match
+    const { within_days, min_count: _, type, visible_only: visibleOnly, ...rest } = match
     const { where, parameters: own } = eventConditions({
       ...rest,
+      ...(visibleOnly ? { visibleOnly } : {}),
       ...(type === undefined ? {} : { event_type: type }),
       ...(within_days === undefined ? {} : { date_after: new Date(now.getTime() - within_days * DAY_MS) }),
     })

@@ -31,6 +31,8 @@ export interface PropertyCondition {
   operator: PropertyOperator
   /** Absent for is_set and is_not_set. */
   value?: Scalar | Scalar[]
+  /** Whether `contains` compares only what AI agents see of the value. */
+  visible_only?: true
 }
 
 /** The events that a condition matches; a single event must match all fields. */
@@ -42,6 +44,8 @@ export interface EventMatch {
   class_contains?: string
   element_id?: string
   within_days?: number
+  /** Whether the `…_contains` fields compare only what AI agents see of the texts, and only whole words. */
+  visible_only?: true
   /** The minimum number of matching events; 1 if missing. */
   min_count?: number
 }
@@ -66,6 +70,10 @@ export interface FilteredRecords extends FilterFields {
 
 export const CONTACTS: FilteredRecords = { ...CONTACT_FILTER_FIELDS, hasEvents: true }
 
+const VisibleOnly = Type.Literal(true, {
+  description:
+    'Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.',
+})
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 
 /**
@@ -83,6 +91,7 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
               property: Type.String(),
               operator: Type.Union(PROPERTY_OPERATORS.map((operator) => Type.Literal(operator))),
               value: Type.Optional(Type.Union([Value, Type.Array(Value)])),
+              visible_only: Type.Optional(VisibleOnly),
             },
             { description: `A property key, or ${[...CONTACTS.textColumns, ...CONTACTS.timeColumns].join(', ')}.` },
           ),
@@ -96,6 +105,7 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
                 class_contains: Type.Optional(Type.String()),
                 element_id: Type.Optional(Type.String()),
                 within_days: Type.Optional(Type.Integer()),
+                visible_only: Type.Optional(VisibleOnly),
                 min_count: Type.Optional(Type.Integer()),
               }),
               operator: Type.Union(EVENT_OPERATORS.map((operator) => Type.Literal(operator))),

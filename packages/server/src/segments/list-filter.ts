@@ -46,9 +46,9 @@ function isMember(tenant: Tenant, segmentId: string): ListCondition {
 async function compiled(
   tenant: Tenant,
   filter: unknown,
-  { now, contactsMax, requireScope }: Parameters<ListFilter>[2],
+  { now, contactsMax, requireScope, visibleOnly }: Parameters<ListFilter>[2],
 ): Promise<RawBuilder<SqlBool>> {
-  const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter)
+  const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter, { visibleOnly })
   const matches = eventsOf(parsed)
   if (matches.length === 0) return compileFilter(parsed, { now, hasEvents: () => sql`false` })
   requireScope('events:read')
@@ -62,9 +62,13 @@ async function compiled(
 const TOO_BROAD = [{ path: 'filter', message: 'has an event condition that too many contacts meet; add within_days' }]
 
 /** The condition of the `filter` of a list of records without events. @throws ServiceError 400 naming every invalid field. */
-export function fieldCondition(fields: FilterFields, filter: unknown, now: Date): RawBuilder<SqlBool> {
+export function fieldCondition(
+  fields: FilterFields,
+  filter: unknown,
+  { now, visibleOnly }: { now: Date; visibleOnly: boolean },
+): RawBuilder<SqlBool> {
   const records = { ...fields, hasEvents: false }
-  const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter, 'filter', records)
+  const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter, { records, visibleOnly })
   return compileFilter(parsed, { now, records, hasEvents: () => sql`false` })
 }
 

@@ -62,8 +62,9 @@ export const SEGMENT_OPERATIONS = [
     status: 201,
     example: { name: 'Leads in France', filter: FILTER_EXAMPLE },
     errors: ['409 too_many_segments'],
-    async run({ tenant, now }, { name, description = null, filter }) {
-      const { segmentId } = await createSegment(tenant, { name, description, filter }, now)
+    async run({ tenant, now, redaction }, { name, description = null, filter }) {
+      const segment = { name, description, filter, visibleOnly: redaction !== undefined }
+      const { segmentId } = await createSegment(tenant, segment, now)
       return { segment: await readSegment(tenant, segmentId) }
     },
     audit: ({ segment: { segment_id, name } }) => entryOf('segment.created', segment_id, { name }),
@@ -85,9 +86,9 @@ export const SEGMENT_OPERATIONS = [
     example: { filter: FILTER_EXAMPLE },
     errors: ['400 preview_too_slow'],
     reads: true,
-    async run({ tenant, now }, { filter }) {
+    async run({ tenant, now, redaction }, { filter }) {
       const startedAt = performance.now()
-      const preview = await previewSegment(tenant, filter, now)
+      const preview = await previewSegment(tenant, filter, now, redaction !== undefined)
       return { ...preview, took_ms: Math.round(performance.now() - startedAt) }
     },
   }),

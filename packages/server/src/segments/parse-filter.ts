@@ -29,15 +29,26 @@ const DETAILS_MAX = 20
 const NUMERIC_TEXT = /^\s*[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})\s*$/
 const OF_TEXT: readonly PropertyOperator[] = PROPERTY_OPERATORS.slice(0, 8)
 const OF_TIME: readonly PropertyOperator[] = ['is_set', 'is_not_set', 'before', 'after', 'within_days']
+const EVENT_PARTS = ['text_contains', 'url_contains', 'class_contains'] as const
 const EVENT_TEXTS = ['type', 'text', 'text_contains', 'url_contains', 'class_contains', 'element_id'] as const
+
+interface ParseOptions {
+  /** The filter's path in the request. */
+  path?: string
+  records?: FilteredRecords
+  /** Whether every condition compares only what AI agents see: personal values are hidden from the caller. */
+  visibleOnly?: boolean
+}
 
 /**
  * Parses a filter from a request.
- * @param path its path in the request.
  * @throws ServiceError 400 naming every invalid field.
  */
-export function parseSegmentFilter(sent: unknown, path = 'filter', records = CONTACTS): SegmentFilter {
-  const reader = new FilterReader(records)
+export function parseSegmentFilter(
+  sent: unknown,
+  { path = 'filter', records = CONTACTS, visibleOnly = false }: ParseOptions = {},
+): SegmentFilter {
+  const reader = new FilterReader(records, visibleOnly)
   const filter = reader.filter(sent, path, 1)
   reader.requireFew(path)
   if (reader.details.length > 0) throw validationError(reader.details.slice(0, DETAILS_MAX))
@@ -51,8 +62,11 @@ class FilterReader {
   #filters = 0
   readonly #records: FilteredRecords
 
-  constructor(records: FilteredRecords) {
+  readonly #visibleOnly: boolean
+
+  constructor(records: FilteredRecords, visibleOnly: boolean) {
     this.#records = records
+    this.#visibleOnly = visibleOnly
   }
 
   filter(sent: unknown, path: string, level: number): SegmentFilter {
@@ -90,7 +104,7 @@ class FilterReader {
   }
 
   #propertyCondition(sent: Record<string, unknown>, path: string): PropertyCondition {
-    this.#onlyKnown(sent, path, ['property', 'operator', 'value'])
+    this.#onlyKnown(sent, path, ['property', 'operator', 'value', 'visible_only'])
     const { property, value } = sent
     if (
       typeof property !== 'string' ||
@@ -109,7 +123,9 @@ class FilterReader {
     if (operator === 'is_set' || operator === 'is_not_set') return { property, operator }
     const problem = problemOfValue(operator, value)
     if (problem !== null) return this.#wrong(`${path}.value`, problem, UNREAD)
-    return { property, operator, value: value as Scalar | Scalar[] }
+    const comparesParts = operator === 'contains' || operator === 'not_contains'
+    const visibleOnly = comparesParts ? this.#visibleOnlyOf(sent, path) : {}
+    return { property, operator, value: value as Scalar | Scalar[], ...visibleOnly }
   }
 
   #eventCondition(sent: Record<string, unknown>, path: string): EventCondition {
@@ -123,7 +139,7 @@ class FilterReader {
   }
 
   #event(sent: Record<string, unknown>, path: string): EventMatch {
-    this.#onlyKnown(sent, path, [...EVENT_TEXTS, 'within_days', 'min_count'])
+    this.#onlyKnown(sent, path, [...EVENT_TEXTS, 'within_days', 'min_count', 'visible_only'])
     const event: EventMatch = {}
     // A null field is absent, as in every body, but here no schema handles it.
     for (const name of EVENT_TEXTS) {
@@ -141,7 +157,13 @@ class FilterReader {
       if (isWhole(count, COUNT_MAX)) event.min_count = count
       else this.#wrong(`${path}.min_count`, wholeExpected(COUNT_MAX))
     }
-    return event
+    const comparesParts = EVENT_PARTS.some((name) => event[name] !== undefined)
+    return comparesParts ? { ...event, ...this.#visibleOnlyOf(sent, path) } : event
+  }
+
+  #visibleOnlyOf({ visible_only: sent }: Record<string, unknown>, path: string): { visible_only?: true } {
+    if ((sent ?? true) !== true) this.#wrong(`${path}.visible_only`, 'must be true, or left out')
+    return sent === true || this.#visibleOnly ? { visible_only: true } : {}
   }
 
   #onlyKnown(sent: Record<string, unknown>, path: string, known: readonly string[]): void {

@@ -17,10 +17,11 @@ const STATEMENT_CANCELLED = '57014'
 
 /**
  * The number of contacts that match a filter now, and some of them. Writes nothing.
+ * @param visibleOnly whether personal values are hidden from the caller
  * @throws ServiceError 400 naming every invalid field of the filter, or `preview_too_slow`.
  */
-export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
-  const filter = parseSegmentFilter(sent)
+export async function previewSegment(tenant: Tenant, sent: unknown, now: Date, visibleOnly: boolean) {
+  const filter = parseSegmentFilter(sent, { visibleOnly })
   const matches = eventsOf(filter)
   try {
     const results =

@@ -28,6 +28,8 @@ export interface NewSegment {
   description: string | null
   /** As sent by the caller. */
   filter: unknown
+  /** Whether personal values are hidden from the caller. */
+  visibleOnly?: boolean
 }
 
 /**
@@ -36,11 +38,11 @@ export interface NewSegment {
  */
 export async function createSegment(
   tenant: Tenant,
-  { name, description, filter: sent }: NewSegment,
+  { name, description, filter: sent, visibleOnly = false }: NewSegment,
   now: Date,
 ): Promise<{ segmentId: string; usesEvents: boolean }> {
   const texts = { name: requireName(name), description: checkedDescription(description) }
-  const filter = parseSegmentFilter(sent)
+  const filter = parseSegmentFilter(sent, { visibleOnly })
   const usesEvents = eventsOf(filter).length > 0
   const segmentId = newId()
   await tenant.transaction(async (tx) => {

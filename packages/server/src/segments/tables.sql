@@ -76,6 +76,15 @@ CREATE FUNCTION property_contains(value jsonb, pattern text) RETURNS boolean LAN
       SELECT FROM jsonb_array_elements_text(value) AS elements (element) WHERE fold_text(element) LIKE fold_text(pattern))
     ELSE coalesce(fold_text(value #>> '{}') LIKE fold_text(pattern), false)
   END;
+-- The same, of what AI agents see of the value.
+CREATE FUNCTION property_shows(value jsonb, pattern text, hidden text[]) RETURNS boolean
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE
+    WHEN jsonb_typeof(value) = 'array' THEN EXISTS (
+      SELECT FROM jsonb_array_elements_text(value) AS elements (element)
+      WHERE visible_text(element, hidden) LIKE fold_text(pattern))
+    ELSE coalesce(visible_text(value #>> '{}', hidden) LIKE fold_text(pattern), false)
+  END;
 -- A timestamp with an offset, or a date alone, of an existing day. Actually immutable: a date alone gets UTC, so the
 -- session's time zone is never used.
 CREATE FUNCTION timestamp_of(value text) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,11 +1,13 @@
 import Type from 'typebox'
+import type { Actor } from '../../operations/audit.ts'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { Stores, Tenant } from '../../platform/tenant.ts'
 import { namesOfMembers } from '../members.ts'
-import { endGrant } from './grants.ts'
+import { storedTools, TOOLS_OPTION, type ToolChoiceServices, Tools } from '../tool-choice.ts'
+import { changeTools, endGrant } from './grants.ts'
 
 const tag = 'Connected apps'
 
@@ -19,6 +21,7 @@ export const ConnectedApp = Type.Object(
       description: "What it may do at most. A call may never do more than the person's role.",
     }),
     redact_personal_data: Type.Boolean({ description: 'Whether it sees pseudonyms in place of personal data.' }),
+    tools: Tools,
     created_at: Timestamp,
     last_used_at: Nullable(Timestamp),
   },
@@ -26,7 +29,7 @@ export const ConnectedApp = Type.Object(
 )
 export type ConnectedApp = Type.Static<typeof ConnectedApp>
 
-export interface ConnectedAppServices {
+export interface ConnectedAppServices extends ToolChoiceServices {
   stores: Stores
 }
 
@@ -56,12 +59,37 @@ export const CONNECTED_APP_OPERATIONS = [
     summary: 'Get an application that acts for a person',
     input: { grant_id: idInPath('connected app') },
     output: { connected_app: ConnectedApp },
-    async run({ tenant, stores }, { grant_id }) {
-      const rows = await selectApps(tenant).where('grant_id', '=', grant_id).execute()
-      const [app] = await withNames(tenant, stores, rows)
-      if (!app) throw notFound('connected app')
-      return { connected_app: app }
+    run: async ({ tenant, stores }, { grant_id }) => ({ connected_app: await readApp(tenant, stores, grant_id) }),
+  }),
+  operation({
+    name: 'updateConnectedApp',
+    tag,
+    http: 'PATCH /v1/connected-apps/:grant_id',
+    command: 'connected-app update',
+    scope: 'any-key',
+    summary: 'Choose the tools that an application may use',
+    description:
+      'Needs the scope settings:write, except for an application that you connected yourself. Only the person who connected it can allow it more tools.',
+    input: { grant_id: idInPath('connected app'), tools: Tools },
+    output: { connected_app: ConnectedApp, changed: Type.Array(Type.String()) },
+    example: { tools: ['describe_schema', 'search_contacts'] },
+    errors: ['400 unknown_tool', '403 not_your_application'],
+    options: { tools: TOOLS_OPTION },
+    async run({ tenant, stores, actor, requireScope, offeredTools }, { grant_id, tools }) {
+      const isOwn = await isOwnApp(tenant, actor, grant_id)
+      if (!isOwn) requireScope('settings:write')
+      const { isChanged } = await changeTools(tenant, grant_id, storedTools(tools, offeredTools), isOwn)
+      return { connected_app: await readApp(tenant, stores, grant_id), changed: isChanged ? ['tools'] : [] }
     },
+    audit: ({ connected_app: { grant_id, name, tools }, changed }) =>
+      changed.length === 0
+        ? null
+        : {
+            action: 'connected_app.updated',
+            subjectKind: 'connected_app',
+            subjectId: grant_id,
+            details: { name, changed, tools },
+          },
   }),
   operation({
     name: 'revokeConnectedApp',
@@ -74,10 +102,7 @@ export const CONNECTED_APP_OPERATIONS = [
     input: { grant_id: idInPath('connected app') },
     output: { revoked: Type.Literal(true), grant_id: Id, name: Type.String() },
     async run({ tenant, actor, requireScope, now }, { grant_id }) {
-      const person = actor.kind === 'user' ? actor.id : null
-      const own = tenant.db.selectFrom('oauth_grants').select('grant_id').where('grant_id', '=', grant_id)
-      const isOwn = person !== null && (await own.where('user_id', '=', person).executeTakeFirst()) !== undefined
-      if (!isOwn) requireScope('settings:write')
+      if (!(await isOwnApp(tenant, actor, grant_id))) requireScope('settings:write')
       const name = await endGrant(tenant, grant_id, now)
       if (name === null) throw notFound('connected app')
       return { revoked: true as const, grant_id, name }
@@ -90,6 +115,21 @@ export const CONNECTED_APP_OPERATIONS = [
     }),
   }),
 ]
+
+/** Whether the caller is the person who connected an application. */
+async function isOwnApp({ db }: Tenant, actor: Actor, grantId: string): Promise<boolean> {
+  if (actor.kind !== 'user') return false
+  const own = db.selectFrom('oauth_grants').select('grant_id').where('grant_id', '=', grantId)
+  return (await own.where('user_id', '=', actor.id).executeTakeFirst()) !== undefined
+}
+
+/** @throws ServiceError 404 */
+async function readApp(tenant: Tenant, stores: Stores, grantId: string): Promise<ConnectedApp> {
+  const rows = await selectApps(tenant).where('grant_id', '=', grantId).execute()
+  const [app] = await withNames(tenant, stores, rows)
+  if (!app) throw notFound('connected app')
+  return app
+}
 
 async function listApps(tenant: Tenant, stores: Stores, page: Page) {
   const [rows, counted] = await Promise.all([
@@ -112,7 +152,8 @@ function selectApps({ db }: Tenant) {
   return db
     .selectFrom('oauth_grants')
     .where('revoked_at', 'is', null)
-    .select(['grant_id', 'client_name', 'redirect_host', 'user_id', 'scopes', 'redacts', 'created_at', 'last_used_at'])
+    .select(['grant_id', 'client_name', 'redirect_host', 'user_id', 'scopes', 'redacts', 'tools'])
+    .select(['created_at', 'last_used_at'])
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectApps>['execute']>>[number]
@@ -127,6 +168,7 @@ async function withNames(tenant: Tenant, { database }: Stores, rows: Row[]): Pro
     user: { user_id: row.user_id, name: names.get(row.user_id) ?? '' },
     scopes: row.scopes,
     redact_personal_data: row.redacts,
+    tools: row.tools,
     created_at: row.created_at.toISOString(),
     last_used_at: row.last_used_at?.toISOString() ?? null,
   }))

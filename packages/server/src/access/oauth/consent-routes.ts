@@ -6,6 +6,7 @@ import { pathId, success } from '../../platform/http/responses.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { personOf } from '../authentication.ts'
+import { ALL_TOOLS, storedTools, type ToolChoiceServices, Tools } from '../tool-choice.ts'
 import { readAuthorizationRequest } from './authorization-request.ts'
 import { ConsentResponse, consentFor, decide } from './consent.ts'
 
@@ -19,18 +20,22 @@ const DecisionBody = Type.Object(
     tenant_id: idInput(),
     scopes: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 50 }),
     redact_personal_data: Type.Boolean(),
+    tools: Type.Optional(Tools),
   },
   { additionalProperties: false },
 )
+
+interface ConsentDependencies extends ToolChoiceServices {
+  stores: Stores
+  config: Pick<Config, 'publicUrl'>
+  clock: Clock
+}
 
 /**
  * What the dashboard's page asks and sends when an application wants to act for a person. Only the dashboard can send a
  * decision: see `requireOwnSite`.
  */
-export function consentRoutes(
-  app: App,
-  { stores, config, clock }: { stores: Stores; config: Pick<Config, 'publicUrl'>; clock: Clock },
-): void {
+export function consentRoutes(app: App, { stores, config, clock, offeredTools }: ConsentDependencies): void {
   const { database } = stores
 
   app.get(
@@ -42,7 +47,7 @@ export function consentRoutes(
     async (request) => {
       const { user, membership } = personOf(request)
       const asked = await readAuthorizationRequest(database, config, request.query.query)
-      const result = await consentFor(database, asked, user.id, membership?.tenantId ?? null)
+      const result = await consentFor(database, asked, user.id, membership?.tenantId ?? null, offeredTools)
       return { status: 'success' as const, ...result }
     },
   )
@@ -54,9 +59,14 @@ export function consentRoutes(
       schema: { body: DecisionBody, response: { 200: success({ redirect_to: Type.String() }) } },
     },
     async (request) => {
-      const { query, tenant_id, scopes, redact_personal_data: redacts } = request.body
+      const { query, tenant_id, scopes, redact_personal_data: redacts, tools = ALL_TOOLS } = request.body
       const asked = await readAuthorizationRequest(database, config, query)
-      const decision = { tenantId: pathId(tenant_id, 'tenant'), scopes, redacts }
+      const decision = {
+        tenantId: pathId(tenant_id, 'tenant'),
+        scopes,
+        redacts,
+        tools: storedTools(tools, offeredTools),
+      }
       const url = await decide(stores, asked, personOf(request).user, decision, clock())
       return { status: 'success' as const, redirect_to: url }
     },

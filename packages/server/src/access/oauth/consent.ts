@@ -5,6 +5,7 @@ import { Id, Nullable, success } from '../../platform/http/responses.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import { profileOf } from '../tenants-of-person.ts'
+import type { OfferedTool } from '../tool-choice.ts'
 import type { AuthorizationRequest, RefusedRequest } from './authorization-request.ts'
 import { displayedHost, isOnThisMachine } from './clients.ts'
 import { allowApplication, type Decision } from './grants.ts'
@@ -31,6 +32,15 @@ export const ConsentResponse = success({
       /** The person's workspaces, with the scopes that they can give there. */
       tenants: Type.Array(Type.Object({ tenant_id: Id, name: Type.String(), scopes: Type.Array(Type.String()) })),
       active_tenant_id: Nullable(Id),
+      /** The tools among which the person can choose. */
+      tools: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          title: Type.String(),
+          scopes: Type.Array(Type.String()),
+          reads: Type.Boolean(),
+        }),
+      ),
       cancel_to: Type.String(),
     }),
   ),
@@ -46,6 +56,7 @@ export async function consentFor(
   asked: AuthorizationRequest | RefusedRequest,
   userId: string,
   activeTenantId: string | null,
+  offeredTools: readonly OfferedTool[],
 ): Promise<Omit<ConsentResponse, 'status'>> {
   const { client, redirectUri } = asked
   const application = { application: client.name, redirect_host: displayedHost(redirectUri) }
@@ -66,6 +77,7 @@ export async function consentFor(
         scopes: GRANTABLE_SCOPES.filter((scope) => scopesOf(role).has(scope)),
       })),
       active_tenant_id: activeTenantId,
+      tools: offeredTools.map(({ name, title, scopes, reads }) => ({ name, title, scopes, reads })),
       cancel_to: asked.responseUrl({ error: new OAuthError('access_denied', 'The person did not allow it.') }),
     },
   }

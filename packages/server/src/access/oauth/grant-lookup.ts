@@ -17,6 +17,8 @@ export interface Grant {
   /** Never more than the person's role includes now. */
   scopes: ReadonlySet<string>
   redacts: boolean
+  /** The names of the tools that it may use, or `all`. */
+  tools: ReadonlySet<string>
 }
 
 /**
@@ -86,7 +88,14 @@ async function findByHash(database: Database, hash: Buffer, now: Date): Promise<
     .where('oauth_tokens.ended_at', 'is', null)
     .where('oauth_grants.revoked_at', 'is', null)
     .select(['oauth_grants.tenant_id', 'oauth_grants.grant_id', 'oauth_grants.client_name', 'oauth_grants.scopes'])
-    .select(['oauth_grants.redacts', 'tenant_users.role', 'users.id as user_id', 'users.name', 'users.email'])
+    .select([
+      'oauth_grants.redacts',
+      'oauth_grants.tools',
+      'tenant_users.role',
+      'users.id as user_id',
+      'users.name',
+      'users.email',
+    ])
     .executeTakeFirst()
   if (!row || !isRole(row.role)) return null
   const ofRole = scopesOf(row.role)
@@ -97,6 +106,7 @@ async function findByHash(database: Database, hash: Buffer, now: Date): Promise<
     clientName: row.client_name,
     scopes: new Set(row.scopes.filter((scope) => ofRole.has(scope))),
     redacts: row.redacts,
+    tools: new Set(row.tools),
   }
 }
 

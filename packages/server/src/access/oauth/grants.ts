@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Actor, audit } from '../../operations/audit.ts'
 import { scopesOf } from '../../operations/scopes.ts'
 import { tokenHash } from '../../platform/crypto/tokens.ts'
-import { ServiceError, validationError } from '../../platform/errors.ts'
+import { notFound, ServiceError, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
 import { roleOf } from '../tenants-of-person.ts'
+import { ALL_TOOLS, allowsMore } from '../tool-choice.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
 import { displayedHost } from './clients.ts'
 import { GRANTABLE_SCOPES } from './scopes.ts'
@@ -23,6 +25,8 @@ export interface Decision {
   tenantId: string
   scopes: readonly string[]
   redacts: boolean
+  /** The names of the tools that the application may use, or `all`, the default. */
+  tools?: readonly string[]
 }
 
 /** What `allowApplication` needs of the request. */
@@ -40,7 +44,7 @@ export async function allowApplication(
   stores: Stores,
   person: { id: string; name: string },
   { client, redirectUri, challenge }: Allowed,
-  { tenantId, scopes, redacts }: Decision,
+  { tenantId, scopes, redacts, tools = ALL_TOOLS }: Decision,
   now: Date,
 ): Promise<string> {
   const code = newToken('code')
@@ -59,6 +63,7 @@ export async function allowApplication(
         ...place,
         scopes: GRANTABLE_SCOPES.filter((scope) => scopes.includes(scope)),
         redacts,
+        tools: [...tools],
         created_at: now,
       })
       .execute()
@@ -77,7 +82,8 @@ export async function allowApplication(
     const used = database.updateTable('oauth_clients').set({ authorized_at: now })
     await used.where('client_id', '=', client.clientId).execute()
     const actor: Actor = { kind: 'user', id: person.id, name: person.name }
-    const details = { name: client.name, redirect_host: place.redirect_host, scopes, redact_personal_data: redacts }
+    const seen = { redact_personal_data: redacts, tools }
+    const details = { name: client.name, redirect_host: place.redirect_host, scopes, ...seen }
     await audit(tx, { actor, action: 'connected_app.authorized', ...subject(grantId), details }, now)
   })
   return code
@@ -95,6 +101,38 @@ function requireOwnScopes(scopes: readonly string[], own: ReadonlySet<string>): 
   if (missing === undefined) return
   const message = `You cannot allow ${missing}, because your role does not include it.`
   throw new ServiceError(403, 'insufficient_role', message, { details: [{ path: 'scopes', message: missing }] })
+}
+
+/**
+ * Changes the tools that an application may use; the next call knows it.
+ * @param tx a transaction's handle. @param isOwn whether the caller is the person who connected it: nobody else allows more.
+ * @returns the application's name, and whether its tools changed.
+ * @throws ServiceError 404, 403 `not_your_application`
+ */
+export async function changeTools(
+  tx: Tenant,
+  grantId: string,
+  tools: readonly string[],
+  isOwn: boolean,
+): Promise<{ name: string; isChanged: boolean }> {
+  const grant = await tx.db
+    .selectFrom('oauth_grants')
+    .select(['client_name', 'tools'])
+    .where('grant_id', '=', grantId)
+    .where('revoked_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!grant) throw notFound('connected app')
+  if (!isOwn && allowsMore(tools, grant.tools)) {
+    const message = 'Only the person who connected the application can allow it more tools.'
+    throw new ServiceError(403, 'not_your_application', message)
+  }
+  const isChanged = !isDeepStrictEqual(grant.tools, tools)
+  if (isChanged) {
+    const changing = tx.db.updateTable('oauth_grants').set({ tools: [...tools] })
+    await changing.where('grant_id', '=', grantId).execute()
+  }
+  return { name: grant.client_name, isChanged }
 }
 
 /**

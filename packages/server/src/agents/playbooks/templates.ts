@@ -67,7 +67,7 @@ export function parseTemplate(name: string, text: string): PlaybookTemplate {
     description: need(fields, 'description'),
     capabilities: capabilities as Capability[],
     variables: JSON.parse(fields.get('variables') ?? '{}') as Record<string, string>,
-    when: parseSegmentFilter(JSON.parse(need(fields, 'when')), 'when'),
+    when: parseSegmentFilter(JSON.parse(need(fields, 'when')), { path: 'when' }),
     prompt: need(sections, 'Prompt'),
     reasoning: need(sections, 'Reasoning').replace(/\s+/g, ' '),
     messages: Object.fromEntries([...sections].flatMap(([title, section]) => messageOf(name, title, section))),

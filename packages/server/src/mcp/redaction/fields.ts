@@ -28,10 +28,10 @@ interface Surroundings {
 /** Fields of the API whose values are the service's own words, times, or names in the tenant's systems. */
 const OF_SERVICE = listOf(`
   action all_sources at browser by_domain by_type capabilities capability channel code columns content_type creation_source
-  currency date delimiter device_type direction domain element_type encoding entity event event_type event_types fields from
+  currency date delimiter device_type direction domain element_type encoding entity fields from
   group_by header_names host kind label match method metric model operator os outcome page page_host personal_properties
   property provider reason recognized_as referring_domain role rule schedule_cron scopes screen source state status
-  subject_kind target time_zone to trigger type types`)
+  subject_kind target time_zone to trigger type`)
 const COMPANY_FACTS = listOf('company companyname companydomain domain organization organisation')
 const PERSONAL_SUBJECTS = listOf('action contact identity invitation suppression user')
 const OTHER_ACTORS = listOf('agent api_key command_line service')
@@ -49,10 +49,11 @@ export function fieldRule(name: string, object: Values, around: Surroundings): F
 }
 
 function kindOf(name: string, plain: string, object: Values, around: Surroundings): FieldKind | null {
-  const { isBag, isCompany, kindOfName, name: parent } = around
+  const { isBag, isCompany, kindOfName } = around
+  if (isPropertyName(name, around)) return null
   if (plain === 'name') {
     const isName = isBag && object[name] !== null && typeof object[name] === 'object'
-    return !isCompany && (isName || isPerson(object, parent)) ? 'name' : null
+    return !isCompany && (isName || isPerson(object, around)) ? 'name' : null
   }
   const isMessage = 'message_id' in object || ('subject' in object && 'html' in object)
   if (isMessage && (name === 'text' || name === 'html')) return 'free-text'
@@ -92,7 +93,8 @@ function ruleBeside(name: string, object: Values, { kindOfName, name: parent, wo
   }
   if (typeof property === 'string' && /^(value|values|before|after)$/.test(name)) return compared(property)
   if (typeof header === 'string' && name === 'samples') return compared(header)
-  if (typeof object.name === 'string' && name === 'choices') return compared(object.name)
+  // The words that a property may have, such as stages, which the service or the tenant chose.
+  if (typeof object.name === 'string' && name === 'choices') return { kind: null, words: 'none' }
   if (typeof dimension === 'string' && name === 'buckets') return compared(dimension)
   if (name === 'subject_name') return { kind: isOfPerson(object) ? 'name' : null, words }
   return parent === 'query' && (name === 'search' || name === 'q') ? { kind: 'value', words } : null
@@ -104,10 +106,10 @@ export function isOfPerson({ subject_kind: kind }: Values): boolean {
 }
 
 /** Whether the `name` of an object is a person's, and not that of an agent, a page or a segment. */
-function isPerson(object: Values, parent: string): boolean {
+function isPerson(object: Values, { name: parent, isBag }: Surroundings): boolean {
   if (typeof object.kind === 'string' && OTHER_ACTORS.has(object.kind)) return false
-  if (object.kind === 'user' || PERSON_PARENTS.has(parent) || parent === 'properties' || parent === 'profile')
-    return true
+  if (object.kind === 'user' || PERSON_PARENTS.has(parent)) return true
+  if (isBag && (parent === 'properties' || parent === 'profile')) return true
   return Object.keys(object).some((name) =>
     /^(e?mail|emailaddress|phone|firstname|lastname|userid|address)$/.test(plainName(name)),
   )
@@ -121,8 +123,26 @@ export function passesOn(name: string, value: unknown, isBag: boolean): boolean 
   return Array.isArray(value) || (isBag && !PERSON_PARENTS.has(name))
 }
 
-function wordsOf(name: string, plain: string, { isBag, isCompany, name: parent, words }: Surroundings): Words {
+/** Whether a field has the name of a property, in the list of a workspace's properties. */
+function isPropertyName(name: string, { name: parent, isBag }: Surroundings): boolean {
+  return !isBag && parent === 'properties' && name === 'name'
+}
+
+/**
+ * Names of events, which stay legible: of names of people, only full ones are replaced. A site that names an event after a
+ * person usually does so by accident.
+ */
+const EVENT_NAMES = listOf('event event_name event_names event_type event_types types')
+
+function isEventName(name: string, parent: string): boolean {
+  return EVENT_NAMES.has(name) || (name === 'type' && (parent === 'by_type' || parent === 'event'))
+}
+
+function wordsOf(name: string, plain: string, around: Surroundings): Words {
+  const { isBag, isCompany, name: parent, words } = around
   if (parent === 'buckets' || parent === 'values') return words
+  if (isPropertyName(name, around)) return 'none'
+  if (!isBag && isEventName(name, parent)) return 'full-names'
   if (isBag ? isOfGroup(plain) : OF_SERVICE.has(name)) return 'none'
   return COMPANY_FACTS.has(plain) || (isCompany && plain === 'name') ? 'full-names' : 'all'
 }
@@ -132,6 +152,7 @@ const DIMENSIONS_OF_SERVICE = listOf('lifecycle_stage lead_status day week month
 /** Which words are replaced in values of a property or a dimension. */
 function wordsOfValues(name: string): Words {
   const plain = plainName(name)
+  if (isEventName(name, '')) return 'full-names'
   if (isOfGroup(plain) || OF_SERVICE.has(name) || DIMENSIONS_OF_SERVICE.has(name)) return 'none'
   return COMPANY_FACTS.has(plain) ? 'full-names' : 'all'
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { callMcp, textOf } from '../../../test/mcp.ts'
+import { callMcp, expectDeclared, textOf } from '../../../test/mcp.ts'
 import { createPersonalData, EMAIL, expectNoToken } from '../../../test/personal-data.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { EVENT_DIMENSIONS } from '../../aggregate/event-dimensions.ts'
@@ -28,6 +28,7 @@ async function use(name: string, args: object) {
     { name, arguments: args },
     { elicitation: { form: {} } },
   )
+  expectDeclared(name, body.result)
   return body
 }
 
@@ -42,7 +43,7 @@ const calls: Record<string, () => object[]> = {
     {},
     { query: 'zorblax' },
     { query: EMAIL },
-    { query: 'Quintorp', fields: FIELDS },
+    { query: 'Quintörp', fields: FIELDS },
     { filter: { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Zedburg' }] }, limit: 50 },
     {
       filter: {
@@ -137,4 +138,121 @@ test('the schema as a resource shows no personal value', async () => {
   const { body } = await callMcp(service, tenant.key, 'resources/read', { uri: 'cds://schema' })
   expect(body.result.contents).toHaveLength(1)
   expectNoToken(body, 'cds://schema')
+})
+
+describe('names that stay', () => {
+  let named: TestTenant
+  let anna: string
+
+  beforeAll(async () => {
+    named = await createTestTenant(service)
+    anna = await named.contact('anna.page@mailtoken.example', {
+      firstname: 'Anna',
+      lastname: 'Page',
+      city: 'Rome',
+      seats: 3,
+      lifecyclestage: 'lead',
+    })
+    await named.contact('will@plain.example', {
+      firstname: 'Will',
+      lastname: 'Mark',
+      source: 'Will',
+      'Mobile Phone': '1',
+    })
+    const events = [
+      'page_view',
+      'Anna Page signed',
+      'anna_page_left',
+      'page anna',
+      'Anna left',
+      'Will bought',
+      'mark_as_read',
+      'Anna Pageant',
+      'mail to anna.page@mailtoken.example',
+    ].map((event) => ({
+      event,
+      email: 'anna.page@mailtoken.example',
+      data: { firstname: 'Anna', phone: '1', plan: 'x' },
+    }))
+    expect((await named.call('POST', '/v1/events', { events })).status).toBe(200)
+  })
+
+  // biome-ignore lint/suspicious/noExplicitAny: results of every shape
+  const read = async (name: string, args: object = {}): Promise<any> => {
+    const { body } = await callMcp(service, named.key, 'tools/call', { name, arguments: args })
+    expect(body.result.isError).toBeUndefined()
+    expectDeclared(name, body.result)
+    return body.result.structuredContent
+  }
+  const SHOWN = [
+    'page_view',
+    'name:ID signed',
+    'name:ID_left',
+    'name:ID',
+    'Anna left',
+    'Will bought',
+    'mark_as_read',
+    'Anna Pageant',
+    'mail to email:ID',
+  ].sort()
+  const shownOf = (events: string[]) => events.map((event) => event.replaceAll(anna, 'ID')).sort()
+
+  test('describe_schema has the names of properties and fields, and their choices, as a person reads them', async () => {
+    const { contacts, events } = await read('describe_schema')
+    const names = contacts.properties.map(({ name }: { name: string }) => name)
+    expect(names).toEqual(
+      expect.arrayContaining(['email', 'firstname', 'lastname', 'city', 'seats', 'Mobile Phone', 'source']),
+    )
+    expect(names.filter((name: string) => /^[a-z]+:[a-z2-7]{12}$/.test(name))).toEqual([])
+    const stage = contacts.properties.find(({ name }: { name: string }) => name === 'lifecyclestage')
+    expect(stage.choices).toEqual(expect.arrayContaining(['lead', 'customer', 'other']))
+    expect(events.fields).toEqual(expect.arrayContaining(['data.firstname', 'data.phone', 'data.plan', 'url']))
+    const known = Object.keys(events.event_types).filter((name) => !/^contact_/.test(name))
+    expect(shownOf(known)).toEqual(SHOWN)
+  })
+
+  test('of the names of events only known full names and addresses are hidden, wherever they stand', async () => {
+    const { events } = await read('query_events', { limit: 50 })
+    expect(shownOf(events.map(({ event }: { event: string }) => event))).toEqual(SHOWN)
+    const { by_type } = await read('event_stats')
+    expect(shownOf(by_type.map(({ type }: { type: string }) => type))).toEqual(SHOWN)
+    const { buckets } = await read('aggregate', { entity: 'events', group_by: 'event_type' })
+    expect(shownOf(buckets.map(({ key }: { key: string }) => key))).toEqual(SHOWN)
+    const { items } = await read('contact_timeline', { contact_id: anna, limit: 50 })
+    const inTimeline = items
+      .map(({ event }: { event: string }) => event)
+      .filter((name: string) => !/^contact_/.test(name))
+    expect(shownOf(inTimeline)).toEqual(SHOWN)
+    const { latest_events: latest } = await read('get_contact', { contact_id: anna })
+    expect(SHOWN).toEqual(expect.arrayContaining(shownOf(latest.map(({ event }: { event: string }) => event))))
+  })
+
+  test('a unified profile keeps the names of fields and sources, hides the values, and never has raw data', async () => {
+    const { unified_profile: profile } = await read('get_contact', { contact_id: anna, include_sources: true })
+    expect(Object.keys(profile.profile)).toEqual(
+      expect.arrayContaining(['email', 'firstname', 'lastname', 'city', 'seats']),
+    )
+    expect(profile.profile.firstname).toMatchObject({
+      unique_values: [{ value: `firstname:${anna}`, sources: [{ source: 'manual' }] }],
+      all_sources: ['manual'],
+    })
+    expect(profile.profile.seats.unique_values[0].value).toBe(3)
+    expect(JSON.stringify(profile)).not.toContain('raw_data')
+  })
+
+  test('a visit in a timeline names its events', async () => {
+    const at = new Date(Date.now() - 86_400_000).toISOString()
+    const visited = ['page_view', 'Anna Page signed', 'clicked'].map((event) => ({
+      event,
+      email: 'anna.page@mailtoken.example',
+      session_id: 's1',
+      visitor_id: 'v1',
+      timestamp: at,
+    }))
+    await named.call('POST', '/v1/events', { events: visited })
+    const { items } = await read('contact_timeline', { contact_id: anna, limit: 50 })
+    const visit = items.find(({ kind }: { kind: string }) => kind === 'visit')
+    expect(visit.event_count).toBe(3)
+    expect(shownOf(visit.event_names)).toEqual(['clicked', 'name:ID signed', 'page_view'])
+  })
 })

@@ -7,11 +7,23 @@ import { compactRecord, listResult, pick, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
 import { idOf, rowsOf, totalOf } from './contacts.ts'
 import { contactId, pageInput, ROWS } from './inputs.ts'
+import { bag, count, flag, listOf, pageOf, person, record, text } from './outputs.ts'
 
 const PLACE = {
   run_id: idInput(),
   contact_id: contactId,
   action_index: Type.Integer({ minimum: 0, maximum: 1_000 }),
+}
+const ACTION_FIELDS = {
+  run_id: text,
+  contact_id: text,
+  action_index: count,
+  type: text,
+  params: bag,
+  status: text,
+  agent: record({ agent_id: text, name: text }),
+  contact: person,
+  reasoning: text,
 }
 const ACTION = ['run_id', 'contact_id', 'action_index', 'type', 'params', 'status', 'agent', 'contact', 'reasoning']
 
@@ -37,6 +49,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
         }),
       ),
     },
+    output: { run_id: text, next: text },
     async run(call, { agent_id, contact_ids }) {
       const sent = contact_ids === undefined ? { agent_id } : { agent_id, contact_ids: contact_ids.map(idOf) }
       const { job_id } = await call.operate('triggerAgent', sent)
@@ -49,6 +62,27 @@ export const AGENT_TOOLS: readonly Tool[] = [
     description: 'Status and summary of a run, and for each contact the reasoning and the proposed actions.',
     uses: ['getAgentRun', 'listRunContacts'],
     input: { run_id: idInput(), ...pageInput },
+    output: {
+      run: record({
+        run_id: text,
+        agent_id: text,
+        status: text,
+        trigger: text,
+        summary: Type.Optional(Type.Unknown()),
+        error: Type.Optional(Type.Unknown()),
+        notices: Type.Optional(Type.Array(Type.Unknown())),
+      }),
+      ...pageOf('contacts', {
+        contact_id: text,
+        contact: person,
+        status: text,
+        reasoning: text,
+        error: Type.Optional(Type.Unknown()),
+        proposed_actions: listOf(
+          record({ action_index: count, type: text, params: bag, status: text, error: Type.Optional(Type.Unknown()) }),
+        ),
+      }),
+    },
     async run(call, { run_id, limit = ROWS, cursor }) {
       const place = placeOf(cursor, limit)
       const { run } = await call.operate('getAgentRun', { run_id, mode: 'summary' })
@@ -88,6 +122,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
       ),
       reason: Type.String({ minLength: 1, maxLength: 2_000, description: 'Why, for the person who decides.' }),
     },
+    output: { action: record(ACTION_FIELDS), next: text },
     async run(call, { contact_id, params, reason, ...proposal }) {
       const id = idOf(contact_id)
       if (proposal.type === 'crm_update') call.refusePseudonyms(params)
@@ -107,6 +142,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
       contact_id: Type.Optional(contactId),
       ...pageInput,
     },
+    output: pageOf('actions', ACTION_FIELDS),
     async run(call, { agent_id, contact_id, limit = ROWS, cursor }) {
       const place = placeOf(cursor, limit)
       const sent = { agent_id, contact_id: contact_id === undefined ? undefined : idOf(contact_id), ...place }
@@ -126,6 +162,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
       decision: Type.Enum(['approve', 'reject']),
       reason: Type.Optional(Type.String({ maxLength: 1_000, description: 'For a rejection.' })),
     },
+    output: { decided: flag, reason: text, action: record(ACTION_FIELDS) },
     async run(call, { decision, reason, contact_id, action_index, run_id }) {
       const place = { run_id, contact_id: idOf(contact_id), action_index: String(action_index) }
       if (decision === 'approve' && reason !== undefined) throw reasonForApproval()

@@ -7,6 +7,7 @@ import { CONVERSATION_TOOLS } from './conversations.ts'
 import { DESCRIBE_SCHEMA } from './describe-schema.ts'
 import { EVENT_TOOLS } from './events.ts'
 import { pageInput } from './inputs.ts'
+import { pageOf, text } from './outputs.ts'
 import { SEGMENT_TOOLS } from './segments.ts'
 
 const WEBHOOK_TOOLS: readonly Tool[] = [
@@ -16,6 +17,14 @@ const WEBHOOK_TOOLS: readonly Tool[] = [
     description: 'Which events are sent to which URLs, and whether the subscription is active or paused.',
     uses: ['listWebhooks'],
     input: pageInput,
+    output: pageOf('webhooks', {
+      subscription_id: text,
+      event: text,
+      url: text,
+      url_filter: text,
+      status: text,
+      created_at: text,
+    }),
     async run(call, { limit = 25, cursor }) {
       const place = placeOf(cursor, limit)
       const result = await call.operate('listWebhooks', { ...place })

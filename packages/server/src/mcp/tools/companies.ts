@@ -7,6 +7,7 @@ import { type Tool, tool } from '../tool.ts'
 import { checkComparisons } from './comparisons.ts'
 import { rowsOf, totalOf } from './contacts.ts'
 import { pageInput, ROWS, segmentFilter } from './inputs.ts'
+import { companyRow, count, listOf, pageOf, record, text } from './outputs.ts'
 
 const ROW = ['company_id', 'name', 'domain', 'properties', 'created_at']
 
@@ -27,6 +28,7 @@ export const COMPANY_TOOLS: readonly Tool[] = [
       sort_dir: Type.Optional(Type.Enum(['asc', 'desc'])),
       ...pageInput,
     },
+    output: pageOf('companies', companyRow),
     async run(call, { query, filter, fields, limit = ROWS, cursor, ...rest }) {
       const place = placeOf(cursor, limit)
       await checkComparisons(call, 'companies', filter)
@@ -42,6 +44,16 @@ export const COMPANY_TOOLS: readonly Tool[] = [
     description: 'All properties of one company, and its first contacts.',
     uses: ['getCompany', 'listCompanyContacts'],
     input: { company_id: idInput() },
+    output: {
+      company: record({ ...companyRow, external_id: text, updated_at: text }),
+      total_contacts: count,
+      contacts: listOf(
+        record({
+          contact_id: text,
+          ...Object.fromEntries(SUMMARY_PROPERTIES.map((name) => [name, Type.Optional(Type.Unknown())])),
+        }),
+      ),
+    },
     async run(call, { company_id }) {
       const [{ company }, people] = await Promise.all([
         call.operate('getCompany', { company_id }),

@@ -6,9 +6,29 @@ import { compactRecord, listResult, pick, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
 import { checkComparisons, requireVisible } from './comparisons.ts'
 import { companyId, contactId, pageInput, ROWS, segmentFilter, since, until } from './inputs.ts'
+import { bag, contactRow, count, listOf, number, pageOf, record, text, texts } from './outputs.ts'
 
 const ROW = ['contact_id', 'properties', 'company_id', 'created_at']
 const WHOLE = [...ROW, 'consent', 'segment_ids', 'first_seen_at', 'updated_at', 'notes']
+
+const NOTE = { note_id: text, contact_id: text, content: text, created_at: text, updated_at: text }
+const VISIT = [
+  'started_at',
+  'duration_seconds',
+  'page_views',
+  'event_count',
+  'event_names',
+  'entry_url',
+  'entry_title',
+  'exit_url',
+  'referring_domain',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'device_type',
+  'session_id',
+]
+const EVENT = ['timestamp', 'event', 'url', 'data', 'event_id']
 
 export const CONTACT_TOOLS: readonly Tool[] = [
   tool({
@@ -41,6 +61,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       count_only: Type.Optional(Type.Boolean({ description: 'Return only the total.' })),
       ...pageInput,
     },
+    output: pageOf('contacts', contactRow),
     async run(call, { query, filter, fields, limit = ROWS, cursor, ...rest }) {
       const place = placeOf(cursor, limit)
       const contact = query === undefined ? null : contactOfPseudonym(query.trim())
@@ -65,6 +86,18 @@ export const CONTACT_TOOLS: readonly Tool[] = [
         Type.Boolean({ description: 'Add where each value came from (unified profile). Default: false.' }),
       ),
     },
+    output: {
+      contact: record({
+        ...contactRow,
+        segment_ids: texts,
+        first_seen_at: text,
+        updated_at: text,
+        notes: listOf(record(NOTE)),
+      }),
+      unified_profile: bag,
+      total_events: count,
+      latest_events: listOf(record({ event_id: text, event: text, timestamp: text, url: text, title: text })),
+    },
     async run(call, { contact_id, include_sources: withSources = false }) {
       const result = await call.operate('getContact', { contact_id: idOf(contact_id), events_limit: '10' })
       return compactRecord({
@@ -79,9 +112,25 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     name: 'contact_timeline',
     title: "A contact's timeline",
     description:
-      'What one contact did, newest first: visits to the website (with pages, duration and origin) and single events such as forms, mails and changes.',
+      'What one contact did, newest first: visits to the website (with pages, duration, origin and the names of their events) and single events such as forms, mails and changes.',
     uses: ['getTimeline'],
     input: { contact_id: contactId, after: since, before: until, ...pageInput },
+    output: {
+      ...pageOf('items', {
+        kind: Type.Optional(Type.String({ description: 'visit or event' })),
+        ...Object.fromEntries(VISIT.map((name) => [name, text])),
+        duration_seconds: number,
+        page_views: count,
+        event_count: count,
+        event_names: texts,
+        timestamp: text,
+        event: text,
+        url: text,
+        data: bag,
+        event_id: text,
+      }),
+      next: text,
+    },
     async run(call, { contact_id, after, before, limit = ROWS, cursor }) {
       const place = placeOf(cursor, limit)
       const sent = { contact_id: idOf(contact_id), date_after: after, date_before: before, include: 'system', ...place }
@@ -102,6 +151,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     description: 'Add a note (Markdown) to a contact. People see it on the contact’s page.',
     uses: ['createNote'],
     input: { contact_id: contactId, content: Type.String({ minLength: 1, maxLength: 20_000 }) },
+    output: { note: record({ note_id: text, contact_id: text, created_at: text }) },
     async run(call, { contact_id, content }) {
       const id = idOf(contact_id)
       const result = await call.operate('createNote', { contact_id: id, content: await call.reveal(content, id) })
@@ -121,6 +171,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       ),
       company_id: Type.Optional(Type.Union([idInput(), Type.Null()])),
     },
+    output: { contact: record(contactRow) },
     async run(call, { contact_id, ...change }) {
       call.refusePseudonyms(change)
       const result = await call.operate('updateContact', { contact_id: idOf(contact_id), ...change })
@@ -131,23 +182,6 @@ export const CONTACT_TOOLS: readonly Tool[] = [
 
 /** The contact may not exist: a caller with access to events may not be allowed to learn that. */
 const NOTHING_FOUND = 'No events. Check contact_id with search_contacts, or leave out after and before.'
-
-const VISIT = [
-  'started_at',
-  'duration_seconds',
-  'page_views',
-  'event_count',
-  'entry_url',
-  'entry_title',
-  'exit_url',
-  'referring_domain',
-  'utm_source',
-  'utm_medium',
-  'utm_campaign',
-  'device_type',
-  'session_id',
-]
-const EVENT = ['timestamp', 'event', 'url', 'data', 'event_id']
 
 /** A contact's id, also from a pseudonym of the contact. */
 export function idOf(text: string): string {

@@ -3,6 +3,9 @@ import { listResult, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
 import { idOf, rowsOf, totalOf } from './contacts.ts'
 import { contactId, pageInput } from './inputs.ts'
+import { count, listOf, pageOf, record, text } from './outputs.ts'
+
+const PARTY = record({ address: text, name: text, role: text })
 
 export const CONVERSATION_TOOLS: readonly Tool[] = [
   tool({
@@ -18,6 +21,16 @@ export const CONVERSATION_TOOLS: readonly Tool[] = [
       ),
       ...pageInput,
     },
+    output: pageOf('conversations', {
+      thread_id: text,
+      channel: text,
+      source: text,
+      subject: text,
+      participants: listOf(PARTY),
+      message_count: count,
+      last_message_at: text,
+      messages: listOf(record({ direction: text, from: PARTY, sent_at: text, text })),
+    }),
     async run(call, { contact_id, include_messages: withMessages = false, limit = 5, cursor }) {
       const place = placeOf(cursor, limit)
       const result = await call.operate('listConversations', {

@@ -4,11 +4,15 @@ import { DAY_MS } from '../../platform/time.ts'
 import { compact, pick } from '../results.ts'
 import { type Tool, type ToolCall, tool } from '../tool.ts'
 import { rowsOf } from './contacts.ts'
+import { bag, count, flag, listOf, record, text, texts } from './outputs.ts'
 
 const PARTS = ['contacts', 'companies', 'events', 'segments', 'agents'] as const
 type Part = (typeof PARTS)[number]
 
 const NAMES_MAX = 100
+
+const PROPERTY = record({ name: text, type: text, choices: texts, newest_with_value: count })
+const RECORDS = record({ total: count, properties: listOf(PROPERTY), more_properties: count })
 
 /** Describes the workspace: the names and ids that other tools need. */
 export const DESCRIBE_SCHEMA: Tool = tool({
@@ -21,6 +25,22 @@ export const DESCRIBE_SCHEMA: Tool = tool({
     parts: Type.Optional(
       Type.Array(Type.Enum([...PARTS]), { minItems: 1, maxItems: PARTS.length, description: 'Default: all of them.' }),
     ),
+  },
+  output: {
+    contacts: RECORDS,
+    companies: RECORDS,
+    events: record({
+      total_90_days: count,
+      event_types: bag,
+      more_event_types: count,
+      fields: texts,
+      more_fields: count,
+    }),
+    segments: record({ total: count, list: listOf(record({ segment_id: text, name: text, contact_count: count })) }),
+    agents: record({
+      total: count,
+      list: listOf(record({ agent_id: text, name: text, description: text, enabled: flag, capabilities: texts })),
+    }),
   },
   async run(call, { parts = PARTS }) {
     const described = await Promise.all(parts.map(async (part) => [part, await describe(call, part)] as const))
@@ -74,11 +94,18 @@ async function describeEvents(call: ToolCall) {
   const names = (properties as { name: string }[]).map(({ name }) => name)
   return {
     total_90_days: total,
-    event_types: Object.fromEntries(byType.map(({ type, count }) => [type, count])),
+    event_types: countsOf(byType),
     ...more('more_event_types', Number(known) - byType.length),
     fields: names.slice(0, NAMES_MAX),
     ...more('more_fields', names.length - NAMES_MAX),
   }
+}
+
+/** The counts by name. Names from which the same values are hidden count together. */
+function countsOf(byType: readonly { type: string; count: number }[]): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const { type, count: events } of byType) counts.set(type, (counts.get(type) ?? 0) + events)
+  return Object.fromEntries(counts)
 }
 
 function more(name: string, count: number): Values {

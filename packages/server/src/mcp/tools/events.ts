@@ -10,6 +10,7 @@ import { type Tool, tool } from '../tool.ts'
 import { requireVisible } from './comparisons.ts'
 import { idOf, totalOf } from './contacts.ts'
 import { companyId, pageInput, ROWS, since, until } from './inputs.ts'
+import { bag, count, listOf, pageOf, person, record, text } from './outputs.ts'
 
 const eventType = Type.Optional(
   Type.String({ maxLength: EVENT_NAME_LENGTH_MAX, description: 'Exact event name, e.g. page_view.' }),
@@ -33,6 +34,17 @@ function withContactIds(filters: Values): Values {
     ...(typeof id === 'string' ? { contact_id: idOf(id) } : {}),
     ...(Array.isArray(ids) ? { contact_ids: ids.map((each) => (typeof each === 'string' ? idOf(each) : each)) } : {}),
   }
+}
+
+const COMPANY = record({ company_id: text, name: text, domain: text })
+
+/** Buckets of hidden values. Those of equal size are in the order of the values, which would reveal them beside known ones. */
+function unordered(buckets: unknown): Values[] {
+  const keyOf = ({ key }: Values) => String(key)
+  return (buckets as Values[]).toSorted((one, other) => {
+    if (one.value !== other.value) return Number(other.value) - Number(one.value)
+    return keyOf(one) < keyOf(other) ? -1 : 1
+  })
 }
 
 export const EVENT_TOOLS: readonly Tool[] = [
@@ -60,6 +72,18 @@ export const EVENT_TOOLS: readonly Tool[] = [
       count_only: Type.Optional(Type.Boolean({ description: 'Return only the total.' })),
       ...pageInput,
     },
+    output: pageOf('events', {
+      timestamp: text,
+      event: text,
+      url: text,
+      data: bag,
+      referring_domain: text,
+      contact_id: text,
+      contact: person,
+      company: COMPANY,
+      visitor_id: text,
+      event_id: text,
+    }),
     async run(call, { after, before, contact_id, include_system: system, limit = ROWS, cursor, ...rest }) {
       const place = placeOf(cursor, limit)
       const result = await call.operate('listEvents', {
@@ -104,6 +128,21 @@ export const EVENT_TOOLS: readonly Tool[] = [
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'Buckets, 25 by default.' })),
       include_system: includeSystem,
     },
+    output: {
+      entity: text,
+      group_by: text,
+      metric: text,
+      total: count,
+      distinct_groups: count,
+      buckets: listOf(
+        record({
+          key: Type.Optional(Type.Union([Type.String(), Type.Boolean(), Type.Number()])),
+          value: Type.Optional(Type.Number()),
+          contact: person,
+          company: COMPANY,
+        }),
+      ),
+    },
     async run(call, { include_system: system, filters, ...rest }) {
       const entity = rest.entity === 'companies' ? 'companies' : 'contacts'
       await requireVisible(call, entity, rest.metric_field, 'added up')
@@ -114,7 +153,11 @@ export const EVENT_TOOLS: readonly Tool[] = [
       }
       call.refusePseudonyms(sent)
       const result = await call.operate('aggregate', sent)
-      return compactRecord(pick(result, ['entity', 'group_by', 'metric', 'total', 'distinct_groups', 'buckets']))
+      const buckets = (await call.isHidden(entity, rest.group_by)) ? unordered(result.buckets) : result.buckets
+      return compactRecord({
+        ...pick(result, ['entity', 'group_by', 'metric', 'total', 'distinct_groups']),
+        buckets,
+      })
     },
   }),
   tool({
@@ -132,6 +175,12 @@ export const EVENT_TOOLS: readonly Tool[] = [
         Type.Enum(['type', 'domain', 'day'], { description: 'Only this list. Default: all three.' }),
       ),
       include_system: includeSystem,
+    },
+    output: {
+      total: count,
+      by_type: listOf(record({ type: text, count })),
+      by_domain: listOf(record({ domain: text, count })),
+      by_day: listOf(record({ date: text, count })),
     },
     async run(call, { after, before, include_system: system, ...rest }) {
       const include = system ? 'system' : undefined

@@ -6,6 +6,7 @@ import { type Tool, tool } from '../tool.ts'
 import { checkComparisons } from './comparisons.ts'
 import { rowsOf, totalOf } from './contacts.ts'
 import { pageInput, ROWS, segmentFilter } from './inputs.ts'
+import { contactRow, count, flag, listOf, pageOf, record, segmentRow, text } from './outputs.ts'
 
 const ROW = ['segment_id', 'name', 'description', 'contact_count', 'counting', 'filter']
 
@@ -16,6 +17,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
     description: 'The saved segments with their filters and numbers of contacts.',
     uses: ['listSegments'],
     input: pageInput,
+    output: pageOf('segments', segmentRow),
     async run(call, { limit = 25, cursor }) {
       const place = placeOf(cursor, limit)
       const result = await call.operate('listSegments', { ...place })
@@ -28,6 +30,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
     description: 'The contacts in a segment.',
     uses: ['listSegmentContacts'],
     input: { segment_id: idInput(), ...pageInput },
+    output: { segment_name: text, counting: flag, ...pageOf('contacts', contactRow) },
     async run(call, { segment_id, limit = ROWS, cursor }) {
       const place = placeOf(cursor, limit)
       const result = await call.operate('listSegmentContacts', { segment_id, ...place })
@@ -42,6 +45,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
       'Count the contacts that a filter matches, and return a few of them, without saving anything. Use it before create_segment.',
     uses: ['previewSegment'],
     input: { filter: segmentFilter },
+    output: { count, sample: listOf(record(contactRow)) },
     async run(call, { filter }) {
       await checkComparisons(call, 'contacts', filter)
       const result = await call.operate('previewSegment', await call.reveal({ filter }))
@@ -59,6 +63,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
       description: Type.Optional(Type.String({ maxLength: 1_000 })),
       filter: segmentFilter,
     },
+    output: { segment: record(segmentRow) },
     async run(call, sent) {
       await checkComparisons(call, 'contacts', sent.filter)
       call.refusePseudonyms(sent)

@@ -20,3 +20,22 @@ export function containsFolded(column: string, parameter: string): string {
   const isAscii = `length(${column}) = lengthUTF8(${column})`
   return `if(${isAscii}, positionCaseInsensitive(${column}, ${part}), position(${folded(column)}, ${part})) > 0`
 }
+
+/** Email addresses, also encoded ones, and phone numbers. */
+const ADDRESSES = String.raw`[^\\s/<>]*(@|%40)[^\\s/<>]*|[+(]?\\d[\\d\\s().-]{5,}\\d`
+const OUTSIDE_WORD = String.raw`[^\\p{L}\\p{M}\\p{N}]`
+const WORD_AT_START = /^[\p{L}\p{M}\p{N}]/u
+const WORD_AT_END = /[\p{L}\p{M}\p{N}]$/u
+
+/**
+ * Whether a column contains a text as AI agents see it: without addresses, phone numbers and the parameters of URLs. Only
+ * whole words count, because the column may name a person, whose name must not be found letter by letter.
+ * @param text the parameter's value
+ */
+export function containsVisible(column: string, parameter: string, text: string): string {
+  const shown = `replaceRegexpAll(cutQueryStringAndFragment(${column}), '${ADDRESSES}', '\\n')`
+  const quoted = `regexpQuoteMeta(${folded(`{${parameter}: String}`)})`
+  const start = WORD_AT_START.test(text) ? `(^|${OUTSIDE_WORD})` : ''
+  const end = WORD_AT_END.test(text) ? `($|${OUTSIDE_WORD})` : ''
+  return `match(${folded(shown)}, concat('${start}', ${quoted}, '${end}'))`
+}

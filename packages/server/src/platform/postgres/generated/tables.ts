@@ -146,11 +146,13 @@ export interface ApiKeys {
   key_hash: Buffer;
   key_id: string;
   last_used_at: Timestamp | null;
+  mcp_only: Generated<boolean>;
   name: string;
   redacts: Generated<boolean>;
   revoked_at: Timestamp | null;
   scopes: string[];
   tenant_id: string;
+  tools: Generated<string[]>;
 }
 
 export interface AuditLog {
@@ -751,6 +753,7 @@ export interface OauthGrants {
   revoked_at: Timestamp | null;
   scopes: string[];
   tenant_id: string;
+  tools: Generated<string[]>;
   user_id: string;
 }
 
