@@ -91,9 +91,11 @@ function positionOf({ created_at, delivery_id }: { created_at: Date; delivery_id
   return `${created_at.toISOString()}_${delivery_id}`
 }
 
+const POSITION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_(.+)$/
+
 function parsePosition(after: string): { createdAt: Date; deliveryId: string } {
-  const [time = '', deliveryId = '', ...more] = after.split('_')
+  const [, time = '', deliveryId = ''] = POSITION.exec(after) ?? []
   const createdAt = new Date(time)
-  if (more.length === 0 && !Number.isNaN(createdAt.getTime()) && isUuid(deliveryId)) return { createdAt, deliveryId }
+  if (!Number.isNaN(createdAt.getTime()) && isUuid(deliveryId)) return { createdAt, deliveryId }
   throw validationError([{ path: 'after', message: 'must be the `next` of an earlier response' }])
 }
