@@ -3,7 +3,7 @@ import { validationError } from '../platform/errors.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { hasStatus } from './deliveries.ts'
-import { NOTIFY_WORKERS } from './queue/add.ts'
+import { bringForward } from './queue/bring-forward.ts'
 import { queueAgain, requireActive } from './resend.ts'
 
 /** Which deliveries of a range are sent again. */
@@ -87,55 +87,15 @@ function waitingOf(tx: Tenant, subscriptionId: string, now: Date) {
     .where('is_claimed', '=', false)
 }
 
-/**
- * Moves those deliveries that wait for a retry into queue rows that are due now. Their next attempts keep their numbers.
- * A row that a worker claims or changes meanwhile is read again once it is locked.
- * @returns how many.
- */
-async function bringForward(
-  tx: Tenant,
-  subscriptionId: string,
-  deliveryIds: readonly string[],
-  now: Date,
-): Promise<number> {
-  const isSameRow = sql`queued.tenant_id = parts.tenant_id AND queued.subscription_id = parts.subscription_id
-    AND queued.due_at = parts.due_at AND queued.batch_id = parts.batch_id`
-  // Each row's deliveries are looked up in a hash table: comparing two long lists would take their product.
-  const { rows } = await sql<{ count: number }>`WITH wanted AS MATERIALIZED (
-      SELECT unnest(${deliveryIds}::uuid[]) AS delivery_id
-    ), locked AS (
-      SELECT queued.* FROM webhook_queue AS queued WHERE queued.tenant_id = ${tx.id} AND queued.subscription_id = ${subscriptionId}
-        AND queued.due_at > ${now} AND NOT queued.is_claimed
-        AND EXISTS (SELECT FROM unnest(queued.delivery_ids) AS each WHERE (each IN (SELECT delivery_id FROM wanted)) IS TRUE)
-      ORDER BY queued.batch_id FOR UPDATE
-    ), parts AS MATERIALIZED (
-      SELECT locked.*,
-        ARRAY(SELECT each FROM unnest(delivery_ids) AS each WHERE (each IN (SELECT delivery_id FROM wanted)) IS TRUE) AS moved_ids,
-        ARRAY(SELECT each FROM unnest(delivery_ids) AS each WHERE (each IN (SELECT delivery_id FROM wanted)) IS NOT TRUE) AS remaining_ids
-      FROM locked
-    ), emptied AS (
-      DELETE FROM webhook_queue AS queued USING parts WHERE remaining_ids = '{}' AND ${isSameRow}
-    ), divided AS (
-      UPDATE webhook_queue AS queued SET delivery_ids = remaining_ids FROM parts WHERE remaining_ids <> '{}' AND ${isSameRow}
-    ), moved AS (
-      INSERT INTO webhook_queue (tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids)
-      SELECT tenant_id, subscription_id, ${now}, gen_random_uuid(), attempt, moved_ids FROM parts
-      RETURNING delivery_ids, ${sql.raw(NOTIFY_WORKERS)} AS notified
-    ), dated AS (
-      UPDATE webhook_deliveries SET due_at = ${now} WHERE tenant_id = ${tx.id}
-        AND delivery_id IN (SELECT unnest(delivery_ids) FROM moved)
-    )
-    SELECT coalesce(sum(cardinality(delivery_ids)), 0)::integer AS count FROM moved`.execute(tx.unrestricted)
-  return rows[0]?.count ?? 0
-}
-
 function positionOf({ created_at, delivery_id }: { created_at: Date; delivery_id: string }): string {
   return `${created_at.toISOString()}_${delivery_id}`
 }
 
+const POSITION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_(.+)$/
+
 function parsePosition(after: string): { createdAt: Date; deliveryId: string } {
-  const [time = '', deliveryId = '', ...more] = after.split('_')
+  const [, time = '', deliveryId = ''] = POSITION.exec(after) ?? []
   const createdAt = new Date(time)
-  if (more.length === 0 && !Number.isNaN(createdAt.getTime()) && isUuid(deliveryId)) return { createdAt, deliveryId }
+  if (!Number.isNaN(createdAt.getTime()) && isUuid(deliveryId)) return { createdAt, deliveryId }
   throw validationError([{ path: 'after', message: 'must be the `next` of an earlier response' }])
 }
