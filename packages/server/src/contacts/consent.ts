@@ -113,6 +113,7 @@ const OWN: readonly string[] = ['do_not_contact', 'unsubscribed']
 
 /** A tenant has few names of properties, which all of its contacts have in common. */
 const KINDS_KEPT_MAX = 20_000
+const NAME_LENGTH_MAX = 128
 const kinds = new Map<string, Kind | null>()
 
 function kindOf(name: string): Kind | null {
@@ -121,7 +122,7 @@ function kindOf(name: string): Kind | null {
   const plain = plainText(name)
   const kind = PATTERNS.find(([, pattern]) => pattern.test(plain))?.[0] ?? null
   if (kinds.size >= KINDS_KEPT_MAX) kinds.clear()
-  kinds.set(name, kind)
+  if (name.length <= NAME_LENGTH_MAX) kinds.set(name, kind)
   return kind
 }
 
@@ -157,14 +158,19 @@ const RULES: readonly ConsentRule[] = ['do_not_contact', 'unsubscribed', 'bounce
 
 /** Which property decides that a contact is not written to; null if none does. */
 export function consentOf(properties: Readonly<Record<string, PropertyValue>>): Consent | null {
+  return consentsOf(properties)[0] ?? null
+}
+
+/** All properties that stop outreach to a contact; the one that decides comes first. */
+export function consentsOf(properties: Readonly<Record<string, PropertyValue>>): Consent[] {
   const found = Object.keys(properties).flatMap((property): Consent[] => {
     const value = properties[property] as PropertyValue
     const rule = ruleBrokenBy(property, value)
     return rule === null ? [] : [{ property, value, rule }]
   })
-  const isFirst = (a: Consent, b: Consent) =>
+  const inOrder = (a: Consent, b: Consent) =>
     RULES.indexOf(a.rule) - RULES.indexOf(b.rule) || (a.property < b.property ? -1 : 1)
-  return found.sort(isFirst)[0] ?? null
+  return found.sort(inOrder)
 }
 
 const FLAG_LENGTH_MAX = 40
