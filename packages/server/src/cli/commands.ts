@@ -1,11 +1,11 @@
 import { FORMAT_NAMES, isFormatName } from '../event-formats/formats.ts'
 import { type EventImportSummary, failedLinesOf } from '../event-imports/import-events.ts'
+import { type Encoding, isDelimiter, isEncoding } from '../imports/encoding.ts'
 import { consentSentences, failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
 import { seedTenant } from '../seed/seed.ts'
-import { type Command, type CommandOnce, existingTenant, numberOf, optional, tenant } from './command.ts'
-import { chosenFormat, problemOfFormat } from './contact-import-options.ts'
+import { type Command, type CommandOnce, existingTenant, numberOf, optional, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
 import { runEventImport } from './event-import-command.ts'
 import { FOLLOWING_COMMANDS } from './following/commands.ts'
@@ -150,3 +150,28 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
 
 /** All commands of `cdsctl`, by name. */
 export const COMMANDS: Record<string, Command> = { ...DATABASE_COMMANDS, ...FOLLOWING_COMMANDS }
+
+/** What is wrong with the options that say how a file of contacts is written; null if nothing is. */
+function problemOfFormat(values: Values): string | null {
+  const { encoding, delimiter, 'header-line': line } = values
+  if (encoding !== undefined && !isEncoding(String(encoding))) {
+    return '--encoding must be one of those of PUT /v1/imports/:import_id/format, such as utf-8, windows-1252 or macintosh'
+  }
+  if (delimiter !== undefined && !isDelimiter(delimiterOf(delimiter))) {
+    return '--delimiter must be one character that is no letter, digit or quotation mark; tab is a tab'
+  }
+  return line === undefined || /^\d{1,4}$/.test(String(line)) ? null : '--header-line must be a whole number'
+}
+
+/** How a file of contacts is written, as far as the options say. */
+function chosenFormat({ encoding, delimiter, 'header-line': line }: Values) {
+  return {
+    encoding: encoding === undefined ? undefined : (String(encoding) as Encoding),
+    delimiter: delimiter === undefined ? undefined : delimiterOf(delimiter),
+    headerLine: line === undefined ? undefined : Number(line),
+  }
+}
+
+function delimiterOf(option: Values[string]): string {
+  return option === 'tab' || option === '\\t' ? '\t' : String(option)
+}

@@ -7,12 +7,12 @@ export function contentOf(cell: string): string {
   const formula = /^="((?:[^"]|"")*)"$/.exec(text)
   if (formula) return (formula[1] ?? '').replaceAll('""', '"').trim()
   // An apostrophe marks a number as text; our downloads put one before texts that a spreadsheet would evaluate.
-  if (/^'(?=[=+\-@])|^'(?=[\d\s.,/()-]*\d[\d\s.,/()-]*$)/.test(text)) return text.slice(1).trim()
+  if (/^'[=+\-@]/.test(text) || (/^'[\d\s.,/()-]+$/.test(text) && /\d/.test(text))) return text.slice(1).trim()
   // Outlook's date of nothing.
   return text === '0/0/00' ? '' : text
 }
 
-const BETWEEN_ADDRESSES = /\s*(?::::|[,;|\r\n])\s*/
+const BETWEEN_ADDRESSES = /:::|[,;|\r\n]/
 
 /**
  * The address in a cell: also of `mailto:ada@example.com` and `Ada <ada@example.com>`. Some exports list all addresses of a person in one

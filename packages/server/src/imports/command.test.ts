@@ -158,7 +158,8 @@ test('a file that a person wrote is read as it is meant, and what it does to con
     0,
     expect.objectContaining({
       ...{ created: 1, encoding: 'macintosh', delimiter: ';', header_line: 3 },
-      ...{ silenced: 1, silenced_by: ['Email Opt Out'], released: 0, warnings: [] },
+      ...{ silenced: 1, silenced_by: ['Email Opt Out'], released: 0 },
+      warnings: ['Title was imported as a property of its own, because Job Title is the jobtitle.'],
     }),
   ])
   expect(stderr).toContain('1 contact will get no more mail, because of Email Opt Out.')
@@ -185,7 +186,16 @@ test('an uploaded file is read in another way by a command', async () => {
     const content = Buffer.from('email,Ort\nread@acme.example,M\x9fnchen\n', 'latin1')
     const response = await fetch(`${url}/v1/imports`, { method: 'POST', headers, body: new Uint8Array(content) })
     const { import_id } = ((await response.json()) as { import: { import_id: string } }).import
-    const read = await cds('import', 'read', import_id, '--tenant', tenantId, '--encoding', 'windows-1252')
+    const read = await cds(
+      'import',
+      'read',
+      '--import-id',
+      import_id,
+      '--tenant',
+      tenantId,
+      '--encoding',
+      'windows-1252',
+    )
     expect(read.body).toMatchObject({ encoding: 'windows-1252', columns: [{}, { samples: ['M\u0178nchen'] }] })
   } finally {
     await service.end('SIGTERM')

@@ -1,3 +1,4 @@
+import { firstCharacters } from '../platform/characters.ts'
 import { unusableFile } from './csv.ts'
 import { type Encoding, OLD_ENCODINGS } from './encoding.ts'
 
@@ -24,9 +25,12 @@ export interface Reading {
   words: string
 }
 
-const SAMPLE_BYTES = 32_768
-const WORD_BYTES_MAX = 40
+const SAMPLE_BYTES = 4096
+const WORD_BYTES_MAX = 400
 const WORDS_SHOWN = 3
+/** The likeliest encodings, between which the shown words decide. */
+const COMPARED = 4
+const SHOWN_LENGTH_MAX = 40
 /** Enough to see a file's zero bytes and control characters. */
 const HEAD_BYTES = 4096
 /** Valid characters for each invalid byte in a UTF-8 file with a few broken rows: text in other encodings has next to none. */
@@ -49,27 +53,42 @@ export function detectEncoding(): { see(chunk: Buffer): void; end(): Promise<Det
   const strict = new TextDecoder('utf-8', { fatal: true })
   const counting = new TextDecoder('utf-8')
   const words: Buffer[] = []
+  const known = new Set<string>()
   let head: Buffer = Buffer.alloc(0)
+  let rest: Buffer = Buffer.alloc(0)
   let isUtf8 = true
   let valid = 0
   let invalid = 0
   let wordBytes = 0
+  /** Words may continue in the next chunk: cut ones would look like broken characters. */
+  const addWords = (bytes: Buffer, isEnd: boolean) => {
+    const end = isEnd ? bytes.length : bytes.findLastIndex(isBreak) + 1
+    rest = bytes.length - end > WORD_BYTES_MAX ? Buffer.alloc(0) : Buffer.from(bytes.subarray(end))
+    for (const word of wordsOf(bytes.subarray(0, end))) {
+      if (wordBytes >= SAMPLE_BYTES) return
+      const plain = word.toString('latin1')
+      if (known.has(plain)) continue
+      known.add(plain)
+      wordBytes += word.length
+      words.push(word)
+    }
+  }
   return {
     see: (chunk) => {
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
       if (markOf(head) !== null) return
       if (isUtf8) isUtf8 = isValid(() => strict.decode(chunk, { stream: true }))
       const text = counting.decode(chunk, { stream: true })
-      if (text.length === chunk.length && !text.includes('\ufffd')) return
+      if (text.length === chunk.length && !text.includes('\ufffd')) {
+        rest = Buffer.alloc(0)
+        return
+      }
       const lost = count(text, '\ufffd')
       // Where another program has lost a character, the file is valid nevertheless.
       if (lost > 0) invalid += Math.max(0, lost - count(chunk.toString('latin1'), '\xef\xbf\xbd'))
       valid += text.match(/\P{ASCII}/gu)?.length ?? 0
       valid -= lost
-      for (const word of wordsOf(chunk, SAMPLE_BYTES - wordBytes)) {
-        wordBytes += word.length
-        words.push(word)
-      }
+      if (wordBytes < SAMPLE_BYTES) addWords(Buffer.concat([rest, chunk]), false)
     },
     end: async () => {
       const marked = markOf(head) ?? unmarkedUtf16(head)
@@ -77,7 +96,8 @@ export function detectEncoding(): { see(chunk: Buffer): void; end(): Promise<Det
       const problem = problemOf(head)
       if (problem !== null) return { encoding: null, problem, readings: [] }
       isUtf8 &&= isValid(() => strict.decode())
-      if (words.length === 0) return { encoding: 'utf-8', readings: [] }
+      if (wordBytes < SAMPLE_BYTES) addWords(rest, true)
+      if (words.length === 0) return { encoding: isUtf8 ? 'utf-8' : 'windows-1252', readings: [] }
       const readings = await readingsOf(words)
       if (!isUtf8 && valid < VALID_PER_INVALID * invalid) {
         const encoding = readings[0]?.encoding ?? 'windows-1252'
@@ -116,20 +136,19 @@ function problemOf(head: Buffer): string | null {
   return controls > 1 + head.length / 20 ? NOT_TEXT : null
 }
 
-/** The words of a chunk with a byte beyond ASCII, shortened. */
-function* wordsOf(chunk: Buffer, bytesMax: number): Generator<Buffer> {
-  const isBreak = (byte: number | undefined) =>
-    byte === undefined || [0x0a, 0x0d, 0x09, 0x22, 0x2c, 0x3b].includes(byte)
-  let left = bytesMax
-  for (let at = 0; at < chunk.length && left > 0; at++) {
-    if ((chunk[at] ?? 0) < 0x80) continue
+/** No encoding has these bytes as a part of another character. */
+const BREAKS = [0x09, 0x0a, 0x0d, 0x20, 0x22, 0x2c, 0x3b]
+const isBreak = (byte: number) => BREAKS.includes(byte)
+
+/** The words with a byte beyond ASCII. Those that are very long, which are no words, are left out. */
+function* wordsOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at++) {
+    if ((bytes[at] ?? 0) < 0x80) continue
     let start = at
-    while (start > 0 && !isBreak(chunk[start - 1]) && at - start < WORD_BYTES_MAX) start--
+    while (start > 0 && !isBreak(bytes[start - 1] ?? 0) && at - start < WORD_BYTES_MAX) start--
     let end = at
-    while (end < chunk.length && !isBreak(chunk[end])) end++
-    const word = Buffer.from(chunk.subarray(start, end))
-    left -= word.length
-    yield word
+    while (end < bytes.length && !isBreak(bytes[end] ?? 0)) end++
+    if (end - start <= WORD_BYTES_MAX) yield Buffer.from(bytes.subarray(start, end))
     at = end
   }
 }
@@ -137,7 +156,7 @@ function* wordsOf(chunk: Buffer, bytesMax: number): Generator<Buffer> {
 /** The words in each encoding in which they are text, the likeliest first. */
 async function readingsOf(words: readonly Buffer[]): Promise<Reading[]> {
   const { detectAll } = await import('jschardet')
-  const bytes = Buffer.concat(words.flatMap((word) => [word, Buffer.from('\n')]))
+  const bytes = Buffer.concat(words.flatMap((word) => [word, Buffer.from(' ')]))
   const guesses = new Map<Encoding, number>()
   for (const { encoding, confidence } of detectAll(bytes, { minimumThreshold: 0 })) {
     const known = decoderOf(encoding)
@@ -149,13 +168,22 @@ async function readingsOf(words: readonly Buffer[]): Promise<Reading[]> {
     const text = decoder.decode(bytes)
     if (text.includes('\ufffd')) return []
     const guess = (guesses.get(encoding) ?? 0) / highest
-    return { encoding, text, words: shownWords(words, decoder), score: plausibility(text) * 4 + guess }
+    return { encoding, text, score: plausibility(text) * 4 + guess }
   })
   // Of encodings in which the words are the same, the commonest one stands for all.
   const different = [...Map.groupBy(scored, ({ text }) => text).values()].flatMap(([first, ...same]) =>
     first ? { ...first, score: Math.max(first.score, ...same.map(({ score }) => score)) } : [],
   )
-  return different.sort((a, b) => b.score - a.score).map(({ encoding, words: shown }) => ({ encoding, words: shown }))
+  const ranked = different.sort((a, b) => b.score - a.score).map(({ encoding }) => encoding)
+  const telling = tellingFirst(words, ranked.slice(0, COMPARED))
+  return ranked.map((encoding) => ({ encoding, words: shownWords(telling, new TextDecoder(encoding)) }))
+}
+
+/** The words, first those that read differently in the likeliest encodings. */
+function tellingFirst(words: readonly Buffer[], encodings: readonly Encoding[]): Buffer[] {
+  const decoders = encodings.map((encoding) => new TextDecoder(encoding))
+  const counted = words.map((word) => ({ word, count: new Set(decoders.map((each) => each.decode(word))).size }))
+  return counted.sort((a, b) => b.count - a.count).map(({ word }) => word)
 }
 
 /** Names of the detector that `TextDecoder` does not know. */
@@ -181,12 +209,8 @@ function decoderOf(name: string | null): Encoding | undefined {
 function shownWords(words: readonly Buffer[], decoder: InstanceType<typeof TextDecoder>): string {
   const texts = new Set<string>()
   for (const word of words) {
-    texts.add(
-      decoder
-        .decode(word)
-        .replace(/\p{Cc}/gu, '�')
-        .trim(),
-    )
+    const text = decoder.decode(word).replace(/\p{Cc}/gu, '�')
+    texts.add(firstCharacters(text.trim(), SHOWN_LENGTH_MAX))
     if (texts.size === WORDS_SHOWN) break
   }
   return [...texts].join(', ')

@@ -1,5 +1,6 @@
 import { emailOf } from './cells.ts'
 import { createRowParser, type FileRow } from './contact-rows.ts'
+import { isDelimiter } from './encoding.ts'
 import { targetOf } from './known-exports.ts'
 
 const DELIMITERS = [',', ';', '\t', '|']
@@ -32,9 +33,9 @@ export interface ChosenShape {
  * @param isWhole whether the text is the whole file. @returns null if it has no row, or none at the chosen line.
  */
 export function shapeOf(text: string, isWhole: boolean, chosen: ChosenShape): Shape | null {
-  const directive = /^\ufeff?"?sep=(.)"?([^\S\r\n]|\1)*(\r\n?|\n|$)/i.exec(text)
-  const firstLine = directive ? 2 : 1
-  const delimiter = chosen.delimiter ?? directive?.[1] ?? delimiterOf(text, isWhole, firstLine)
+  const directive = separatorOf(text)
+  const firstLine = directive === null ? 1 : 2
+  const delimiter = chosen.delimiter ?? directive ?? delimiterOf(text, isWhole, firstLine)
   const rows = rowsOf(text, isWhole, { delimiter, firstLine })
   const headerLine = chosen.headerLine ?? headerLineOf(rows)
   if (headerLine === 0) {
@@ -47,6 +48,16 @@ export function shapeOf(text: string, isWhole: boolean, chosen: ChosenShape): Sh
   if (!header) return null
   const { line, cells, problem } = header
   return { delimiter, headerLine: line, headers: cells, rows, ...(problem === undefined ? {} : { problem }) }
+}
+
+/** The delimiter that Excel's first line names; null without such a line. Spreadsheets may have put it in quotes, or delimiters after it. */
+function separatorOf(text: string): string | null {
+  const [line = ''] = text.split(/[\r\n]/, 1)
+  const named = /^\ufeff?"?sep=(.)/i.exec(line)
+  if (!named) return null
+  const [start, delimiter = ''] = named
+  const rest = line.slice(start.length).replaceAll(delimiter, '').replace('"', '')
+  return rest.trim() === '' && isDelimiter(delimiter) ? delimiter : null
 }
 
 function rowsOf(text: string, isWhole: boolean, format: { delimiter: string; firstLine: number }): FileRow[] {

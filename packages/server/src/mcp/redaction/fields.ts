@@ -93,6 +93,10 @@ function ruleBeside(name: string, object: Values, { kindOfName, name: parent, wo
   }
   if (typeof property === 'string' && /^(value|values|before|after)$/.test(name)) return compared(property)
   if (typeof header === 'string' && name === 'samples') return compared(header)
+  // The first lines and words of a file that was uploaded: anything may be in them.
+  if (('line' in object && name === 'cells') || ('encoding' in object && name === 'words')) {
+    return { kind: 'free-text', words }
+  }
   // The words that a property may have, such as stages, which the service or the tenant chose.
   if (typeof object.name === 'string' && name === 'choices') return { kind: null, words: 'none' }
   if (typeof dimension === 'string' && name === 'buckets') return compared(dimension)
