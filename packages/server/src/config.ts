@@ -108,6 +108,7 @@ export interface LlmConfig {
 
 export interface RateLimits {
   apiPerMinute: number
+  downloadPerMinute: number
   invalidKeyPerIpPerMinute: number
   trackPerIpPerMinute: number
   trackPerTenantPerMinute: number
@@ -202,6 +203,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const rateLimitsOn = onOff('CDS_RATE_LIMITS', true)
   const limits: RateLimits = {
     apiPerMinute: integer('CDS_RATE_LIMIT_API_PER_MINUTE', 6_000, 1, 10_000_000),
+    downloadPerMinute: integer('CDS_RATE_LIMIT_DOWNLOAD_PER_MINUTE', 20, 1, 10_000_000),
     invalidKeyPerIpPerMinute: integer('CDS_RATE_LIMIT_INVALID_KEY_PER_IP_PER_MINUTE', 60, 1, 10_000_000),
     trackPerIpPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_IP_PER_MINUTE', 6_000, 1, 10_000_000),
     trackPerTenantPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_TENANT_PER_MINUTE', 600_000, 1, 100_000_000),
