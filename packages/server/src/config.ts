@@ -108,6 +108,7 @@ export interface LlmConfig {
 
 export interface RateLimits {
   apiPerMinute: number
+  downloadPerMinute: number
   invalidKeyPerIpPerMinute: number
   trackPerIpPerMinute: number
   trackPerTenantPerMinute: number
@@ -200,23 +201,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
 
   const port = integer('PORT', 8080, 0, 65_535)
   const rateLimitsOn = onOff('CDS_RATE_LIMITS', true)
-  const limits: RateLimits = {
-    apiPerMinute: integer('CDS_RATE_LIMIT_API_PER_MINUTE', 6_000, 1, 10_000_000),
-    invalidKeyPerIpPerMinute: integer('CDS_RATE_LIMIT_INVALID_KEY_PER_IP_PER_MINUTE', 60, 1, 10_000_000),
-    trackPerIpPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_IP_PER_MINUTE', 6_000, 1, 10_000_000),
-    trackPerTenantPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_TENANT_PER_MINUTE', 600_000, 1, 100_000_000),
-    sourcePerMinute: integer('CDS_RATE_LIMIT_SOURCE_PER_MINUTE', 600_000, 1, 100_000_000),
-    hookPerMinute: integer('CDS_RATE_LIMIT_HOOK_PER_MINUTE', 3_000, 1, 10_000_000),
-    hookPerTenantPerMinute: integer('CDS_RATE_LIMIT_HOOK_PER_TENANT_PER_MINUTE', 6_000, 1, 10_000_000),
-    scriptPerIpPerMinute: integer('CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE', 600, 1, 10_000_000),
-    formPerIpPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_IP_PER_MINUTE', 20, 1, 10_000_000),
-    formPerPersonPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
-    formPerTenantPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_TENANT_PER_MINUTE', 600, 1, 10_000_000),
-    signInPerIpPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
-    signInPerPersonPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
-    signInElsewherePerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_MINUTE', 20, 1, 10_000_000),
-    registrationPerIpPerMinute: integer('CDS_RATE_LIMIT_REGISTRATION_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
-  }
+  const limits = readRateLimits(integer)
   const mailLimits: MailLimits = {
     invitationsPerAddressPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
     invitationsPerPersonPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_PERSON_PER_HOUR', 50, 1, 10_000),
@@ -307,6 +292,27 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
+}
+
+function readRateLimits(integer: (name: string, fallback: number, min: number, max: number) => number): RateLimits {
+  return {
+    apiPerMinute: integer('CDS_RATE_LIMIT_API_PER_MINUTE', 6_000, 1, 10_000_000),
+    downloadPerMinute: integer('CDS_RATE_LIMIT_DOWNLOAD_PER_MINUTE', 20, 1, 10_000_000),
+    invalidKeyPerIpPerMinute: integer('CDS_RATE_LIMIT_INVALID_KEY_PER_IP_PER_MINUTE', 60, 1, 10_000_000),
+    trackPerIpPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_IP_PER_MINUTE', 6_000, 1, 10_000_000),
+    trackPerTenantPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_TENANT_PER_MINUTE', 600_000, 1, 100_000_000),
+    sourcePerMinute: integer('CDS_RATE_LIMIT_SOURCE_PER_MINUTE', 600_000, 1, 100_000_000),
+    hookPerMinute: integer('CDS_RATE_LIMIT_HOOK_PER_MINUTE', 3_000, 1, 10_000_000),
+    hookPerTenantPerMinute: integer('CDS_RATE_LIMIT_HOOK_PER_TENANT_PER_MINUTE', 6_000, 1, 10_000_000),
+    scriptPerIpPerMinute: integer('CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE', 600, 1, 10_000_000),
+    formPerIpPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_IP_PER_MINUTE', 20, 1, 10_000_000),
+    formPerPersonPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
+    formPerTenantPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_TENANT_PER_MINUTE', 600, 1, 10_000_000),
+    signInPerIpPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
+    signInPerPersonPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
+    signInElsewherePerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_MINUTE', 20, 1, 10_000_000),
+    registrationPerIpPerMinute: integer('CDS_RATE_LIMIT_REGISTRATION_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
+  }
 }
 
 /** The URL of a service on its own machine. */

@@ -160,6 +160,7 @@ export const TENANT_OPERATIONS = [
 
 const LABELS: Record<keyof RateLimits, string> = {
   apiPerMinute: 'API requests with one key',
+  downloadPerMinute: 'Downloads of files by one key or person',
   invalidKeyPerIpPerMinute: 'Invalid API keys from one address',
   trackPerIpPerMinute: 'Tracking requests from one address',
   trackPerTenantPerMinute: 'Tracking requests from all visitors',

@@ -7,12 +7,13 @@ import { CALLER_ERRORS, EVERYWHERE, IDEMPOTENCY_ERRORS } from '../operations/err
 import { refuseIfMatch } from '../operations/etag.ts'
 import { describeFurtherScopes, scopesAlways } from '../operations/further-scopes.ts'
 import { IdempotencyKey, IdempotentReplayed } from '../operations/http.ts'
-import { idempotencyKeyOf } from '../operations/idempotency.ts'
+import { callerOf, idempotencyKeyOf } from '../operations/idempotency.ts'
 import { requireScopeOf } from '../operations/scopes.ts'
 import { sendCsv } from '../overview/csv.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { decoderOf } from '../platform/http/read-body.ts'
 import {
   errorResponses,
@@ -38,6 +39,7 @@ interface Dependencies {
   config: Pick<Config, 'dataDirectory'>
   jobs: Pick<Jobs, 'send'>
   secrets: SecretBox
+  rateLimiter: Pick<RateLimiter, 'checkDownload'>
 }
 
 const UploadQuery = Type.Object({
@@ -136,6 +138,7 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
       },
     },
     async ({ tenant, actor, params }, reply) => {
+      dependencies.rateLimiter.checkDownload(callerOf(actor))
       const importId = pathId(params.import_id, 'import')
       const file = await failedRowsFile(tenant, importId, directory)
       const entry = { actor, ...entryOf('import.failed_rows_downloaded', importId) }

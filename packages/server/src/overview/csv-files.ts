@@ -9,6 +9,7 @@ import { COMPANY_PROPERTIES, CONTACT_PROPERTIES, type KnownProperty, namesOf } f
 import type { EventWithContact } from '../events/event-object.ts'
 import { eventPages } from '../events/pages.ts'
 import { joinContacts, type People } from '../events/people.ts'
+import { firstCharacters } from '../platform/characters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CsvFile, columnsOf } from './csv.ts'
 
@@ -117,6 +118,10 @@ function own(record: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
+/** Of the columns that a caller asked for: an entry is kept for ever. */
+const COLUMNS_LOGGED_MAX = 50
+const COLUMN_CHARACTERS_LOGGED_MAX = 40
+
 /**
  * The audit log records the list, its columns and the names of its filters. It omits filter values: a search may name a
  * person, and erasure does not reach the log.
@@ -129,7 +134,11 @@ export function exportEntry(
   // Leaves out filters that were not sent. The router also starts the query at `#`.
   const sent = new URLSearchParams(url.replace(/^[^?#]*[?#]/, ''))
   const filters = Object.keys(query).filter((key) => sent.has(key) && !NO_FILTERS.includes(key))
-  const details = { name, columns, filters }
+  const shown = columns
+    .slice(0, COLUMNS_LOGGED_MAX)
+    .map((column) => firstCharacters(column, COLUMN_CHARACTERS_LOGGED_MAX))
+  const omitted = columns.length - shown.length
+  const details = { name, columns: shown, ...(omitted > 0 ? { columns_omitted: omitted } : {}), filters }
   return { action: 'list.exported', subjectKind: 'export', subjectId: null, details }
 }
 

@@ -9,9 +9,11 @@ import type { People } from '../events/people.ts'
 import { includesSystem, ListEventsQuery } from '../events/requests.ts'
 import { audit } from '../operations/audit.ts'
 import { EVERYWHERE } from '../operations/errors.ts'
+import { callerOf } from '../operations/idempotency.ts'
 import { requireScopeOf } from '../operations/scopes.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { errorResponses, fileResponse, type NamedError } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { sendCsv } from './csv.ts'
@@ -36,11 +38,13 @@ export function csvRoutes(
     config,
     listFilters,
     people,
+    rateLimiter,
   }: {
     clock: Clock
     config: Pick<Config, 'eventFilterContactsMax'>
     listFilters: readonly ListFilter[]
     people: People
+    rateLimiter: Pick<RateLimiter, 'checkDownload'>
   },
 ): void {
   /** Sends a list as a dated file. */
@@ -49,6 +53,7 @@ export function csvRoutes(
     reply: FastifyReply,
     file: ListFile<Row>,
   ): Promise<FastifyReply> {
+    rateLimiter.checkDownload(callerOf(actor))
     const entry = exportEntry(file, query, url)
     return sendCsv(tenant, reply, {
       ...file,

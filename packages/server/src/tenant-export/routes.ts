@@ -4,7 +4,9 @@ import type { Config } from '../config.ts'
 import { audit } from '../operations/audit.ts'
 import { idInPath } from '../operations/declare.ts'
 import { EVERYWHERE } from '../operations/errors.ts'
+import { callerOf } from '../operations/idempotency.ts'
 import type { App } from '../platform/http/app-types.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { errorResponses, fileResponse, pathId } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { exportDirectory, fileOfExport } from './exports.ts'
@@ -16,9 +18,11 @@ export function exportFileRoute(
   {
     clock,
     config,
+    rateLimiter,
   }: {
     clock: Clock
     config: Pick<Config, 'dataDirectory'>
+    rateLimiter: Pick<RateLimiter, 'checkDownload'>
   },
 ): void {
   const directory = exportDirectory(config.dataDirectory)
@@ -46,6 +50,7 @@ export function exportFileRoute(
       },
     },
     async ({ tenant, actor, params }, reply) => {
+      rateLimiter.checkDownload(callerOf(actor))
       const now = clock()
       const exportId = pathId(params.export_id, 'export')
       const { path, sizeBytes } = await fileOfExport(tenant, directory, exportId, now)

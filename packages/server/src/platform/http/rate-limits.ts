@@ -19,6 +19,11 @@ export interface RateLimiter {
   /** Rejects an address that has sent too many invalid secrets of this kind. @throws ServiceError 429 `rate_limited`. */
   checkInvalid(kind: Guessable, sender: Sender): void
   countInvalid(kind: Guessable, sender: Sender): void
+  /**
+   * Counts a download of records by its caller: the audit log records each one, and keeps it for ever.
+   * @throws ServiceError 429 `rate_limited`.
+   */
+  checkDownload(caller: string): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkUser(userId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
@@ -75,6 +80,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const createLimit = (perMinute: number | undefined): Limit | null =>
     perMinute === undefined ? null : { perMinute, windows: createWindows() }
   const apiKeys = createLimit(limits?.apiPerMinute)
+  const downloads = createLimit(limits?.downloadPerMinute)
   const users = createLimit(limits?.apiPerMinute)
   const guesses: Record<Guessable, Limit | null> = {
     'API key': createLimit(limits?.invalidKeyPerIpPerMinute),
@@ -125,6 +131,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
 
   return {
     checkApiKey: (keyId, reply) => count(apiKeys, keyId, reply),
+    checkDownload: (caller) => count(downloads, caller, null),
     checkUser: (userId, reply) => count(users, userId, reply),
     checkInvalid: (kind, sender) => checkInvalid(guesses[kind], placeOf(sender), `requests with an invalid ${kind}`),
     countInvalid: (kind, sender) => guesses[kind]?.windows.count(placeOf(sender), now()),
