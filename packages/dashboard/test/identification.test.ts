@@ -65,6 +65,22 @@ describe.skipIf(!HAS_BROWSER)('the identification settings', () => {
     await expect.poll(() => warnings()).toBe('')
   })
 
+  test('words that name nobody are saved, and pages cannot use them as an ID', async () => {
+    const words = owner.locator('input').and(owner.getByLabel('IDs to ignore'))
+    await words.fill(' Demo ')
+    await words.press('Enter')
+    await words.fill('kiosk')
+    await owner.getByRole('button', { name: 'Save IDs' }).click()
+    await owner.getByText('IDs saved.').waitFor()
+    expect((await tenant.call('GET', '/v1/tenant')).body.tenant.ignored_ids).toEqual(['Demo', 'kiosk'])
+    expect(await checkPage(owner, 'settings-identification-ignored')).toEqual([])
+    const { body } = await tenant.track({ visitor_id: 'v', external_contact_id: 'KIOSK', events: [{ event: 'e' }] })
+    expect(body.warnings).toEqual([expect.stringMatching(/^ignored_id: external_contact_id/)])
+    await owner.reload()
+    await owner.getByText('kiosk', { exact: true }).waitFor()
+    expect(await owner.getByRole('button', { name: 'Save IDs' }).isDisabled()).toBe(true)
+  })
+
   test('each language has its sample code', async () => {
     for (const [language, code] of [
       ['Python', 'hmac.new('],
@@ -86,6 +102,8 @@ describe.skipIf(!HAS_BROWSER)('the identification settings', () => {
     await member.getByText('Created on').waitFor()
     expect(await member.getByRole('button', { name: 'Rotate secret' }).count()).toBe(0)
     expect(await member.getByRole('switch', { name: 'Require signed identification' }).isDisabled()).toBe(true)
+    expect(await member.locator('input').and(member.getByLabel('IDs to ignore')).isDisabled()).toBe(true)
+    expect(await member.getByRole('button', { name: 'Save IDs' }).count()).toBe(0)
     const settings = member.getByRole('navigation', { name: 'Settings' })
     expect(await settings.getByRole('link', { name: 'Identification' }).count()).toBe(0)
   })

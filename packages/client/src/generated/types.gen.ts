@@ -1860,6 +1860,10 @@ export type HookBody = {
     received_at: string;
     size_bytes: number;
     /**
+     * What was left out of the body when it arrived, or kept as text, and the ids that the mapping ignored because they name nobody.
+     */
+    warnings: Array<string>;
+    /**
      * `pending`: the mapping has not run yet. `recorded`: the records were written. `skipped`: the mapping skipped it. `failed`: the mapping could not turn it into records.
      */
     state: 'pending' | 'recorded' | 'skipped' | 'failed';
@@ -1878,10 +1882,6 @@ export type HookBody = {
      */
     contact_status: 'created' | 'updated' | 'unchanged' | null;
     company_id: string | null;
-    /**
-     * The parts of a body that were ignored or kept as text, and why.
-     */
-    warnings: Array<string>;
     /**
      * When the mapping last ran.
      */

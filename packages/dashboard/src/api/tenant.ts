@@ -22,6 +22,10 @@ export function setPersonalProperties(names: string[]) {
   return call('PATCH /v1/tenant', { personal_properties: names })
 }
 
+export function setIgnoredIds(words: string[]) {
+  return call('PATCH /v1/tenant', { ignored_ids: words })
+}
+
 /** @returns the new secret, which the service never shows again. */
 export function rotateIdentitySecret() {
   return call('POST /v1/tenant/identity-secret', {})

@@ -6,6 +6,7 @@ import {
   refreshTenant,
   requireSignedIdentification,
   rotateIdentitySecret,
+  setIgnoredIds,
   type Tenant,
   tenantQuery,
 } from '../api/tenant.ts'
@@ -20,8 +21,12 @@ import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { SettingsPart } from './settings-part.tsx'
 import { SIGNING_CODE } from './signing-code.ts'
 import { text } from './text.ts'
+import { WordList } from './word-list.tsx'
 
-/** The settings for signed identification. */
+const IGNORED_IDS_MAX = 100
+const ID_LENGTH_MAX = 200
+
+/** The settings for identification: its signature, and the IDs that are ignored. */
 export function IdentificationPage() {
   const { data: tenant, error, refetch } = useQuery(tenantQuery)
   return (
@@ -36,6 +41,9 @@ export function IdentificationPage() {
           </SettingsPart>
           <SettingsPart title={text.identification.enforcement.title}>
             <Requirement tenant={tenant} />
+          </SettingsPart>
+          <SettingsPart title={text.identification.ignored.title}>
+            <IgnoredIds key={tenant.tenant_id} tenant={tenant} />
           </SettingsPart>
           <SettingsPart title={text.identification.sign.title}>
             <Text size="sm">{text.identification.sign.explanation}</Text>
@@ -128,6 +136,20 @@ function SecretShown({ secret, onDone }: { secret: string; onDone: () => void })
         </Button>
       </Stack>
     </Alert>
+  )
+}
+
+function IgnoredIds({ tenant }: { tenant: Tenant }) {
+  const mayWrite = useMay('settings:write')
+  return (
+    <WordList
+      saved={tenant.ignored_ids}
+      save={setIgnoredIds}
+      text={text.identification.ignored}
+      max={IGNORED_IDS_MAX}
+      lengthMax={ID_LENGTH_MAX}
+      disabled={!mayWrite}
+    />
   )
 }
 

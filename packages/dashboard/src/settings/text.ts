@@ -301,6 +301,15 @@ export const text = {
         'Unsigned identifications from pages are ignored, and forms do not link visitors. Events are still recorded.',
       noSecret: 'There is no identity secret, so pages cannot identify anyone. Create one.',
     },
+    ignored: {
+      title: 'IDs that name nobody',
+      label: 'IDs to ignore',
+      description:
+        'Words such as undefined, null, anonymous and 0 never identify anyone, so strangers who send them do not become one contact. Add other words that your sites and systems send when they have no ID. What is already linked stays linked.',
+      placeholder: 'demo',
+      save: 'Save IDs',
+      saved: 'IDs saved.',
+    },
     sign: {
       title: 'Sign on your server',
       explanation: 'Sign the ID of the signed-in user. If you have no ID, sign the email in lower case.',

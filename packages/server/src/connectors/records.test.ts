@@ -237,6 +237,34 @@ describe('records of a connected system with the same email', () => {
   })
 })
 
+test('ids that name nobody join no people: a record counts by its email, or fails alone', async () => {
+  const pull = await source()
+  const named = (email: string | null) => ({
+    external_id: 'undefined',
+    properties: { plan: 'pro' },
+    ...(email ? { email } : {}),
+  })
+  const profile = (id: string, more: object) => ({
+    id,
+    userId: 'null',
+    email: null,
+    visitorIds: [],
+    properties: {},
+    ...more,
+  })
+  const counts = await pull({
+    companies: [company('undefined'), company('c-1')],
+    contacts: [named('one@example.com'), named('two@example.com'), named(null)],
+    profiles: [profile('p1', { email: 'three@example.com' }), profile('p2', { visitorIds: ['v'] }), profile('p3', {})],
+  })
+  expect(counts).toEqual({ created: 3, failed: 4, identified: 1 })
+  expect(await companies()).toHaveLength(1)
+  expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(3)
+  const { connections } = (await tenant.call('GET', '/v1/connections')).body
+  const { errors } = (await tenant.call('GET', `/v1/connections/${connections[0].connection_id}/errors`)).body
+  expect(errors.map(({ message }: { message: string }) => message.includes('ignored_id'))).toEqual(Array(4).fill(true))
+})
+
 test('an address in the private network is refused, and nothing is sent to it', async () => {
   const { outbound, ...urls } = system.options
   const guarded = await startTestService({}, { ...urls, outbound: { ca: outbound.ca } })

@@ -1,5 +1,6 @@
 import type { PropertyChanges } from '../contacts/properties.ts'
 import { isUuid, timeOfId } from '../platform/ids.ts'
+import { NONE_IGNORED, namesNobody } from '../platform/ids-of-nobody.ts'
 import type { Call, CallEvent } from '../sites/ingestion/call.ts'
 import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
@@ -43,10 +44,11 @@ export const posthog: AnalyticsFormat = {
  * @returns null for an anonymous visitor, which has only device ids.
  */
 export function personOfPostHog(distinctIds: readonly string[], properties: Fields): PostHogPerson | null {
-  const [userId = null] = distinctIds.filter((id) => !isDevice(id)).sort()
+  const named = distinctIds.filter((id) => !namesNobody(id, NONE_IGNORED))
+  const [userId = null] = named.filter((id) => !isDevice(id)).sort()
   if (userId === null) return null
   const { email, properties: usable } = personOf({}, traitsOf(properties), [])
-  const visitorIds = distinctIds.filter(isDevice)
+  const visitorIds = named.filter(isDevice)
   return { userId, email: email ?? emailOf(userId), visitorIds, properties: usable ?? {} }
 }
 

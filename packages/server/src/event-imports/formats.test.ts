@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type EventFiles, jsonLines, openEventFiles } from '../../test/event-files.ts'
 import { createTestTenant, sharedService, type TestTenant } from '../../test/service.ts'
 import { idOfLine } from '../event-formats/format.ts'
+import { personOfPostHog } from '../event-formats/posthog.ts'
 import { isUuid } from '../platform/ids.ts'
 import { addWarnings, describeWarnings, type Warnings } from './warnings.ts'
 
@@ -369,4 +370,13 @@ test('a line without an id always gets the same one, and these ids are in the or
   expect(times.map((time) => idOfLine(`an event at ${time}`, time))).toEqual(ids)
   expect(idOfLine('another event', times[0])).not.toBe(ids[0])
   expect(ids.every(isUuid)).toBe(true)
+})
+
+test('a PostHog profile is the person of an id that names somebody', () => {
+  const device = '0190a0b0-0000-7000-8000-000000000001'
+  expect(personOfPostHog(['anonymous', 'user-42', device, 'undefined'], {})).toMatchObject({
+    userId: 'user-42',
+    visitorIds: [device],
+  })
+  expect(personOfPostHog(['undefined', device], {})).toBeNull()
 })

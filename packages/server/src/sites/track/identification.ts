@@ -114,9 +114,7 @@ function parseIdentification(
   const traits = sentTraits ?? {}
   if (!isObject(traits)) return unusable('traits must be an object')
   const { email: traitsEmail, ...otherTraits } = underPropertyNames(traits)
-  // A number is the text of its digits: see parseJsonBody.
-  const id = typeof sentUserId === 'number' ? String(sentUserId) : sentUserId
-  const userId = userIdOf(id, ignoredIds, warnings)
+  const userId = userIdOf(sentUserId, ignoredIds, warnings)
   const sentEmail = unlessBlank(traitsEmail)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
   if (sentEmail !== null && email === null) return unusable('traits.email is not a valid email address')
@@ -129,11 +127,11 @@ function parseIdentification(
   return { userId, email, properties, warnings: [...warnings, ...partWarnings([...unknownFields, ...problems])] }
 }
 
-/** `0` or `-1` must not lose the email beside it. */
+/** The user id; null if there is none, or it names nobody. A number is the text of its digits: see parseJsonBody. */
 function userIdOf(sent: unknown, ignoredIds: IgnoredIds, warnings: string[]): unknown {
-  if (sent === undefined || sent === null || sent === '') return null
-  const isPlain = typeof sent === 'string' || typeof sent === 'number' || typeof sent === 'boolean'
-  return isPlain && unlessNobody('identify.external_user_id', String(sent), ignoredIds, warnings) === null ? null : sent
+  const id = typeof sent === 'number' || typeof sent === 'boolean' ? String(sent) : (sent ?? '')
+  if (id === '') return null
+  return typeof id === 'string' ? unlessNobody('identify.external_user_id', id, ignoredIds, warnings) : id
 }
 
 /** Pages send unknown values as empty texts (`email: user.email ?? ''`), which count as absent. */

@@ -494,7 +494,6 @@ export interface Fingerprints {
 }
 
 export interface HookBodies {
-  arrival_warnings: string[];
   attempts: Generated<number>;
   body: string;
   body_id: string;
@@ -509,12 +508,13 @@ export interface HookBodies {
   event_id: string | null;
   event_key: string | null;
   hook_id: string;
+  outcome_warnings: Generated<string[]>;
   processed_at: Timestamp | null;
   received_at: Timestamp;
   size_bytes: number;
   state: string;
   tenant_id: string;
-  warnings: Generated<string[]>;
+  warnings: string[];
 }
 
 export interface Hooks {

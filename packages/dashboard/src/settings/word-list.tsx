@@ -1,0 +1,60 @@
+import { Button, TagsInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { refreshTenant } from '../api/tenant.ts'
+import { Form } from '../ui/form.tsx'
+import { Outcome } from './settings-part.tsx'
+
+interface WordListText {
+  label: string
+  description: string
+  placeholder: string
+  save: string
+  saved: string
+}
+
+/** A list of words among the tenant's settings, saved as a whole. */
+export function WordList({
+  saved,
+  save,
+  text,
+  max,
+  lengthMax,
+  disabled = false,
+}: {
+  saved: string[]
+  save: (words: string[]) => Promise<unknown>
+  text: WordListText
+  max: number
+  lengthMax: number
+  disabled?: boolean
+}) {
+  const queryClient = useQueryClient()
+  const [words, setWords] = useState(saved)
+  const saving = useMutation({ mutationFn: () => save(words), onSuccess: () => refreshTenant(queryClient) })
+  const isSaved = words.length === saved.length && words.every((word, index) => word === saved[index])
+  return (
+    <Form gap="sm" align="flex-start" maw={560} onSubmit={() => saving.mutate()}>
+      <TagsInput
+        label={text.label}
+        description={text.description}
+        placeholder={words.length === 0 ? text.placeholder : ''}
+        w="100%"
+        value={words}
+        onChange={(chosen) => {
+          setWords(chosen.map((word) => word.trim().slice(0, lengthMax)).filter((word) => word !== ''))
+          saving.reset()
+        }}
+        acceptValueOnBlur
+        maxTags={max}
+        disabled={disabled}
+      />
+      <Outcome error={saving.error} success={saving.isSuccess ? text.saved : null} />
+      {disabled ? null : (
+        <Button type="submit" variant="default" loading={saving.isPending} disabled={isSaved}>
+          {text.save}
+        </Button>
+      )}
+    </Form>
+  )
+}
