@@ -3251,7 +3251,7 @@ export type SdkCall = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset.
+     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -6960,7 +6960,7 @@ export type SdkAliasInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset.
+     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7010,7 +7010,7 @@ export type SdkGroupInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset.
+     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7060,7 +7060,7 @@ export type SdkPageInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset.
+     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7091,7 +7091,7 @@ export type SdkScreenInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset.
+     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7122,7 +7122,7 @@ export type SdkTrackInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset.
+     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
