@@ -9,7 +9,10 @@ export type EventToTrack = Omit<SendEventsInput['events'][number], 'timestamp'> 
   timestamp?: Date | string
 }
 
-/** A person, by `user_id` or `email` or both, with properties to write and visitors to link. */
+/**
+ * A person, by `user_id` or `email` or both, with properties to write and visitors to link. Ids that name nobody, such as
+ * `undefined` as a text, are ignored; a person without another key is refused.
+ */
 export type PersonToIdentify = IdentifyInput
 
 export interface TrackerOptions extends ClientOptions {

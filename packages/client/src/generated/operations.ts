@@ -1570,7 +1570,7 @@ export class Operations extends Caller {
   /**
    * Identify visitors; their earlier anonymous events become the contact's.
    *
-   * Finds the contact by email, else by user_id, or creates it. Nested properties are flattened: `address: {city}` becomes `address.city`. Returns once the earlier anonymous events of the visitors belong to the contact. Needs the scope `contacts:write`.
+   * Finds the contact by email, else by user_id, or creates it. Nested properties are flattened: `address: {city}` becomes `address.city`. Ids that name nobody, such as `undefined` or `null`, are ignored with the warning `ignored_id`. Returns once the earlier anonymous events of the visitors belong to the contact. Needs the scope `contacts:write`.
    */
   identify(input: IdentifyInput = {}, options?: RequestOptions): Promise<IdentifyResult> {
     return this.call('POST /v1/identify', input, options)
@@ -2200,7 +2200,7 @@ export class Operations extends Caller {
   /**
    * Create or update contacts with the records of a connected system.
    *
-   * A contact is found by the source's id for it, else by email, else created. An invalid record does not affect the others. Needs the scope `contacts:write`.
+   * A contact is found by the source's id for it, else by email, else created. An `external_id` that names nobody, such as `undefined`, is ignored with the warning `ignored_id`; without an email, the record fails. An invalid record does not affect the others. Needs the scope `contacts:write`.
    */
   pushSourceContacts(input: PushSourceContactsInput, options?: RequestOptions): Promise<PushSourceContactsResult> {
     return this.call('POST /v1/sources/{source}/contacts', input, options)
@@ -2441,7 +2441,7 @@ export class Operations extends Caller {
   /**
    * Record a alias call of an SDK of Segment or RudderStack.
    *
-   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Ids that name nobody, such as `undefined`, are ignored with the warning `ignored_id`. Responds once the calls are durable.
    */
   sdkAlias(input: SdkAliasInput = {}, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/alias', input, options)
@@ -2450,7 +2450,7 @@ export class Operations extends Caller {
   /**
    * Record up to 500 calls of an SDK of Segment or RudderStack.
    *
-   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable. A call that is not valid does not affect the others: `warnings` names it.
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Ids that name nobody, such as `undefined`, are ignored with the warning `ignored_id`. Responds once the calls are durable. A call that is not valid does not affect the others: `warnings` names it.
    */
   sdkBatch(input: SdkBatchInput, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/batch', input, options)
@@ -2459,7 +2459,7 @@ export class Operations extends Caller {
   /**
    * Record a group call of an SDK of Segment or RudderStack.
    *
-   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Ids that name nobody, such as `undefined`, are ignored with the warning `ignored_id`. Responds once the calls are durable.
    */
   sdkGroup(input: SdkGroupInput = {}, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/group', input, options)
@@ -2468,7 +2468,7 @@ export class Operations extends Caller {
   /**
    * Record up to 500 calls of an SDK of Segment or RudderStack.
    *
-   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable. A call that is not valid does not affect the others: `warnings` names it.
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Ids that name nobody, such as `undefined`, are ignored with the warning `ignored_id`. Responds once the calls are durable. A call that is not valid does not affect the others: `warnings` names it.
    */
   sdkImport(input: SdkImportInput, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/import', input, options)
@@ -2477,7 +2477,7 @@ export class Operations extends Caller {
   /**
    * Record a page call of an SDK of Segment or RudderStack.
    *
-   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Ids that name nobody, such as `undefined`, are ignored with the warning `ignored_id`. Responds once the calls are durable.
    */
   sdkPage(input: SdkPageInput = {}, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/page', input, options)
@@ -2486,7 +2486,7 @@ export class Operations extends Caller {
   /**
    * Record a screen call of an SDK of Segment or RudderStack.
    *
-   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Ids that name nobody, such as `undefined`, are ignored with the warning `ignored_id`. Responds once the calls are durable.
    */
   sdkScreen(input: SdkScreenInput = {}, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/screen', input, options)
@@ -2495,7 +2495,7 @@ export class Operations extends Caller {
   /**
    * Record a track call of an SDK of Segment or RudderStack.
    *
-   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Ids that name nobody, such as `undefined`, are ignored with the warning `ignored_id`. Responds once the calls are durable.
    */
   sdkTrack(input: SdkTrackInput = {}, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/track', input, options)
@@ -2504,7 +2504,7 @@ export class Operations extends Caller {
   /**
    * Record up to 500 events from your servers.
    *
-   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once. Needs the scope `events:write`.
+   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Ids that name nobody, such as `undefined` or `null`, are ignored with the warning `ignored_id`. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once. Needs the scope `events:write`.
    */
   sendEvents(input: SendEventsInput, options?: RequestOptions): Promise<SendEventsResult> {
     return this.call('POST /v1/events', input, options)

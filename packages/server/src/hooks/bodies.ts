@@ -24,9 +24,6 @@ export const BODY_FIELDS = {
   contact_id: Nullable(Id),
   contact_status: Nullable(Type.Enum(['created', 'updated', 'unchanged']), 'What happened to the contact.'),
   company_id: Nullable(Id),
-  warnings: Type.Array(Type.String(), {
-    description: 'The parts of a body that were ignored or kept as text, and why.',
-  }),
 }
 export const HookBody = Type.Object(
   {
@@ -34,6 +31,10 @@ export const HookBody = Type.Object(
     hook_id: Id,
     received_at: Timestamp,
     size_bytes: Type.Integer(),
+    warnings: Type.Array(Type.String(), {
+      description:
+        'What was left out of the body when it arrived, or kept as text, and the ids that the mapping ignored because they name nobody.',
+    }),
     ...BODY_FIELDS,
     processed_at: Nullable(Timestamp, 'When the mapping last ran.'),
   },
@@ -52,7 +53,8 @@ export interface Outcome {
   contact_id: string | null
   contact_status: string | null
   company_id: string | null
-  warnings: string[]
+  /** The ids that the mapping ignored because they name nobody. */
+  outcome_warnings: string[]
 }
 
 /** A body that this process is working on. */
@@ -88,7 +90,7 @@ export async function storeBody(
       hook_id: hookId,
       received_at: now,
       body: text,
-      arrival_warnings: [...warnings],
+      warnings: [...warnings],
       size_bytes: Buffer.byteLength(text),
       state: 'pending',
       ...newClaim('hook_body', claim),
@@ -245,7 +247,7 @@ const COLUMNS = [
   'hook_id',
   'received_at',
   'size_bytes',
-  'arrival_warnings',
+  'warnings',
   'state',
   'error_code',
   'error_message',
@@ -254,7 +256,7 @@ const COLUMNS = [
   'contact_id',
   'contact_status',
   'company_id',
-  'warnings',
+  'outcome_warnings',
   'processed_at',
 ] as const
 
@@ -263,7 +265,7 @@ type BodyRow = Omit<Outcome, 'state' | 'event_key' | 'contact_status'> & {
   hook_id: string
   received_at: Date
   size_bytes: number
-  arrival_warnings: string[]
+  warnings: string[]
   state: string
   contact_status: string | null
   processed_at: Date | null
@@ -275,11 +277,8 @@ function toBody(row: BodyRow): HookBody {
     hook_id: row.hook_id,
     received_at: row.received_at.toISOString(),
     size_bytes: row.size_bytes,
-    ...toResult({
-      ...row,
-      state: row.state as HookBody['state'],
-      warnings: [...row.arrival_warnings, ...row.warnings],
-    }),
+    warnings: [...row.warnings, ...row.outcome_warnings],
+    ...toResult({ ...row, state: row.state as HookBody['state'] }),
     processed_at: row.processed_at?.toISOString() ?? null,
   }
 }
@@ -297,6 +296,5 @@ export function toResult(row: Omit<Outcome, 'state' | 'event_key'> & { state: Ho
     contact_id: row.contact_id,
     contact_status: row.contact_status as Result['contact_status'],
     company_id: row.company_id,
-    warnings: row.warnings,
   }
 }

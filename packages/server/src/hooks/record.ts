@@ -31,7 +31,7 @@ export const NOTHING: Omit<Outcome, 'state'> = {
   contact_id: null,
   contact_status: null,
   company_id: null,
-  warnings: [],
+  outcome_warnings: [],
 }
 
 /**
@@ -63,7 +63,7 @@ export async function recordMapped(
     contact_id: written.contactId,
     contact_status: written.status,
     company_id: written.companyId,
-    warnings,
+    outcome_warnings: warnings,
   }
   if (event === null || written.contactId === null) return outcome
   const key = eventIdOf(hook.source_id, JSON.stringify(event.id === null ? [body.bodyId] : [event.name, event.id]))

@@ -84,16 +84,18 @@ export async function hookRoutes(
         },
       },
     },
-    async ({ admittedToHook: admitted, body, headers, warnings }, reply) => {
+    async (request, reply) => {
+      const { admittedToHook: admitted, body, headers } = request
       if (admitted === null) throw new Error('The route has no hook.')
       const bytes = body instanceof Buffer ? body : Buffer.alloc(0)
       requireSender(dependencies, admitted, bytes, headers, reply)
       const { tenantId, row } = admitted.hook
       const tenant = openTenant(dependencies.stores, tenantId)
       const received = parseBody(bytes, headers['content-type'])
+      request.warnings.push(...received.warnings)
       const { bodyId, outcome } = await receiveBody(tenant, dependencies, row, received)
-      const { state, error, event, warnings: ignored } = toResult(outcome ?? { ...NOTHING, state: 'pending' })
-      warnings.push(...received.warnings, ...ignored)
+      request.warnings.push(...(outcome?.outcome_warnings ?? []))
+      const { state, error, event } = toResult(outcome ?? { ...NOTHING, state: 'pending' })
       reply.code(outcome === null ? 202 : 200)
       return { status: 'success' as const, body_id: bodyId, state, error, event }
     },

@@ -34,16 +34,15 @@ CREATE TABLE hook_bodies (
   received_at timestamptz NOT NULL,
   body text NOT NULL,
   size_bytes integer NOT NULL,
-  -- What was left out of the body when it arrived, or kept as text, and why.
-  arrival_warnings text[] NOT NULL,
+  -- What was left out of the body or kept as text when it arrived, and what the mapping ignored, for people.
+  warnings text[] NOT NULL,
+  outcome_warnings text[] NOT NULL DEFAULT '{}',
   state text NOT NULL CHECK (state IN ('pending', 'recorded', 'skipped', 'failed')),
   attempts integer NOT NULL DEFAULT 0,
   claim uuid,
   claimed_until timestamptz,
   error_code text,
   error_message text,
-  -- The parts of a recorded body that were ignored, and why.
-  warnings text[] NOT NULL DEFAULT '{}',
   event_id uuid,
   event text,
   event_key uuid,

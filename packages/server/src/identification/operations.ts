@@ -29,7 +29,7 @@ export const IDENTIFICATION_OPERATIONS = [
     scope: 'contacts:write',
     summary: "Identify visitors; their earlier anonymous events become the contact's",
     description:
-      'Finds the contact by email, else by user_id, or creates it. Nested properties are flattened: `address: {city}` becomes `address.city`. Returns once the earlier anonymous events of the visitors belong to the contact.',
+      'Finds the contact by email, else by user_id, or creates it. Nested properties are flattened: `address: {city}` becomes `address.city`. Ids that name nobody, such as `undefined` or `null`, are ignored with the warning `ignored_id`. Returns once the earlier anonymous events of the visitors belong to the contact.',
     input: FIELDS,
     output: { contact_id: Id, created: Type.Boolean(), linked_visitors: Type.Integer() },
     needsBody: true,

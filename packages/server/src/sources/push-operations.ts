@@ -25,7 +25,7 @@ export const SOURCE_PUSH_OPERATIONS = [
     scope: 'contacts:write',
     summary: 'Create or update contacts with the records of a connected system',
     description:
-      "A contact is found by the source's id for it, else by email, else created. An invalid record does not affect the others.",
+      "A contact is found by the source's id for it, else by email, else created. An `external_id` that names nobody, such as `undefined`, is ignored with the warning `ignored_id`; without an email, the record fails. An invalid record does not affect the others.",
     input: { source: Type.String({ examples: ['hubspot'] }), ...PUSH_FIELDS },
     output: {
       results: Type.Array(Result),

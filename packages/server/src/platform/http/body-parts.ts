@@ -1,38 +1,8 @@
 import type { TSchema } from 'typebox'
-import { Check } from 'typebox/value'
 import { shown } from '../characters.ts'
 import { type ErrorDetail, validationError } from '../errors.ts'
+import { acceptsTextAndNumber, type Fate, type Schema, schemaWithin, statedBy } from './body-part-schemas.ts'
 import { isStorableText, parseJson, withExactNumbers } from './json-body.ts'
-
-/**
- * What happens if a part of a body contains a value that cannot be stored: a NUL character (PostgreSQL cannot store it), a
- * lone surrogate (invalid UTF-8), the key `__proto__`, or more than 32 levels.
- * - `fails`: the part fails alone. Whoever handles it asks `flawsOf`.
- * - `left-out`: the value is left out of the part, with a warning.
- * - `replaced`: its characters are replaced, so that an id of many names nothing.
- *
- * A schema declares it as `x-unstorable`. Without a declaration, the whole request is rejected.
- */
-export type Fate = 'fails' | 'left-out' | 'replaced'
-
-interface Schema {
-  type?: string
-  properties?: Record<string, Schema>
-  patternProperties?: Record<string, Schema>
-  additionalProperties?: boolean | Schema
-  items?: Schema
-  maxItems?: number
-  anyOf?: Schema[]
-  'x-record'?: Schema
-  /** The schema to use here for the parts of a value that may be anything. */
-  'x-parts'?: Schema
-  'x-unstorable'?: Fate
-  /** Whether a number is an id here: its digits count, which needs no warning. */
-  'x-digits'?: boolean
-}
-
-/** The keywords of a schema that only this file reads. */
-export const PART_KEYWORDS: ReadonlySet<string> = new Set(['x-parts', 'x-unstorable', 'x-digits'])
 
 /** Deeper than any legitimate body; the limit protects every recursive function. */
 const DEPTH_MAX = 32
@@ -77,7 +47,17 @@ export function withFlawsOf<Copy extends object>(part: object, copy: Copy): Copy
 export function parseJsonBody(text: string, schema: TSchema = {}, warn: (text: string) => void = () => {}): unknown {
   const body = parseJson(text)
   // JSON in UTF-8 can contain a NUL or a lone surrogate only as an escape, so most bodies need no check of their strings.
-  return isFlawless(body, 0, text.includes('\\u')) ? body : repair(body, withExactNumbers(body, text), schema, warn)
+  if (isFlawless(body, 0, text.includes('\\u'))) return body
+  const repaired = repair(body, withExactNumbers(body, text), schema, warn)
+  if (isContainer(repaired)) texts.set(repaired, text)
+  return repaired
+}
+
+const texts = new WeakMap<object, string>()
+
+/** What tells a body from others that were sent: its JSON, and its own text if something was left out of it. */
+export function identityOf(body: unknown): string {
+  return JSON.stringify(body) + ((isContainer(body) && texts.get(body)) || '')
 }
 
 /** Treats a value from elsewhere, such as a query, as `parseJsonBody` does. */
@@ -265,34 +245,6 @@ function pathOf(place: Place | null, within: Place | null): string {
     if (typeof key === 'number') return `${path}[${key}]`
     return path === '' ? key : `${path}.${key}`
   }, '')
-}
-
-/** The schema of a field or an item; undefined if it may be anything. */
-function schemaWithin(schema: Schema | undefined, key: string | number): Schema | undefined {
-  const { properties, patternProperties, additionalProperties, items } = statedBy(schema)
-  if (typeof key === 'number') return items
-  if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key]
-  const [others] = Object.values(patternProperties ?? {})
-  return others ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
-}
-
-/** What a schema says about the parts of a value. */
-function statedBy(schema: Schema = {}): Schema {
-  const own = schema['x-parts'] ?? schema['x-record'] ?? schema
-  const [branch, ...others] = own.anyOf?.filter(({ type }) => type !== 'null') ?? []
-  return branch !== undefined && others.length === 0 ? statedBy(branch) : own
-}
-
-const acceptances = new WeakMap<Schema, boolean>()
-
-function acceptsTextAndNumber(schema: Schema | undefined): boolean {
-  if (schema === undefined) return true
-  let accepts = acceptances.get(schema)
-  if (accepts === undefined) {
-    accepts = [String(Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER].every((each) => Check(schema as TSchema, each))
-    acceptances.set(schema, accepts)
-  }
-  return accepts
 }
 
 function isContainer(value: unknown): value is object {

@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import type { ErrorDetail, ServiceError } from '../errors.ts'
-import { flawsOf, PART_KEYWORDS } from './body-parts.ts'
+import { PART_KEYWORDS } from './body-part-schemas.ts'
+import { flawsOf } from './body-parts.ts'
 import { compileBodyCheck } from './body-validation.ts'
 
 const RECORDS_MAX = 100

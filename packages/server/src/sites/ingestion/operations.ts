@@ -32,7 +32,7 @@ export const INGESTION_OPERATIONS = [
     scope: 'events:write',
     summary: 'Record up to 500 events from your servers',
     description:
-      'Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once.',
+      'Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Ids that name nobody, such as `undefined` or `null`, are ignored with the warning `ignored_id`. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once.',
     input: EVENTS_FIELDS,
     output: {
       results: Type.Array(Result),

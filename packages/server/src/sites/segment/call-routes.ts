@@ -25,7 +25,7 @@ const BODY_BYTES_MAX = 4_000 * 1024
 const WITH_KEY = { access: 'public', credentials: 'write-key' } as const
 const PREFLIGHT = { config: { access: 'public' }, schema: { hide: true } as object } as const
 const DESCRIPTION =
-  'Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.'
+  'Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Ids that name nobody, such as `undefined`, are ignored with the warning `ignored_id`. Responds once the calls are durable.'
 
 /** The errors of every route that is called with a write key. */
 const SDK_ERRORS: readonly NamedError[] = [

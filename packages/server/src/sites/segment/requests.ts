@@ -41,7 +41,9 @@ export const CallBody = Type.Object(
     messageId: Type.Optional(
       Type.Unknown({ description: 'Any text. The call is recorded once, however often its source sends it.' }),
     ),
-    timestamp: Type.Optional(Type.Unknown({ description: 'When it happened; ISO 8601 with an offset.' })),
+    timestamp: Type.Optional(
+      Type.Unknown({ description: 'When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.' }),
+    ),
     context: Type.Optional(Type.Unknown({ description: 'Page, locale, time zone, screen, user agent and traits.' })),
   },
   { title: 'SdkCall', additionalProperties: true, ...ONE_CALL },

@@ -81,7 +81,7 @@ export async function collectorRoutes(
           operationId: 'track',
           summary: 'Record up to 10 events of a visitor',
           description:
-            'Called by pages of a verified domain, as application/json or as text/plain holding JSON. Responds once the events are durable; every read that starts after the response sees them.',
+            'Called by pages of a verified domain, as application/json or as text/plain holding JSON. Ids that name nobody, such as `undefined` or `null`, are ignored with the warning `ignored_id`; an ignored visitor_id is replaced by a new one. Responds once the events are durable; every read that starts after the response sees them.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/track',
