@@ -2231,6 +2231,14 @@ export type ListAgentsResult = {
     warnings?: Array<string>;
 };
 
+/**
+ * What changed in the list, if the request has one.
+ */
+export type ListChanges = {
+    added: Array<string>;
+    removed: Array<string>;
+};
+
 export type ListConnectorsResult = {
     status: 'success';
     connectors: Array<Connector>;
@@ -3684,20 +3692,8 @@ export type UpdateSourceResult = {
 export type UpdateTenantResult = {
     status: 'success';
     tenant: Tenant;
-    /**
-     * What changed in the list, if the request has one.
-     */
-    personal_properties?: {
-        added: Array<string>;
-        removed: Array<string>;
-    };
-    /**
-     * What changed in the list, if the request has one.
-     */
-    ignored_ids?: {
-        added: Array<string>;
-        removed: Array<string>;
-    };
+    personal_properties?: ListChanges;
+    ignored_ids?: ListChanges;
     warnings?: Array<string>;
 };
 
