@@ -97,13 +97,16 @@ function Actions({ body }: { body: HookBody }) {
 }
 
 function factsOf(body: HookBody): [string, ReactNode][] {
-  const { event, event_id: eventId, company_id: companyId, error } = body
+  const { event, event_id: eventId, company_id: companyId, error, warnings } = body
   return [
     [text.body.received, formatMoment(body.received_at)],
     [text.body.outcome, <BodyState key="state" state={body.state} />],
     ...(error === null
       ? []
       : [[text.body.reason, <Foreign key="error">{error.message}</Foreign>] as [string, ReactNode]]),
+    ...(warnings.length === 0
+      ? []
+      : [[text.body.warnings, <Foreign key="warnings">{warnings.join(' ')}</Foreign>] as [string, ReactNode]]),
     [
       text.body.event,
       eventId === null ? (

@@ -178,6 +178,7 @@ export const text = {
     received: 'Received',
     outcome: 'Outcome',
     reason: 'Reason',
+    warnings: 'Warnings',
     event: 'Event',
     contact: 'Contact',
     company: 'Company',

@@ -54,6 +54,23 @@ test('event send exits with 3 if an event failed, and records the others', async
   expect(await eventsOf('event_type=lost')).toEqual([])
 })
 
+test('event send records the neighbors of an event that cannot be stored, and keeps the digits of numbers', async () => {
+  const sent = [
+    '{"event":"stored","user_id":"user-3","data":{"id":1234567890123456781}}',
+    '{"event":"bad","user_id":"\\u0000"}',
+  ]
+  for (const options of [sent.flatMap((event) => ['--events', event]), ['--events', `[${sent.join(',')}]`]]) {
+    const { exit, stderr, body } = await cds('event send', ...options)
+    expect([exit, body.failed]).toEqual([3, 1])
+    expect(stderr).toContain('data.id was kept as text: as a number, it would lose digits.')
+    expect(body.results).toMatchObject([
+      { status: 'accepted' },
+      { error: { message: expect.stringMatching(/^user_id: contains a NUL/) } },
+    ])
+  }
+  expect(await eventsOf('event_type=stored')).toMatchObject(Array(2).fill({ data: { id: '1234567890123456781' } }))
+})
+
 test.each([
   ['no event', [], 'wrong_call'],
   ['a text', ['--events', 'paid'], 'invalid_option'],

@@ -3,7 +3,10 @@ import { ServiceError } from '../platform/errors.ts'
 import { parseJsonBody } from '../platform/http/body-parts.ts'
 
 /** The names of ids in all formats. */
-const IDS = ['userId', 'anonymousId', 'previousId', 'groupId', 'messageId', 'user_id', 'device_id', 'distinct_id']
+const IDS = [
+  ...['userId', 'anonymousId', 'previousId', 'groupId', 'messageId'],
+  ...['user_id', 'device_id', 'distinct_id', 'event_id', '$insert_id'],
+]
 const IDS_IN_PROPERTIES = ['distinct_id', '$user_id', '$device_id', '$insert_id']
 /** An event has at most 32 KiB of data, so a longer line is none. */
 const LINE_BYTES_MAX = 1024 * 1024

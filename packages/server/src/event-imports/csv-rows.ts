@@ -68,8 +68,9 @@ function lineOf(number: number, columns: readonly string[], cells: readonly stri
     const problem = `The row has ${cells.length} cells, but the header has ${columns.length}.`
     return { number, text, value: new ServiceError(400, 'invalid_line', problem) }
   }
+  const warnings: string[] = []
   try {
-    return { number, text, value: objectOf(columns, cells) }
+    return { number, text, value: objectOf(columns, cells, warnings), warnings }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return { number, text, value: error }
@@ -77,10 +78,10 @@ function lineOf(number: number, columns: readonly string[], cells: readonly stri
 }
 
 /** @throws ServiceError 400 if a cell contains JSON that cannot be stored. */
-function objectOf(columns: readonly string[], cells: readonly string[]): Record<string, unknown> {
+function objectOf(columns: readonly string[], cells: readonly string[], warnings: string[]): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   columns.forEach((column, index) => {
-    const value = cellValue(cells[index] ?? '')
+    const value = cellValue(cells[index] ?? '', (warning) => void warnings.push(`${column}.${warning}`))
     if (column === '' || value === undefined) return
     const [object = '', ...path] = column.split('.')
     if (path.length === 0 || !OBJECTS.includes(object)) set(row, column, value)
@@ -106,12 +107,12 @@ function set(object: Record<string, unknown>, key: string, value: unknown): void
 }
 
 /** A cell may contain a JSON object. */
-function cellValue(cell: string): unknown {
+function cellValue(cell: string, warn: (text: string) => void): unknown {
   const text = cell.trim()
   if (text === '') return undefined
   if (!text.startsWith('{')) return text
   try {
-    return parseJsonBody(text)
+    return parseJsonBody(text, {}, warn)
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'invalid_json') return text
     throw error

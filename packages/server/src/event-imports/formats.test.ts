@@ -246,6 +246,59 @@ test('20 kinds of warnings are listed separately, and the others are counted tog
   expect(describeWarnings(warnings.kinds).at(-1)).toBe('6 lines (21, 22, 23, 24, 25, 26): Other parts were ignored.')
 })
 
+test('numeric ids beyond 2^53 are the digits in the file, and in data they are kept as text, with a warning', async () => {
+  const track = (digit: number) =>
+    `{"type":"track","event":"exact","userId":123456789012345678${digit},"messageId":923456789012345678${digit},"timestamp":"${AT}","properties":{"order":123456789012345678${digit},"huge":1e400}}`
+  const summary = await files.import(await files.write('exact.jsonl', jsonLines(track(1), track(2), track(2))))
+  expect(summary).toMatchObject({ read: 3, recorded: 2, repeated: 1, failed: 0, warned: 3 })
+  expect(summary.warnings.map(({ message, lines }) => [message, lines])).toEqual([
+    ['properties.order was kept as text: as a number, it would lose digits.', 3],
+    ['properties.huge was left out: it is a number that is too large to be stored.', 3],
+  ])
+  const events = await eventsOf('event_type=exact')
+  expect(events.map(({ data }: { data: { order: string } }) => data.order).toSorted()).toEqual([
+    '1234567890123456781',
+    '1234567890123456782',
+  ])
+  expect(new Set(events.map((each: { internal_contact_id: string }) => each.internal_contact_id)).size).toBe(2)
+  const known = await tenant.call('POST', '/v1/identify', { user_id: '1234567890123456782' })
+  expect(known.body.created).toBe(false)
+})
+
+test.each([
+  [
+    'amplitude',
+    '{"event_type":"exact_amplitude","user_id":ID,"device_id":"d","event_time":"2025-03-01 10:00:00.000000","uuid":"UUID","$insert_id":ID}',
+  ],
+  [
+    'mixpanel',
+    '{"event":"exact_mixpanel","properties":{"time":1740823200,"distinct_id":ID,"$user_id":ID,"$insert_id":ID}}',
+  ],
+  [
+    'posthog',
+    '{"event":"exact_posthog","distinct_id":ID,"uuid":"UUID","timestamp":"2025-03-01T10:00:00.000Z","properties":{"$is_identified":true}}',
+  ],
+] as const)('neighboring numeric ids in a file of %s are two people', async (format, line) => {
+  const lines = [1, 2].map((digit) =>
+    line.replaceAll('"UUID"', `"${crypto.randomUUID()}"`).replaceAll('ID', `223456789012345678${digit}`),
+  )
+  const summary = await files.import(await files.write(`exact-${format}.jsonl`, jsonLines(...lines)), { format })
+  expect(summary).toMatchObject({ read: 2, recorded: 2, failed: 0, warned: 0 })
+  const events = await eventsOf(`event_type=exact_${format}`)
+  expect(new Set(events.map((each: { internal_contact_id: string }) => each.internal_contact_id)).size).toBe(2)
+})
+
+test('JSON in a cell of a CSV file keeps its digits, too', async () => {
+  const csv = `event,timestamp,email,data\nexact_csv,${AT},csv-exact@example.com,"{""order"":1234567890123456781}"\n`
+  const summary = await files.import(await files.write('exact.csv', csv))
+  expect(summary).toMatchObject({
+    recorded: 1,
+    warned: 1,
+    warnings: [{ message: expect.stringMatching(/^data\.order was/) }],
+  })
+  expect(await eventsOf('event_type=exact_csv')).toMatchObject([{ data: { order: '1234567890123456781' } }])
+})
+
 test('lines that are not events fail alone, each with its number and its reason in the errors file', async () => {
   const good = { event: 'hostile', timestamp: AT, email: 'hostile@example.com' }
   const deep = `{"event":"hostile","timestamp":"${AT}","email":"hostile@example.com","data":{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`

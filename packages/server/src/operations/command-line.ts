@@ -232,7 +232,11 @@ function hintOf(option: string, { type, enum: words, 'x-bound': bound }: JsonSch
 function readText(option: string, schema: JsonSchema, text: string, warn: Warn): unknown {
   const { type, enum: words } = schema
   if (type === 'string' || words) return text
-  if (type !== 'integer' && type !== 'number') return readJson(option, text, schema as TSchema, warn)
+  if (type !== 'integer' && type !== 'number') {
+    // A list may be one option, too.
+    const isList = text.trimStart().startsWith('[')
+    return readJson(option, text, isList ? { items: schema } : (schema as TSchema), warn)
+  }
   // Anything else stays a text, which the schema rejects with a suitable message.
   return /^\d{1,15}(\.\d{1,6})?$/.test(text) ? Number(text) : text
 }

@@ -4,6 +4,7 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
+import { identityOf } from '../platform/http/body-parts.ts'
 import { errorResponses, success } from '../platform/http/responses.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
@@ -132,7 +133,7 @@ async function once(
   context: Omit<Context, 'memory'> & { secrets: SecretBox },
   work: (memory: Memory) => Promise<Values>,
 ): Promise<Values> {
-  const sent = `${method} ${url}\n${JSON.stringify(body)}`
+  const sent = `${method} ${url}\n${identityOf(body)}`
   const { output, warnings, isRepeated } = await performOnce(context, { key, sent }, work)
   if (isRepeated) reply.header('idempotent-replayed', 'true')
   for (const warning of warnings) context.warn(warning)

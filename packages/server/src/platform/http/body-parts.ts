@@ -77,7 +77,17 @@ export function withFlawsOf<Copy extends object>(part: object, copy: Copy): Copy
 export function parseJsonBody(text: string, schema: TSchema = {}, warn: (text: string) => void = () => {}): unknown {
   const body = parseJson(text)
   // JSON in UTF-8 can contain a NUL or a lone surrogate only as an escape, so most bodies need no check of their strings.
-  return isFlawless(body, 0, text.includes('\\u')) ? body : repair(body, withExactNumbers(body, text), schema, warn)
+  if (isFlawless(body, 0, text.includes('\\u'))) return body
+  const repaired = repair(body, withExactNumbers(body, text), schema, warn)
+  if (isContainer(repaired)) texts.set(repaired, text)
+  return repaired
+}
+
+const texts = new WeakMap<object, string>()
+
+/** What tells a body from others that were sent: its JSON, and its own text if something was left out of it. */
+export function identityOf(body: unknown): string {
+  return JSON.stringify(body) + ((isContainer(body) && texts.get(body)) || '')
 }
 
 /** Treats a value from elsewhere, such as a query, as `parseJsonBody` does. */

@@ -99,8 +99,15 @@ test('a repeated request with an Idempotency-Key has the same results and warnin
   expect(first.body.warnings).toHaveLength(1)
   expect(second.body).toEqual(first.body)
   expect(second.headers.get('idempotent-replayed')).toBe('true')
-  const other = await again(text.replace('789}', '790}'), headers)
-  expect([other.status, other.body.error.code]).toEqual([409, 'idempotency_key_reused'])
+  // Of these, the last two differ only in what cannot be stored.
+  for (const other of [
+    text.replace('789}', '790}'),
+    text.replace('\\u0000', '\\ud800'),
+    text.replace('"\\u0000"', 'null'),
+  ]) {
+    const { status, body } = await again(other, headers)
+    expect([status, body.error.code]).toEqual([409, 'idempotency_key_reused'])
+  }
   expect(await names()).toEqual(['e'])
 })
 
