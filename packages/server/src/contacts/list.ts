@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { normalizeEmail } from '../platform/email.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -151,7 +152,9 @@ function hasCompanyName(name: string) {
 }
 
 function textConditions({ search, job_title }: ContactFilters) {
-  const conditions = wordsOf(search).map((word) => contains(sql`search_text`, word))
+  const conditions = wordsOf(search).map((word) =>
+    contains(sql`search_text`, word.includes('@') ? normalizeEmail(word) : word),
+  )
   if (job_title !== undefined) {
     // The first condition uses the index; the second is exact.
     conditions.push(

@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { normalizeEmail, parseEmail } from '../platform/email.ts'
 import { containing, endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import {
@@ -54,9 +55,9 @@ function compileProperty(
     case 'not_in':
       return sql`NOT ${isIn(json, [value].flat().map(comparable))}`
     case 'contains':
-      return sql`property_contains(${json}, ${containing(String(value))})`
+      return containsText(property, value, json)
     case 'not_contains':
-      return sql`NOT property_contains(${json}, ${containing(String(value))})`
+      return sql`NOT ${containsText(property, value, json)}`
     case 'is_set':
       return isSet(property, records)
     case 'is_not_set':
@@ -88,10 +89,18 @@ function isIn(json: RawBuilder<unknown>, values: readonly string[]): Condition {
   return sql`coalesce(${json} @> ANY(${values}::text[]::jsonb[]), false)`
 }
 
-/** A value as JSON: in lower case where the stored one is, as email addresses and ids are. */
+/** An address contains what its stored spelling has, or the one with the letters of its domain. */
+function containsText(property: string, value: unknown, json: RawBuilder<unknown>): Condition {
+  if (property !== 'email') return sql`property_contains(${json}, ${containing(String(value))})`
+  const text = parseEmail(String(value)) ?? String(value)
+  const spellings = sql`jsonb_build_array(${json}, readable_domain(${json} #>> '{}'))`
+  return sql`property_contains(${spellings}, ${containing(text)})`
+}
+
+/** A value as JSON, written as the stored one is: ids are in lower case, and addresses have one spelling. */
 function comparableJson(property: string, value: unknown, { lowerCase }: FilteredRecords): string {
-  const lowered = lowerCase.includes(property) && typeof value === 'string'
-  return JSON.stringify(lowered ? value.trim().toLowerCase() : value)
+  if (typeof value !== 'string' || !lowerCase.includes(property)) return JSON.stringify(value)
+  return JSON.stringify(property === 'email' ? normalizeEmail(value) : value.trim().toLowerCase())
 }
 
 /** An empty text or list is not a value. */

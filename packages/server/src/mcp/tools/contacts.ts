@@ -8,7 +8,7 @@ import { checkComparisons, requireVisible } from './comparisons.ts'
 import { companyId, contactId, pageInput, ROWS, segmentFilter, since, until } from './inputs.ts'
 
 const ROW = ['contact_id', 'properties', 'company_id', 'created_at']
-const WHOLE = [...ROW, 'segment_ids', 'first_seen_at', 'updated_at', 'notes']
+const WHOLE = [...ROW, 'consent', 'segment_ids', 'first_seen_at', 'updated_at', 'notes']
 
 export const CONTACT_TOOLS: readonly Tool[] = [
   tool({

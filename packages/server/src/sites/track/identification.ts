@@ -34,6 +34,8 @@ type RequestDependencies = IdentificationDependencies & { ignored: IgnoredIds }
 interface SentIdentification {
   userId: string | null
   email: string | null
+  /** The addresses that a site may have signed: as it sent it, in lower case, and as it is stored. */
+  signable: string[]
   properties: PropertyChanges
   /** The parts that were ignored; the rest takes effect. */
   warnings: string[]
@@ -75,8 +77,9 @@ function ignored(problem: string): string {
   return `identify was ignored: ${problem}`
 }
 
-function trustOf({ userId, email }: SentIdentification, hash: unknown, keys: IdentificationKeys, now: Date): Trust {
-  return isSigned(keys, userId ?? email ?? '', hash, now) ? 'signed' : 'unverified'
+function trustOf({ userId, signable }: SentIdentification, hash: unknown, keys: IdentificationKeys, now: Date): Trust {
+  const texts = userId === null ? signable : [userId]
+  return texts.some((text) => isSigned(keys, text, hash, now)) ? 'signed' : 'unverified'
 }
 
 /** Warns about a hash that does not match; a missing hash causes no warning. */
@@ -124,7 +127,9 @@ function parseIdentification(
   if (email === null && userId === null) return unusable('it needs an external_user_id or traits.email')
   const { properties, problems } = usableTraits(otherTraits)
   const unknownFields = Object.keys(unknown).map((path) => ({ path, message: 'is not a known field' }))
-  return { userId, email, properties, warnings: [...warnings, ...partWarnings([...unknownFields, ...problems])] }
+  const signable = typeof sentEmail === 'string' && email !== null ? spellingsOf(sentEmail, email) : []
+  warnings.push(...partWarnings([...unknownFields, ...problems]))
+  return { userId, email, signable, properties, warnings }
 }
 
 /** The user id; null if there is none, or it names nobody. A number is the text of its digits: see parseJsonBody. */
@@ -132,6 +137,10 @@ function userIdOf(sent: unknown, ignoredIds: IgnoredIds, warnings: string[]): un
   const id = typeof sent === 'number' || typeof sent === 'boolean' ? String(sent) : (sent ?? '')
   if (id === '') return null
   return typeof id === 'string' ? unlessNobody('identify.external_user_id', id, ignoredIds, warnings) : id
+}
+
+function spellingsOf(sent: string, email: string): string[] {
+  return [...new Set([email, sent.trim().toLowerCase(), sent.toLowerCase()])]
 }
 
 /** Pages send unknown values as empty texts (`email: user.email ?? ''`), which count as absent. */
