@@ -1004,6 +1004,18 @@ export type ConnectorResult = {
     warnings?: Array<string>;
 };
 
+/**
+ * The property that decides that the contact is not written to; null if none does. Suppressed addresses are listed separately.
+ */
+export type Consent = {
+    property: string;
+    value: string | number | boolean | Array<unknown>;
+    /**
+     * The guardrail that outreach to the contact breaks; `bounced` concerns only mail.
+     */
+    rule: 'do_not_contact' | 'unsubscribed' | 'bounced';
+};
+
 export type Contact = {
     contact_id: string;
     /**
@@ -1013,6 +1025,7 @@ export type Contact = {
     properties: {
         [key: string]: string | number | boolean | Array<string | number | boolean>;
     };
+    consent: Consent | null;
     associations: {
         companies: Array<string>;
     };
@@ -2231,6 +2244,14 @@ export type ListAgentsResult = {
     warnings?: Array<string>;
 };
 
+/**
+ * What changed in the list, if the request has one.
+ */
+export type ListChanges = {
+    added: Array<string>;
+    removed: Array<string>;
+};
+
 export type ListConnectorsResult = {
     status: 'success';
     connectors: Array<Connector>;
@@ -2291,6 +2312,7 @@ export type ListedContact = {
     properties?: {
         [key: string]: string | number | boolean | Array<string | number | boolean>;
     };
+    consent?: Consent | null;
     associations?: {
         companies: Array<string>;
     };
@@ -3684,20 +3706,8 @@ export type UpdateSourceResult = {
 export type UpdateTenantResult = {
     status: 'success';
     tenant: Tenant;
-    /**
-     * What changed in the list, if the request has one.
-     */
-    personal_properties?: {
-        added: Array<string>;
-        removed: Array<string>;
-    };
-    /**
-     * What changed in the list, if the request has one.
-     */
-    ignored_ids?: {
-        added: Array<string>;
-        removed: Array<string>;
-    };
+    personal_properties?: ListChanges;
+    ignored_ids?: ListChanges;
     warnings?: Array<string>;
 };
 

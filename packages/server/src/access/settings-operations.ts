@@ -44,7 +44,7 @@ const entryOf = entryAbout('tenant')
 function listChanges() {
   const words = Type.Array(Type.String())
   const description = 'What changed in the list, if the request has one.'
-  return Type.Optional(Type.Object({ added: words, removed: words }, { description }))
+  return Type.Optional(Type.Object({ added: words, removed: words }, { title: 'ListChanges', description }))
 }
 
 /** The caller's tenant: its name and its settings for identification and redaction. */

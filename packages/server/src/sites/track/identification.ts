@@ -128,8 +128,8 @@ function parseIdentification(
   const { properties, problems } = usableTraits(otherTraits)
   const unknownFields = Object.keys(unknown).map((path) => ({ path, message: 'is not a known field' }))
   const signable = typeof sentEmail === 'string' && email !== null ? spellingsOf(sentEmail, email) : []
-  const allWarnings = [...warnings, ...partWarnings([...unknownFields, ...problems])]
-  return { userId, email, signable, properties, warnings: allWarnings }
+  warnings.push(...partWarnings([...unknownFields, ...problems]))
+  return { userId, email, signable, properties, warnings }
 }
 
 /** The user id; null if there is none, or it names nobody. A number is the text of its digits: see parseJsonBody. */
