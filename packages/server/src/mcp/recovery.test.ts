@@ -295,3 +295,37 @@ test('neither the order of the buckets of hidden values nor which of them come f
   }
   expect([...new Set(first)].sort()).toEqual([false, true])
 })
+
+test('names with any characters are compared as they are', async () => {
+  const own = await createTestTenant(service)
+  const names = [
+    'Jörg',
+    'İpek',
+    '李小龙',
+    'O’Neil-Smith',
+    '(a+)+$',
+    '\\d\\',
+    '[x',
+    '^',
+    'A  B',
+    '👩‍🚀',
+    "x'); --",
+    '%_',
+  ]
+  const created: [string, string][] = []
+  for (const [index, firstname] of names.entries()) {
+    const properties = { firstname, jobtitle: `Chief of ${firstname}, plainly${index}x` }
+    created.push([await own.contact(`odd${index}@names.example`, properties), firstname])
+  }
+  const found = async (args: object): Promise<string[]> => {
+    const sent = { name: 'search_contacts', arguments: { limit: 50, ...args } }
+    const { body } = await callMcp(service, own.key, 'tools/call', sent)
+    expect([args, body.result.isError ? body.result.content : null]).toEqual([args, null])
+    return body.result.structuredContent.contacts.map(({ contact_id }: { contact_id: string }) => contact_id)
+  }
+  for (const [index, [id, name]] of created.entries()) {
+    expect([name, await found({ query: name })]).toEqual([name, [id]])
+    expect([name, await found({ query: `plainly${index}x ${name}` })]).toEqual([name, [id]])
+    expect([name, await found({ filter: filterOf('jobtitle', 'contains', `plainly${index}x`) })]).toContainEqual([id])
+  }
+})
