@@ -19,6 +19,8 @@ export interface PropertyDraft {
   value: string
   /** For `in` and `not_in`. */
   values: string[]
+  /** Whether an AI agent made the condition, which then compares only what the agent sees. */
+  visibleOnly?: boolean
 }
 
 export interface EventDraft {
@@ -28,6 +30,8 @@ export interface EventDraft {
   texts: Partial<Record<EventText, string>>
   withinDays: string
   minCount: string
+  /** As for properties. */
+  visibleOnly?: boolean
 }
 
 export type Draft = GroupDraft | PropertyDraft | EventDraft
@@ -60,17 +64,18 @@ export function draftOf({ match, conditions }: SegmentFilter): GroupDraft {
 function conditionDraft(condition: SegmentCondition): Draft {
   if ('conditions' in condition) return draftOf(condition)
   if ('property' in condition) {
-    const { property, operator, value } = condition
-    const values = Array.isArray(value) ? value.map(String) : []
-    return { ...newProperty(property), operator, values, value: Array.isArray(value) ? '' : String(value ?? '') }
+    const { property, operator, value, visible_only: visibleOnly = false } = condition
+    const [text, values] = Array.isArray(value) ? ['', value.map(String)] : [String(value ?? ''), []]
+    return { ...newProperty(property), operator, values, value: text, ...(visibleOnly ? { visibleOnly } : {}) }
   }
-  const { within_days: days, min_count: count, ...texts } = condition.event
+  const { within_days: days, min_count: count, visible_only: visibleOnly = false, ...texts } = condition.event
   return {
     ...newEvent(),
     operator: condition.operator,
     texts,
     withinDays: days === undefined ? '' : String(days),
     minCount: count === undefined ? '' : String(count),
+    ...(visibleOnly ? { visibleOnly } : {}),
   }
 }
 
@@ -89,15 +94,19 @@ function toCondition(draft: Draft, types: PropertyTypes): SegmentCondition {
   const value = takesList(operator)
     ? draft.values.map((each) => scalarOf(each, operator, type))
     : scalarOf(draft.value, operator, type)
-  return { property, operator, value }
+  const comparesParts = operator === 'contains' || operator === 'not_contains'
+  return { property, operator, value, ...(draft.visibleOnly && comparesParts ? VISIBLE_ONLY : {}) }
 }
 
-function toMatch({ texts, withinDays, minCount }: EventDraft): EventMatch {
+const VISIBLE_ONLY = { visible_only: true } as const
+
+function toMatch({ texts, withinDays, minCount, visibleOnly }: EventDraft): EventMatch {
   const given = Object.entries(texts).filter(([, text]) => text.trim() !== '')
   return {
     ...Object.fromEntries(given),
     ...(withinDays === '' ? {} : { within_days: Number(withinDays) }),
     ...(minCount === '' ? {} : { min_count: Number(minCount) }),
+    ...(visibleOnly && given.length > 0 ? VISIBLE_ONLY : {}),
   }
 }
 

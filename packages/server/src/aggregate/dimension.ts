@@ -38,6 +38,11 @@ export interface Measure {
   metric: Metric
   /** The property, or the key of an event's `data`, whose numbers are used; empty for `count`. */
   field: string
+  /**
+   * Whether groups of equal value are in the order of a hash of their keys: the keys are hidden from the caller, and their
+   * order, or which of them come first, would reveal them beside known ones.
+   */
+  hidesOrder?: boolean
 }
 
 export function isTime({ kind }: Dimension): boolean {

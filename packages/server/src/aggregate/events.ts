@@ -33,7 +33,8 @@ export async function aggregateEvents(
   const { where, parameters } = rollup ?? (await conditionsOf(tenant, filters))
   const missing = missingIn(dimension)
   const hidesMissing = dimension.kind === 'id'
-  const order = isTime(dimension) ? 'key DESC' : `value DESC NULLS LAST, ${missing}, key`
+  const ties = measure.hidesOrder ? `MD5(concat('${tenant.id}', toString(key)))` : 'key'
+  const order = isTime(dimension) ? 'key DESC' : `value DESC NULLS LAST, ${missing}, ${ties}`
   const rows = await tenant.events.select<Row>({
     name: 'aggregate.events',
     lane: rollup ? 'light' : 'heavy',

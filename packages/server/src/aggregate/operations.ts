@@ -3,7 +3,7 @@ import { namesOfCompanies } from '../companies/list.ts'
 import { people } from '../companies/people.ts'
 import { hiddenFromSearch } from '../contacts/search.ts'
 import { JoinedCompany, JoinedContact } from '../events/event-object.ts'
-import { operation } from '../operations/declare.ts'
+import { operation, type Redaction } from '../operations/declare.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Bucket, METRICS } from './dimension.ts'
@@ -60,7 +60,7 @@ export const AGGREGATE_OPERATIONS = [
     reads: true,
     async run({ tenant, warn, redaction }, sent) {
       const body = checkAggregation(sent)
-      const aggregation = redacted(parseAggregation(body), await hiddenFromSearch(redaction))
+      const aggregation = await redacted(parseAggregation(body), redaction)
       const { metric, field } = aggregation.measure
       if (metric === 'count' && field !== '') {
         warn("metric_field was ignored: the metric 'count' counts records")
@@ -71,11 +71,18 @@ export const AGGREGATE_OPERATIONS = [
   }),
 ]
 
-/** The aggregation of a caller from whom these properties are hidden. */
-function redacted(aggregation: Aggregation, hidden: Awaited<ReturnType<typeof hiddenFromSearch>>): Aggregation {
-  if (hidden === undefined || aggregation.entity === 'companies') return aggregation
-  if (aggregation.entity === 'contacts') return { ...aggregation, filters: { ...aggregation.filters, hidden } }
-  return { ...aggregation, filters: { ...aggregation.filters, visibleOnly: true } }
+/** The aggregation of a caller from whom personal values may be hidden. */
+async function redacted(aggregation: Aggregation, redaction: Redaction | undefined): Promise<Aggregation> {
+  const hidden = await hiddenFromSearch(redaction)
+  if (redaction === undefined || aggregation.entity === 'companies') return aggregation
+  const { dimension, filters } = aggregation
+  if (aggregation.entity === 'events') {
+    const measure = { ...aggregation.measure, hidesOrder: true }
+    return { ...aggregation, measure, filters: { ...aggregation.filters, visibleOnly: true } }
+  }
+  const property = dimension === 'job_title' ? 'jobtitle' : dimension
+  const measure = { ...aggregation.measure, hidesOrder: await redaction.isHidden('contacts', property) }
+  return { ...aggregation, measure, filters: { ...filters, hidden } } as Aggregation
 }
 
 type Aggregation = ReturnType<typeof parseAggregation>

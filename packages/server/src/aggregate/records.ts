@@ -65,7 +65,8 @@ async function summarize(
   const hidesMissing = dimension.kind === 'id'
   // Texts are sorted by byte, as in ClickHouse, regardless of the database's locale.
   const key = dimension.kind === 'boolean' ? sql`key` : sql`key COLLATE "C"`
-  const order = isTime(dimension) ? sql`${key} DESC` : sql`value DESC NULLS LAST, ${key} ASC NULLS LAST`
+  const ties = measure.hidesOrder ? sql`md5(${tenant.id} || key::text)` : key
+  const order = isTime(dimension) ? sql`${key} DESC` : sql`value DESC NULLS LAST, ${ties} ASC NULLS LAST`
   const groups = tenant.db
     .selectFrom(matching)
     .select(['matching.key', measureOf(measure).as('value'), sql<number>`count(*)`.as('records')])

@@ -29,6 +29,7 @@ const ONLY_LISTED: Record<string, string> = {
   visit: 'has no id; event list shows its events',
   problem: 'has no id',
   scope: 'a name',
+  tool: 'a name; the list describes it',
   'connection-run': 'only counts, which the list shows',
   'connection-error': 'one line, which the list shows',
 }

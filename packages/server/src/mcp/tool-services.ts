@@ -4,8 +4,9 @@ import type { Operation } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Stores } from '../platform/tenant.ts'
 import type { ToolServices } from './call.ts'
-import { offeredTools } from './offered-tools.ts'
+import { isReadingTool } from './hints.ts'
 import { createRedactor, redactionKeyOf } from './redaction/redactor.ts'
+import { TOOLS } from './tools/all-tools.ts'
 
 interface Dependencies extends Omit<ToolServices, 'operations' | 'openRedactor'> {
   stores: Pick<Stores, 'database'>
@@ -31,4 +32,16 @@ export function openToolServices(
     openRedactor: async (tenant) => createRedactor(tenant, redactionKeyOf(await mcpSecret(), tenant.id)),
   }
   return { toolServices, offeredTools: offeredTools(toolServices.operations), mcpSecret }
+}
+
+/** Every tool, as a person chooses it for a key or a connected application. */
+function offeredTools(operations: ReadonlyMap<string, Operation<object>>): OfferedTool[] {
+  return TOOLS.map((tool) => {
+    const scopes = tool.uses.flatMap((name) => {
+      const scope = operations.get(name)?.scope
+      return scope === undefined || scope === 'any-key' ? [] : [scope]
+    })
+    const { name, title, description } = tool
+    return { name, title, description, scopes: [...new Set(scopes)], reads: isReadingTool(tool, operations) }
+  })
 }

@@ -38,8 +38,11 @@ function withContactIds(filters: Values): Values {
 
 const COMPANY = record({ company_id: text, name: text, domain: text })
 
-/** Buckets of hidden values. Those of equal size are in the order of the values, which would reveal them beside known ones. */
-function unordered(buckets: unknown): Values[] {
+const TIMES = ['day', 'week', 'month', 'created_day']
+
+/** Buckets of equal value in the order of the keys that the caller sees: the order of hidden ones would reveal them. */
+function inOrder(buckets: unknown, dimension: string): Values[] {
+  if (TIMES.includes(dimension)) return buckets as Values[]
   const keyOf = ({ key }: Values) => String(key)
   return (buckets as Values[]).toSorted((one, other) => {
     if (one.value !== other.value) return Number(other.value) - Number(one.value)
@@ -153,10 +156,9 @@ export const EVENT_TOOLS: readonly Tool[] = [
       }
       call.refusePseudonyms(sent)
       const result = await call.operate('aggregate', sent)
-      const buckets = (await call.isHidden(entity, rest.group_by)) ? unordered(result.buckets) : result.buckets
       return compactRecord({
         ...pick(result, ['entity', 'group_by', 'metric', 'total', 'distinct_groups']),
-        buckets,
+        buckets: call.isRedacted ? inOrder(result.buckets, rest.group_by) : result.buckets,
       })
     },
   }),
