@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 
 /** Size budget of the tracker, compressed with brotli; `npm run check` fails beyond it. */
-export const BROTLI_BYTES_MAX = 6_144
+export const BROTLI_BYTES_MAX = 6_300
 
 const SOURCE = fileURLToPath(new URL('./src/', import.meta.url))
 
@@ -15,7 +15,7 @@ export function buildScript(collect: string): Promise<string> {
 
 /** Bundles the ES module for sites with their own bundler. */
 export function buildModule(): Promise<string> {
-  return bundle('index.ts', 'esm', {})
+  return bundle('index.ts', 'esm', { COLLECT: '""' })
 }
 
 /** Cache of bundles, because the same sources and tools give the same bundle. */
@@ -64,6 +64,7 @@ export async function bundleForBrowser(
     treeshake: true,
     logLevel: 'warn',
     plugins: [{ name: 'terser', renderChunk: squeeze }],
+    checks: { pluginTimings: false },
   })
   try {
     const { output } = await build.generate({ format, minify: true })

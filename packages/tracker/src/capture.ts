@@ -6,8 +6,10 @@ import { serialize } from './json.ts'
 import { options, type TrackedEvent } from './options.ts'
 import { readSession } from './store.ts'
 import { cut, redact } from './text.ts'
-import { discard, enqueue } from './transport.ts'
+import { currentVisitor, discard, enqueue } from './transport.ts'
 import { isPlain, textOf } from './values.ts'
+
+export const SIGN_OUT = '. To sign out, call service.reset()'
 
 let active = false
 /** JSON without the closing brace, because the session may be a proposal inside it. */
@@ -32,7 +34,7 @@ export function readContext(): void {
     language: navigator.language,
     timezone: timezone(),
     referrer: redact(document.referrer),
-    analytics_user_id: options.analyticsUserId,
+    analytics_user_id: textOf(options.analyticsUserId, 'analyticsUserId'),
   }).slice(0, -1)
 }
 
@@ -42,10 +44,10 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
   const title = cut(document.title)
   const captured = { event_id: newId(), event, timestamp: now(), url: redact(location.href), title, ...page, data }
   const { beforeSend } = options
-  const check = typeof beforeSend === 'string' ? (window as never)[beforeSend] : beforeSend
-  // If the check throws, the event is dropped.
+  const check: unknown = window[beforeSend as never] ?? beforeSend
+  // If the check throws or does not exist, the event is dropped.
   const approved = check ? attempt(() => (check as (event: TrackedEvent) => TrackedEvent)(captured)) : captured
-  if (approved) add('', serialize(approved) || serialize({ ...approved, data: { truncated: true } }))
+  if (isPlain(approved)) add('', serialize(approved) || serialize({ ...approved, data: { truncated: true } }))
 }
 
 /**
@@ -55,29 +57,24 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
 export function identify(userId: unknown, traits: unknown, proof: unknown): void {
   let [id, fields, signed] = [userId, traits, proof]
   if (isPlain(userId)) {
-    // Beside traits, it was meant as the id.
-    if (isPlain(traits) && !traits.userHash) textOf(userId, 'id')
     fields = attempt(() => ({ ...userId, ...(traits as object), userHash: undefined })) ?? userId
     signed ??= traits
     id = ''
   }
-  const claim = {
-    external_user_id: cut(textOf(id, 'id')) || undefined,
-    traits: isPlain(fields) ? fields : undefined,
-  }
+  const claim = { external_user_id: cut(textOf(id, 'id')) || undefined, traits: isPlain(fields) ? fields : undefined }
   // The text between the braces goes into the request unchanged.
   const json = serialize({ identify: claim, user_hash: (signed as { userHash?: string } | null)?.userHash }).slice(
     1,
     -1,
   )
-  if (/^"identify":{("traits":{})?}/.test(json)) warn('identify names nobody. To sign out, call service.reset()')
+  if (/^"identify":{("traits":{})?}/.test(json)) warn(`identify names nobody${SIGN_OUT}`)
   else add(json, '')
 }
 
 function add(identification: string, event: string): void {
   const external = cut(readCookie(EXTERNAL_CONTACT))
   const head = `${external && `"external_contact_id":${serialize(external)},`}"context":${context}${readSession()}`
-  if (identification + event) enqueue(['', head, identification, event])
+  if (identification + event) enqueue([currentVisitor(), head, identification, event])
 }
 
 export function now(): string {

@@ -16,7 +16,7 @@ type Graphics = CanvasRenderingContext2D | WebGLRenderingContext | null
 export async function fingerprint(): Promise<string> {
   const parts: unknown[] = []
   for (const read of [system, drawing, graphics, audio]) {
-    await new Promise((resolve) => later(() => resolve(0), SLICE_MS))
+    await new Promise((resolve) => later(resolve as () => void, SLICE_MS))
     try {
       parts.push(await read())
     } catch {
@@ -55,7 +55,6 @@ function contextOf(kind: string): Graphics {
 function drawing(): string {
   const context = contextOf('2d') as CanvasRenderingContext2D
   context.font = '18px Arial'
-  context.fillStyle = '#f609'
   context.fillRect(90, 5, 60, 20)
   context.fillText('Qjy\u{1f603}', 2, 22)
   return context.canvas.toDataURL()

@@ -18,7 +18,7 @@ const told = new Set<string>()
 /** Tells the site's developers in the console what to change, each thing once. @returns '' */
 export function warn(text: string): string {
   const { size } = told
-  if (size < TOLD_MAX && told.add(text).size > size) attempt(() => console.warn(`service: ${text}`))
+  if (size < TOLD_MAX && told.add(text).size > size) console.warn(`service: ${text}`)
   return ''
 }
 

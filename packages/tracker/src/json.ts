@@ -7,6 +7,8 @@ const DEPTH_MAX = 9
 const BUDGET = 32_000
 /** What looking at an object costs, so that time is limited too. */
 const OBJECT_COST = 9
+/** A larger object is written once, else objects that refer to each other would fill the budget. */
+const SHARED_MAX = 500
 
 let budget = 0
 /** The JSON of each object, so that one that is used often is written once; undefined while it is being written. */
@@ -33,18 +35,18 @@ function write(value: unknown, depth: number): string | undefined {
   // biome-ignore lint/suspicious/noDoubleEquals: the difference of two bigints is a bigint
   if (Object(value) !== value) return spend((value as number) - (value as number) == 0 ? `${value}` : 'null')
   const known = written.get(value)
-  if (depth > DEPTH_MAX || written.has(value)) return known && spend(known)
+  if (depth > DEPTH_MAX || written.has(value)) return known && known.length < SHARED_MAX ? spend(known) : undefined
   written.set(value, undefined)
   budget -= OBJECT_COST
   const isList = Array.isArray(value)
-  const object = value as Fields & unknown[]
+  const object = value as Fields & unknown[] & { toJSON?: () => unknown }
   let json: string | undefined
-  if (!isList && typeof object.toJSON === 'function') json = write(object.toJSON(), depth + 1)
+  if (!isList && object.toJSON) json = write(object.toJSON(), depth + 1)
   else if (isList || isPlain(object)) {
     const parts: string[] = []
     for (const key of Object.keys(isList ? object.slice(0, BUDGET).fill(0) : object)) {
-      const part = key === '__proto__' ? undefined : attempt(() => write((object as Fields)[key], depth + 1))
-      if (part === undefined) warn(`left out ${key}: no data, or too large`)
+      const part = attempt(() => write((object as Fields)[key], depth + 1))
+      if (part === undefined) warn(`${key} is no data`)
       if (isList) parts.push(part || `${spend('null')}`)
       else if (part) parts.push(`${spend(quote(key))}:${part}`)
       if (budget < 0) return

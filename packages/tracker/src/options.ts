@@ -1,5 +1,3 @@
-import { textOf } from './values.ts'
-
 /** An event as passed to `beforeSend`; what it returns is sent. */
 export interface TrackedEvent {
   event_id: string
@@ -37,11 +35,6 @@ export interface Options {
 
 export const options: Options = {}
 
-/** Sets options. What is no text is ignored, except for a function of `beforeSend`. */
 export function configure(more: Options | undefined): void {
-  const known = options as Record<string, unknown>
-  for (const name in more) {
-    const value = more[name as keyof Options]
-    known[name] = typeof value === 'function' ? value : (textOf(value, name) ?? known[name])
-  }
+  Object.assign(options, more)
 }

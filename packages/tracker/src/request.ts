@@ -19,23 +19,20 @@ export function post(url: string, body: string, done: (status: number, response:
   })
 }
 
-/** The session in a response of the service; null for that of another server, such as a page that a site shows for any address. */
-export function sessionIn(response: string): string | undefined {
-  return /^{.*("session_id":"[\w.~-]+")/.exec(response)?.[1]
+/** An id in a response of the service; undefined in that of another server, such as a page that a site shows for any URL. */
+export function idIn(response: string, field: string): string | undefined {
+  return new RegExp(`^{.*"${field}":"([\\w.~-]+)"`).exec(response)?.[1]
 }
 
 /**
  * Posts while the page is hidden or unloading.
  * @param failed is called if the request fails while the page still exists.
- * @returns whether the browser accepted the request.
+ * @returns whether the page has a fetch that accepted the request. A beacon has no origin if the page sends no referrer.
  */
 export function postLast(url: string, body: string, failed: () => void): unknown {
   return attempt(() =>
-    // fetch comes first, because a beacon has no origin if the page sends no referrer; but the page may have replaced fetch.
-    /\[native/.test(`${fetch}`)
-      ? fetch(url, { method: 'POST', body, credentials: 'include', keepalive: true })
-          .then((response) => response.text())
-          .then((text) => sessionIn(text) || failed(), failed)
-      : navigator.sendBeacon(url, body),
+    fetch(url, { method: 'POST', body, credentials: 'include', keepalive: true })
+      .then((response) => response.text())
+      .then((text) => idIn(text, 'session_id') || failed(), failed),
   )
 }

@@ -4,9 +4,6 @@ import { installQueue } from './tracker.ts'
 
 /** The URL in the first line of a stack: this script's, unless another script evaluated it. */
 const OWN_URL = /^(?:Error\n)?.*?(http\S+?):\d+:\d+\)?\n/
-/** URL for events, relative to the script; inserted by the service when it bundles. */
-declare const COLLECT: string
-
 // Entry point of the script tag. Its attributes are the options, and the global queue `service` has the commands.
 guard(() => {
   const global = window as unknown as { service?: unknown[] & { optOut?: unknown } }
@@ -19,5 +16,5 @@ guard(() => {
   const queue = Array.isArray(global.service) ? global.service : []
   global.service = queue
   // Without a tag, code of the page's own host may be a bundle or an inline script.
-  installQueue(queue, tag?.src || (url.startsWith(`${location.origin}/`) ? '' : url), COLLECT)
+  installQueue(queue, tag?.src || (url.startsWith(`${location.origin}/`) ? '' : url))
 })()

@@ -42,15 +42,19 @@ export function readSession(): string {
   return ending && Number(until) > Date.now() ? ending : writeSession(`,"session_id":"${newId()}"}`)
 }
 
-export function writeSession(ending: string): string {
+function writeSession(ending: string): string {
   session = `${Date.now() + SESSION_MS} ${ending}`
   write(SESSION, session)
   return ending
 }
 
-/** Starts a new session, which replaces the one in the service's cookie, and remembers that this browser has several visitors. */
-export function resetSession(): void {
-  writeSession(`},"session_id":"${newId()}"`)
+/** Sets the session, which replaces the one in the service's cookie. */
+export function setSession(id: string): void {
+  writeSession(`},"session_id":"${id}"`)
+}
+
+/** Remembers that several visitors use this browser. */
+export function noteReset(): void {
   write(RESET, '1')
 }
 

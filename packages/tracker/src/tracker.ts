@@ -1,13 +1,13 @@
-import { capture, identify, isActive, readContext, setActive } from './capture.ts'
+import { capture, identify, isActive, readContext, SIGN_OUT, setActive } from './capture.ts'
 import { DNT, deleteCookie, EXTERNAL_CONTACT, LONGEST_SECONDS, readCookie, VISITOR, writeCookie } from './cookies.ts'
 import { attempt, guard, on, warn } from './guard.ts'
 import { newId } from './ids.ts'
 import { watchInteractions } from './interactions.ts'
 import { configure, type Options, options } from './options.ts'
 import { leave, watchPages } from './pages.ts'
-import { resetSession } from './store.ts'
+import { noteReset, setSession } from './store.ts'
 import { cut } from './text.ts'
-import { flush, setAddress } from './transport.ts'
+import { flush, setScript } from './transport.ts'
 import { isPlain, textOf } from './values.ts'
 import { watchVideos } from './videos.ts'
 import { decideNow, findVisitor, saveVisitor } from './visitor.ts'
@@ -61,8 +61,8 @@ const methods: Record<string, (...args: never[]) => void> = {
 }
 
 /** Turns `queue` into a live command queue and runs the commands in it. */
-export function installQueue(queue: unknown[], scriptUrl: string, collect: string): void {
-  setAddress(scriptUrl, collect)
+export function installQueue(queue: unknown[], scriptUrl: string): void {
+  setScript(scriptUrl)
   const pushed = queue.splice(0)
   for (const name in methods) Object.assign(queue, { [name]: (...args: unknown[]) => run([name, ...args]) })
   // Defined, not assigned: an assignment would throw on a page that froze Array.prototype.
@@ -76,7 +76,7 @@ const run = guard((command: unknown) => {
   const [name, ...args] = command as [string, ...never[]]
   const act = methods[name]
   if (act) act(...args)
-  else warn(`no command ${name}. Call one of service.${Object.keys(methods).join('(), service.')}()`)
+  else warn(`${name} is no command${SIGN_OUT}`)
 })
 
 /** Queues commands before the start (consent, prerendering) and drops them after a stop. */
@@ -88,7 +88,7 @@ function whenActive<Args extends unknown[]>(act: (...args: Args) => void): (...a
 }
 
 function track(name: unknown, data: unknown): void {
-  const event = cut(textOf(name, 'event name'))
+  const event = cut(textOf(name, 'event'))
   if (event) capture(event, isPlain(data) ? data : { value: data })
 }
 
@@ -97,7 +97,8 @@ function reset(): void {
   decideNow?.()
   leave()
   deleteCookie(EXTERNAL_CONTACT)
-  resetSession()
+  setSession(newId())
+  noteReset()
   saveVisitor(newId())
 }
 

@@ -2,10 +2,10 @@ import { readVisitor } from './cookies.ts'
 import { attempt, guard, later, warn } from './guard.ts'
 import { bytesOf } from './json.ts'
 import { options } from './options.ts'
-import { post, postLast, sessionIn } from './request.ts'
-import { forget, type Item, readStored, store, unstore, writeSession } from './store.ts'
+import { idIn, post, postLast } from './request.ts'
+import { forget, type Item, readStored, setSession, store, unstore } from './store.ts'
 
-const NOT_FOUND = 'cannot find its server. Set data-collect'
+const NOT_FOUND = 'no server. Set data-collect'
 const EVENTS_MAX = 10
 /** In characters of at most three bytes each: browsers limit requests that outlive a page to 64 KiB. */
 const BATCH_MAX = 20_000
@@ -25,18 +25,21 @@ let visitor = ''
 /** Bytes sent since the page was hidden or started to unload; 0 while it is visible. */
 let lastBytes = 0
 let script = ''
-let address = ''
 
-export function setAddress(scriptUrl: string, collect: string): void {
-  script = scriptUrl
-  address = collect
+/** URL for events, relative to the script; inserted when it is bundled. */
+declare const COLLECT: string
+
+export function setScript(url: string): void {
+  script = url
 }
 
-/** URL for events: as configured, else beside the script. '' if the script does not know where it came from: the page's own host is no guess. */
+/**
+ * URL for events: as configured, else beside the script. '' if the script does not know where it came from, because the
+ * page's own host would be a guess.
+ */
 export function collectUrl(): string {
   const { collect } = options
-  const find = () => new URL(collect || address, script || (collect && location.href)).href
-  return attempt(find) ?? warn(NOT_FOUND)
+  return attempt(() => new URL(collect || COLLECT, script || (collect && location.href)).href) ?? warn(NOT_FOUND)
 }
 
 /** Sets the visitor of the queued events that have none, which can then be sent, and of later ones. */
@@ -48,13 +51,12 @@ export function setVisitor(id: string): void {
 }
 
 /** The visitor now: another tab may have signed out. */
-function currentVisitor(): string {
+export function currentVisitor(): string {
   visitor &&= readVisitor() || visitor
   return visitor
 }
 
 export function enqueue(item: Item): void {
-  item[0] = currentVisitor()
   queue.push(item)
   if (queue.length > QUEUED_MAX) queue.shift()
   if (queue.length < EVENTS_MAX || failures) schedule(BATCH_MS)
@@ -89,7 +91,7 @@ export function flush(): void {
 }
 
 function handleResponse(batch: Item[], status: number, response: string): void {
-  const session = sessionIn(response)
+  const session = idIn(response, 'session_id')
   // After an opt-out, nothing is stored.
   if (!visitor) return
   // 403: the domain is not verified, so every batch of this page would fail.
@@ -101,7 +103,7 @@ function handleResponse(batch: Item[], status: number, response: string): void {
   } else if (session) {
     failures = 0
     // A visitor who has signed out since has another session.
-    if (batch[0]?.[0] === currentVisitor()) writeSession(`},${session}`)
+    if (batch[0]?.[0] === currentVisitor()) setSession(session)
     unstore(batch)
   } else {
     if (status === 200) warn(NOT_FOUND)
@@ -151,9 +153,8 @@ function nextBatch(): Item[] {
   for (const item of queue) {
     const [first] = batch
     size += item[2].length + item[3].length
-    const startsNext =
-      size > BATCH_MAX || item[2] || batch.length >= eventsMax || first?.[0] !== item[0] || first[1] !== item[1]
-    if (first && startsNext) break
+    const isFull = size > BATCH_MAX || batch.length >= eventsMax
+    if (first && (isFull || item[2] || first[0] !== item[0] || first[1] !== item[1])) break
     batch.push(item)
   }
   queue = queue.slice(batch.length)

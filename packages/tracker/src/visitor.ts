@@ -3,9 +3,8 @@ import { LONGEST_SECONDS, readVisitor, VISITOR, writeCookie } from './cookies.ts
 import { fingerprint } from './fingerprint.ts'
 import { guard, later } from './guard.ts'
 import { newId } from './ids.ts'
-import { serialize } from './json.ts'
 import { options } from './options.ts'
-import { post } from './request.ts'
+import { idIn, post } from './request.ts'
 import { wasReset } from './store.ts'
 import { collectUrl, setVisitor } from './transport.ts'
 
@@ -29,20 +28,18 @@ export function findVisitor(): void {
     if (!isActive()) return
     // Another tab may have set the cookie since.
     const current = readVisitor()
-    // Another tab has signed out since: what happened before is not the new visitor's.
-    if (wasReset() && current) setVisitor(fresh)
-    else saveVisitor(current || (/"visitor_id":"([\w.~-]{1,200})"/.exec(response)?.[1] ?? fresh))
+    saveVisitor(current || (idIn(response, 'visitor_id') ?? fresh))
     // With cookies blocked, every page looks like the first; only the service can tell.
     if (!current && !/"recovered":true/.test(response) && (response || readVisitor())) capture('first_visit', {})
   }
-  if (options.fingerprint === 'off' || wasReset() || !collectUrl()) {
+  if (options.fingerprint === 'off' || wasReset()) {
     decideNow()
     return
   }
   const decide = () => decideNow?.()
   later(decide, FINGERPRINT_MS_MAX)
   const recover = guard((hash: string) => {
-    const body = serialize({ fingerprint: hash, visitor_id: fresh })
+    const body = `{"fingerprint":"${hash}","visitor_id":"${fresh}"}`
     if (decideNow)
       post(new URL('recover-visitor', collectUrl()).href, body, (_status, response) => decideNow?.(response))
   })
