@@ -457,7 +457,7 @@ describe('concurrently', () => {
 
   test('batches with the same records in different orders create each contact once', async () => {
     const records = Array.from({ length: 60 }, (_, n) => ({
-      external_id: `${n}`,
+      external_id: `r${n}`,
       ...(n % 3 === 0 ? {} : { email: `p${n}@example.com` }),
       properties: { company_domain: `c${n % 7}.com` },
     }))

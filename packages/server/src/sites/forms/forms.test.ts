@@ -211,3 +211,20 @@ describe('bad bodies', () => {
     expect([long.status, long.body.error.code]).toEqual([400, 'validation_error'])
   })
 })
+
+test('a long number is kept as text and one that is too large is left out; what cannot be stored is 400', async () => {
+  const sent = '{"contact_data":{"email":"exact@example.com","account":1234567890123456781,"huge":1e400}}'
+  const { status, body } = await submit(sent)
+  expect([status, body.warnings]).toEqual([
+    200,
+    [
+      'contact_data.account was kept as text: as a number, it would lose digits.',
+      'contact_data.huge was left out: it is a number that is too large to be stored.',
+    ],
+  ])
+  const { contact } = await contactOf(body.contact_id)
+  expect(contact.properties).toMatchObject({ account: '1234567890123456781' })
+  const refused = await submit('{"contact_data":{"email":"nul@example.com","note":"a\\u0000"}}')
+  expect([refused.status, refused.body.error.details[0].path]).toEqual([400, 'contact_data.note'])
+  expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
+})
