@@ -9,6 +9,8 @@ import { cut, redact } from './text.ts'
 import { currentVisitor, discard, enqueue } from './transport.ts'
 import { isPlain, textOf } from './values.ts'
 
+/** In bytes: what browsers send when a page unloads. */
+const IDENTIFICATION_BUDGET = 200_000
 export const SIGN_OUT = '. To sign out, call service.reset()'
 
 let active = false
@@ -63,10 +65,8 @@ export function identify(userId: unknown, traits: unknown, proof: unknown): void
   }
   const claim = { external_user_id: cut(textOf(id, 'id')) || undefined, traits: isPlain(fields) ? fields : undefined }
   // The text between the braces goes into the request unchanged.
-  const json = serialize({ identify: claim, user_hash: (signed as { userHash?: string } | null)?.userHash }).slice(
-    1,
-    -1,
-  )
+  const user_hash = (signed as { userHash?: string } | null)?.userHash
+  const json = serialize({ identify: claim, user_hash }, IDENTIFICATION_BUDGET).slice(1, -1)
   if (/^"identify":{("traits":{})?}/.test(json)) warn(`identify names nobody${SIGN_OUT}`)
   else add(json, '')
 }

@@ -55,7 +55,6 @@ function contextOf(kind: string): Graphics {
 function drawing(): string {
   const context = contextOf('2d') as CanvasRenderingContext2D
   context.font = '18px Arial'
-  context.fillRect(90, 5, 60, 20)
   context.fillText('Qjy\u{1f603}', 2, 22)
   return context.canvas.toDataURL()
 }
