@@ -22,7 +22,8 @@ const server = createServer({ key, cert: certificate }, (request, response) => {
     response.writeHead(200, { 'content-length': String(TEXT.length) }).write(TEXT.slice(0, 1_000), () => {
       response.destroy()
     })
-  } else response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"Nothing is here."}')
+  } else if (request.url === '/ids') response.end('{"id":1234567890123456781,"price":0.1,"count":3}')
+  else response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"Nothing is here."}')
 })
 let directory: string
 let api: JsonApi
@@ -64,6 +65,11 @@ test.each(['/plain', '/gzip'])('%s is stored without a name, and can be read aga
 test('an error is read as JSON, and a redirect is not followed', async () => {
   expect(await get('/missing')).toMatchObject({ status: 404, file: null, body: { error: 'Nothing is here.' } })
   expect(await get('/redirect')).toMatchObject({ status: 302, file: null })
+})
+
+test('an id beyond 2^53 keeps its digits, so that two records of a system do not become one', async () => {
+  const { body } = await api.call({ method: 'GET', url: `${base}/ids`, headers: {} })
+  expect(body).toEqual({ id: '1234567890123456781', price: 0.1, count: 3 })
 })
 
 test('a longer response, one that is cut off and one that is damaged fail, and leave nothing behind', async () => {

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os'
 import { Agent, request } from 'undici'
+import { parseExactJson } from '../http/json-body.ts'
 import { OutboundError } from './client.ts'
 import { DOWNLOAD_MS_MAX, type Download, download } from './download.ts'
 import { checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
@@ -25,7 +26,7 @@ export interface JsonResponse {
   status: number
   /** By name in lower case; the first value of each. */
   headers: Record<string, string>
-  /** The JSON; undefined if the response was not JSON. */
+  /** The JSON, with whole numbers beyond 2^53 as texts; undefined if the response was not JSON. */
   body: unknown
 }
 
@@ -126,7 +127,7 @@ type SendOptions = Parameters<typeof download>[1]
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExactJson(text)
   } catch {
     return undefined
   }
