@@ -540,9 +540,17 @@ export type ApiKey = {
     name: string;
     scopes: Array<string>;
     /**
-     * Hide personal data from AI agents that use this key over MCP.
+     * Whether personal data is hidden from AI agents that use the key over MCP.
      */
     redact_personal_data: boolean;
+    /**
+     * Whether the key works at /mcp alone, because it was created with `redact_personal_data: true`.
+     */
+    mcp_only: boolean;
+    /**
+     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     */
+    tools: Array<string>;
     created_at: string;
     expires_at: string | null;
     last_used_at: string | null;
@@ -833,6 +841,10 @@ export type ConnectedApp = {
      * Whether it sees pseudonyms in place of personal data.
      */
     redact_personal_data: boolean;
+    /**
+     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     */
+    tools: Array<string>;
     created_at: string;
     last_used_at: string | null;
 };
@@ -1684,6 +1696,7 @@ export type GetHookBodyResult = {
 export type GetImportPreviewResult = {
     status: 'success';
     counts: ImportCounts;
+    consent: ImportConsent;
     rows: Array<PreviewedRow>;
     warnings?: Array<string>;
 };
@@ -1795,9 +1808,12 @@ export type GetTrackerResult = {
      */
     form_url: string;
     /**
-     * Of a visitor who is not a bot.
+     * Of a visitor who is not a bot; null without the scope `events:read`.
      */
     first_event: SeenEvent | null;
+    /**
+     * null without the scope `events:read`.
+     */
     last_event: SeenEvent | null;
     warnings?: Array<string>;
 };
@@ -2062,18 +2078,34 @@ export type Import = {
     _id: string;
     file_name: string;
     size_bytes: number;
-    encoding: string;
+    encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'windows-1250' | 'iso-8859-2' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
+    /**
+     * Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain.
+     */
+    encodings: Array<ImportEncoding>;
     delimiter: string;
+    /**
+     * The line that names the columns; 1 is the first line of the file, and 0 means that none does.
+     */
+    header_line: number;
+    /**
+     * The first lines of the file. Empty once the file is deleted.
+     */
+    first_lines: Array<ImportLine>;
     /**
      * The system whose export the file was recognized as.
      */
-    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
+    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | 'outlook' | 'google' | 'pipedrive' | 'salesforce' | 'klaviyo' | 'shopify' | null;
     state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
     columns: Array<ImportColumn>;
     /**
      * Proposed by the service until you set it.
      */
     mapping: Array<ColumnMapping>;
+    /**
+     * What was left out of rows, or taken otherwise than their column says; known once the file has been read.
+     */
+    warnings: Array<ImportWarning>;
     /**
      * null until the file has been read to its end.
      */
@@ -2086,6 +2118,10 @@ export type Import = {
      * What the import would do, as of the latest preview.
      */
     preview: ImportCounts | null;
+    /**
+     * Whom the import would stop from getting mail, as of the latest preview.
+     */
+    consent: ImportConsent | null;
     counts: ImportCounts;
     /**
      * The first failed rows.
@@ -2111,6 +2147,54 @@ export type Import = {
 export type ImportColumn = {
     header: string;
     samples: Array<string>;
+    /**
+     * What may surprise in the proposed mapping.
+     */
+    note: ImportColumnNote | null;
+};
+
+export type ImportColumnNote = {
+    /**
+     * `same_target`: another column suits the target better, so this one became a property of its own. `found_by_values`: its values are addresses. `no_name`: it has no name, and is ignored. `consent`: contacts that opt out in it are not written to.
+     */
+    code: 'same_target' | 'found_by_values' | 'no_name' | 'consent';
+    /**
+     * With `same_target`: the target, or the property.
+     */
+    target?: string;
+    /**
+     * With `same_target`: the index of the column that has it.
+     */
+    column?: number;
+};
+
+export type ImportConsent = {
+    /**
+     * Contacts that are written to before the import, or are new, and not after it.
+     */
+    silenced: number;
+    /**
+     * Contacts of the file that are not written to before the import, nor after it.
+     */
+    still_silent: number;
+    /**
+     * Contacts that are not written to before the import, and are after it, because the file says something else than an earlier opt-out.
+     */
+    released: number;
+    /**
+     * The columns that say so.
+     */
+    columns: Array<{
+        /**
+         * Index of the column, from 0.
+         */
+        column: number;
+        property: string;
+        /**
+         * The contacts that opt out in this column, or whose mail bounces.
+         */
+        contacts: number;
+    }>;
 };
 
 export type ImportCounts = {
@@ -2118,6 +2202,22 @@ export type ImportCounts = {
     updated: number;
     unchanged: number;
     failed: number;
+};
+
+export type ImportEncoding = {
+    encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'windows-1250' | 'iso-8859-2' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
+    words: string;
+};
+
+export type ImportLine = {
+    /**
+     * 1 is the first line of the file.
+     */
+    line: number;
+    /**
+     * The first cells, shortened.
+     */
+    cells: Array<string>;
 };
 
 export type ImportResult = {
@@ -2131,6 +2231,19 @@ export type ImportUndo = {
     restored: number;
     kept: number;
     companies_deleted: number;
+};
+
+export type ImportWarning = {
+    code: 'ignored_id' | 'kept_as_text' | 'consent_ignored';
+    message: string;
+    /**
+     * How many rows have it.
+     */
+    rows: number;
+    /**
+     * 1 is the row below the header.
+     */
+    first_rows: Array<number>;
 };
 
 export type ImportsPage = {
@@ -2297,6 +2410,12 @@ export type ListScopesResult = {
     warnings?: Array<string>;
 };
 
+export type ListToolsResult = {
+    status: 'success';
+    tools: Array<OfferedTool>;
+    warnings?: Array<string>;
+};
+
 export type ListWebhookEventTypesResult = {
     status: 'success';
     event_types: Array<WebhookEventType>;
@@ -2337,12 +2456,16 @@ export type ListedImport = {
     _id: string;
     file_name: string;
     size_bytes: number;
-    encoding: string;
+    encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'windows-1250' | 'iso-8859-2' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
     delimiter: string;
+    /**
+     * The line that names the columns; 1 is the first line of the file, and 0 means that none does.
+     */
+    header_line: number;
     /**
      * The system whose export the file was recognized as.
      */
-    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
+    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | 'outlook' | 'google' | 'pipedrive' | 'salesforce' | 'klaviyo' | 'shopify' | null;
     state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
     /**
      * null until the file has been read to its end.
@@ -2578,6 +2701,20 @@ export type OAuthClientResult = {
     status: 'success';
     oauth_client: OAuthClient;
     warnings?: Array<string>;
+};
+
+export type OfferedTool = {
+    name: string;
+    description: string;
+    /**
+     * The scopes that it needs.
+     */
+    scopes: Array<string>;
+    /**
+     * Whether it changes nothing.
+     */
+    reads: boolean;
+    title: string;
 };
 
 export type OverviewDay = {
@@ -3010,9 +3147,13 @@ export type ResendWebhookDeliveriesResult = {
     status: 'success';
     subscription_id: string;
     /**
-     * The number of deliveries sent again.
+     * The number of deliveries sent again, or earlier than planned.
      */
     resent: number;
+    /**
+     * Send it as `after` to continue; null if nothing is left.
+     */
+    next: string | null;
     warnings?: Array<string>;
 };
 
@@ -3333,6 +3474,10 @@ export type SegmentFilter = {
         property: string;
         operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
         value?: string | number | boolean | Array<string | number | boolean>;
+        /**
+         * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+         */
+        visible_only?: true;
     } | {
         event: {
             type?: string;
@@ -3342,6 +3487,10 @@ export type SegmentFilter = {
             class_contains?: string;
             element_id?: string;
             within_days?: number;
+            /**
+             * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+             */
+            visible_only?: true;
             min_count?: number;
         };
         operator: 'did' | 'did_not';
@@ -3676,6 +3825,23 @@ export type UpdateAgentSettingsResult = {
     warnings?: Array<string>;
 };
 
+export type UpdateApiKeyResult = {
+    status: 'success';
+    key: ApiKey;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateConnectedAppResult = {
+    status: 'success';
+    connected_app: ConnectedApp;
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type UpdateHookResult = {
     status: 'success';
     hook: Hook;
@@ -3790,6 +3956,10 @@ export type Visit = {
      * All events, including page views.
      */
     event_count: number;
+    /**
+     * The names of its events, sorted; at most 50.
+     */
+    event_names: Array<string>;
     /**
      * URL of the first page.
      */
@@ -4366,9 +4536,13 @@ export type CreateApiKeyInput = {
      */
     expires_at?: string;
     /**
-     * Hide personal data from AI agents that use this key over MCP.
+     * Whether personal data is hidden from AI agents that use the key over MCP. true: hide it, and let the key work at /mcp alone. false: show it. Default: hide it over MCP, and let the key use the API, which shows personal data.
      */
     redact_personal_data?: boolean;
+    /**
+     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     */
+    tools?: Array<string>;
 };
 
 export type CreateCompanyInput = {
@@ -6841,6 +7015,14 @@ export type ResendWebhookDeliveriesInput = {
      * Events recorded at or before this time. Default: now. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
      */
     to?: string;
+    /**
+     * `failed`: those that failed for good. `waiting`: those that wait for a retry. `all`: both, and those that succeeded.
+     */
+    only?: 'failed' | 'waiting' | 'all';
+    /**
+     * Where to continue: the `next` of the previous response.
+     */
+    after?: string;
 };
 
 export type ResendWebhookDeliveryInput = {
@@ -7278,6 +7460,22 @@ export type SetEmailAccountInput = {
     spacing_seconds?: number;
 };
 
+export type SetImportFormatInput = {
+    /**
+     * The import.
+     */
+    import_id: string;
+    encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'windows-1250' | 'iso-8859-2' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
+    /**
+     * What is between cells: one character, such as `;`.
+     */
+    delimiter?: string;
+    /**
+     * The line that names the columns; 1 is the first one of the file, and 0 means that none does.
+     */
+    header_line?: number;
+};
+
 export type SetImportMappingInput = {
     /**
      * The import.
@@ -7463,6 +7661,18 @@ export type UpdateAgentSettingsInput = {
     monthly_cost_cap_usd?: number | null;
 };
 
+export type UpdateApiKeyInput = {
+    /**
+     * The API key.
+     */
+    key_id: string;
+    name?: string;
+    /**
+     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     */
+    tools?: Array<string>;
+};
+
 export type UpdateCompanyInput = {
     /**
      * The company.
@@ -7476,6 +7686,17 @@ export type UpdateCompanyInput = {
     properties?: {
         [key: string]: unknown;
     };
+};
+
+export type UpdateConnectedAppInput = {
+    /**
+     * The connected app.
+     */
+    grant_id: string;
+    /**
+     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     */
+    tools: Array<string>;
 };
 
 export type UpdateConnectionInput = {

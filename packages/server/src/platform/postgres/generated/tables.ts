@@ -146,11 +146,13 @@ export interface ApiKeys {
   key_hash: Buffer;
   key_id: string;
   last_used_at: Timestamp | null;
+  mcp_only: Generated<boolean>;
   name: string;
   redacts: Generated<boolean>;
   revoked_at: Timestamp | null;
   scopes: string[];
   tenant_id: string;
+  tools: Generated<string[]>;
 }
 
 export interface AuditLog {
@@ -537,12 +539,19 @@ export interface Hooks {
 }
 
 export interface IdempotencyKeys {
+  bytes: number;
   caller: string;
   claimed_at: Timestamp;
   key: string;
   remembered: Json | null;
   request_hash: Buffer;
   response_sealed: string | null;
+  tenant_id: string;
+}
+
+export interface IdempotencyUsage {
+  bytes: Int8;
+  caller: string;
   tenant_id: string;
 }
 
@@ -615,11 +624,14 @@ export interface Imports {
   expires_at: Timestamp;
   file_name: string;
   finished_at: Timestamp | null;
+  first_lines: Json;
   has_file: Generated<boolean>;
+  header_line: number;
   import_id: string;
   mapping: Json;
   preview: Json | null;
   progress: Generated<number>;
+  readings: Json;
   recognized_as: string | null;
   row_count: number | null;
   size_bytes: Int8;
@@ -630,6 +642,7 @@ export interface Imports {
   undone_deleted: Generated<number>;
   undone_kept: Generated<number>;
   undone_restored: Generated<number>;
+  warnings: Generated<Json>;
 }
 
 export interface Installation {
@@ -740,14 +753,18 @@ export interface OauthGrants {
   revoked_at: Timestamp | null;
   scopes: string[];
   tenant_id: string;
+  tools: Generated<string[]>;
   user_id: string;
 }
 
 export interface OauthTokens {
   code_challenge: string | null;
+  ended_at: Timestamp | null;
+  exchange_id: string | null;
   expires_at: Timestamp;
   grant_id: string;
   kind: string;
+  parent_id: string | null;
   redirect_uri: string | null;
   tenant_id: string;
   token_hash: Buffer;
@@ -806,6 +823,11 @@ export interface SavedViews {
   tenant_id: string;
   updated_at: Timestamp;
   view_id: string;
+}
+
+export interface SchemaFingerprint {
+  fingerprint: string;
+  single: Generated<boolean>;
 }
 
 export interface SegmentChecks {
@@ -1242,6 +1264,7 @@ export interface DB {
   hook_bodies: HookBodies;
   hooks: Hooks;
   idempotency_keys: IdempotencyKeys;
+  idempotency_usage: IdempotencyUsage;
   identification_settings: IdentificationSettings;
   identities: Identities;
   import_changes: ImportChanges;
@@ -1265,6 +1288,7 @@ export interface DB {
   refused_events: RefusedEvents;
   request_problems: RequestProblems;
   saved_views: SavedViews;
+  schema_fingerprint: SchemaFingerprint;
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
   segment_members: SegmentMembers;
