@@ -39,6 +39,10 @@ export class PipedriveAccount {
     }
     if (path === '/api/v1/users/me')
       return { body: { success: true, data: { id: 1, company_id: 77, company_name: 'Engines' } } }
+    const isMarketed = this.personFields.some((each) => 'field_code' in each && each.field_code === 'marketing_status')
+    if (query.get('include_fields')?.includes('marketing_status') && !isMarketed) {
+      return { status: 400, body: { success: false, error: 'marketing_status is not available', code: 'ERR_SCHEMA' } }
+    }
     if (path === '/api/v1/recents') return this.#recents(query)
     const lists: Record<string, () => object[]> = {
       '/api/v2/persons': () => this.#persons(query),
@@ -73,7 +77,10 @@ export class PipedriveAccount {
     const some = changed(this.persons, query).filter(({ id }) => ids?.includes(String(id)) ?? true)
     const countOf = (id: number, status: string) =>
       this.deals.filter((deal) => deal.person_id === id && deal.status === status && deal.is_deleted !== true).length
-    if (query.get('include_fields') !== 'open_deals_count,won_deals_count') return some
+    if (query.get('include_fields') === 'marketing_status') return some
+    if (query.get('include_fields') !== 'open_deals_count,won_deals_count') {
+      return some.map(({ marketing_status: _, ...person }) => person)
+    }
     return some.map((person) => ({
       ...person,
       open_deals_count: countOf(person.id, 'open'),

@@ -23,6 +23,8 @@ export const TYPES: Record<string, Record<string, string>> = {
     MailingCity: 'string',
     MailingCountry: 'string',
     HasOptedOutOfEmail: 'boolean',
+    EmailBouncedDate: 'datetime',
+    EmailBouncedReason: 'string',
     MasterRecordId: 'reference',
     OwnerId: 'reference',
     Score__c: 'double',

@@ -1,5 +1,6 @@
 import { isRole } from '../operations/roles.ts'
 import { tokenHash } from '../platform/crypto/tokens.ts'
+import { normalizeEmail } from '../platform/email.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Stores } from '../platform/tenant.ts'
@@ -146,7 +147,7 @@ async function createInvited(
  * them: an address without an account gets one only while it has an invitation. The person then accepts while signed in.
  */
 export async function verifyByProvider(stores: Stores, person: { email: string; name: unknown }, now: Date) {
-  const email = person.email.toLowerCase()
+  const email = normalizeEmail(person.email)
   await stores.database.transaction().execute(async (database) => {
     const verifiedId = await verifyAddress({ ...stores, database }, email, now)
     if (verifiedId !== null || (await verifiedAccount(database, email)) !== null) return

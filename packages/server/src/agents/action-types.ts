@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { isConsent } from '../contacts/consent.ts'
 import { checkProperties } from '../contacts/properties.ts'
-import { isConsent } from '../contacts/protected-properties.ts'
 import type { ErrorDetail } from '../platform/errors.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { isStorableText } from '../platform/http/json-body.ts'

@@ -16,7 +16,8 @@ CREATE TABLE companies (
   sort_name text GENERATED ALWAYS AS (left(lower(name), 200)) STORED,
   -- Property keys, and `name`, whose values only forms have written so far: forms may replace those.
   form_keys text[] NOT NULL DEFAULT '{}',
-  search_text text GENERATED ALWAYS AS (fold_text(coalesce(name, '') || E'\n' || coalesce(domain, ''))) STORED,
+  search_text text GENERATED ALWAYS AS (fold_text(coalesce(name, '') || E'\n' || coalesce(domain, '')
+    || CASE WHEN domain LIKE '%xn--%' THEN E'\n' || readable_domain(domain) ELSE '' END)) STORED,
   PRIMARY KEY (tenant_id, company_id),
   UNIQUE (tenant_id, domain),
   UNIQUE (tenant_id, external_id),

@@ -152,6 +152,7 @@ export interface Profile {
   id: string
   /** At least one of these is set. */
   userId: string | null
+  /** As the system has it; a malformed one is the profile's error. */
   email: string | null
   visitorIds: readonly string[]
   properties: PropertyChanges

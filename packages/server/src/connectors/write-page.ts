@@ -5,6 +5,7 @@ import { recordMessages } from '../conversations/record.ts'
 import { knownEventIds, type LookupRange } from '../events/read.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { anyVersion } from '../operations/etag.ts'
+import { parseEmail } from '../platform/email.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
@@ -14,7 +15,7 @@ import { removeSourceRecords } from '../sources/remove-records.ts'
 import { parseRecord } from '../sources/requests.ts'
 import { writeRecords } from '../sources/write-records.ts'
 import type { ContactRecord, RecordsPage, SourceCall } from './connector.ts'
-import { type Writer, writeProfiles } from './write-profiles.ts'
+import { malformedEmail, type Writer, writeProfiles } from './write-profiles.ts'
 
 /** Limits the size of transactions, and the number of calls that are recorded together. */
 const RECORDS_PER_WRITE = 100
@@ -93,11 +94,12 @@ export async function writePage(
   return result
 }
 
-/** Systems may contain invalid addresses. The contact is kept without its address. */
-function toRecord({ company_id, email = null, ...record }: ContactRecord): IncomingRecord | ServiceError {
-  const parsed = parseRecord({ ...record, ...(email === null ? {} : { email }) })
-  const usable = parsed instanceof ServiceError && email !== null ? parseRecord(record) : parsed
-  return usable instanceof ServiceError ? usable : { ...usable, companyKey: company_id ?? null }
+/** A blank address counts as none; a malformed one is the record's error. */
+function toRecord({ company_id, email: sentEmail, ...record }: ContactRecord): IncomingRecord | ServiceError {
+  const email = sentEmail?.trim() ?? ''
+  if (email !== '' && parseEmail(email) === null) return malformedEmail(email)
+  const parsed = parseRecord({ ...record, ...(email === '' ? {} : { email }) })
+  return parsed instanceof ServiceError ? parsed : { ...parsed, companyKey: company_id ?? null }
 }
 
 /** Merges the contacts here too, unless both ids already belong to the same contact. */

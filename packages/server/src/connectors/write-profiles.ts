@@ -1,5 +1,7 @@
 import { changeContact, lockContact } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { shown } from '../platform/characters.ts'
+import { parseEmail } from '../platform/email.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -64,13 +66,21 @@ export async function writeProfiles(
   return written
 }
 
-function linksOf({ userId, email, visitorIds }: Profile): (Call | ServiceError)[] {
+function linksOf({ userId, email: sentEmail, visitorIds }: Profile): (Call | ServiceError)[] {
+  const email = sentEmail === null ? null : parseEmail(sentEmail)
+  if (sentEmail !== null && email === null) return [malformedEmail(sentEmail)]
   if (userId === null && email === null) {
     return [validationError([{ path: 'the person', message: 'needs a user id or an email' }])]
   }
   const person = { ...EMPTY_CALL, userId, email }
   if (visitorIds.length === 0) return [person]
   return visitorIds.slice(0, VISITORS_MAX).map((visitorId) => ({ ...person, visitorId }))
+}
+
+/** Written without its address, the person would be a contact that nobody recognizes. */
+export function malformedEmail(email: string): ServiceError {
+  const message = `'${shown(email)}' is not an email address. Correct it in the connected system: the record is read again after its next change there.`
+  return new ServiceError(400, 'invalid_email', message)
 }
 
 /** A source's clock may be ahead, so no write counts as newer than now. */

@@ -153,18 +153,19 @@ describe.each(['tracker', 'form'] as const)('a write from a page (%s)', (way) =>
     expect(properties_provenance.city.source).toBe(way)
   })
 
-  test.each(['do_not_contact', 'unsubscribed', 'doNotContact', 'hs_email_optout', 'email_opt_out', 'bounced'])(
-    'never touches %s, on a new contact neither',
-    async (key) => {
-      expect((await say('new@example.com', { [key]: true, city: 'Rome' })).join()).toContain(key)
-      const { properties, profile } = await read('new@example.com')
-      expect(properties).toEqual({ email: 'new@example.com', city: 'Rome' })
-      expect(profile).not.toHaveProperty(key)
-      await tenant.contact('ada@example.com', { [key]: 'yes' })
-      expect((await say('ada@example.com', { [key]: 'no' })).join()).toContain(key)
-      expect((await read('ada@example.com')).properties[key]).toBe('yes')
-    },
-  )
+  test.each([
+    ...['do_not_contact', 'unsubscribed', 'doNotContact', 'hs_email_optout', 'email_opt_out', 'bounced'],
+    ...['HasOptedOutOfEmail', 'Email Opt Out', 'unsubscribed_at', 'hs_email_optout_10841063', 'DoNotCall'],
+    ...['EMAIL_BLACKLIST', 'Email Marketing Consent', 'accepts_marketing'],
+  ])('never touches %s, on a new contact neither', async (key) => {
+    expect((await say('new@example.com', { [key]: true, city: 'Rome' })).join()).toContain(key)
+    const { properties, profile } = await read('new@example.com')
+    expect(properties).toEqual({ email: 'new@example.com', city: 'Rome' })
+    expect(profile).not.toHaveProperty(key)
+    await tenant.contact('ada@example.com', { [key]: 'yes' })
+    expect((await say('ada@example.com', { [key]: 'no' })).join()).toContain(key)
+    expect((await read('ada@example.com')).properties[key]).toBe('yes')
+  })
 
   test('sets the lifecycle stage of a contact without one, and never replaces it', async () => {
     expect(await say('new@example.com', { lifecyclestage: 'lead' })).toEqual([])

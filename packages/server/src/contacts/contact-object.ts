@@ -1,18 +1,37 @@
 import Type from 'typebox'
 import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { consentOf } from './consent.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import type { RecentNotes } from './notes/notes.ts'
 import { Note } from './notes/schema.ts'
-import { type Properties, PropertiesOutput, PropertyProvenance } from './properties.ts'
+import { type Properties, PropertiesOutput, PropertyProvenance, type PropertyValue } from './properties.ts'
 import { SUMMARY_PROPERTIES } from './property-catalogue.ts'
 
 const Provenance = Type.Record(Type.String(), PropertyProvenance)
+
+const Consent = Type.Object(
+  {
+    property: Type.String({ examples: ['unsubscribed'] }),
+    value: Type.Unsafe<PropertyValue>(
+      Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Array(Type.Unknown())], { examples: [true] }),
+    ),
+    rule: Type.Enum(['do_not_contact', 'unsubscribed', 'bounced'], {
+      description: 'The guardrail that outreach to the contact breaks; `bounced` concerns only mail.',
+    }),
+  },
+  {
+    title: 'Consent',
+    description:
+      'The property that decides that the contact is not written to; null if none does. Suppressed addresses are listed separately.',
+  },
+)
 
 const FIELDS = {
   contact_id: Id,
   _id: Type.String({ format: 'uuid', description: 'Transitional alias of contact_id; will be removed.' }),
   properties: PropertiesOutput,
+  consent: Nullable(Consent),
   associations: Type.Object({ companies: Type.Array(Id) }),
   company_id: Nullable(Id),
   first_seen_at: Timestamp,
@@ -81,6 +100,7 @@ export function toContactObject(
     contact_id: row.contact_id,
     _id: row.contact_id,
     properties: propertiesOf(row),
+    consent: consentOf(row.properties as Properties),
     associations: { companies: row.company_id === null ? [] : [row.company_id] },
     company_id: row.company_id,
     first_seen_at: row.first_seen_at.toISOString(),

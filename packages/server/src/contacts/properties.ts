@@ -2,8 +2,8 @@ import Type from 'typebox'
 import { hasMoreCharacters, shown } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { Timestamp } from '../platform/http/responses.ts'
+import { withoutConsent } from './consent.ts'
 import { LIFECYCLE_STAGES } from './property-catalogue.ts'
-import { isConsentFlag } from './protected-properties.ts'
 
 /** Keys of one record, including a contact's email. */
 export const PROPERTIES_MAX = 500
@@ -97,10 +97,13 @@ export function mergeProperties(current: Properties, changes: PropertyChanges): 
  * @param properties a contact's with its email.
  * @throws ServiceError 400 if a change would give a record too many keys.
  */
-export function requireFewKeys(properties: object, record: 'contact' | 'company', max = PROPERTIES_MAX): void {
+export function requireFewKeys(
+  properties: Readonly<Record<string, unknown>>,
+  record: 'contact' | 'company',
+  max = PROPERTIES_MAX,
+): void {
   if (Object.keys(properties).length <= max) return
-  const counted = Object.entries(properties).filter(([key, value]) => !isConsentFlag(key, value))
-  if (counted.length <= max) return
+  if (Object.keys(withoutConsent(properties, (value) => value)).length <= max) return
   const all = record === 'contact' ? 'keys, counting its email' : 'keys'
   const message = `would give the ${record} more than ${max} ${all}. Remove some with null, in the same request or an earlier one`
   throw validationError([{ path: 'properties', message }])

@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Redaction } from '../operations/declare.ts'
+import { normalizeEmail } from '../platform/email.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
 import { containing, contains } from '../platform/postgres/text-filters.ts'
 import { OWN_NAMES } from './columns.ts'
@@ -26,7 +27,7 @@ interface TextFilters {
  * caller could find a value by its parts.
  */
 export function textConditions({ search, job_title: title, hidden }: TextFilters): RawBuilder<SqlBool>[] {
-  const words = wordsOf(search)
+  const words = wordsOf(search).map((word) => (word.includes('@') ? normalizeEmail(word) : word))
   // The first condition on `search_text` uses the index; others are exact.
   const conditions = words.map((word) => contains(sql`search_text`, word))
   if (hidden !== undefined) conditions.push(...words.map((word) => isVisible(word, words.join(' '), hidden)))

@@ -1,7 +1,7 @@
 import { ServiceError } from '../platform/errors.ts'
+import { withoutConsent } from './consent.ts'
 import { propertiesOf } from './contact-row.ts'
 import { type Properties, requireFewKeys } from './properties.ts'
-import { isConsentFlag } from './protected-properties.ts'
 import type { SourceKind, SourceRecord } from './record-source.ts'
 import { isUnverified } from './source-trust.ts'
 
@@ -87,11 +87,6 @@ function recordBytes({ source, external_id, fields: { email: _, ...fields }, raw
   const counted = withoutConsent(fields, ({ value }) => value)
   if (Object.keys(counted).length === 0 && raw_bytes === 0) return 0
   return jsonBytes({ source, external_id, fields: counted }) + raw_bytes
-}
-
-/** Consent is stored even on a full contact. */
-function withoutConsent<Field>(fields: Record<string, Field>, read: (field: Field) => unknown) {
-  return Object.fromEntries(Object.entries(fields).filter(([key, field]) => !isConsentFlag(key, read(field))))
 }
 
 const SEPARATOR_BYTES = 2

@@ -28,7 +28,8 @@ CREATE TABLE contacts (
   -- Only a page has sent the external id of this contact: a verified identification may move it.
   external_id_provisional boolean NOT NULL DEFAULT false,
   search_text text GENERATED ALWAYS AS (fold_text(
-    coalesce(email, '') || E'\n' || coalesce(properties ->> 'firstname', '') || E'\n'
+    coalesce(email, '') || E'\n' || CASE WHEN email LIKE '%xn--%' THEN readable_domain(email) || E'\n' ELSE '' END
+    || coalesce(properties ->> 'firstname', '') || E'\n'
     || coalesce(properties ->> 'lastname', '') || E'\n' || coalesce(properties ->> 'company', '') || E'\n'
     || coalesce(properties ->> 'jobtitle', ''))) STORED,
   PRIMARY KEY (tenant_id, contact_id),
@@ -37,7 +38,7 @@ CREATE TABLE contacts (
   FOREIGN KEY (tenant_id, company_id) REFERENCES companies ON DELETE SET NULL (company_id),
   -- contacts/size.ts checks the whole contact and reports an error to the caller; this is the last line of defense. A
   -- little more than it accepts: consent is stored even on a full contact.
-  CONSTRAINT contacts_size CHECK (octet_length(properties::text) <= 264 * 1024)
+  CONSTRAINT contacts_size CHECK (octet_length(properties::text) <= 280 * 1024)
 );
 CREATE INDEX contacts_newest ON contacts (tenant_id, created_at, contact_id);
 CREATE INDEX contacts_company ON contacts (tenant_id, company_id, created_at) WHERE company_id IS NOT NULL;
@@ -90,7 +91,7 @@ CREATE TABLE contact_sources (
   PRIMARY KEY (tenant_id, contact_id, source),
   FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE,
   CONSTRAINT contact_sources_size
-    CHECK (octet_length(fields::text) + coalesce(octet_length(raw::text), 0) <= 264 * 1024)
+    CHECK (octet_length(fields::text) + coalesce(octet_length(raw::text), 0) <= 280 * 1024)
 );
 CREATE UNIQUE INDEX contact_sources_external ON contact_sources (tenant_id, source, external_id)
   WHERE external_id IS NOT NULL;

@@ -4,7 +4,7 @@ import { type Call, type CallEvent, EMPTY_CALL } from '../sites/ingestion/call.t
 import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
 import { idOf, personOf as personOfTraits } from '../sites/segment/people.ts'
 import { type AnalyticsFormat, idOfText, invalid, requireTime } from './format.ts'
-import { emailOf, GENERATED_ID, referrerOf, screenOf, urlOf } from './page-fields.ts'
+import { emailOf, GENERATED_ID, referrerOf, screenOf, sentEmailOf, urlOf } from './page-fields.ts'
 
 const EVENT_NAMES: Readonly<Record<string, string>> = {
   $mp_web_page_view: 'page_view',
@@ -33,6 +33,7 @@ export const mixpanel: AnalyticsFormat = {
 
 export interface MixpanelPerson {
   userId: string
+  /** As it was sent. */
   email: string | null
   properties: PropertyChanges
   /** ISO 8601; undefined if the profile does not say. */
@@ -49,6 +50,7 @@ const NAMES: Readonly<Record<string, string>> = {
   $city: 'city',
   $region: 'state',
   $country_code: 'country',
+  $unsubscribed: 'unsubscribed',
 }
 
 /** The person of a Mixpanel profile. @returns null for the profile of a device. */
@@ -57,11 +59,11 @@ export function personOfMixpanel(distinctId: unknown, properties: Fields): Mixpa
   if (userId === null || isGenerated(userId)) return null
   const named = Object.entries(properties).map(([key, value]) => [NAMES[key] ?? key, value] as const)
   const traits = Object.fromEntries(named.filter(([key]) => !key.startsWith('$') && !key.startsWith('mp_')))
-  const { email, properties: usable } = personOfTraits({}, traits, [])
+  const { properties: usable } = personOfTraits({}, traits, [])
   const updatedAt = textOf(properties.$last_seen)
   return {
     userId,
-    email: email ?? emailOf(userId),
+    email: sentEmailOf(traits) ?? emailOf(userId),
     properties: usable ?? {},
     updatedAt: /T\d{2}:\d{2}:\d{2}$/.test(updatedAt) ? `${updatedAt}Z` : undefined,
   }

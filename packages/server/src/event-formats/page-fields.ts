@@ -1,3 +1,4 @@
+import { underPropertyNames } from '../contacts/property-names.ts'
 import { EVENT_TEXT_LENGTH_MAX } from '../journal/event-record.ts'
 import { firstCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
@@ -21,6 +22,12 @@ export function referrerOf(value: unknown): string | undefined {
 
 export function screenOf({ $screen_width: width, $screen_height: height }: Fields): unknown {
   return { width, height }
+}
+
+/** The address among a person's traits as it was sent, valid or not; null for none or a blank one. */
+export function sentEmailOf(traits: Fields): string | null {
+  const text = textOf(underPropertyNames(traits).email).trim()
+  return text === '' ? null : text
 }
 
 /** Many sites use the email as the id of a person. */

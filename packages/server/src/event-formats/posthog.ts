@@ -5,7 +5,7 @@ import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
 import { idOf, personOf } from '../sites/segment/people.ts'
 import { type AnalyticsFormat, idOfText, invalid, requireTime } from './format.ts'
-import { emailOf, GENERATED_ID, referrerOf, screenOf, urlOf } from './page-fields.ts'
+import { emailOf, GENERATED_ID, referrerOf, screenOf, sentEmailOf, urlOf } from './page-fields.ts'
 
 const EVENT_NAMES: Readonly<Record<string, string>> = { $pageview: 'page_view', $screen: 'screen_view' }
 /** Events that only say who somebody is: the property with the person's other id, which may be absent. */
@@ -45,9 +45,10 @@ export const posthog: AnalyticsFormat = {
 export function personOfPostHog(distinctIds: readonly string[], properties: Fields): PostHogPerson | null {
   const [userId = null] = distinctIds.filter((id) => !isDevice(id)).sort()
   if (userId === null) return null
-  const { email, properties: usable } = personOf({}, traitsOf(properties), [])
+  const traits = traitsOf(properties)
+  const { properties: usable } = personOf({}, traits, [])
   const visitorIds = distinctIds.filter(isDevice)
-  return { userId, email: email ?? emailOf(userId), visitorIds, properties: usable ?? {} }
+  return { userId, email: sentEmailOf(traits) ?? emailOf(userId), visitorIds, properties: usable ?? {} }
 }
 
 /** Ids that PostHog's SDKs generate: UUIDv7, and another format before 2023. Other UUIDs are the customer's own ids. */
@@ -57,6 +58,7 @@ function isDevice(id: string): boolean {
 
 export interface PostHogPerson {
   userId: string
+  /** As it was sent. */
   email: string | null
   visitorIds: string[]
   properties: PropertyChanges

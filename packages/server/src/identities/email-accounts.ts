@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
 import { type Actor, audit } from '../operations/audit.ts'
+import { normalizeEmail } from '../platform/email.ts'
 import { notFound } from '../platform/errors.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
@@ -227,7 +228,7 @@ export async function openEmailAccount(
 /** The addresses of the tenant's own email accounts, in lower case. */
 export async function ownAddresses(tenant: Tenant): Promise<Set<string>> {
   const rows = await tenant.db.selectFrom('email_accounts').select('address').execute()
-  return new Set(rows.map(({ address }) => address.toLowerCase()))
+  return new Set(rows.map(({ address }) => normalizeEmail(address)))
 }
 
 /** Returns the account with logins that get a current token each time. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { normalizeEmail } from '../platform/email.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** Why an address is suppressed. */
@@ -26,12 +27,12 @@ export async function suppress(
   { address, reason, details }: Omit<Suppression, 'at'>,
   now: Date,
 ): Promise<void> {
-  await upsert(tenant, { address: address.trim().toLowerCase(), reason, details, at: now })
+  await upsert(tenant, { address: normalizeEmail(address), reason, details, at: now })
 }
 
 /** The suppression of an address; null if it may get mail. */
 export async function suppressionOf(tenant: Tenant, address: string): Promise<Suppression | null> {
-  const known = address.trim().toLowerCase()
+  const known = normalizeEmail(address)
   const row = await tenant.db
     .selectFrom('email_suppressions')
     .select(['address', 'reason', 'details', 'at'])

@@ -1,6 +1,7 @@
 import type { CompanyRow } from '../companies/company-object.ts'
 import type { CompanyFilters } from '../companies/list.ts'
 import { companyPages } from '../companies/pages.ts'
+import { consentOf } from '../contacts/consent.ts'
 import type { ContactRowInSegments } from '../contacts/contact-object.ts'
 import { propertiesOf } from '../contacts/contact-row.ts'
 import { contactPages } from '../contacts/pages.ts'
@@ -46,7 +47,9 @@ export function contactsFile(
         created_at: row.created_at.toISOString(),
         updated_at: row.updated_at.toISOString(),
       }
-      const properties: Record<string, unknown> = propertiesOf(row)
+      const properties = propertiesOf(row)
+      // Which property decides that the contact is not written to, unless a property has the name.
+      if (names.includes('consent')) fields.consent = own(properties, 'consent') ?? consentOf(properties)?.property
       return names.map((name) => own(fields, name) ?? own(properties, name))
     },
   }

@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { normalizeEmail, parseEmail } from '../platform/email.ts'
 import { containing, endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import {
@@ -54,9 +55,9 @@ function compileProperty(
     case 'not_in':
       return sql`NOT ${isIn(json, [value].flat().map(comparable))}`
     case 'contains':
-      return containsPart(json, value, visibleOnly ? records : null)
+      return containsText(property, value, json, visibleOnly ? records : null)
     case 'not_contains':
-      return sql`NOT ${containsPart(json, value, visibleOnly ? records : null)}`
+      return sql`NOT ${containsText(property, value, json, visibleOnly ? records : null)}`
     case 'is_set':
       return isSet(property, records)
     case 'is_not_set':
@@ -84,22 +85,31 @@ function equals(json: RawBuilder<unknown>, value: string): Condition {
   return sql`coalesce(${json} @> ${value}::jsonb, false)`
 }
 
-/** @param shown the records, if only what AI agents see of the value is compared */
-function containsPart(json: RawBuilder<unknown>, value: unknown, shown: FilteredRecords | null): Condition {
-  const pattern = containing(String(value))
-  return shown === null
-    ? sql`property_contains(${json}, ${pattern})`
-    : sql`property_shows(${json}, ${pattern}, ${shown.hidden})`
-}
-
 function isIn(json: RawBuilder<unknown>, values: readonly string[]): Condition {
   return sql`coalesce(${json} @> ANY(${values}::text[]::jsonb[]), false)`
 }
 
-/** A value as JSON: in lower case where the stored one is, as email addresses and ids are. */
+/**
+ * An address contains what its stored spelling has, or the one with the letters of its domain.
+ * @param shown the records, if only what AI agents see of the value is compared
+ */
+function containsText(
+  property: string,
+  value: unknown,
+  json: RawBuilder<unknown>,
+  shown: FilteredRecords | null,
+): Condition {
+  if (shown !== null) return sql`property_shows(${json}, ${containing(String(value))}, ${shown.hidden})`
+  if (property !== 'email') return sql`property_contains(${json}, ${containing(String(value))})`
+  const text = parseEmail(String(value)) ?? String(value)
+  const spellings = sql`jsonb_build_array(${json}, readable_domain(${json} #>> '{}'))`
+  return sql`property_contains(${spellings}, ${containing(text)})`
+}
+
+/** A value as JSON, written as the stored one is: ids are in lower case, and addresses have one spelling. */
 function comparableJson(property: string, value: unknown, { lowerCase }: FilteredRecords): string {
-  const lowered = lowerCase.includes(property) && typeof value === 'string'
-  return JSON.stringify(lowered ? value.trim().toLowerCase() : value)
+  if (typeof value !== 'string' || !lowerCase.includes(property)) return JSON.stringify(value)
+  return JSON.stringify(property === 'email' ? normalizeEmail(value) : value.trim().toLowerCase())
 }
 
 /** An empty text or list is not a value. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import type { Config } from '../../config.ts'
+import { normalizeEmail } from '../../platform/email.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -100,7 +101,7 @@ export function authRoutes(
 
   app.post('/api/auth/sign-in/email', accepts(SignInBody, 'public'), async (request, reply) => {
     const { body } = request
-    const accounts = await limitSignIn(dependencies, request, reply, { email: body.email.toLowerCase() })
+    const accounts = await limitSignIn(dependencies, request, reply, { email: normalizeEmail(body.email) })
     return signInWithPassword(dependencies, request, reply, body, accounts)
   })
 
@@ -111,7 +112,7 @@ export function authRoutes(
   }
 
   app.post('/api/auth/request-password-reset', accepts(AddressBody, 'public'), async (request, reply) => {
-    const email = request.body.email.toLowerCase()
+    const email = normalizeEmail(request.body.email)
     await limitSignIn(dependencies, request, reply, { email })
     // Not awaited: the response time would reveal whether the address is known.
     mailPasswordLink(dependencies, email).catch((error) =>

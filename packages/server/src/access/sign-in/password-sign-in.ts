@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { normalizeEmail } from '../../platform/email.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import type { Stores } from '../../platform/tenant.ts'
@@ -55,7 +56,7 @@ export async function signInWithPassword(
   only: ReadonlySet<string> | null = null,
 ): Promise<Record<string, unknown>> {
   const { database } = dependencies.stores
-  const email = text.toLowerCase()
+  const email = normalizeEmail(text)
   const opened = await accountsOpenedBy(database, { email, password }, only)
   const tenants = await tenantsOf(database, opened)
   const wanted = tenantId === undefined ? tenants : tenants.filter((tenant) => tenant.tenant_id === tenantId)

@@ -1,39 +1,52 @@
+import { type Consent, consentsOf } from '../../contacts/consent.ts'
 import type { Properties } from '../../contacts/properties.ts'
-import { isYes } from '../../contacts/protected-properties.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
-import { firstCharacters } from '../../platform/characters.ts'
+import { firstCharacters, shown } from '../../platform/characters.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionType } from '../action-types.ts'
 import type { Finding } from './guardrail.ts'
 
-export function doNotContact(properties: Properties): Finding {
-  const passed = !isYes(properties.do_not_contact)
-  return {
-    rule: 'do_not_contact',
-    passed,
-    message: passed ? 'The contact may be contacted.' : 'The contact is marked do_not_contact.',
-  }
-}
-
-/** An unsubscribed contact is not contacted on other channels either. A bounce only stops mail. */
-export async function mailFindings(tenant: Tenant, properties: Properties, email: string | null): Promise<Finding[]> {
+/**
+ * The rules about what the contact said, in the words of any system (see contacts/consent.ts), and about its address.
+ * Who unsubscribed is not contacted on other channels either. A bounce stops only mail.
+ */
+export async function consentFindings(
+  tenant: Tenant,
+  type: ActionType,
+  properties: Properties,
+  email: string | null,
+): Promise<Finding[]> {
+  const said = consentsOf(properties)
+  const saidUnder = (rule: Consent['rule']) => said.find((each) => each.rule === rule)
   const suppression = email === null ? null : await suppressionOf(tenant, email)
   const isBounce = suppression?.reason === 'bounced'
-  const asked = suppression !== null && !isBounce
-  const isUnsubscribed = isYes(properties.unsubscribed) || asked
-  const how = asked ? ` (${suppression.reason} on ${suppression.at.toISOString().slice(0, 10)})` : ''
-  return [
+  const marked = saidUnder('do_not_contact')
+  const unsubscribed = saidUnder('unsubscribed')
+  const bounced = saidUnder('bounced')
+  const how =
+    suppression !== null && !isBounce
+      ? `${suppression.reason} on ${suppression.at.toISOString().slice(0, 10)}`
+      : unsubscribed && wordsOf(unsubscribed)
+  const findings: Finding[] = [
+    {
+      rule: 'do_not_contact',
+      passed: !marked,
+      message: marked ? 'The contact is marked do_not_contact.' : 'The contact may be contacted.',
+    },
     {
       rule: 'unsubscribed',
-      passed: !isUnsubscribed,
-      message: isUnsubscribed ? `The contact has unsubscribed${how}.` : 'The contact has not unsubscribed.',
-    },
-    {
-      rule: 'bounced',
-      passed: !isBounce,
-      message: isBounce ? `Mail to the contact bounced${detailsOf(suppression.details)}.` : 'No mail has bounced.',
+      passed: how === undefined,
+      message: how === undefined ? 'The contact has not unsubscribed.' : `The contact has unsubscribed (${how}).`,
     },
   ]
+  if (type !== 'email_message') return findings
+  const why = isBounce ? detailsOf(suppression.details) : bounced && ` (${wordsOf(bounced)})`
+  const message = why === undefined ? 'No mail has bounced.' : `Mail to the contact bounced${why}.`
+  return [...findings, { rule: 'bounced', passed: why === undefined, message }]
+}
+
+function wordsOf({ property, value }: Consent): string {
+  return `${shown(property)} is ${shown(String(value))}`
 }
 
 export function reachable(type: ActionType, email: string | null, properties: Properties): Finding {

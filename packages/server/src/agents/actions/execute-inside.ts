@@ -1,6 +1,8 @@
 import { changeContact, lockContact } from '../../contacts/change.ts'
 import { type ChangeLog, changeContacts } from '../../contacts/change-log.ts'
+import { ruleBrokenBy } from '../../contacts/consent.ts'
 import { createNote } from '../../contacts/notes/notes.ts'
+import type { Properties } from '../../contacts/properties.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionParams, type ActionType, checkActionParams } from '../action-types.ts'
@@ -86,10 +88,16 @@ async function perform(
     return { note_id: note.note_id }
   }
   const { properties } = params as ActionParams<'crm_update'>
+  const before = contact.properties as Properties
+  // A property such as `status` may also say that the contact opted out, and that is not the agent's to change.
+  const barred = Object.keys(properties).find((key) => ruleBrokenBy(key, before[key]) !== null)
+  if (barred !== undefined) {
+    const message = `properties.${barred}: says that the contact is not written to, which an agent cannot change`
+    throw new ServiceError(400, 'invalid_params', message)
+  }
   const after = await changeContact(tx, log, contact, { ...AGENT, properties }, now)
-  const before = contact.properties as Record<string, unknown>
   const changed = Object.keys(properties).filter(
-    (key) => JSON.stringify(before[key]) !== JSON.stringify((after.properties as Record<string, unknown>)[key]),
+    (key) => JSON.stringify(before[key]) !== JSON.stringify((after.properties as Properties)[key]),
   )
   return { changed }
 }

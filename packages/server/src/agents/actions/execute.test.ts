@@ -150,6 +150,24 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(sent()).toHaveLength(0)
   })
 
+  test.each([
+    [{ has_opted_out_of_email: true }, 'unsubscribed'],
+    [{ hs_email_optout: 'true' }, 'unsubscribed'],
+    [{ doNotContact: 1 }, 'unsubscribed'],
+    [{ accepts_marketing: 'no' }, 'unsubscribed'],
+    [{ bounced: 'yes' }, 'bounced'],
+  ])('a contact with %j gets no mail, approved before it said so or without a person', async (properties, rule) => {
+    const { path, ref } = await proposeMail()
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
+    await tenant.call('POST', `${path}/approve`)
+    const action = await ended(ref)
+    expect(action).toMatchObject({ status: 'failed', error: { code: 'guardrail', rule } })
+    expect(failedRules(action.guardrails)).toEqual([rule])
+    const { ref: automatic } = await proposeMail({ requireApproval: false })
+    expect(await actionOf(tenant.handle, automatic)).toMatchObject({ status: 'rejected', error: { rule } })
+    expect(sent()).toEqual([])
+  })
+
   test('of two concurrent approved outreaches to one contact, one is sent', async () => {
     const proposals = await Promise.all(Array.from({ length: 6 }, () => proposeMail()))
     await Promise.all(proposals.map(({ path }) => tenant.call('POST', `${path}/approve`)))

@@ -123,6 +123,21 @@ describe('a contact that must not be contacted', () => {
     [{ do_not_contact: 'on' }, 'do_not_contact'],
     [{ unsubscribed: '2026-01-31' }, 'unsubscribed'],
     [{ unsubscribed: true }, 'unsubscribed'],
+    [{ unsubscribed_at: '2026-01-31T08:00:00Z' }, 'unsubscribed'],
+    [{ has_opted_out_of_email: true }, 'unsubscribed'],
+    [{ HasOptedOutOfEmail: 'true' }, 'unsubscribed'],
+    [{ hs_email_optout: true }, 'unsubscribed'],
+    [{ hs_email_optout_10841063: 'true' }, 'unsubscribed'],
+    [{ doNotContact: true }, 'unsubscribed'],
+    [{ 'Email Opt Out': '1' }, 'unsubscribed'],
+    [{ do_not_email: 'yes' }, 'unsubscribed'],
+    [{ complained: true }, 'unsubscribed'],
+    [{ 'Email Marketing Consent': 'NEVER_SUBSCRIBED' }, 'unsubscribed'],
+    [{ accepts_marketing: false }, 'unsubscribed'],
+    [{ mailchimp_status: 'unsubscribed' }, 'unsubscribed'],
+    [{ bounced: true }, 'bounced'],
+    [{ 'Email Suppressions': 'HARD_BOUNCE' }, 'bounced'],
+    [{ status: 'cleaned' }, 'bounced'],
   ])('with %j gets no outreach, with or without approval', async (properties, rule) => {
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
     for (const requireApproval of [true, false]) {
@@ -148,13 +163,18 @@ describe('a contact that must not be contacted', () => {
     expect([note.status, note.guardrails]).toEqual(['approved', []])
   })
 
-  test.each([[{ do_not_contact: false }], [{ do_not_contact: ' No ' }], [{ unsubscribed: '' }], [{ unsubscribed: 0 }]])(
-    'is not one with %j',
-    async (properties) => {
-      await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
-      expect((await proposeMail()).status).toBe('pending_approval')
-    },
-  )
+  test.each([
+    [{ do_not_contact: false }],
+    [{ do_not_contact: ' No ' }],
+    [{ unsubscribed: '' }],
+    [{ unsubscribed: 0 }],
+    [{ do_not_call: true }],
+    [{ accepts_marketing: true }],
+    [{ hs_email_optout: 'false' }],
+  ])('is not one with %j', async (properties) => {
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
+    expect((await proposeMail()).status).toBe('pending_approval')
+  })
 
   test.each<[SuppressionReason, string]>([
     ['unsubscribed', 'unsubscribed'],
@@ -165,6 +185,27 @@ describe('a contact that must not be contacted', () => {
     await suppress(tenant.handle, { address: EMAIL, reason, details: '550 no such user' }, new Date())
     const proposed = await proposeMail()
     expect([proposed.status, failedRules(proposed)]).toEqual(['rejected', [rule]])
+  })
+
+  test('is not contacted on the social network either after an opt-out, but is after a bounce', async () => {
+    const message = { type: 'social_message', params: { message: 'Hi' } } as const
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, {
+      properties: { bounced: true, linkedin_url: 'https://a.example' },
+    })
+    expect((await proposeMail(message)).status).toBe('pending_approval')
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { hs_email_optout: 'true' } })
+    for (const type of ['social_message', 'social_connect'] as const) {
+      const proposed = await proposeMail({ ...message, type })
+      expect([proposed.status, failedRules(proposed)]).toEqual(['rejected', ['unsubscribed', 'social_profile']])
+    }
+  })
+
+  test('is named with the property that says so', async () => {
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { HasOptedOutOfEmail: 'true' } })
+    const { guardrails } = await proposeMail()
+    expect(guardrails.find(({ rule }) => rule === 'unsubscribed')?.message).toBe(
+      'The contact has unsubscribed (HasOptedOutOfEmail is true).',
+    )
   })
 
   test('is not affected by suppressions of another tenant', async () => {

@@ -5,7 +5,7 @@ import { lastInboundFrom } from '../../conversations/read.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { DAY_MS } from '../../platform/time.ts'
 import { isOutbound, OUTBOUND_TYPES } from '../action-types.ts'
-import { doNotContact, mailFindings, reachable } from './contact-guardrails.ts'
+import { consentFindings, reachable } from './contact-guardrails.ts'
 import type { Finding, GuardedAction, Guardrail, GuardrailRule, Verdict } from './guardrail.ts'
 import { isTimeZone, quietUntil } from './local-time.ts'
 import { lastOutreachAt } from './outreach.ts'
@@ -64,8 +64,7 @@ async function findingsOf(
   const settings = await readAgentSettings(tenant)
   const lastAt = await lastOutreachAt(tenant, action)
   return [
-    doNotContact(properties),
-    ...(await mailFindings(tenant, properties, contact.email)),
+    ...(await consentFindings(tenant, action.type, properties, contact.email)),
     reachable(action.type, contact.email, properties),
     ...(await senderFindings(tenant, action, settings, checked, now)),
     await outreachInterval(tenant, action, lastAt, settings, checked, now),

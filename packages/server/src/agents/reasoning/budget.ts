@@ -30,7 +30,7 @@ export function tokensAtMost(text: string): number {
 
 /** A contact's data as it appears in a prompt. */
 export interface PromptData {
-  contact: { summary: string; properties: Record<string, unknown> }
+  contact: { summary: string; properties: Record<string, unknown>; consent?: ContactContext['consent'] }
   company: Record<string, unknown> | null
   events: ContactContext['events']
   recent_actions: ContactContext['recent_actions']
@@ -79,10 +79,14 @@ export function fitIntoBudget(
 }
 
 function toPromptData(context: ContactContext, conversations: readonly ConversationObject[]): PromptData {
-  const { summary, properties, company, events, recent_actions, notes, unified_profile } = context
+  const { summary, properties, consent, company, events, recent_actions, notes, unified_profile } = context
   // Copied, because cutting changes the data in place.
   return structuredClone({
-    contact: { summary: cut(summary), properties: shorten(properties) },
+    contact: {
+      summary: cut(summary),
+      properties: shorten(properties),
+      ...(consent === null ? {} : { consent: { ...consent, value: cut(String(consent.value)) } }),
+    },
     company: company && { ...shorten(company.properties), name: company.name, domain: company.domain },
     events: {
       ...events,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { CompanyRow } from '../../companies/company-object.ts'
 import { findCompanies } from '../../companies/list.ts'
+import { type Consent, consentOf } from '../../contacts/consent.ts'
 import { propertiesOf } from '../../contacts/contact-row.ts'
 import type { Properties } from '../../contacts/properties.ts'
 import { findProfiles } from '../../contacts/read.ts'
@@ -30,6 +31,8 @@ export interface ContactContext {
   contactId: string
   summary: string
   properties: Properties
+  /** The property that says not to write to the contact. */
+  consent: Consent | null
   company: { name: string | null; domain: string | null; properties: Properties } | null
   events: EventsSummary
   unified_profile: { sources: string[]; conflicts: Record<string, ProfileField> }
@@ -59,6 +62,7 @@ export async function readContexts(
         contactId: row.contact_id,
         summary: summaryOf(properties),
         properties,
+        consent: consentOf(properties),
         company: company ? toCompanyContext(company) : null,
         events: events.get(row.contact_id) ?? NO_EVENTS,
         unified_profile: { sources: Object.keys(profile.sources), conflicts: conflictsOf(profile.profile) },

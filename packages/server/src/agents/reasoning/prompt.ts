@@ -46,7 +46,7 @@ export function instructionsFor(
 - Use only facts from the data. Propose at most ${ACTIONS_MAX} actions, and none when there is no good reason for one.`,
     allowed.length > 0 ? `You may propose:\n${types.join('\n')}` : 'You may propose no action; explain what you see.',
     allowed.some((type) => OUTBOUND_TYPES.includes(type))
-      ? 'Before you propose a message, check recent_actions and conversations: do not tell anyone the same thing twice.'
+      ? 'Before you propose a message, check recent_actions and conversations: do not tell anyone the same thing twice. If the contact has `consent`, it does not want messages: propose none.'
       : '',
     `The playbook:\n\n${pointInto(prompt, own)}`,
     playbook.config ? `Further settings of the playbook, as JSON:\n${JSON.stringify(playbook.config)}` : '',

@@ -1,3 +1,4 @@
+import { normalizeEmail } from '../../platform/email.ts'
 import { type Client, textOf } from '../client.ts'
 import type { CurrentRecord, WriteBackContact } from '../connector.ts'
 import { type Item, readBatch, readTypes } from './api.ts'
@@ -34,7 +35,7 @@ function keyed(items: readonly Item[], keysOf: (item: Item) => readonly string[]
 /** A contact is found by its additional addresses too. */
 function emailsOf({ properties }: Item): string[] {
   const texts = [textOf(properties.email), textOf(properties.hs_additional_emails)]
-  return texts.flatMap((text) => text?.toLowerCase().split(';') ?? []).map((email) => email.trim())
+  return texts.flatMap((text) => text?.split(';') ?? []).map(normalizeEmail)
 }
 
 function currentOf(

@@ -39,6 +39,9 @@ const CONTACT_PROPERTIES: Readonly<Record<string, string>> = {
   hs_timezone: 'timezone',
   hs_linkedin_url: 'linkedin_url',
   hs_email_optout: 'unsubscribed',
+  hs_email_bad_address: 'email_bad_address',
+  hs_email_quarantined: 'email_quarantined',
+  hs_email_hard_bounce_reason_enum: 'email_hard_bounce_reason',
   createdate: 'hubspot_created_at',
 }
 
@@ -95,6 +98,9 @@ export const READ_ONLY: readonly string[] = [
   'num_associated_deals',
   'hs_merged_object_ids',
   'hs_calculated_merged_vids',
+  'hs_email_bad_address',
+  'hs_email_quarantined',
+  'hs_email_hard_bounce_reason_enum',
 ]
 
 /** HubSpot's lifecycle stages, and ours. Accounts can add stages, whose internal names are numbers. */
@@ -115,6 +121,8 @@ const TYPES: Readonly<Record<string, string>> = {
   numberofemployees: 'number',
   founded_year: 'number',
   hs_email_optout: 'bool',
+  hs_email_bad_address: 'bool',
+  hs_email_quarantined: 'bool',
   lifecyclestage: 'stage',
 }
 

@@ -321,7 +321,23 @@ describe('HubSpot', () => {
     },
   )
 
-  test('a bad record fails alone, and an invalid address is left out', async () => {
+  test('who opted out there is not written to here, and who bounced gets no mail', async () => {
+    records.create('contacts', { email: 'a@example.com', hs_email_optout: 'true' })
+    records.create('contacts', { email: 'b@example.com', hs_email_hard_bounce_reason_enum: 'UNKNOWN_USER' })
+    records.create('contacts', { email: 'c@example.com', hs_email_bad_address: 'true', hs_email_optout: 'false' })
+    records.create('contacts', { email: 'd@example.com', hs_email_quarantined: 'false' })
+    await workspace.connect()
+    const emails = ['a@example.com', 'b@example.com', 'c@example.com', 'd@example.com']
+    const consents = await Promise.all(emails.map(async (email) => (await workspace.contact(email)).consent))
+    expect(consents).toEqual([
+      { property: 'unsubscribed', value: true, rule: 'unsubscribed' },
+      { property: 'email_hard_bounce_reason', value: 'UNKNOWN_USER', rule: 'bounced' },
+      { property: 'email_bad_address', value: true, rule: 'bounced' },
+      null,
+    ])
+  })
+
+  test('a bad record fails alone, and so does one whose address is none', async () => {
     createAda()
     records.create('contacts', { email: null, firstname: 'Nameless' })
     const bad = records.create('contacts', { email: 'bad@example.com' })
@@ -332,8 +348,24 @@ describe('HubSpot', () => {
     const record = records.find('contacts', odd)
     if (record) record.properties.email = 'not an address'
     const counts = await workspace.connect()
-    expect(counts.contacts).toEqual({ created: 3, failed: 1 })
-    expect(await workspace.errors()).toMatchObject([{ object: 'contacts', external_id: bad, code: 'validation_error' }])
+    expect(counts.contacts).toEqual({ created: 2, failed: 2 })
+    const errors = await workspace.errors()
+    expect(errors).toHaveLength(2)
+    expect(errors).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ object: 'contacts', external_id: bad, code: 'validation_error' }),
+        expect.objectContaining({
+          object: 'contacts',
+          external_id: odd,
+          code: 'invalid_email',
+          message: expect.stringContaining("'not an address' is not an email address"),
+        }),
+      ]),
+    )
+    // The record is written once it is corrected.
+    records.change('contacts', odd, { email: 'odd@example.com' })
+    expect((await workspace.pull()).contacts).toMatchObject({ created: 1 })
+    expect((await workspace.contact('odd@example.com')).properties.email).toBe('odd@example.com')
   })
 
   test('erasing a contact leaves nothing of it, and the next read of changes does not bring it back', async () => {

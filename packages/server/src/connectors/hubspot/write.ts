@@ -1,4 +1,5 @@
 import type { PropertyValue } from '../../contacts/properties.ts'
+import { normalizeEmail } from '../../platform/email.ts'
 import { isObject } from '../../platform/is-object.ts'
 import { ApiRefused, type Client, objectsOf, textOf } from '../client.ts'
 import type { OutgoingRecord, WriteBack, WriteResult } from '../connector.ts'
@@ -91,7 +92,7 @@ function noteResponse(
     const trace = textOf(item.objectWriteTraceId)
     const record =
       trace === null
-        ? (byKey(records, item.id) ?? byKey(records, textOf(item.properties.email)?.toLowerCase() ?? ''))
+        ? (byKey(records, item.id) ?? byKey(records, normalizeEmail(textOf(item.properties.email) ?? '')))
         : records[Number(trace)]
     if (!record) continue
     // HubSpot may store a different value than was sent: it reformats numbers, and workflows change values.

@@ -149,7 +149,7 @@ test('contacts and conversations are pulled over several pages, within the rate 
 })
 
 test('a conversation has its messages without internal notes, with sanitized HTML, and belongs to its contact', async () => {
-  intercom.contacts = [contact(1), contact(2, { email: null, role: 'lead' }), contact(3, { email: 'not an address' })]
+  intercom.contacts = [contact(1), contact(2, { email: null, role: 'lead' })]
   intercom.conversations = [
     conversation(1, [
       part('1', ADMIN, { body: '<p onclick="x()">How can I help?</p><script>x</script>', created_at: NOW - 5_000 }),
@@ -193,9 +193,44 @@ test('a conversation has its messages without internal notes, with sanitized HTM
     .selectFrom('contact_sources')
     .select(['contact_id', 'external_id', 'kind'])
     .execute()
-  expect(sources.map(({ kind }) => kind)).toEqual(['messaging', 'messaging', 'messaging'])
+  expect(sources.map(({ kind }) => kind)).toEqual(['messaging', 'messaging'])
   const lead = sources.find(({ external_id }) => external_id === 'c2')?.contact_id ?? ''
   expect(await conversations(lead)).toMatchObject([{ subject: 'Campaign', messages: [{ text: 'Buy' }] }])
+})
+
+test('who unsubscribed, complained or bounced there is not written to here, until they subscribe again', async () => {
+  intercom.contacts = [
+    contact(1, { unsubscribed_from_emails: true }),
+    contact(2, { marked_email_as_spam: true }),
+    contact(3, { has_hard_bounced: true }),
+    contact(4, { unsubscribed_from_emails: false, marked_email_as_spam: false, has_hard_bounced: false }),
+  ]
+  const connection = await connect()
+  const { last_run } = await pulled(connection)
+  const rules = async () => {
+    const { contacts } = (await tenant.call('GET', '/v1/contacts?fields=email,consent&sort_by=email&sort_dir=asc')).body
+    return contacts.map(({ consent }: { consent: { rule: string } | null }) => consent?.rule ?? null)
+  }
+  expect(await rules()).toEqual(['unsubscribed', 'unsubscribed', 'bounced', null])
+  intercom.contacts = [contact(1, { unsubscribed_from_emails: false, updated_at: NOW + 60 })]
+  expect((await tenant.call('POST', `${connection}/pull`)).status).toBe(202)
+  await pulled(connection, last_run.run_id)
+  expect(await rules()).toEqual([null, 'unsubscribed', 'bounced', null])
+})
+
+test('a record whose address is none is an error, one with a blank address is not', async () => {
+  intercom.contacts = [contact(1, { email: 'ada(at)example.com' }), contact(2, { email: ' ' })]
+  const connection = await connect()
+  expect((await pulled(connection)).last_run.counts.contacts).toEqual({ created: 1, failed: 1 })
+  const { errors } = (await tenant.call('GET', `${connection}/errors`)).body
+  expect(errors).toMatchObject([
+    {
+      object: 'contacts',
+      external_id: 'c1',
+      code: 'invalid_email',
+      message: expect.stringContaining('ada(at)example.com'),
+    },
+  ])
 })
 
 test('the next pull requests only changes and creates no duplicates', async () => {

@@ -30,10 +30,19 @@ export function contactRecord(contact: Json): ContactRecord | null {
   return {
     external_id: id,
     email: textOf(contact.email),
-    properties: Object.fromEntries(properties),
+    properties: { ...Object.fromEntries(properties), ...consentIn(contact) },
     raw: contact,
     ...(updatedAt === null ? {} : { updated_at: updatedAt.toISOString() }),
   }
+}
+
+const CONSENT = ['unsubscribed_from_emails', 'marked_email_as_spam', 'has_hard_bounced']
+
+/** Also if they are false: a person may subscribe again. */
+function consentIn(contact: Json): Record<string, boolean> {
+  return Object.fromEntries(
+    CONSENT.flatMap((name) => (typeof contact[name] === 'boolean' ? [[name, contact[name]] as const] : [])),
+  )
 }
 
 /** The messages of a conversation, oldest first. */

@@ -251,6 +251,19 @@ describe('Mixpanel', () => {
     expect(counts.profiles?.failed).toBeUndefined()
   })
 
+  test('a profile whose address is none is an error, and one that unsubscribed is not written to', async () => {
+    profiles.set('user-1', { $email: 'p1@example.com', $unsubscribed: true })
+    profiles.set('user-2', { $email: 'p2 at example.com' })
+    profiles.set('user-3', { $email: '' })
+    const connection = await bench.connect()
+    const { counts } = await connection.firstRun()
+    expect(counts.profiles).toEqual({ identified: 2, failed: 1 })
+    expect(await connection.errors()).toMatchObject([{ external_id: 'user-2', code: 'invalid_email' }])
+    expect(
+      (await bench.tenant.call('GET', '/v1/contacts?search=p1@example.com')).body.contacts[0].consent,
+    ).toMatchObject({ property: 'unsubscribed' })
+  })
+
   test('the times of an old project are in its time zone', async () => {
     const zone = openZone('America/New_York')
     if (zone === null) throw new Error('There is no such zone.')

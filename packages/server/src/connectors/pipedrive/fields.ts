@@ -20,7 +20,24 @@ export type Fields = ReadonlyMap<string, Field>
 type Value = string | number | boolean | (string | number)[] | null
 
 /** Created once per pull, like the client. */
-const known = new WeakMap<Client, Map<string, Promise<Fields>>>()
+const known = new WeakMap<Client, Map<string, Promise<Record<string, unknown>[]>>>()
+
+function definitions(client: Client, kind: 'person' | 'organization'): Promise<Record<string, unknown>[]> {
+  const ofClient = known.get(client) ?? new Map<string, Promise<Record<string, unknown>[]>>()
+  known.set(client, ofClient)
+  const fields = ofClient.get(kind) ?? readAll(client, `/api/v2/${kind}Fields`)
+  ofClient.set(kind, fields)
+  return fields
+}
+
+/**
+ * Whether the account has Campaigns. Without it, asking for `marketing_status` is an error, and nobody has one.
+ * https://pipedrive.readme.io/docs/campaigns-in-pipedrive-api
+ */
+export async function hasMarketing(client: Client): Promise<boolean> {
+  const fields = await definitions(client, 'person')
+  return fields.some((field) => (field.field_code ?? field.key) === 'marketing_status')
+}
 
 /** The custom fields, if any item has some. */
 export async function fieldsOf(
@@ -29,18 +46,13 @@ export async function fieldsOf(
   items: readonly Item[],
 ): Promise<Fields> {
   const isNeeded = items.some(({ custom_fields }) => isObject(custom_fields) && Object.keys(custom_fields).length > 0)
-  if (!isNeeded) return new Map()
-  const ofClient = known.get(client) ?? new Map<string, Promise<Fields>>()
-  known.set(client, ofClient)
-  const fields = ofClient.get(kind) ?? readFields(client, kind)
-  ofClient.set(kind, fields)
-  return fields
+  return isNeeded ? customFields(await definitions(client, kind)) : new Map()
 }
 
-async function readFields(client: Client, kind: string): Promise<Fields> {
+function customFields(definitions: readonly Record<string, unknown>[]): Fields {
   const fields = new Map<string, Field>()
   const names = new Set<string>()
-  for (const field of await readAll(client, `/api/v2/${kind}Fields`)) {
+  for (const field of definitions) {
     const [key, name, type] = [textOf(field.field_code), textOf(field.field_name), textOf(field.field_type)]
     if (field.is_custom_field !== true || key === null || name === null || type === null) continue
     const plain = propertyOf(name)

@@ -34,6 +34,7 @@ export function toContact(item: Item, fields: Fields): ContactRecord {
       firstname: firstname ?? (lastname === null ? textOf(item.name) : null),
       lastname,
       phone: primaryOf(item.phones),
+      ...('marketing_status' in item ? { marketing_status: textOf(item.marketing_status) } : {}),
       ...('job_title' in item ? { jobtitle: textOf(item.job_title) } : {}),
       ...('postal_address' in item ? addressOf(item.postal_address) : {}),
     },

@@ -316,19 +316,43 @@ describe('Pipedrive', () => {
     account.activities = [activity(1, 99), activity(2, 4, { marked_as_done_time: 'x' }), activity(3, 4)]
     const connection = await connect()
     expect(await connection.pulled()).toMatchObject({
-      persons: { created: 2, failed: 2 },
+      persons: { created: 1, failed: 3 },
       activities: { accepted: 1, failed: 2 },
     })
     const errors = await connection.errors()
     expect(errors.map(({ object, external_id, code }: Record<string, string>) => [object, external_id, code])).toEqual(
       expect.arrayContaining([
         ['persons', '1', 'validation_error'],
+        ['persons', '2', 'invalid_email'],
         ['persons', '3', 'validation_error'],
         ['activities', '1', 'unknown_contact'],
         ['activities', '2', 'validation_error'],
       ]),
     )
-    expect((await tenant.call('GET', '/v1/contacts?search=No+address')).body.contacts).toHaveLength(1)
+    expect((await tenant.call('GET', '/v1/contacts?search=No+address')).body.contacts).toEqual([])
+  })
+
+  test('the marketing status of an account with Campaigns silences all but subscribers, without it nobody is asked', async () => {
+    const statuses = ['unsubscribed', 'no_consent', 'subscribed']
+    account.persons = statuses.map((marketing_status, at) => person(at + 1, { marketing_status }))
+    account.personFields = [field(SCORE, 'Score', 'double')]
+    const connection = await connect()
+    await connection.pulled()
+    expect(asked('/api/v2/persons').map(({ query }) => query.get('include_fields'))).not.toContain('marketing_status')
+    account.personFields.push({
+      field_code: 'marketing_status',
+      field_name: 'Marketing status',
+      is_custom_field: false,
+    })
+    account.persons.forEach((each) => {
+      each.update_time = justNow()
+    })
+    await connection.pull()
+    expect(asked('/api/v2/persons').map(({ query }) => query.get('include_fields'))).toContain('marketing_status')
+    const consents = await Promise.all(
+      [1, 2, 3].map(async (at) => (await whole(`person${at}@example.com`)).contact.consent),
+    )
+    expect(consents.map((consent) => consent?.value ?? null)).toEqual(['unsubscribed', 'no_consent', null])
   })
 
   test('restart in the middle: another process continues at the page where the first one ended', async () => {

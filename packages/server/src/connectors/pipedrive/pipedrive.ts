@@ -7,7 +7,7 @@ import { retryAfter, textOf } from '../client.ts'
 import type { Connector, ConnectorObject } from '../connector.ts'
 import { readActivities } from './activities.ts'
 import { readDeals } from './deals.ts'
-import { fieldsOf } from './fields.ts'
+import { fieldsOf, hasMarketing } from './fields.ts'
 import { toCompany, toContact } from './map.ts'
 import { readDeletions, readPage, splitDeleted } from './read.ts'
 
@@ -75,7 +75,8 @@ export const pipedrive: Connector = {
       return { companies: current.map((item) => toCompany(item, fields)), deletedCompanies, next }
     }),
     objectOf('persons', async (client, range) => {
-      const { items, next } = await readPage(client, '/api/v2/persons', range)
+      const more = (await hasMarketing(client)) ? { include_fields: 'marketing_status' } : {}
+      const { items, next } = await readPage(client, '/api/v2/persons', range, more)
       const [current, deleted] = splitDeleted(items)
       const fields = await fieldsOf(client, 'person', current)
       return { contacts: current.map((item) => toContact(item, fields)), deleted, next }

@@ -17,6 +17,8 @@ const OF_PERSON = {
   LeadSource: 'lead_source',
   HasOptedOutOfEmail: 'has_opted_out_of_email',
   DoNotCall: 'do_not_call',
+  EmailBouncedDate: 'email_bounced_date',
+  EmailBouncedReason: 'email_bounced_reason',
   'Owner.Name': 'salesforce_owner',
 }
 const OF_COMPANY = { Industry: 'industry', NumberOfEmployees: 'numberofemployees', AnnualRevenue: 'annualrevenue' }

@@ -9,7 +9,7 @@ import { type ObjectPlan, readObject } from './read.ts'
 const OVERLAP_SECONDS = 300
 
 const PERSON = ['FirstName', 'LastName', 'Email', 'Phone', 'MobilePhone', 'Title', 'LeadSource', 'Owner.Name']
-const CONSENT = ['HasOptedOutOfEmail', 'DoNotCall']
+const CONSENT = ['HasOptedOutOfEmail', 'DoNotCall', 'EmailBouncedDate', 'EmailBouncedReason']
 const COMPANY = ['Website', 'Industry', 'NumberOfEmployees', 'AnnualRevenue']
 
 const ACCOUNTS: ObjectPlan = {

@@ -372,12 +372,12 @@ describe('Salesforce', () => {
     )
     of('Task').push(
       record(idOf('00T', 1), { IsClosed: true, WhoId: idOf('003', 99), LastModifiedDate: now() }),
-      record(idOf('00T', 2), { IsClosed: true, WhoId: idOf('003', 2), CompletedDateTime: '2026-01-01T00:00:00Z' }),
-      record(idOf('00T', 3), { IsClosed: true, WhoId: idOf('003', 2), CompletedDateTime: 'yesterday' }),
+      record(idOf('00T', 2), { IsClosed: true, WhoId: idOf('003', 3), CompletedDateTime: '2026-01-01T00:00:00Z' }),
+      record(idOf('00T', 3), { IsClosed: true, WhoId: idOf('003', 3), CompletedDateTime: 'yesterday' }),
     )
     const connection = await connect()
     expect(await connection.pulled()).toMatchObject({
-      contacts: { created: 2, failed: 1 },
+      contacts: { created: 1, failed: 2 },
       leads: { failed: 1 },
       tasks: { accepted: 1, failed: 2 },
     })
@@ -385,11 +385,29 @@ describe('Salesforce', () => {
     expect(errors.map(({ object, external_id, code }: Record<string, string>) => [object, external_id, code])).toEqual(
       expect.arrayContaining([
         ['contacts', idOf('003', 1), 'validation_error'],
+        ['contacts', idOf('003', 2), 'invalid_email'],
         ['leads', 'Lead', 'object_not_visible'],
         ['tasks', idOf('00T', 1), 'unknown_contact'],
         ['tasks', idOf('00T', 3), 'validation_error'],
       ]),
     )
+  })
+
+  test('an opt-out and a bounced address silence the contact, a refusal of calls does not', async () => {
+    of('Contact').push(
+      contact(1, { HasOptedOutOfEmail: true }),
+      contact(2, { EmailBouncedDate: '2026-01-01T00:00:00.000Z', EmailBouncedReason: '550 5.1.1 unknown user' }),
+      contact(3, { DoNotCall: true }),
+    )
+    await (await connect()).pulled()
+    const consents = await Promise.all(
+      [1, 2, 3].map(async (at) => (await whole(`person${at}@example.com`)).contact.consent),
+    )
+    expect(consents).toEqual([
+      { property: 'has_opted_out_of_email', value: true, rule: 'unsubscribed' },
+      { property: 'email_bounced_date', value: '2026-01-01T00:00:00.000Z', rule: 'bounced' },
+      null,
+    ])
   })
 
   test('contacts that the user may not see: records that refer to them wait, and nothing is missing once they are visible', async () => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ContactState } from '../../contacts/bulk.ts'
+import { consentOf } from '../../contacts/consent.ts'
 import type { Properties, PropertyValue } from '../../contacts/properties.ts'
-import { isYes } from '../../contacts/protected-properties.ts'
 import type { SourceRecord } from '../../contacts/record-source.ts'
 import type { SourceFields } from '../../contacts/unified-profile.ts'
 import type { CurrentRecord, OutgoingRecord, WriteBack, WriteBackContact } from '../connector.ts'
@@ -42,7 +42,7 @@ export function candidateOf(
   const externalId = own?.external_id ?? null
   const properties = row.properties as Properties
   if (externalId === null) {
-    const mayCreate = settings.create_missing && row.email !== null && !isYes(valueAt(properties, 'do_not_contact'))
+    const mayCreate = settings.create_missing && row.email !== null && consentOf(properties) === null
     if (!mayCreate || wasDeleted) return null
   }
   const byHand = records.find((record) => record.source === 'manual')

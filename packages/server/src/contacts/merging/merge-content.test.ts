@@ -103,3 +103,21 @@ test('the survivor is unsubscribed if either contact is, and has only values of 
     { numRuns: 2_000 },
   )
 })
+
+test.each<[string, string | boolean, string | boolean]>([
+  ['hs_email_optout', 'true', 'false'],
+  ['accepts_marketing', false, true],
+  ['mailchimp_status', 'unsubscribed', 'subscribed'],
+  ['doNotContact', '1', '0'],
+])('a merge keeps the %s that stops outreach, whichever contact says it', (key, stops, allows) => {
+  const contactWith = (said: string | boolean): ContactContent => {
+    const [{ row, records }] = fc.sample(content, { numRuns: 1, seed: 1 }) as [ContactContent]
+    return { row: { ...row, properties: { [key]: said }, properties_provenance: {} }, records }
+  }
+  for (const merged of [
+    mergedContent(contactWith(stops), contactWith(allows), NOW),
+    mergedContent(contactWith(allows), contactWith(stops), NOW),
+  ]) {
+    expect(merged.row.properties).toEqual({ [key]: stops })
+  }
+})

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { laterOf } from '../../platform/time.ts'
+import { ruleBrokenBy } from '../consent.ts'
 import type { ContactRow } from '../contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from '../first-touch-keys.ts'
 import type { Properties, PropertyValue } from '../properties.ts'
-import { isConsent, isYes } from '../protected-properties.ts'
 import type { SourceKind, SourceRecord } from '../record-source.ts'
 import { mayReplace } from '../source-trust.ts'
 import type { SourceFields } from '../unified-profile.ts'
@@ -26,8 +26,8 @@ interface SourcedValue {
 
 /**
  * Merges two contacts. The survivor keeps its email, external id, company and creation source, or gets the other's if
- * it has none. Of two values, the one wins that would have won in a single contact: see source-trust.ts. A consent
- * property that is true for either contact stays true.
+ * it has none. Of two values, the one wins that would have won in a single contact: see source-trust.ts. A property
+ * that stops outreach to either contact stops it to the survivor.
  */
 export function mergedContent(survivor: ContactContent, other: ContactContent, now: Date): ContactContent {
   const [ours, theirs] = [survivor.row, other.row]
@@ -62,10 +62,8 @@ function winner(key: string, survivor: ContactContent, other: ContactContent): S
   const [ours, theirs] = [sourcedValue(survivor, key), sourcedValue(other, key)]
   // The first touch was written together, so it is not mixed from two contacts.
   if (FIRST_TOUCH_KEYS.includes(key)) return sourcedValue(firstTouched(survivor, other), key)
-  if (isConsent(key)) {
-    if (ours && isYes(ours.value)) return ours
-    if (theirs && isYes(theirs.value)) return theirs
-  }
+  if (ours && ruleBrokenBy(key, ours.value)) return ours
+  if (theirs && ruleBrokenBy(key, theirs.value)) return theirs
   if (theirs === null) return ours
   if (ours === null || ours.value === '') return isRemovedSince(survivor, key, theirs) ? ours : theirs
   if (theirs.value === '' || !mayReplace(theirs.kind, ours.kind)) return ours
@@ -174,11 +172,10 @@ export function contentWithoutMerge(
 
 /** Unsubscribing while merged may repeat the merged value, but must not be reverted. */
 function isConsentGivenSince(key: string, current: ContactContent, after: ContactContent): boolean {
-  if (!isConsent(key)) return false
   const consents = ({ records }: ContactContent) =>
     records.flatMap((record) => {
       const { value, updated_at = '' } = fieldOf(record, key) ?? {}
-      return isYes(value ?? undefined) ? [`${record.source} ${updated_at}`] : []
+      return ruleBrokenBy(key, value) ? [`${record.source} ${updated_at}`] : []
     })
   const known = consents(after)
   return consents(current).some((consent) => !known.includes(consent))

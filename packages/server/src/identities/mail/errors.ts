@@ -1,3 +1,5 @@
+import type { Consent } from '../../contacts/consent.ts'
+import { shown } from '../../platform/characters.ts'
 import { conflict, ServiceError } from '../../platform/errors.ts'
 import type { Suppression } from '../suppressions.ts'
 
@@ -12,6 +14,12 @@ export function identityWithoutEmail(): ServiceError {
 export function recipientSuppressed({ reason, at }: Suppression): ServiceError {
   const message = `This address is suppressed (${reason}, ${at.toISOString()}).`
   return conflict('recipient_suppressed', message, [{ path: 'reason', message: reason }])
+}
+
+/** 409: a property of the contact says not to write to it, maybe only since the mail was approved. */
+export function recipientOptedOut({ property, value }: Consent): ServiceError {
+  const message = `The contact is not written to: ${shown(property)} is ${shown(String(value))}.`
+  return conflict('recipient_opted_out', message, [{ path: 'property', message: property }])
 }
 
 /** 429: a sending limit of the identity is reached. */

@@ -144,6 +144,19 @@ describe.skipIf(!hasDovecot)('sending', () => {
     expect(bench.servers.smtp.accepted).toEqual([])
   })
 
+  test('a contact that opted out in the words of another system gets no mail, until it no longer says so', async () => {
+    const say = (hs_email_optout: unknown) =>
+      tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { hs_email_optout } })
+    await say('true')
+    const error = await send(to()).catch((thrown) => thrown)
+    expect(error).toMatchObject({ code: 'recipient_opted_out', status: 409, details: [{ message: 'hs_email_optout' }] })
+    expect(bench.servers.smtp.accepted).toEqual([])
+    expect(await tenant.handle.db.selectFrom('mail_sends').selectAll().execute()).toEqual([])
+    await say('false')
+    await send(to())
+    expect(bench.servers.smtp.accepted).toHaveLength(1)
+  })
+
   test('the daily limit is enforced, and the error says when the next mail can be sent', async () => {
     const slow = await bench.addSender(tenant, { dailyLimit: 2 })
     const mails = [1, 2, 3].map(() => to({}, slow))

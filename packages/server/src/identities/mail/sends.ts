@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
+import { consentOf } from '../../contacts/consent.ts'
 import { keepContacts } from '../../contacts/locks.ts'
+import { propertiesOfContacts } from '../../contacts/read.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { leaseEnd, leaseLeftMs } from '../../platform/postgres/lease.ts'
@@ -8,7 +10,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { DAY_MS } from '../../platform/time.ts'
 import type { EmailAccount } from '../email-account.ts'
 import { suppressionOf } from '../suppressions.ts'
-import { identityWithoutEmail, limitReached, messageIdTaken, recipientSuppressed } from './errors.ts'
+import { identityWithoutEmail, limitReached, messageIdTaken, recipientOptedOut, recipientSuppressed } from './errors.ts'
 import { nextSend } from './limits.ts'
 import type { OutgoingMail } from './outgoing.ts'
 
@@ -22,7 +24,8 @@ export type SendClaim = { isNew: true } | { isNew: false; send: MailSend; leaseL
 /**
  * Claims the sending of a mail, which then counts towards the identity's limits. The claims of an identity are
  * serialized across processes, so that its limits hold and only one process sends a mail.
- * @throws ServiceError `identity_without_email`, `recipient_suppressed`, `mail_daily_limit`, `mail_spacing`, `message_id_taken`.
+ * @throws ServiceError `identity_without_email`, `recipient_suppressed`, `recipient_opted_out`, `mail_daily_limit`, `mail_spacing`,
+ *   `message_id_taken`.
  */
 export async function claimSend(
   tenant: Tenant,
@@ -50,6 +53,8 @@ export async function claimSend(
     await requireLimits(tx, account, now)
     const [contactId] = await keepContacts(tx, [mail.contactId])
     if (contactId === undefined) throw notFound('contact')
+    const consent = consentOf((await propertiesOfContacts(tx, [contactId])).get(contactId) ?? {})
+    if (consent) throw recipientOptedOut(consent)
     await deleteOldSends(tx, account.identityId, now)
     await tx.db
       .insertInto('mail_sends')

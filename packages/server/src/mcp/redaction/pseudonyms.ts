@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto'
+import { normalizeEmail } from '../../platform/email.ts'
 import { KINDS, type Kind } from './personal-names.ts'
 
 const ID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
@@ -98,7 +99,7 @@ export function wordsOf(text: string): string[] {
 
 /** The same text for every spelling of a value. */
 export function normalize(kind: Kind, value: string): string {
-  if (kind === 'email') return value.trim().toLowerCase()
+  if (kind === 'email') return normalizeEmail(value)
   if (kind === 'phone') {
     const digits = digitsOf(value)
     if (digits !== '') return digits

@@ -9,7 +9,7 @@ import { companyId, contactId, pageInput, ROWS, segmentFilter, since, until } fr
 import { bag, contactRow, count, listOf, number, pageOf, record, text, texts } from './outputs.ts'
 
 const ROW = ['contact_id', 'properties', 'company_id', 'created_at']
-const WHOLE = [...ROW, 'segment_ids', 'first_seen_at', 'updated_at', 'notes']
+const WHOLE = [...ROW, 'consent', 'segment_ids', 'first_seen_at', 'updated_at', 'notes']
 
 const NOTE = { note_id: text, contact_id: text, content: text, created_at: text, updated_at: text }
 const VISIT = [
@@ -89,6 +89,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     output: {
       contact: record({
         ...contactRow,
+        consent: bag,
         segment_ids: texts,
         first_seen_at: text,
         updated_at: text,

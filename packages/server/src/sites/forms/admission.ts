@@ -1,5 +1,5 @@
 import { propertyNameOf } from '../../contacts/property-names.ts'
-import { SENT_ADDRESS_LENGTH_MAX } from '../../platform/email.ts'
+import { normalizeEmail, SENT_ADDRESS_LENGTH_MAX } from '../../platform/email.ts'
 import { ID_LENGTH_MAX, isUuid } from '../../platform/ids.ts'
 import { sendingHost } from '../track/location.ts'
 import { domainNotAllowed, type FindTenantOfHost } from '../track/page.ts'
@@ -38,7 +38,7 @@ export function personsNamed(body: unknown): string[] {
       ? [`visitor ${visitor_id.slice(0, ID_LENGTH_MAX)}`]
       : []),
     ...emails.flatMap(([, email]) =>
-      typeof email === 'string' ? [`email ${email.trim().toLowerCase().slice(0, SENT_ADDRESS_LENGTH_MAX)}`] : [],
+      typeof email === 'string' ? [`email ${normalizeEmail(email).slice(0, SENT_ADDRESS_LENGTH_MAX)}`] : [],
     ),
   ]
 }

@@ -29,6 +29,8 @@ export interface IdentificationDependencies extends WriteDependencies {
 interface SentIdentification {
   userId: string | null
   email: string | null
+  /** The addresses that a site may have signed: as it sent it, in lower case, and as it is stored. */
+  signable: string[]
   properties: PropertyChanges
   /** The parts that were ignored; the rest takes effect. */
   warnings: string[]
@@ -68,8 +70,9 @@ function ignored(problem: string): string {
   return `identify was ignored: ${problem}`
 }
 
-function trustOf({ userId, email }: SentIdentification, hash: unknown, keys: IdentificationKeys, now: Date): Trust {
-  return isSigned(keys, userId ?? email ?? '', hash, now) ? 'signed' : 'unverified'
+function trustOf({ userId, signable }: SentIdentification, hash: unknown, keys: IdentificationKeys, now: Date): Trust {
+  const texts = userId === null ? signable : [userId]
+  return texts.some((text) => isSigned(keys, text, hash, now)) ? 'signed' : 'unverified'
 }
 
 /** Warns about a hash that does not match; a missing hash causes no warning. */
@@ -110,7 +113,12 @@ function parseIdentification(sent: unknown): SentIdentification | { problem: str
   if (email === null && userId === null) return { problem: 'it needs an external_user_id or traits.email' }
   const { properties, problems } = usableTraits(otherTraits)
   const unknownFields = Object.keys(unknown).map((path) => ({ path, message: 'is not a known field' }))
-  return { userId, email, properties, warnings: partWarnings([...unknownFields, ...problems]) }
+  const signable = typeof sentEmail === 'string' && email !== null ? spellingsOf(sentEmail, email) : []
+  return { userId, email, signable, properties, warnings: partWarnings([...unknownFields, ...problems]) }
+}
+
+function spellingsOf(sent: string, email: string): string[] {
+  return [...new Set([email, sent.trim().toLowerCase(), sent.toLowerCase()])]
 }
 
 /** Pages send unknown values as empty texts (`email: user.email ?? ''`), which count as absent. */

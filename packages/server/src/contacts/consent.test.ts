@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest'
+import { consentOf, isConsent, ruleBrokenBy, withoutConsent } from './consent.ts'
+
+describe('names of consent, in every spelling', () => {
+  test.each([
+    'do_not_contact',
+    'doNotContact',
+    'Do Not Contact',
+    'do-not-email',
+    "Don't Email",
+    'Do not allow Bulk Emails',
+    'donotbulkemail',
+    'unsubscribed',
+    'unsubscribed_at',
+    'unsubscribedAt',
+    'Unsubscribed from Emails',
+    'unsubscribed_from_emails',
+    'UNSUB_TIME',
+    'UNSUB_REASON_OTHER',
+    'Unsubscribed from all email',
+    'opted_out',
+    'optedOut',
+    'opt-out',
+    'optOutDate',
+    'has_opted_out_of_email',
+    'HasOptedOutOfEmail',
+    'PersonHasOptedOutOfEmail',
+    'salesforce_hasoptedoutofemail',
+    'Marketing_Opt_Out__c',
+    'hs_email_optout',
+    'hs_email_optout_10841063',
+    'Opted out of email: Marketing Information',
+    'email_opt_out',
+    'Email Opt Out',
+    'EMAIL_OPTED_OUT',
+    'EMAIL_BLACKLIST',
+    'emailBlacklisted',
+    'Email Suppressions',
+    'IsExcludedFromCampaigns',
+    'IsSpamComplaining',
+    'marked_email_as_spam',
+    'complained',
+    'complained_at',
+    'marketingSuspended',
+    'bounced',
+    'has_hard_bounced',
+    'bounced_hard',
+    'hs_email_hard_bounce_reason_enum',
+    'IsEmailBounced',
+    'EmailBouncedDate',
+    'hs_email_bad_address',
+    'Invalid email address',
+    'CLEAN_TIME',
+    'accepts_marketing',
+    'Accepts Email Marketing',
+    'Email Marketing Consent',
+    'subscriptions.email.marketing.consent',
+    'email_marketing_consent.state',
+    'emailMarketingConsent.marketingState',
+    'Person - Marketing status',
+    'email_opt_in',
+    'permission_to_send',
+    'DoNotCall',
+    'sms_opt_out',
+  ])('%s', (name) => {
+    expect(isConsent(name)).toBe(true)
+  })
+
+  test.each([
+    'email',
+    'work_email',
+    'firstname',
+    'state',
+    'status',
+    'newsletter',
+    'subscribed',
+    'subscription',
+    'complaints',
+    'bounce_rate',
+    'unsubscribe_url',
+    'accepts_marketing_updated_at',
+    'OPTIN_TIME',
+    'marketing_opt_in_level',
+    'Marketing contact status',
+    'Enrichment opt out',
+    'donation',
+    'market',
+    '',
+  ])('not %j', (name) => {
+    expect(isConsent(name)).toBe(false)
+  })
+})
+
+test.each([
+  ['has_opted_out_of_email', true],
+  ['has_opted_out_of_email', 'true'],
+  ['Email Opt Out', '1'],
+  ['Email Opt Out', 1],
+  ['Email Opt Out', 'WAHR'],
+  ['opted_out', 'Yes'],
+  ['opted_out', 'on'],
+  ['opted_out', '✓'],
+  ['opted_out', 'asked by phone'],
+  ['unsubscribed_at', '2026-01-09 12:30:00'],
+  ['hs_email_optout', ['true']],
+  ['Do not allow Emails', 'Do Not Allow'],
+  ['accepts_marketing', false],
+  ['accepts_marketing', 'no'],
+  ['Accepts Email Marketing', '0'],
+  ['accepts_marketing', 'maybe'],
+  ['Email Marketing Consent', 'UNSUBSCRIBED'],
+  ['Email Marketing Consent', 'NEVER_SUBSCRIBED'],
+  ['email_marketing_consent.state', 'not_subscribed'],
+  ['email_marketing_consent.state', 'pending'],
+  ['Email Suppressions', 'USER_SUPPRESSED'],
+  ['Email Suppressions', '["HARD_BOUNCE","USER_SUPPRESSED"]'],
+  ['marketing_status', 'no_consent'],
+  ['mailchimp_status', 'unsubscribed'],
+  ['lead_status', 'Do not contact'],
+] as const)('%s = %j silences by the rule unsubscribed', (name, value) => {
+  expect(ruleBrokenBy(name, value)).toBe('unsubscribed')
+})
+
+test.each([
+  ['bounced', true],
+  ['has_hard_bounced', 'true'],
+  ['hs_email_hard_bounce_reason', 'UNKNOWN_USER'],
+  ['EmailBouncedDate', '2026-01-01'],
+  ['Email Suppressions', 'HARD_BOUNCE'],
+  ['status', 'cleaned'],
+  ['Email Status', 'Hard bounced'],
+] as const)('%s = %j silences by the rule bounced', (name, value) => {
+  expect(ruleBrokenBy(name, value)).toBe('bounced')
+})
+
+test.each([
+  ['has_opted_out_of_email', false],
+  ['has_opted_out_of_email', 'FALSE'],
+  ['Email Opt Out', '0'],
+  ['Email Opt Out', 'FALSCH'],
+  ['opted_out', 'N/A'],
+  ['unsubscribed_at', ''],
+  ['unsubscribed_at', '-'],
+  ['bounced_date', '0000-00-00'],
+  ['Email Suppressions', []],
+  ['Email Suppressions', '[]'],
+  ['Do not allow Emails', 'Allow'],
+  ['accepts_marketing', true],
+  ['accepts_marketing', 'yes'],
+  ['email_opt_in', '2026-01-01T00:00:00Z'],
+  ['Email Marketing Consent', 'SUBSCRIBED'],
+  ['email_marketing_consent', ''],
+  ['status', 'active'],
+  ['status', 'yes'],
+  ['state', 'NY'],
+  ['do_not_call', true],
+  ['DoNotCall', 'true'],
+  ['HasOptedOutOfFax', true],
+  ['sms_opt_out', true],
+  ['firstname', 'unsubscribed'],
+] as const)('%s = %j silences nothing', (name, value) => {
+  expect(ruleBrokenBy(name, value)).toBeNull()
+})
+
+test("what the person asked for decides before a bounce, and the service's own word before all", () => {
+  const bounced = { firstname: 'Ada', bounced: true }
+  expect(consentOf(bounced)).toEqual({ property: 'bounced', value: true, rule: 'bounced' })
+  const asked = { ...bounced, hs_email_optout: 'true' }
+  expect(consentOf(asked)).toEqual({ property: 'hs_email_optout', value: 'true', rule: 'unsubscribed' })
+  expect(consentOf({ ...asked, do_not_contact: true })?.rule).toBe('do_not_contact')
+  expect(consentOf({ ...asked, doNotContact: true })?.rule).toBe('unsubscribed')
+  expect(consentOf({ firstname: 'Ada', unsubscribed: false, accepts_marketing: true })).toBeNull()
+})
+
+test('a record counts all but a few short values of consent', () => {
+  const identity = (value: unknown) => value
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`hs_email_optout_${at}`, true]))
+  expect(Object.keys(withoutConsent({ ...many, unsubscribed: true, do_not_contact: 'yes' }, identity))).toHaveLength(10)
+  const long = { optedOut: 'x'.repeat(41), firstname: 'Ada' }
+  expect(withoutConsent(long, identity)).toEqual(long)
+})
+
+test('a hostile name is read in a moment', () => {
+  const words = ['all', 'email', 'emails', 'is', 'datetime', 'mailinglist', 'optout', 'contact', 'hubspot', 'not', 'c']
+  const names = words.flatMap((word) => [`${word.repeat(400)}!x`, `unsubscribed${word.repeat(400)}x`])
+  expect(names.filter(isConsent)).toEqual([])
+})
