@@ -329,3 +329,18 @@ test('names with any characters are compared as they are', async () => {
     expect([name, await found({ filter: filterOf('jobtitle', 'contains', `plainly${index}x`) })]).toContainEqual([id])
   }
 })
+
+test('an address is found as a whole in any of its spellings, and not by a part of one', async () => {
+  const own = await createTestTenant(service)
+  await own.contact('ada@bücher.example', {})
+  const total = async (query: string): Promise<number> => {
+    const sent = { name: 'search_contacts', arguments: { query, count_only: true } }
+    return (await callMcp(service, own.key, 'tools/call', sent)).body.result.structuredContent.total
+  }
+  for (const whole of ['ada@bücher.example', 'ADA@BÜCHER.example', 'ada@xn--bcher-kva.example']) {
+    expect([whole, await total(whole)]).toEqual([whole, 1])
+  }
+  for (const part of ['bücher', 'ada@b', 'xn--bch', 'da@bücher.example']) {
+    expect([part, await total(part)]).toEqual([part, 0])
+  }
+})

@@ -45,10 +45,6 @@ function compileProperty(
 ): Condition {
   const json = jsonOf(property, records)
   const comparable = (each: unknown) => comparableJson(property, each, records)
-  const contains = () =>
-    visibleOnly
-      ? sql<SqlBool>`property_shows(${json}, ${containing(String(value))}, ${records.hidden})`
-      : containsText(property, value, json)
   switch (operator) {
     case 'equals':
       return equals(json, comparable(value))
@@ -59,9 +55,9 @@ function compileProperty(
     case 'not_in':
       return sql`NOT ${isIn(json, [value].flat().map(comparable))}`
     case 'contains':
-      return contains()
+      return containsText(property, value, json, visibleOnly ? records : null)
     case 'not_contains':
-      return sql`NOT ${contains()}`
+      return sql`NOT ${containsText(property, value, json, visibleOnly ? records : null)}`
     case 'is_set':
       return isSet(property, records)
     case 'is_not_set':
@@ -93,8 +89,17 @@ function isIn(json: RawBuilder<unknown>, values: readonly string[]): Condition {
   return sql`coalesce(${json} @> ANY(${values}::text[]::jsonb[]), false)`
 }
 
-/** An address contains what its stored spelling has, or the one with the letters of its domain. */
-function containsText(property: string, value: unknown, json: RawBuilder<unknown>): Condition {
+/**
+ * An address contains what its stored spelling has, or the one with the letters of its domain.
+ * @param shown the records, if only what AI agents see of the value is compared
+ */
+function containsText(
+  property: string,
+  value: unknown,
+  json: RawBuilder<unknown>,
+  shown: FilteredRecords | null,
+): Condition {
+  if (shown !== null) return sql`property_shows(${json}, ${containing(String(value))}, ${shown.hidden})`
   if (property !== 'email') return sql`property_contains(${json}, ${containing(String(value))})`
   const text = parseEmail(String(value)) ?? String(value)
   const spellings = sql`jsonb_build_array(${json}, readable_domain(${json} #>> '{}'))`

@@ -89,6 +89,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     output: {
       contact: record({
         ...contactRow,
+        consent: bag,
         segment_ids: texts,
         first_seen_at: text,
         updated_at: text,
