@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { domainToASCII } from 'node:url'
+import { describe, expect, test } from 'vitest'
 import { queryString, urlOf } from '../src/api/client.ts'
 import {
   day,
@@ -21,8 +22,9 @@ import { areaPath, labelEvery, linePath, niceTicks } from '../src/ui/chart-scale
 import { eventLabel, eventLine } from '../src/ui/event-words.ts'
 import { formatAgo, formatMoment } from '../src/ui/format.ts'
 import { withPageTimes } from '../src/ui/page-times.ts'
-import { propertyLabel, typedValue } from '../src/ui/property-value.ts'
+import { propertyLabel, propertyText, typedValue } from '../src/ui/property-value.ts'
 import { daysOfPeriod, resolveRange } from '../src/ui/range.ts'
+import { readableAddress } from '../src/ui/readable-address.ts'
 
 const read = searchParams({
   page: pageNumber,
@@ -217,4 +219,31 @@ test('every action that the service audits has a sentence, and no sentence is le
   const isOfAction = (action = '') => action.startsWith('action.')
   const named = Object.keys(audit.actions).filter((action) => !isOfAction(action))
   expect([...new Set(audited)].filter((action) => !isOfAction(action)).toSorted()).toEqual(named.toSorted())
+})
+
+describe('an email address', () => {
+  test.each([
+    'bücher.example',
+    'straße.example',
+    '例子.广告',
+    'i❤.example',
+    'なぜみんな日本語を話してくれないのか.example',
+    'porquénopuedensimplementehablarenespañol.example',
+    '😀.example',
+  ])('at %s is shown in the letters of its domain', (domain) => {
+    const stored = `kim@${domainToASCII(domain)}`
+    expect(stored).toContain('xn--')
+    expect(readableAddress(stored)).toBe(`kim@${domain.normalize('NFKC')}`)
+    expect(propertyText(stored)).toBe(`kim@${domain.normalize('NFKC')}`)
+  })
+
+  test.each([
+    'ann@example.com',
+    'xn--bcher-kva.example',
+    'see kim@xn--bcher-kva.example',
+    'kim@xn--99999999999.example',
+    '',
+  ])('or another text stays as it is: %j', (text) => {
+    expect(readableAddress(text)).toBe(text)
+  })
 })

@@ -1004,6 +1004,18 @@ export type ConnectorResult = {
     warnings?: Array<string>;
 };
 
+/**
+ * The property that decides that the contact is not written to; null if none does. Suppressed addresses are listed separately.
+ */
+export type Consent = {
+    property: string;
+    value: string | number | boolean | Array<unknown>;
+    /**
+     * The guardrail that outreach to the contact breaks; `bounced` concerns only mail.
+     */
+    rule: 'do_not_contact' | 'unsubscribed' | 'bounced';
+};
+
 export type Contact = {
     contact_id: string;
     /**
@@ -1013,6 +1025,7 @@ export type Contact = {
     properties: {
         [key: string]: string | number | boolean | Array<string | number | boolean>;
     };
+    consent: Consent | null;
     associations: {
         companies: Array<string>;
     };
@@ -2385,6 +2398,7 @@ export type ListedContact = {
     properties?: {
         [key: string]: string | number | boolean | Array<string | number | boolean>;
     };
+    consent?: Consent | null;
     associations?: {
         companies: Array<string>;
     };

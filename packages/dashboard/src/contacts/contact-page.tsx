@@ -1,4 +1,4 @@
-import { Anchor, Badge, Box, Group, Stack, Tabs } from '@mantine/core'
+import { Alert, Anchor, Badge, Box, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -87,6 +87,11 @@ export function ContactPage() {
           mergedId={search.merged}
           onClose={() => navigate({ search: (before) => ({ ...before, merged: undefined }), replace: true })}
         />
+      ) : null}
+      {contact.consent ? (
+        <Alert color="orange" mb="md" role="note">
+          <Text size="sm">{text.page.notWrittenTo(contact.consent)}</Text>
+        </Alert>
       ) : null}
       <MovableContent of={side}>
         <ContactSide key={contactId} contact={contact} />

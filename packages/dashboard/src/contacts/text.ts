@@ -1,4 +1,6 @@
 import { formatNumber } from '../ui/format.ts'
+import { propertyText } from '../ui/property-value.ts'
+import { isolated } from '../ui/text.tsx'
 
 /** The texts of the contacts' pages. */
 export const text = {
@@ -33,6 +35,10 @@ export const text = {
       actions: 'Agent actions',
     },
     conflicts: (count: number) => `${formatNumber(count)} in conflict`,
+    notWrittenTo: ({ property, value, rule }: { property: string; value: unknown; rule: string }) => {
+      const reason = `${isolated(property)} is ${isolated(propertyText(value).slice(0, 200))}`
+      return rule === 'bounced' ? `No email is sent to this contact: ${reason}.` : `Not written to: ${reason}.`
+    },
     titleAt: (title: string, company: string) => `${title} at ${company}`,
     addNote: 'Add note',
     writeMail: 'Write email',

@@ -1,3 +1,4 @@
+import { readableAddress } from './readable-address.ts'
 import { text } from './text.ts'
 
 export type PropertyValue = string | number | boolean | (string | number | boolean)[]
@@ -5,7 +6,7 @@ export type PropertyValue = string | number | boolean | (string | number | boole
 /** A property's value as a text. */
 export function propertyText(value: unknown): string {
   if (value === null || value === undefined) return ''
-  return Array.isArray(value) ? value.join(', ') : String(value)
+  return Array.isArray(value) ? value.join(', ') : readableAddress(String(value))
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Anchor, Text, type TextProps, Tooltip } from '@mantine/core'
 import { type ReactNode, useSyncExternalStore } from 'react'
 import { formatAgo, formatMoment } from './format.ts'
+import { readableAddress } from './readable-address.ts'
 import { text } from './text.ts'
 
 /** Longer texts are useless in a list and would slow the page. */
@@ -10,7 +11,8 @@ const CLAMP = 300
  * Text from outside: isolated, so that right-to-left text does not affect its surroundings, and truncated.
  */
 export function Foreign({ children, max = CLAMP }: { children: string; max?: number }) {
-  const shown = children.length > max ? `${children.slice(0, max)}…` : children
+  const readable = readableAddress(children)
+  const shown = readable.length > max ? `${readable.slice(0, max)}…` : readable
   const at = EMAIL.test(shown) ? shown.indexOf('@') + 1 : 0
   if (at === 0) return <bdi>{shown}</bdi>
   // An email that does not fit breaks after its @ rather than within a word.

@@ -106,6 +106,21 @@ describe('a signed identification', () => {
     expect(await identify({ user_id: 'u1' })).toBe(ada)
   })
 
+  test('with an address is valid over its spelling on the site and over the stored one', async () => {
+    const stored = 'kim@xn--bcher-kva.example'
+    const id = await tenant.contact(stored, { firstname: 'Kim' })
+    for (const [email, signed] of [
+      ['Kim@Bücher.example', 'kim@bücher.example'],
+      ['Kim@Bücher.example', stored],
+      ['\u200bkim@bücher.example', '\u200bkim@bücher.example'],
+      [stored, stored],
+    ] as const) {
+      expect(await claim({ traits: { email, firstname: email } }, hash(signed))).toBe('')
+      expect((await contactOf(id)).properties).toMatchObject({ email: stored, firstname: email })
+    }
+    expect(await claim({ traits: { email: 'kim@bücher.example' } }, hash('ann@example.com'))).toContain('user_hash')
+  })
+
   test("never changes protected properties, because the hash proves only the visitor's identity", async () => {
     const id = await tenant.contact('ada@example.com', { do_not_contact: true, lifecyclestage: 'customer' })
     const traits = { email: 'ada@example.com', do_not_contact: false, lifecyclestage: 'lead' }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Address, Attachment, Email } from 'postal-mime'
 import { EARLIEST_MS } from '../clean.ts'
 import type { IncomingMessage, MessageAttachment, Participant } from '../message.ts'
+import { headersOf, isAutomatic } from './automatic.ts'
 import { type DeliveryReport, readReport } from './reports.ts'
 
 /** The purpose of a folder. */
@@ -65,11 +66,6 @@ export async function parseMail(mail: RawMail, role: FolderRole, identityId: str
   return { message, report }
 }
 
-/** The values of all headers with a name. */
-export function headersOf(email: Pick<Email, 'headers'>, name: string): string[] {
-  return email.headers.filter(({ key }) => key === name).map(({ value }) => value)
-}
-
 /** The message ids in a header, without angle brackets, which some programs omit. */
 export function idsOf(header: string | undefined): string[] {
   if (header === undefined) return []
@@ -107,14 +103,4 @@ function sentAtOf(date: string | undefined, receivedAt: Date): Date {
 function attachmentOf({ filename, mimeType, content }: Attachment): MessageAttachment {
   const bytes = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength
   return { filename, contentType: mimeType.slice(0, TYPE_LENGTH_MAX), bytes }
-}
-
-/** Whether a machine wrote the mail: out-of-office notices, bounces, lists (RFC 3834 and older conventions). */
-function isAutomatic(email: Email): boolean {
-  const first = (name: string) => headersOf(email, name)[0]?.trim().toLowerCase()
-  const submitted = first('auto-submitted')
-  if (submitted !== undefined && !/^no\b/.test(submitted)) return true
-  if (['bulk', 'junk', 'list', 'auto_reply'].includes(first('precedence') ?? '')) return true
-  if (first('return-path') === '<>') return true
-  return ['x-autoreply', 'x-autorespond', 'list-id'].some((name) => first(name) !== undefined)
 }

@@ -2,7 +2,7 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE EXTENSION IF NOT EXISTS btree_gin;
 
 -- A domain, or the address at one, with the labels in punycode (RFC 3492) as people write them: people search for these.
-CREATE FUNCTION readable_domain(address text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION readable_domain(address text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   place int := strpos(reverse(address), '@');
   prefix text := CASE place WHEN 0 THEN '' ELSE left(address, length(address) - place + 1) END;
