@@ -196,7 +196,7 @@ test('an uploaded file is read in another way by a command', async () => {
       '--encoding',
       'windows-1252',
     )
-    expect(read.body).toMatchObject({ encoding: 'windows-1252', columns: [{}, { samples: ['M\u0178nchen'] }] })
+    expect(read.body.import).toMatchObject({ encoding: 'windows-1252', columns: [{}, { samples: ['M\u0178nchen'] }] })
   } finally {
     await service.end('SIGTERM')
   }
