@@ -1,16 +1,20 @@
 import { DNT, EXTERNAL_CONTACT, readCookie } from './cookies.ts'
 import { timezone } from './fingerprint.ts'
-import { attempt } from './guard.ts'
+import { attempt, warn } from './guard.ts'
 import { newId } from './ids.ts'
+import { serialize } from './json.ts'
 import { options, type TrackedEvent } from './options.ts'
-import { cut, redact, serialize } from './text.ts'
-import { discard, enqueue } from './transport.ts'
+import { readSession } from './store.ts'
+import { cut, redact } from './text.ts'
+import { currentVisitor, discard, enqueue } from './transport.ts'
+import { isPlain, textOf } from './values.ts'
 
-/** Larger events are sent without their data, because the service rejects events with more than 32 KiB of data. */
-const EVENT_BYTES_MAX = 30_000
+/** In bytes: what browsers send when a page unloads. */
+const IDENTIFICATION_BUDGET = 200_000
+export const SIGN_OUT = '. To sign out, call service.reset()'
 
 let active = false
-/** JSON without the closing brace, because the request may add a proposed session to it. */
+/** JSON without the closing brace, because the session may be a proposal inside it. */
 let context = ''
 
 export function isActive(): boolean {
@@ -32,7 +36,7 @@ export function readContext(): void {
     language: navigator.language,
     timezone: timezone(),
     referrer: redact(document.referrer),
-    analytics_user_id: options.analyticsUserId,
+    analytics_user_id: textOf(options.analyticsUserId, 'analyticsUserId'),
   }).slice(0, -1)
 }
 
@@ -42,29 +46,35 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
   const title = cut(document.title)
   const captured = { event_id: newId(), event, timestamp: now(), url: redact(location.href), title, ...page, data }
   const { beforeSend } = options
-  const check = typeof beforeSend === 'string' ? (window as never)[beforeSend] : beforeSend
-  // If the check throws, the event is dropped.
+  const check: unknown = window[beforeSend as never] ?? beforeSend
+  // If the check throws or does not exist, the event is dropped.
   const approved = check ? attempt(() => (check as (event: TrackedEvent) => TrackedEvent)(captured)) : captured
-  if (!approved) return
-  let json = serialize(approved)
-  if (new Blob([json]).size > EVENT_BYTES_MAX) json = serialize({ ...approved, data: { truncated: true } })
-  add('', json)
+  if (isPlain(approved)) add('', serialize(approved) || serialize({ ...approved, data: { truncated: true } }))
 }
 
-/** @param proof has the hash that the site's server computed of the user id, else of the email. */
-export function identify(userId: unknown, traits: unknown, proof?: { userHash?: string }): void {
-  const claim = {
-    external_user_id: cut(userId) || undefined,
-    traits: Object(traits) === traits ? traits : undefined,
+/**
+ * Identifies the visitor by a user id or by traits alone, which may come first, as other trackers take them.
+ * @param proof has the hash that the site's server computed of the user id, else of the email.
+ */
+export function identify(userId: unknown, traits: unknown, proof: unknown): void {
+  let [id, fields, signed] = [userId, traits, proof]
+  if (isPlain(userId)) {
+    fields = attempt(() => ({ ...userId, ...(traits as object), userHash: undefined })) ?? userId
+    signed ??= traits
+    id = ''
   }
+  const claim = { external_user_id: cut(textOf(id, 'id')) || undefined, traits: isPlain(fields) ? fields : undefined }
   // The text between the braces goes into the request unchanged.
-  add(serialize({ identify: claim, user_hash: proof?.userHash }).slice(1, -1), '')
+  const user_hash = (signed as { userHash?: string } | null)?.userHash
+  const json = serialize({ identify: claim, user_hash }, IDENTIFICATION_BUDGET).slice(1, -1)
+  if (/^"identify":{("traits":{})?}/.test(json)) warn(`identify names nobody${SIGN_OUT}`)
+  else add(json, '')
 }
 
 function add(identification: string, event: string): void {
-  const external = cut(readCookie(EXTERNAL_CONTACT)).replace(/\0/g, '')
-  const head = `${external && `"external_contact_id":${serialize(external)},`}"context":${context}`
-  enqueue(['', head, identification, event])
+  const external = cut(readCookie(EXTERNAL_CONTACT))
+  const head = `${external && `"external_contact_id":${serialize(external)},`}"context":${context}${readSession()}`
+  if (identification + event) enqueue([currentVisitor(), head, identification, event])
 }
 
 export function now(): string {

@@ -7,16 +7,29 @@ export const DNT = 'service_dnt'
 /** Browsers limit the lifetime of cookies to 400 days. */
 export const LONGEST_SECONDS = 34_560_000
 
-/** A cookie's value; '' if there is none or cookies are blocked. */
-export function readCookie(name: string): string {
-  return attempt(() => decodeURIComponent(new RegExp(`(?:^|; )${name}=([^;]*)`).exec(document.cookie)?.[1] ?? '')) ?? ''
+/** What a template or a sign-out leaves in a cookie: it names nobody, and the service refuses it as an id. */
+const NOBODY = 'undefined|null|nan|[0-]+'
+
+/** A cookie's value; '' if there is none, if it names nobody, or if cookies are blocked. */
+export function readCookie(name: string, form = '[^;]*'): string {
+  const pattern = `(?:^|; )${name}=(?!(?:${NOBODY})(?:;|$))(${form})(?:;|$)`
+  return attempt(() => decodeURIComponent(new RegExp(pattern, 'i').exec(document.cookie)?.[1] ?? '')) ?? ''
 }
 
-export function writeCookie(name: string, value: string, seconds: number): void {
+/** The visitor's id in its cookie, or ''. */
+export function readVisitor(): string {
+  return readCookie(VISITOR, '[\\w.~-]{1,200}')
+}
+
+export function writeCookie(name: string, value: string, seconds: number, domain = options.cookieDomain ?? ''): void {
   attempt(() => {
     // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not available everywhere, nor on plain HTTP
-    document.cookie = `${name}=${value}; Path=/; Max-Age=${seconds}; SameSite=Strict${
-      options.cookieDomain ? `; Domain=${options.cookieDomain}` : ''
-    }${location.protocol === 'https:' ? '; Secure' : ''}`
+    document.cookie = `${name}=${value}; Path=/; Max-Age=${seconds}; SameSite=Strict; Domain=${domain}${location.protocol === 'https:' ? '; Secure' : ''}`
   })
+}
+
+/** Deletes a cookie of the site, whichever of the page's domains it was set for. */
+export function deleteCookie(name: string): void {
+  writeCookie(name, '', 0, '')
+  writeCookie(name, '', 0, options.cookieDomain || location.hostname.replace(/^www\./, ''))
 }

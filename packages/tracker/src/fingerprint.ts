@@ -1,5 +1,5 @@
 import { attempt, later } from './guard.ts'
-import { sha256 } from './sha256.ts'
+import { hex } from './ids.ts'
 
 /** Pause between the steps, so that the page is not blocked. */
 const SLICE_MS = 30
@@ -9,15 +9,22 @@ const MAX_TEXTURE_SIZE = 3379
 const UNMASKED_RENDERER = 37_446
 type Graphics = CanvasRenderingContext2D | WebGLRenderingContext | null
 
-/** Passes on the SHA-256 of what the device draws, computes and reports about itself. Works in slices while the page idles. */
-export function fingerprint(done: (hash: string) => void): void {
-  later(() => {
-    const first = [system(), attempt(drawing)]
-    later(() => {
-      const second = attempt(graphics)
-      audio((sum) => done(sha256(`${first}${second}${sum}`)))
-    }, SLICE_MS)
-  }, SLICE_MS)
+/**
+ * The SHA-256 of what the device draws, computes and reports about itself. Works in slices while the page idles. Rejected
+ * without HTTPS, where browsers have no SHA-256.
+ */
+export async function fingerprint(): Promise<string> {
+  const parts: unknown[] = []
+  for (const read of [system, drawing, graphics, audio]) {
+    await new Promise((resolve) => later(resolve as () => void, SLICE_MS))
+    try {
+      parts.push(await read())
+    } catch {
+      // The browser or the page denies it.
+    }
+  }
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${parts}`))
+  return [...new Uint8Array(bytes)].map((byte) => hex(byte, 2)).join('')
 }
 
 /** Properties that survive updates of the browser, zooming and moving the window. */
@@ -48,8 +55,6 @@ function contextOf(kind: string): Graphics {
 function drawing(): string {
   const context = contextOf('2d') as CanvasRenderingContext2D
   context.font = '18px Arial'
-  context.fillStyle = '#f609'
-  context.fillRect(90, 5, 60, 20)
   context.fillText('Qjy\u{1f603}', 2, 22)
   return context.canvas.toDataURL()
 }
@@ -64,21 +69,14 @@ function graphics(): unknown[] {
   return names.map((name) => context.getParameter(name))
 }
 
-function audio(done: (sum: number) => void): void {
-  const silent = () => done(0)
-  const isRendering = attempt(() => {
-    const context = new OfflineAudioContext(1, 5000, 44_100)
-    const oscillator = context.createOscillator()
-    const compressor = context.createDynamicsCompressor()
-    oscillator.type = 'triangle'
-    oscillator.connect(compressor)
-    compressor.connect(context.destination)
-    oscillator.start()
-    return context.startRendering().then((buffer) => {
-      let sum = 0
-      for (const sample of buffer.getChannelData(0)) sum += Math.abs(sample)
-      done(sum)
-    }, silent)
-  })
-  if (!isRendering) silent()
+async function audio(): Promise<number> {
+  const context = new OfflineAudioContext(1, 5000, 44_100)
+  const oscillator = context.createOscillator()
+  const compressor = context.createDynamicsCompressor()
+  oscillator.type = 'triangle'
+  oscillator.connect(compressor)
+  compressor.connect(context.destination)
+  oscillator.start()
+  const buffer = await context.startRendering()
+  return buffer.getChannelData(0).reduce((sum, sample) => sum + Math.abs(sample), 0)
 }

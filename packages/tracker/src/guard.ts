@@ -12,13 +12,23 @@ export function guard<Arguments extends unknown[]>(run: (...args: Arguments) => 
   return (...args) => void attempt(() => run(...args))
 }
 
-/** Listens in the capture phase, so that stopPropagation hides nothing. */
-export function on(target: EventTarget, types: string, listener: (event: Event) => unknown): void {
-  listenTo(target, types, guard(listener))
+const TOLD_MAX = 50
+const told = new Set<string>()
+
+/** Tells the site's developers in the console what to change, each thing once. @returns '' */
+export function warn(text: string): string {
+  const { size } = told
+  if (size < TOLD_MAX && told.add(text).size > size) console.warn(`service: ${text}`)
+  return ''
 }
 
-/** Adds a listener that is already guarded. Adding the same function twice has no effect. */
-export function listenTo(target: EventTarget, types: string, guarded: (event: Event) => void): void {
+/** Listens in the capture phase, so that stopPropagation hides nothing. */
+export function on(
+  target: EventTarget,
+  types: string,
+  listener: (event: Event) => unknown,
+  guarded = guard(listener),
+): void {
   for (const type of types.split(' ')) target.addEventListener(type, guarded, true)
 }
 

@@ -14,7 +14,7 @@ export function init(options: Options & { collect: string }): Service {
   configure(options)
   if (!service) {
     const queue: unknown[] = []
-    installQueue(queue, '', options.collect)
+    installQueue(queue, '')
     service = queue as unknown as Service
   }
   return service

@@ -1,6 +1,6 @@
 import { capture } from './capture.ts'
 import { attribute, describe, isElement, isIgnored, labelOf } from './dom.ts'
-import { guard, listenTo, on } from './guard.ts'
+import { guard, on } from './guard.ts'
 import { redact } from './text.ts'
 import { captureConversion, MEDIA_EVENTS, onMedia } from './videos.ts'
 
@@ -18,7 +18,8 @@ export function watchInteractions(): void {
 }
 
 function listenWithin(target: EventTarget): void {
-  listenTo(target, `submit ${MEDIA_EVENTS}`, onInner)
+  // Adding the same function twice has no effect.
+  on(target, `submit ${MEDIA_EVENTS}`, onInner, onInner)
 }
 
 const onInner = guard((event: Event) => {

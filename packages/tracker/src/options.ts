@@ -35,6 +35,6 @@ export interface Options {
 
 export const options: Options = {}
 
-export function configure(more: Options): void {
+export function configure(more: Options | undefined): void {
   Object.assign(options, more)
 }

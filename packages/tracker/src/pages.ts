@@ -98,7 +98,8 @@ function loadMs(): number {
   return Math.max(0, Math.round((entry.loadEventEnd || entry.domContentLoadedEventEnd) - (entry.activationStart || 0)))
 }
 
-function leave(): void {
+/** Records that the page is left. */
+export function leave(): void {
   recordPending?.()
   if (!url) return
   stopClock()

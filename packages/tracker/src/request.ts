@@ -1,55 +1,38 @@
-import { attempt, later } from './guard.ts'
+import { attempt, guard } from './guard.ts'
 
 /** Timeout of a request. Event ids make retries harmless. */
 export const RESPONSE_MS_MAX = 2_000
 
 /**
- * Posts a text, which needs no preflight. The page may have replaced fetch, so every other attempt uses XMLHttpRequest.
- * @param done is called once, with status 0 if there is no response.
+ * Posts a text, which needs no preflight. Pages replace fetch more often than XMLHttpRequest, on which replacements are built.
+ * @param done is called once, with status 0 if there is no response; never if the page broke XMLHttpRequest: then events are
+ * sent when the page is hidden.
  */
-export function post(url: string, body: string, tries: number, done: (status: number, response: string) => void): void {
-  let isDone = false
-  const finish = (status: number, response: string) => {
-    if (!isDone) done(status, response)
-    isDone = true
-  }
-  const fail = () => finish(0, '')
-  later(fail, RESPONSE_MS_MAX)
-  const isSent = attempt(() =>
-    tries % 2
-      ? byXhr(url, body, finish)
-      : fetch(url, { ...request(body), signal: AbortSignal.timeout?.(RESPONSE_MS_MAX) }).then(
-          (response) => response.text().then((text) => finish(response.status, text), fail),
-          fail,
-        ),
-  )
-  if (!isSent) later(fail, 0)
+export function post(url: string, body: string, done: (status: number, response: string) => void): void {
+  attempt(() => {
+    const request = new XMLHttpRequest()
+    request.open('POST', url)
+    request.withCredentials = true
+    request.timeout = RESPONSE_MS_MAX
+    request.onloadend = guard(() => done(request.status, request.responseText))
+    request.send(body)
+  })
 }
 
-function byXhr(url: string, body: string, finish: (status: number, response: string) => void): XMLHttpRequest {
-  const request = new XMLHttpRequest()
-  request.open('POST', url)
-  request.withCredentials = true
-  request.timeout = RESPONSE_MS_MAX
-  request.onloadend = () => finish(request.status, request.responseText)
-  request.send(body)
-  return request
-}
-
-function request(body: string): RequestInit {
-  return { method: 'POST', body, credentials: 'include', keepalive: true }
+/** An id in a response of the service; undefined in that of another server, such as a page that a site shows for any URL. */
+export function idIn(response: string, field: string): string | undefined {
+  return new RegExp(`^{.*"${field}":"([\\w.~-]+)"`).exec(response)?.[1]
 }
 
 /**
  * Posts while the page is hidden or unloading.
  * @param failed is called if the request fails while the page still exists.
- * @returns whether the browser accepted the request.
+ * @returns whether the page has a fetch that accepted the request. A beacon has no origin if the page sends no referrer.
  */
 export function postLast(url: string, body: string, failed: () => void): unknown {
   return attempt(() =>
-    // fetch comes first, because a beacon has no origin if the page sends no referrer; but the page may have replaced fetch.
-    /\[native/.test(`${fetch}`)
-      ? fetch(url, request(body)).then(({ ok }) => ok || failed(), failed)
-      : navigator.sendBeacon(url, body),
+    fetch(url, { method: 'POST', body, credentials: 'include', keepalive: true })
+      .then((response) => response.text())
+      .then((text) => idIn(text, 'session_id') || failed(), failed),
   )
 }

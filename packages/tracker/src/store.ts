@@ -3,6 +3,7 @@ import { newId } from './ids.ts'
 
 const KEY = 'service_queue'
 const SESSION = 'service_session'
+const RESET = 'service_reset'
 const SESSION_MS = 1_800_000
 const STORED_MAX = 100
 
@@ -10,7 +11,7 @@ const STORED_MAX = 100
 let session = ''
 
 /**
- * An unsent item: visitor, JSON of the request's other fields, JSON of its identification or '', JSON of its event or ''.
+ * An unsent item: visitor ('' until it is known), JSON of the request's other fields, JSON of its identification or '', JSON of its event or ''.
  * Stored as texts, so that reading it back needs no parser that the page may have replaced.
  */
 export type Item = [visitor: string, head: string, identify: string, event: string]
@@ -27,7 +28,7 @@ export function store(items: Item[]): void {
 
 /** Removes sent items. */
 export function unstore(items: Item[], instead: Item[] = []): void {
-  const others = readStored().filter((item) => !items.some((removed) => removed[2] + removed[3] === item[2] + item[3]))
+  const others = readStored().filter((item) => !items.some((removed) => `${removed}` === `${item}`))
   const stored = [...others, ...instead].slice(-STORED_MAX)
   write(KEY, stored.map((item) => item.join('\t')).join('\n'))
 }
@@ -41,10 +42,25 @@ export function readSession(): string {
   return ending && Number(until) > Date.now() ? ending : writeSession(`,"session_id":"${newId()}"}`)
 }
 
-export function writeSession(ending: string): string {
+function writeSession(ending: string): string {
   session = `${Date.now() + SESSION_MS} ${ending}`
   write(SESSION, session)
   return ending
+}
+
+/** Sets the session, which replaces the one in the service's cookie. */
+export function setSession(id: string): void {
+  writeSession(`},"session_id":"${id}"`)
+}
+
+/** Remembers that several visitors use this browser. */
+export function noteReset(): void {
+  write(RESET, '1')
+}
+
+/** Whether a visitor of this browser has signed out, so that the device alone does not tell who it is. */
+export function wasReset(): boolean {
+  return !!read(RESET)
 }
 
 /** Deletes everything about this visitor from the browser. */

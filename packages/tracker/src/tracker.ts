@@ -1,17 +1,22 @@
-import { capture, identify, isActive, readContext, setActive } from './capture.ts'
-import { DNT, LONGEST_SECONDS, readCookie, VISITOR, writeCookie } from './cookies.ts'
-import { attempt, guard, on } from './guard.ts'
+import { capture, identify, isActive, readContext, SIGN_OUT, setActive } from './capture.ts'
+import { DNT, deleteCookie, EXTERNAL_CONTACT, LONGEST_SECONDS, readCookie, VISITOR, writeCookie } from './cookies.ts'
+import { attempt, guard, on, warn } from './guard.ts'
+import { newId } from './ids.ts'
 import { watchInteractions } from './interactions.ts'
 import { configure, type Options, options } from './options.ts'
-import { watchPages } from './pages.ts'
-import { firstCharacters } from './text.ts'
-import { flush, setAddress } from './transport.ts'
+import { leave, watchPages } from './pages.ts'
+import { noteReset, setSession } from './store.ts'
+import { cut } from './text.ts'
+import { flush, setScript } from './transport.ts'
+import { isPlain, textOf } from './values.ts'
 import { watchVideos } from './videos.ts'
-import { findVisitor } from './visitor.ts'
+import { decideNow, findVisitor, saveVisitor } from './visitor.ts'
 
 export type Command =
   | ['track', name: string, data?: Record<string, unknown>]
   | ['identify', externalUserId: string | null, traits?: Record<string, unknown>, proof?: Proof]
+  | ['identify', traits: Record<string, unknown>, proof?: Proof]
+  | ['reset']
   | ['consent', given: boolean]
   | ['optOut']
   | ['configure', options: Options]
@@ -26,6 +31,9 @@ export interface Service {
   push(...commands: Command[]): void
   track(name: string, data?: Record<string, unknown>): void
   identify(externalUserId: string | null, traits?: Record<string, unknown>, proof?: Proof): void
+  identify(traits: Record<string, unknown>, proof?: Proof): void
+  /** Signs out: what follows belongs to a new visitor in a new session. */
+  reset(): void
   consent(given: boolean): void
   optOut(): void
   configure(options: Options): void
@@ -41,6 +49,7 @@ const methods: Record<string, (...args: never[]) => void> = {
   configure,
   track: whenActive(track),
   identify: whenActive(identify),
+  reset: whenActive(reset),
   consent: (given: unknown) => {
     if (given) start()
     else stop()
@@ -52,8 +61,8 @@ const methods: Record<string, (...args: never[]) => void> = {
 }
 
 /** Turns `queue` into a live command queue and runs the commands in it. */
-export function installQueue(queue: unknown[], scriptUrl: string, collect: string): void {
-  setAddress(scriptUrl, collect)
+export function installQueue(queue: unknown[], scriptUrl: string): void {
+  setScript(scriptUrl)
   const pushed = queue.splice(0)
   for (const name in methods) Object.assign(queue, { [name]: (...args: unknown[]) => run([name, ...args]) })
   // Defined, not assigned: an assignment would throw on a page that froze Array.prototype.
@@ -65,7 +74,9 @@ export function installQueue(queue: unknown[], scriptUrl: string, collect: strin
 
 const run = guard((command: unknown) => {
   const [name, ...args] = command as [string, ...never[]]
-  methods[name]?.(...args)
+  const act = methods[name]
+  if (act) act(...args)
+  else warn(`${name} is no command${SIGN_OUT}`)
 })
 
 /** Queues commands before the start (consent, prerendering) and drops them after a stop. */
@@ -77,9 +88,18 @@ function whenActive<Args extends unknown[]>(act: (...args: Args) => void): (...a
 }
 
 function track(name: unknown, data: unknown): void {
-  const event = firstCharacters(`${name ?? ''}`)
-  const isObject = Object(data) === data && !Array.isArray(data)
-  if (event) capture(event, isObject ? (data as Record<string, unknown>) : { value: data })
+  const event = cut(textOf(name, 'event'))
+  if (event) capture(event, isPlain(data) ? data : { value: data })
+}
+
+/** Ends the identification: what happened so far stays the old visitor's. */
+function reset(): void {
+  decideNow?.()
+  leave()
+  deleteCookie(EXTERNAL_CONTACT)
+  setSession(newId())
+  noteReset()
+  saveVisitor(newId())
 }
 
 function start(): void {
@@ -97,7 +117,7 @@ function start(): void {
   isDecided = true
   setActive(true)
   readContext()
-  findVisitor(() => capture('first_visit', {}))
+  findVisitor()
   for (const act of [...watches.splice(0), ...queued.splice(0)]) attempt(act)
 }
 

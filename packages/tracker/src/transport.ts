@@ -1,8 +1,11 @@
-import { guard, later } from './guard.ts'
+import { readVisitor } from './cookies.ts'
+import { attempt, guard, later, warn } from './guard.ts'
+import { bytesOf } from './json.ts'
 import { options } from './options.ts'
-import { post, postLast } from './request.ts'
-import { forget, type Item, readSession, readStored, store, unstore, writeSession } from './store.ts'
+import { idIn, post, postLast } from './request.ts'
+import { forget, type Item, readStored, setSession, store, unstore } from './store.ts'
 
+const NOT_FOUND = 'no server. Set data-collect'
 const EVENTS_MAX = 10
 /** In characters of at most three bytes each: browsers limit requests that outlive a page to 64 KiB. */
 const BATCH_MAX = 20_000
@@ -12,7 +15,8 @@ const BATCH_MS = 1_000
 const DOUBLINGS_MAX = 6
 
 let queue: Item[] = []
-let inFlight = ''
+/** The batch of the current request, which the browser cancels if the page unloads. */
+let inFlight: Item[] = []
 let isScheduled = false
 let failures = 0
 /** 1 after a rejected batch: its events are sent one by one, so that only the invalid ones fail. */
@@ -21,23 +25,35 @@ let visitor = ''
 /** Bytes sent since the page was hidden or started to unload; 0 while it is visible. */
 let lastBytes = 0
 let script = ''
-let address = ''
 
-export function setAddress(scriptUrl: string, collect: string): void {
-  script = scriptUrl
-  address = collect
+/** URL for events, relative to the script; inserted when it is bundled. */
+declare const COLLECT: string
+
+export function setScript(url: string): void {
+  script = url
 }
 
-/** URL for events: beside the script, or as configured. */
+/**
+ * URL for events: as configured, else beside the script. '' if the script does not know where it came from, because the
+ * page's own host would be a guess.
+ */
 export function collectUrl(): string {
-  return new URL(options.collect || address, script || location.href).href
+  const { collect } = options
+  return attempt(() => new URL(collect || COLLECT, script || (collect && location.href)).href) ?? warn(NOT_FOUND)
 }
 
-/** Sets the visitor of the queued events, which can then be sent. */
+/** Sets the visitor of the queued events that have none, which can then be sent, and of later ones. */
 export function setVisitor(id: string): void {
+  for (const item of queue) item[0] ||= id
+  if (!visitor) queue = [...readStored(), ...queue]
   visitor = id
-  queue = [...readStored(), ...queue]
   flush()
+}
+
+/** The visitor now: another tab may have signed out. */
+export function currentVisitor(): string {
+  visitor &&= readVisitor() || visitor
+  return visitor
 }
 
 export function enqueue(item: Item): void {
@@ -60,20 +76,22 @@ function schedule(milliseconds: number): void {
 
 /** Sends the next batch, unless a request is in flight or the visitor is not known yet. */
 export function flush(): void {
-  if (inFlight || !visitor || !queue[0]) return
+  const url = collectUrl()
+  if (inFlight[0] || !visitor || !queue[0] || !url) return
   const batch = nextBatch()
   if (!navigator.onLine) {
     requeue(batch)
     return
   }
-  inFlight = bodyOf(batch)
-  post(collectUrl(), inFlight, failures, (status, response) => {
-    inFlight = ''
+  inFlight = batch
+  post(url, bodyOf(batch), (status, response) => {
+    inFlight = []
     handleResponse(batch, status, response)
   })
 }
 
 function handleResponse(batch: Item[], status: number, response: string): void {
+  const session = idIn(response, 'session_id')
   // After an opt-out, nothing is stored.
   if (!visitor) return
   // 403: the domain is not verified, so every batch of this page would fail.
@@ -82,12 +100,13 @@ function handleResponse(batch: Item[], status: number, response: string): void {
     eventsMax = batch.length > 1 ? 1 : EVENTS_MAX
     if (batch.length > 1) requeue(batch)
     else unstore(batch)
-  } else if (status === 200) {
+  } else if (session) {
     failures = 0
-    const [session] = /"session_id":"[\w.~-]+"/.exec(response) ?? []
-    if (session) writeSession(`},${session}`)
+    // A visitor who has signed out since has another session.
+    if (batch[0]?.[0] === currentVisitor()) setSession(session)
     unstore(batch)
   } else {
+    if (status === 200) warn(NOT_FOUND)
     requeue(batch)
     schedule(BATCH_MS * 2 ** Math.min(DOUBLINGS_MAX, failures++) * (0.5 + Math.random()))
     return
@@ -108,15 +127,17 @@ export function flushLast(): void {
   later(() => {
     lastBytes = 0
   }, BATCH_MS)
+  queue = [...inFlight, ...queue]
   while (visitor && queue[0]) {
     const batch = nextBatch()
+    const url = collectUrl()
     const body = bodyOf(batch)
-    const size = new Blob([body, inFlight]).size
+    const size = bytesOf(body)
     const keepForLater = () => {
       failures++
       requeue(batch)
     }
-    if (!navigator.onLine || lastBytes + size > LAST_BYTES_MAX || !postLast(collectUrl(), body, keepForLater)) {
+    if (!url || !navigator.onLine || lastBytes + size > LAST_BYTES_MAX || !postLast(url, body, keepForLater)) {
       keepForLater()
       return
     }
@@ -130,13 +151,10 @@ function nextBatch(): Item[] {
   const batch: Item[] = []
   let size = 0
   for (const item of queue) {
-    // Events captured before the visitor was known are that visitor's.
-    item[0] ||= visitor
     const [first] = batch
     size += item[2].length + item[3].length
-    const startsNext =
-      size > BATCH_MAX || item[2] || batch.length >= eventsMax || first?.[0] !== item[0] || first[1] !== item[1]
-    if (first && startsNext) break
+    const isFull = size > BATCH_MAX || batch.length >= eventsMax
+    if (first && (isFull || item[2] || first[0] !== item[0] || first[1] !== item[1])) break
     batch.push(item)
   }
   queue = queue.slice(batch.length)
@@ -146,7 +164,7 @@ function nextBatch(): Item[] {
 function bodyOf(batch: Item[]): string {
   const [[id, head, identify] = []] = batch
   const events = batch.map((item) => item[3]).filter(Boolean)
-  return `{"visitor_id":"${id}",${identify && `${identify},`}${head}${readSession()},"events":[${events}],"sent_at":"${new Date().toISOString()}"}`
+  return `{"visitor_id":"${id}",${identify && `${identify},`}${head},"events":[${events}],"sent_at":"${new Date().toISOString()}"}`
 }
 
 /** Drops all unsent events, in memory and in the store. */

@@ -1,25 +1,22 @@
-import { isActive } from './capture.ts'
-import { LONGEST_SECONDS, readCookie, VISITOR, writeCookie } from './cookies.ts'
+import { capture, isActive } from './capture.ts'
+import { LONGEST_SECONDS, readVisitor, VISITOR, writeCookie } from './cookies.ts'
 import { fingerprint } from './fingerprint.ts'
-import { later } from './guard.ts'
+import { guard, later } from './guard.ts'
 import { newId } from './ids.ts'
 import { options } from './options.ts'
-import { post } from './request.ts'
-import { serialize } from './text.ts'
+import { idIn, post } from './request.ts'
+import { wasReset } from './store.ts'
 import { collectUrl, setVisitor } from './transport.ts'
 
 /** Uses the visitor known so far if the page unloads before the service has responded. */
 export let decideNow: ((response?: string) => void) | undefined
 
-/** Timeout of the fingerprint. */
-export const FINGERPRINT_MS_MAX = 1_500
+/** Timeout of the fingerprint and the response to it. */
+export const FINGERPRINT_MS_MAX = 3_500
 
-/**
- * Determines the visitor: by the cookie, else by the device's fingerprint, else a new one.
- * @param onFirstVisit is called if the browser was never seen before.
- */
-export function findVisitor(onFirstVisit: () => void): void {
-  const known = validCookie()
+/** Determines the visitor: by the cookie, else by the device's fingerprint, else a new one. */
+export function findVisitor(): void {
+  const known = readVisitor()
   if (known) {
     saveVisitor(known)
     return
@@ -30,32 +27,27 @@ export function findVisitor(onFirstVisit: () => void): void {
     // The visitor may have opted out since.
     if (!isActive()) return
     // Another tab may have set the cookie since.
-    const current = validCookie()
-    saveVisitor(current || (/"visitor_id":"([\w.~-]{1,200})"/.exec(response)?.[1] ?? fresh))
+    const current = readVisitor()
+    saveVisitor(current || (idIn(response, 'visitor_id') ?? fresh))
     // With cookies blocked, every page looks like the first; only the service can tell.
-    if (!current && !/"recovered":true/.test(response) && (response || validCookie())) onFirstVisit()
+    if (!current && !/"recovered":true/.test(response) && (response || readVisitor())) capture('first_visit', {})
   }
-  if (options.fingerprint === 'off') {
+  if (options.fingerprint === 'off' || wasReset()) {
     decideNow()
     return
   }
-  let isComputed = false
-  later(() => isComputed || decideNow?.(), FINGERPRINT_MS_MAX)
-  fingerprint((hash) => {
-    isComputed = true
-    if (!decideNow) return
-    const body = serialize({ fingerprint: hash, visitor_id: fresh })
-    post(new URL('recover-visitor', collectUrl()).href, body, 0, (_status, response) => decideNow?.(response))
+  const decide = () => decideNow?.()
+  later(decide, FINGERPRINT_MS_MAX)
+  const recover = guard((hash: string) => {
+    const body = `{"fingerprint":"${hash}","visitor_id":"${fresh}"}`
+    if (decideNow)
+      post(new URL('recover-visitor', collectUrl()).href, body, (_status, response) => decideNow?.(response))
   })
-}
-
-function validCookie(): string {
-  const id = readCookie(VISITOR)
-  return /^[\w.~-]{1,200}$/.test(id) ? id : ''
+  fingerprint().then(recover, decide)
 }
 
 /** Stores the visitor's id. Every visit renews the cookie. */
-function saveVisitor(id: string): void {
+export function saveVisitor(id: string): void {
   writeCookie(VISITOR, id, LONGEST_SECONDS)
   setVisitor(id)
 }

@@ -1,19 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { sha256 } from '../src/sha256.ts'
 import { useSite } from './site.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
-
-test.each([0, 1, 55, 56, 63, 64, 65, 119, 120, 1_000])('sha256 of %i characters is SHA-256', (length) => {
-  const text = 'aé7'.repeat(length).slice(0, length)
-  expect(sha256(text)).toBe(createHash('sha256').update(text, 'latin1').digest('hex'))
-})
 
 describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -242,6 +243,25 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(site.requests(url, '/recover-visitor')).toHaveLength(2)
     const other = await site.host()
     await site.open(other.url, { tag: 'data-fingerprint="off"' })
+    await site.arrived(other.url, 'first_visit')
+    expect(site.requests(other.url, '/recover-visitor')).toEqual([])
+  })
+
+  test('what is sent of the fingerprint is its SHA-256; without HTTPS, browsers have none, and nothing is sent', async () => {
+    const { url } = await site.host()
+    const record = () => {
+      const digest = crypto.subtle.digest.bind(crypto.subtle)
+      crypto.subtle.digest = (name, data) => {
+        Object.assign(window, { digested: new TextDecoder().decode(data as Uint8Array) })
+        return digest(name, data)
+      }
+    }
+    const page = await site.open(url, { before: record })
+    const digested = await page.evaluate(() => (window as unknown as { digested: string }).digested)
+    const hash = createHash('sha256').update(digested).digest('hex')
+    expect(site.requests(url, '/recover-visitor').map(({ body }) => body.fingerprint)).toEqual([hash])
+    const other = await site.host()
+    await site.open(other.url, { before: () => Object.defineProperty(crypto, 'subtle', { value: undefined }) })
     await site.arrived(other.url, 'first_visit')
     expect(site.requests(other.url, '/recover-visitor')).toEqual([])
   })

@@ -35,6 +35,14 @@ const websiteSnippets = ({ scriptUrl, origin, tenantId }: Filling): Snippet[] =>
 </script>`,
   },
   {
+    id: 'sign-out',
+    title: text.code.signOut,
+    code: `<script>
+  window.service = window.service || []
+  service.push(['reset'])
+</script>`,
+  },
+  {
     id: 'custom',
     title: text.code.custom,
     code: `<script>

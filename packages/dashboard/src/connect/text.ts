@@ -73,6 +73,7 @@ export const text = {
   code: {
     website: 'In the head of every page',
     identify: 'When a visitor signs in or leaves an email address',
+    signOut: 'When a person signs out',
     custom: 'Custom events',
     form: 'Your own form',
     layout: 'app/layout.tsx',

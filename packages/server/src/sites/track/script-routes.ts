@@ -18,6 +18,8 @@ export async function scriptRoutes(
 ): Promise<void> {
   const { script, scriptPath, findTenantOfHost, rateLimiter } = dependencies
   app.addHook('onRequest', async (request, reply) => {
+    // A module script needs it. "*", so that caches keep one copy for all pages.
+    reply.header('access-control-allow-origin', '*')
     rateLimiter.checkScript(request.ip, reply)
     const { origin, referer } = request.headers
     if (origin !== undefined || referer !== undefined) await tenantOfPage(request, findTenantOfHost)

@@ -79,6 +79,13 @@ describe('the tracker script', () => {
     }
   })
 
+  test('can be loaded as a module by pages of verified domains only', async () => {
+    expect((await ask({ origin: `https://${tenant.site}` })).headers).toMatchObject({
+      'access-control-allow-origin': '*',
+    })
+    expect((await ask({ origin: 'https://evil.example' })).status).toBe(403)
+  })
+
   test('is also served at the configured path, and sends its events to the configured path', async () => {
     const chosen = await ask({}, '/stats/app.js')
     expect(chosen.body).toEqual((await ask()).body)

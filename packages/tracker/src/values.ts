@@ -1,0 +1,14 @@
+import { warn } from './guard.ts'
+
+export type Fields = Record<string | number, unknown>
+
+/** Whether a value is an object with fields, not a list, a function, a promise or an object of the browser. */
+export function isPlain(value: unknown): value is Fields {
+  return {}.toString.call(value) === '[object Object]'
+}
+
+/** The text of a text or an exact number, '' if there is none; undefined for what cannot be an id, such as an object. */
+export function textOf(value: unknown, name: string): string | undefined {
+  if (typeof value === 'string' || (typeof value === 'number' && Math.abs(value) < 2 ** 53)) return `${value}`
+  return value == null ? '' : void warn(`${name} is no text`)
+}

@@ -1,0 +1,224 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { useSite } from './site.ts'
+
+type Global = { service: Record<string, (...args: unknown[]) => void> }
+
+/** Whatever pages pass to the commands. */
+describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
+  const site = useSite()
+  const listen = (page: Page) => {
+    const said: string[] = []
+    page.on('console', (message) => said.push(message.text()))
+    page.on('pageerror', (error) => said.push(error.message))
+    return said
+  }
+  const identifications = (url: string) =>
+    site
+      .requests(url)
+      .filter(({ body }) => body.identify)
+      .map(({ body }) => body)
+  const dataOf = (events: { event: string; data: unknown }[]) =>
+    Object.fromEntries(events.map(({ event, data }) => [event, data]))
+
+  test('traits that come first are traits, as other trackers take them, and not a user id', async () => {
+    const { url, tenant } = await site.host()
+    const head =
+      "<script>window.service=window.service||[];service.push(['identify',{email:'ann@shop.example'}])</script>"
+    const page = await site.open(url, { head })
+    await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      service.identify?.({ email: 'ann@shop.example', firstName: 'Ann' }, { userHash: 'abc' })
+    })
+    await site.drained(url, page)
+    expect(identifications(url).map(({ identify, user_hash }) => ({ identify, user_hash }))).toEqual([
+      { identify: { traits: { email: 'ann@shop.example' } }, user_hash: undefined },
+      { identify: { traits: { email: 'ann@shop.example', firstName: 'Ann' } }, user_hash: 'abc' },
+    ])
+    const { body } = await tenant.call('GET', '/v1/contacts?search=ann@shop.example')
+    expect(body.contacts[0].properties).toMatchObject({ email: 'ann@shop.example', firstname: 'Ann' })
+  })
+
+  test('what is no text is never made into an id: it is left out with a warning, and the traits count', async () => {
+    const { url } = await site.host()
+    const page = await site.tab()
+    const said = listen(page)
+    const head = "<script>service.push(['configure', { analyticsUserId: { id: 1 } }])</script>"
+    site.pages[`${url}/`] = site.html({ head })
+    await page.goto(url)
+    await site.arrived(url, 'page_view')
+    await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      const ids = [{ id: 7 }, Promise.resolve('u'), () => 'u', Symbol('u'), Number.NaN, true, ['u'], new Date(0)]
+      for (const [index, id] of ids.entries()) service.identify?.(id, { email: `bad${index}@shop.example` })
+      const good = [42, ' u1 ', 1.5, 0]
+      for (const [index, id] of good.entries()) service.identify?.(id, { email: `good${index}@shop.example` })
+      // Rounded already: another person's id may be the same number.
+      service.identify?.(2 ** 53, { email: 'unsafe@shop.example' })
+      service.track?.({ event: 'object' })
+      service.track?.(Symbol('event'))
+    })
+    await site.drained(url, page)
+    const sent = identifications(url).map(({ identify }) => identify)
+    expect(sent.slice(0, 8).map(({ traits }) => traits.email)).toEqual(
+      Array.from({ length: 8 }, (_, index) => `bad${index}@shop.example`),
+    )
+    expect(sent.slice(0, 8).filter((identify) => 'external_user_id' in identify)).toEqual([])
+    expect(sent.slice(8).map(({ external_user_id }) => external_user_id)).toEqual(['42', 'u1', '1.5', '0', undefined])
+    expect(said.filter((line) => line === 'service: id is no text')).toHaveLength(1)
+    for (const name of ['event', 'analyticsUserId'])
+      expect(said.filter((line) => line === `service: ${name} is no text`)).toHaveLength(1)
+    expect(site.names(url).filter((name) => /object|Symbol/.test(name))).toEqual([])
+    expect(JSON.stringify(site.requests(url))).not.toContain('[object')
+  })
+
+  test.each(['undefined', 'null', 'NaN', '0', '00000000-0000-0000-0000-000000000000'])(
+    'a cookie that holds "%s" counts as absent',
+    async (value) => {
+      const { url } = await site.host()
+      const context = await site.browser.newContext()
+      const names = ['service_visitor_id', 'service_external_contact_id']
+      await context.addCookies(names.map((name) => ({ name, value, url })))
+      const page = await site.open(url, { context })
+      await site.drained(url, page)
+      const bodies = site.requests(url).map(({ body }) => body)
+      expect(new Set(bodies.map(({ visitor_id }) => visitor_id)).size).toBe(1)
+      expect(bodies[0].visitor_id).toMatch(/^[\da-f]{8}-.*7/)
+      expect(bodies.filter((body) => 'external_contact_id' in body)).toEqual([])
+      const cookies = await context.cookies()
+      expect(cookies.find(({ name }) => name === 'service_visitor_id')?.value).toBe(bodies[0].visitor_id)
+    },
+  )
+
+  test('what is no data is left out alone, the console names it, and the event arrives', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url, { body: '<iframe src="about:blank"></iframe><p>Text</p>' })
+    const said = listen(page)
+    await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      service.track?.('window', { view: window, ok: 1 })
+      service.track?.('document', { page: document, node: document.querySelector('p'), frame: frames[0], ok: 1 })
+      service.track?.('kinds', {
+        fn() {},
+        symbol: Symbol('s'),
+        promise: Promise.resolve(1),
+        map: new Map([[1, 2]]),
+        set: new Set([1]),
+        weak: new WeakMap(),
+        bytes: new Uint8Array(1e7),
+        pattern: /x/,
+        event: new MouseEvent('click'),
+        nested: { again: window, kept: [1, window, 2] },
+        ok: 1,
+      })
+      service.track?.('whole', window)
+      service.track?.('traps', {
+        get bad() {
+          throw new Error('never seen')
+        },
+        json: {
+          toJSON() {
+            throw new Error('never seen')
+          },
+        },
+        again: { toJSON: () => ({ toJSON: () => ({ at: 'last' }) }) },
+        proxy: new Proxy(
+          {},
+          {
+            ownKeys: () => {
+              throw new Error('never seen')
+            },
+          },
+        ),
+        link: new URL('https://shop.example/a'),
+        big: 10n,
+        ok: 1,
+      })
+      const forever: Record<string, unknown> = {}
+      forever.toJSON = () => forever
+      service.track?.('forever', { forever, ok: 1 })
+      service.identify?.('u1', {
+        email: 'odd@shop.example',
+        view: window,
+        get bad() {
+          throw new Error('never seen')
+        },
+      })
+    })
+    const data = dataOf(await site.drained(url, page))
+    expect(data).toMatchObject({ window: { ok: 1 }, document: { ok: 1 }, forever: { ok: 1 } })
+    expect(data.window).toEqual({ ok: 1 })
+    expect(data.document).toEqual({ ok: 1 })
+    expect(data.kinds).toEqual({ nested: { kept: [1, null, 2] }, ok: 1 })
+    expect(data.whole).toEqual({})
+    expect(data.traps).toEqual({ again: { at: 'last' }, link: 'https://shop.example/a', big: 10, ok: 1 })
+    expect(identifications(url)[0].identify).toEqual({ external_user_id: 'u1', traits: { email: 'odd@shop.example' } })
+    for (const name of ['view', 'page', 'node', 'frame', 'fn', 'symbol', 'promise', 'bytes', 'bad', 'proxy'])
+      expect(said.filter((line) => line === `service: ${name} is no data`)).toHaveLength(1)
+    expect(said.every((line) => line.startsWith('service: '))).toBe(true)
+    expect(site.requests(url).map(({ status }) => status)).not.toContain(400)
+  })
+
+  test('objects that refer to each other, deep and huge values neither block the page nor lose the event', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url, { impatient: true })
+    const longest = await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      const graph = (size: number) => {
+        const nodes = Array.from({ length: size }, (): Record<string, unknown> => ({}))
+        for (const node of nodes) for (const [index, other] of nodes.entries()) node[`to${index}`] = other
+        return nodes
+      }
+      let deep: unknown = 'end'
+      for (let depth = 0; depth < 5_000; depth++) deep = { deep }
+      const address = { city: 'Bern' }
+      const cases: Record<string, unknown> = {
+        twelve: { graph: graph(12), ok: 1 },
+        many: { graph: graph(300) },
+        deep: { deep, ok: 1 },
+        list: { list: Array(1e7).fill(1) },
+        sparse: { list: Array(4e9) },
+        keys: Object.fromEntries(Array.from({ length: 2e5 }, (_, index) => [`k${index}`, index])),
+        text: { text: 'x'.repeat(5e7) },
+        shared: { billing: address, shipping: address },
+      }
+      return Object.entries(cases).map(([name, value]) => {
+        const start = performance.now()
+        service.track?.(name, value)
+        return performance.now() - start
+      })
+    })
+    const data = dataOf(await site.drained(url, page))
+    expect(Object.keys(data)).toEqual(
+      expect.arrayContaining(['twelve', 'many', 'deep', 'list', 'sparse', 'keys', 'text', 'shared']),
+    )
+    expect(data.twelve).toMatchObject({ ok: 1 })
+    expect(data.deep).toMatchObject({ ok: 1 })
+    for (const name of ['list', 'sparse', 'keys', 'text']) expect(data[name], name).toEqual({ truncated: true })
+    expect(data.shared).toEqual({ billing: { city: 'Bern' }, shipping: { city: 'Bern' } })
+    // The field report: 21 seconds. No real limit, which a busy machine would exceed.
+    expect(Math.max(...longest)).toBeLessThan(5_000)
+    expect(site.requests(url).map(({ status }) => status)).not.toContain(400)
+  })
+
+  test('the result of beforeSend goes through the same writer', async () => {
+    const { url } = await site.host()
+    const head = `<script>function check(event) {
+      if (event.event === 'promise') return Promise.resolve(event)
+      event.data.view = window
+      event.data.lone = '\\ud800'
+      return event
+    }</script>`
+    const page = await site.open(url, { head, tag: 'data-before-send="check"' })
+    await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      service.track?.('kept', { ok: 1 })
+      service.track?.('promise')
+    })
+    const data = dataOf(await site.drained(url, page))
+    expect(data.kept).toEqual({ ok: 1, lone: '�' })
+    expect(data).not.toHaveProperty('promise')
+    expect(site.requests(url).map(({ status }) => status)).not.toContain(400)
+  })
+})
