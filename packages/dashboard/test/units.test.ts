@@ -229,10 +229,10 @@ describe('an email address', () => {
     'i❤.example',
     'なぜみんな日本語を話してくれないのか.example',
     'porquénopuedensimplementehablarenespañol.example',
-    '𝒳y.example',
+    '😀.example',
   ])('at %s is shown in the letters of its domain', (domain) => {
     const stored = `kim@${domainToASCII(domain)}`
-    expect(stored).toMatch(/xn--|^kim@xy/)
+    expect(stored).toContain('xn--')
     expect(readableAddress(stored)).toBe(`kim@${domain.normalize('NFKC')}`)
     expect(propertyText(stored)).toBe(`kim@${domain.normalize('NFKC')}`)
   })

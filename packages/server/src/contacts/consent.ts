@@ -1,7 +1,8 @@
-import type { PropertyValue } from './properties.ts'
-
 /** The rule of outreach that a property breaks. A bounce concerns the address, the others the person. */
 export type ConsentRule = 'do_not_contact' | 'unsubscribed' | 'bounced'
+
+/** The value of a property; `properties.ts` counts consent, so it cannot be imported here. */
+type PropertyValue = string | number | boolean | (string | number | boolean)[]
 
 /** What decides that a contact is not written to. */
 export interface Consent {

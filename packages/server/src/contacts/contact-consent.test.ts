@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { createHook, send } from '../../test/hooks.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
@@ -65,4 +66,20 @@ test('an opt-out of any system is stored on a full contact', async () => {
   expect((await put({ k500: 1 })).status).toBe(400)
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`hs_email_optout_${at}`, true]))
   expect((await put(many)).status).toBe(400)
+})
+
+test('a hook and a connected source silence a contact in their own words', async () => {
+  const mapping = {
+    contact: { email: { path: 'email' }, properties: { email_marketing_consent: { path: 'consent.state' } } },
+  }
+  const hook = await createHook(tenant, { kind: 'custom', mapping })
+  const body = JSON.stringify({ email: 'o@acme.example', consent: { state: 'not_subscribed' } })
+  expect((await send(service, hook, body)).body.state).toBe('recorded')
+  const records = [{ external_id: '1', email: 'p@acme.example', properties: { EMAIL_BLACKLIST: 'Yes' } }]
+  await tenant.call('POST', '/v1/sources/brevo/contacts', { records })
+  const { contacts } = await read('/v1/contacts?fields=consent&sort_by=email&sort_dir=asc')
+  expect(contacts.map(({ consent }: { consent: { property: string } }) => consent.property)).toEqual([
+    'email_marketing_consent',
+    'EMAIL_BLACKLIST',
+  ])
 })
