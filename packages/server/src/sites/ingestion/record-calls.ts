@@ -8,6 +8,7 @@ import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts
 import { type ErrorDetail, ServiceError, validationError } from '../../platform/errors.ts'
 import { type Failure, failure } from '../../platform/http/records.ts'
 import { newId } from '../../platform/ids.ts'
+import { type IgnoredIds, unlessNobody } from '../../platform/ids-of-nobody.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { SourceUsage } from '../../sources/usage.ts'
 import { parseUserAgent, type UserAgent } from '../track/user-agent.ts'
@@ -16,7 +17,6 @@ import { dataOf, type Problem, readContext, timestampOf, toRecord, USER_AGENT_LE
 import { type Identified, identifyPeople, type SenderTrust } from './identify-people.ts'
 import { createNewPeople } from './new-people.ts'
 import { findPeople } from './people.ts'
-import { withoutNobody } from './without-nobody.ts'
 
 const DEVICE_LENGTH_MAX = 200
 const NOT_SIGNED = 'Ignored the identification: signed identification is required. Send a signed identify to /track.'
@@ -106,6 +106,30 @@ interface Checked {
 
 interface Accepted extends Checked {
   person: Identified
+}
+
+/**
+ * A call without the ids that name nobody: the rest of it counts. A company whose id is ignored stays if it has a domain.
+ * @param warnings gets what was ignored.
+ */
+function withoutNobody(call: Call, ignored: IgnoredIds, warnings: string[]): Call {
+  const { company, event } = call
+  const before = warnings.length
+  const userId = unlessNobody('the user id', call.userId, ignored, warnings)
+  const visitorId = unlessNobody('the visitor id', call.visitorId, ignored, warnings)
+  const previousId = unlessNobody('the previous id', call.previousId, ignored, warnings)
+  const companyId = unlessNobody('the id of the company', company?.externalId ?? null, ignored, warnings)
+  const sessionId = unlessNobody('the session id', event?.sessionId ?? null, ignored, warnings)
+  if (warnings.length === before) return call
+  const isCompanyNamed = company !== null && (companyId !== null || company.domain !== null)
+  return {
+    ...call,
+    userId,
+    visitorId,
+    previousId,
+    company: isCompanyNamed ? { ...company, externalId: companyId } : null,
+    event: event && { ...event, sessionId },
+  }
 }
 
 /** The call of a page whose tenant requires signed identification: only its visitor counts. */
