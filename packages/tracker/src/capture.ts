@@ -11,7 +11,7 @@ import { isPlain, textOf } from './values.ts'
 
 /** In bytes: what browsers send when a page unloads. */
 const IDENTIFICATION_BUDGET = 200_000
-export const SIGN_OUT = '. To sign out, call service.reset()'
+export const SIGN_OUT = '. To sign out: service.reset()'
 
 let active = false
 /** JSON without the closing brace, because the session may be a proposal inside it. */

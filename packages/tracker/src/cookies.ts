@@ -30,6 +30,7 @@ export function writeCookie(name: string, value: string, seconds: number, domain
 
 /** Deletes a cookie of the site, whichever of the page's domains it was set for. */
 export function deleteCookie(name: string): void {
-  writeCookie(name, '', 0, '')
-  writeCookie(name, '', 0, options.cookieDomain || location.hostname.replace(/^www\./, ''))
+  const labels = location.hostname.split('.')
+  do writeCookie(name, '', 0, labels.join('.'))
+  while (labels.shift())
 }

@@ -186,8 +186,8 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test.each(['', '; Domain=DOMAIN'])('reset deletes the external contact id, set with "%s"', async (attributes) => {
     const { url, tenant } = await site.host()
     const { hostname } = new URL(url)
-    const page = await site.open(url.replace('//', '//www.'))
-    const there = url.replace('//', '//www.')
+    const page = await site.open(url.replace('//', '//shop.'))
+    const there = url.replace('//', '//shop.')
     await page.evaluate(
       (cookie) => {
         // biome-ignore lint/suspicious/noDocumentCookie: as a host application would

@@ -35,7 +35,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(await recorded(tenant)).toHaveLength(34 + 3)
   })
 
-  test('a failed request is retried until it succeeds, with XMLHttpRequest if fetch fails, and counts once', async () => {
+  test('a failed request is retried until it succeeds, and counts once', async () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url)
     await site.drained(url, page)
