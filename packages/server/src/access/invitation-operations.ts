@@ -14,6 +14,7 @@ import {
   readInvitation,
   renewInvitation,
 } from './invitations.ts'
+import { personal } from '../platform/personal.ts'
 
 /** Services of the invitation operations. */
 export type InvitationServices = InvitationMail
@@ -119,7 +120,7 @@ export const INVITATION_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Delete an invitation: its link stops working',
     input: InvitationPath,
-    output: { deleted: Type.Literal(true), invitation_id: Id, email: Type.String(), role: RoleName },
+    output: { deleted: Type.Literal(true), invitation_id: Id, email: Type.String(personal('email')), role: RoleName },
     async run({ tenant, ...caller }, { invitation_id }) {
       const deleted = await deleteInvitation(tenant, caller, invitation_id)
       return { deleted: true as const, ...deleted }

@@ -15,6 +15,7 @@ import { accountsWithin, isMember } from './accounts.ts'
 import { countInvitation } from './mail-limits.ts'
 import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 import { requireEmail } from './users.ts'
+import { personal } from '../platform/personal.ts'
 
 /** How long an invitation is valid. */
 const DAYS = 7
@@ -22,7 +23,7 @@ const TOKEN_BYTES = 32
 /** Pending invitations per tenant. */
 const INVITATIONS_MAX = 100
 export const Invitation = Type.Object(
-  { invitation_id: Id, email: Type.String(), role: RoleName, expires_at: Timestamp },
+  { invitation_id: Id, email: Type.String(personal('email')), role: RoleName, expires_at: Timestamp },
   { title: 'Invitation' },
 )
 export type Invitation = Static<typeof Invitation>

@@ -13,6 +13,7 @@ import { aggregateEventsByCompany } from './events-by-company.ts'
 import { aggregateEventsByContact } from './events-by-contact.ts'
 import { aggregateCompanies, aggregateContacts } from './records.ts'
 import { AGGREGATE_FIELDS, AggregateBody, checkAggregation, parseAggregation, scopeOfBody } from './requests.ts'
+import { valueNamedBy, WORD } from '../platform/personal.ts'
 
 /** Grouping of contacts, companies or events. */
 export const AGGREGATE_OPERATIONS = [
@@ -29,13 +30,14 @@ export const AGGREGATE_OPERATIONS = [
     input: AGGREGATE_FIELDS,
     body: AggregateBody,
     output: {
-      entity: Type.String(),
-      group_by: Type.String(),
+      entity: Type.String(WORD),
+      group_by: Type.String(WORD),
       metric: Type.Unsafe<(typeof METRICS)[number]>({ type: 'string', enum: METRICS }),
       buckets: Type.Array(
         Type.Object({
           key: Type.Union([Type.String(), Type.Boolean(), Type.Null()], {
             description: 'null if the value is missing.',
+            ...valueNamedBy('group_by'),
           }),
           value: Type.Union([Type.Number(), Type.Null()], {
             description: 'null if no record in the bucket has a number.',

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
-import { PropertiesOutput } from '../contacts/properties.ts'
+import { CompanyProperties, ContactProperties } from '../contacts/properties.ts'
 import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { fieldOf, READS_DATA, WRITES_DATA } from '../operations/further-scopes.ts'
@@ -15,6 +15,7 @@ import { requireHook } from './hooks.ts'
 import { Mapping, requireMapping } from './mapping.ts'
 import { entryOf, HookPath, tag } from './operations.ts'
 import { processBody, RETRY_PAUSE_SECONDS, UNEXPECTED } from './process.ts'
+import { LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
 
 /** The services for recording a body again. */
 export interface HookBodyServices extends WriteDependencies {
@@ -47,14 +48,18 @@ const Preview = {
   ),
   contact: Nullable(
     Type.Object({
-      email: Nullable(Type.String()),
-      user_id: Nullable(Type.String()),
-      external_id: Nullable(Type.String()),
-      properties: PropertiesOutput,
+      email: Nullable(Type.String(personal('email'))),
+      user_id: Nullable(Type.String(TEXT)),
+      external_id: Nullable(Type.String(TEXT)),
+      properties: ContactProperties,
     }),
   ),
   company: Nullable(
-    Type.Object({ domain: Type.String(), name: Nullable(Type.String()), properties: PropertiesOutput }),
+    Type.Object({
+      domain: Type.String(WORD),
+      name: Nullable(Type.String(LABEL)),
+      properties: CompanyProperties,
+    }),
   ),
 }
 

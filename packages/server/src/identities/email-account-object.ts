@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { MailSecurity } from './email-account.ts'
+import { personal } from '../platform/personal.ts'
 
 export const Security = Type.Unsafe<MailSecurity>({ type: 'string', enum: ['tls', 'starttls', 'none'] })
 
@@ -31,7 +32,7 @@ export type RenewalDescription = Type.Static<typeof Renewal>
 export const EmailAccount = Type.Object(
   {
     identity_id: Id,
-    address: Type.String(),
+    address: Type.String(personal('email')),
     smtp: MailServerDescription,
     imap: Nullable(MailServerDescription),
     renewal: Nullable(Renewal, 'The endpoint and the client that renew access tokens; null if they are not renewed.'),

@@ -14,16 +14,18 @@ import {
   suppress,
   suppressionOf,
 } from './suppressions.ts'
+import { personal, TEXT } from '../platform/personal.ts'
 
 const REASONS = ['unsubscribed', 'bounced', 'complained', 'manual'] as const satisfies readonly SuppressionReason[]
 
 export const SuppressionDescription = Type.Object(
   {
-    address: Type.String({ description: 'A digest (`sha256:…`) if its owner was erased.' }),
+    address: Type.String({ description: 'A digest (`sha256:…`) if its owner was erased.', ...personal('email') }),
     reason: Type.Enum(REASONS),
     details: Nullable(
       Type.String({
         description: 'The details as recorded, such as the reply of the mail server that refused the mail.',
+        ...TEXT,
       }),
     ),
     at: Timestamp,

@@ -9,6 +9,7 @@ import { RECOGNIZED } from './known-exports.ts'
 import { ColumnMapping } from './mapping.ts'
 import { RowWarning } from './row-warnings.ts'
 import { ImportConsent } from './silenced.ts'
+import { personal, TEXT, WORD } from '../platform/personal.ts'
 
 export const STATES = [
   'uploaded',
@@ -39,8 +40,8 @@ export type Counts = Type.Static<typeof Counts>
 export const FailedRow = Type.Object(
   {
     row: Type.Integer({ description: '1 is the row below the header.' }),
-    code: Type.String(),
-    message: Type.String(),
+    code: Type.String(WORD),
+    message: Type.String(TEXT),
   },
   { title: 'FailedRow' },
 )
@@ -49,14 +50,14 @@ export const Import = Type.Object(
   {
     import_id: Id,
     _id: Id,
-    file_name: Type.String(),
+    file_name: Type.String(TEXT),
     size_bytes: Type.Integer(),
     encoding: Encoding,
-    encodings: Type.Array(Type.Object({ encoding: Encoding, words: Type.String() }, { title: 'ImportEncoding' }), {
+    encodings: Type.Array(Type.Object({ encoding: Encoding, words: Type.String(personal('free-text')) }, { title: 'ImportEncoding' }), {
       description:
         'Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain.',
     }),
-    delimiter: Type.String(),
+    delimiter: Type.String(WORD),
     header_line: Type.Integer({
       description: 'The line that names the columns; 1 is the first line of the file, and 0 means that none does.',
     }),
@@ -75,7 +76,7 @@ export const Import = Type.Object(
     consent: Nullable(ImportConsent, 'Whom the import would stop from getting mail, as of the latest preview.'),
     counts: Counts,
     errors: Type.Array(FailedRow, { maxItems: 20, description: 'The first failed rows.' }),
-    failed_rows_url: Nullable(Type.String(), 'CSV of all failed rows; null without any, or when the file is deleted.'),
+    failed_rows_url: Nullable(Type.String(TEXT), 'CSV of all failed rows; null without any, or when the file is deleted.'),
     undo: Nullable(
       Type.Object(
         {

@@ -13,6 +13,7 @@ import type { ColumnMapping } from './mapping.ts'
 import { ColumnNote, createColumnSeen, proposedMapping } from './mapping-proposal.ts'
 import { bytesOf, type FileFormat, readContactRows } from './read-rows.ts'
 import { decimalOf } from './values.ts'
+import { personal, TEXT, valueNamedBy } from '../platform/personal.ts'
 
 /** The header is in the first part of a file, and so are the first samples. */
 const HEAD_CHARACTERS = 256 * 1024
@@ -28,9 +29,9 @@ const CELL_LENGTH_MAX = 60
 /** A column of an uploaded file. */
 export const FileColumn = Type.Object(
   {
-    header: Type.String(),
+    header: Type.String(TEXT),
     /** The first different values. Empty once the file is deleted. */
-    samples: Type.Array(Type.String(), { maxItems: SAMPLES_SHOWN }),
+    samples: Type.Array(Type.String(valueNamedBy('header')), { maxItems: SAMPLES_SHOWN }),
     note: Nullable(ColumnNote, 'What may surprise in the proposed mapping.'),
   },
   { title: 'ImportColumn' },
@@ -41,7 +42,7 @@ export type FileColumn = Type.Static<typeof FileColumn>
 export const FirstLine = Type.Object(
   {
     line: Type.Integer({ description: '1 is the first line of the file.' }),
-    cells: Type.Array(Type.String(), { maxItems: CELLS_SHOWN, description: 'The first cells, shortened.' }),
+    cells: Type.Array(Type.String(personal('free-text')), { maxItems: CELLS_SHOWN, description: 'The first cells, shortened.' }),
   },
   { title: 'ImportLine' },
 )

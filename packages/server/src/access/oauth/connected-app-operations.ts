@@ -8,6 +8,7 @@ import type { Stores, Tenant } from '../../platform/tenant.ts'
 import { namesOfMembers } from '../members.ts'
 import { storedTools, TOOLS_OPTION, type ToolChoiceServices, Tools } from '../tool-choice.ts'
 import { changeTools, endGrant } from './grants.ts'
+import { personal } from '../../platform/personal.ts'
 
 const tag = 'Connected apps'
 
@@ -16,7 +17,7 @@ export const ConnectedApp = Type.Object(
     grant_id: Id,
     name: Type.String({ description: 'The name that the application gave itself. Nothing proves it.' }),
     redirect_host: Type.String({ description: 'Where the person was sent back to: a host or a URL scheme.' }),
-    user: Type.Object({ user_id: Id, name: Type.String() }),
+    user: Type.Object({ user_id: Id, name: Type.String(personal('name')) }),
     scopes: Type.Array(Type.String(), {
       description: "What it may do at most. A call may never do more than the person's role.",
     }),

@@ -38,7 +38,7 @@ export function keyOf(record: unknown, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** A body's schema for openapi.json, with the schemas of its records. */
+/** The schema of a body or a response for openapi.json: with the schemas of its records, without keywords for this code. */
 export function withRecordSchemas(schema: unknown): unknown {
   if (schema === null || typeof schema !== 'object') return schema
   if ('x-record' in schema) return schema['x-record']
