@@ -4,6 +4,7 @@ import { RoleName } from '../operations/roles.ts'
 import { emailInput } from '../platform/http/inputs.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
+import { personal } from '../platform/personal.ts'
 import { type InvitationMail, linkToShow, mailInvitation } from './invitation-mail.ts'
 import {
   deleteInvitation,
@@ -14,7 +15,6 @@ import {
   readInvitation,
   renewInvitation,
 } from './invitations.ts'
-import { personal } from '../platform/personal.ts'
 
 /** Services of the invitation operations. */
 export type InvitationServices = InvitationMail

@@ -9,13 +9,13 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
+import { personal } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { accountsWithin, isMember } from './accounts.ts'
 import { countInvitation } from './mail-limits.ts'
 import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 import { requireEmail } from './users.ts'
-import { personal } from '../platform/personal.ts'
 
 /** How long an invitation is valid. */
 const DAYS = 7

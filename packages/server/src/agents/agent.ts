@@ -2,10 +2,10 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { bag, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { type SegmentFilter, SegmentFilterSchema } from '../segments/filter.ts'
 import type { ActionType, Capability } from './action-types.ts'
-import { bag, TEXT, WORD } from '../platform/personal.ts'
 
 /** A provider of models, or `template`, which fills in the playbook's messages without a model. */
 export const PROVIDERS = ['openai', 'anthropic', 'openai_compatible', 'template'] as const
@@ -77,7 +77,7 @@ export const AGENT_COLUMNS = [
 
 export type AgentRow = Pick<Selectable<TenantTables['agents']>, (typeof AGENT_COLUMNS)[number]>
 
-const Settings = <T>(description: string) => 
+const Settings = <T>(description: string) =>
   Type.Unsafe<T>({ type: 'object', additionalProperties: true, description, ...bag('template') })
 
 /** An agent as the API returns it. */

@@ -5,6 +5,7 @@ import { hiddenFromSearch } from '../contacts/search.ts'
 import { JoinedCompany, JoinedContact } from '../events/event-object.ts'
 import { operation, type Redaction } from '../operations/declare.ts'
 import { Nullable } from '../platform/http/responses.ts'
+import { valueNamedBy, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Bucket, METRICS } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
@@ -13,7 +14,6 @@ import { aggregateEventsByCompany } from './events-by-company.ts'
 import { aggregateEventsByContact } from './events-by-contact.ts'
 import { aggregateCompanies, aggregateContacts } from './records.ts'
 import { AGGREGATE_FIELDS, AggregateBody, checkAggregation, parseAggregation, scopeOfBody } from './requests.ts'
-import { valueNamedBy, WORD } from '../platform/personal.ts'
 
 /** Grouping of contacts, companies or events. */
 export const AGGREGATE_OPERATIONS = [

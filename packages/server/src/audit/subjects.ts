@@ -3,8 +3,8 @@ import type { FindNames } from '../operations/audit.ts'
 import { AuditLogEntry, PERSONAL_SUBJECTS } from '../operations/audit-list.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { isUuid } from '../platform/ids.ts'
-import type { Stores, Tenant } from '../platform/tenant.ts'
 import { personal, TEXT, when } from '../platform/personal.ts'
+import type { Stores, Tenant } from '../platform/tenant.ts'
 
 /** An entry with the name of its subject. */
 export const NamedAuditEntry = Type.Object(

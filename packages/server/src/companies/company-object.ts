@@ -3,8 +3,8 @@ import Type from 'typebox'
 import { CompanyProperties, type Properties, type PropertyChanges } from '../contacts/properties.ts'
 import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import type { TenantTables } from '../platform/postgres/database.ts'
 import { LABEL, TEXT, WORD } from '../platform/personal.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 
 export const COMPANY_COLUMNS = [
   'company_id',

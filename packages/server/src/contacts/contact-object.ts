@@ -1,13 +1,13 @@
 import Type from 'typebox'
 import { etagOf } from '../operations/etag.ts'
 import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { ABOUT_CONTACT, valueNamedBy, WORD } from '../platform/personal.ts'
 import { consentOf } from './consent.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import type { RecentNotes } from './notes/notes.ts'
 import { Note } from './notes/schema.ts'
 import { ContactProperties, type Properties, PropertyProvenance, type PropertyValue } from './properties.ts'
 import { SUMMARY_PROPERTIES } from './property-catalogue.ts'
-import { ABOUT_CONTACT, valueNamedBy, WORD } from '../platform/personal.ts'
 
 const Provenance = Type.Record(Type.String(), PropertyProvenance)
 

@@ -2,9 +2,9 @@ import Type from 'typebox'
 import { hasMoreCharacters, shown } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { Timestamp } from '../platform/http/responses.ts'
+import { bag, WORD } from '../platform/personal.ts'
 import { withoutConsent } from './consent.ts'
 import { LIFECYCLE_STAGES } from './property-catalogue.ts'
-import { bag, WORD } from '../platform/personal.ts'
 
 /** Keys of one record, including a contact's email. */
 export const PROPERTIES_MAX = 500

@@ -2,10 +2,10 @@ import type { ExpressionBuilder } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { TEXT, VALUE_OF_KEY, WITHHELD, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { ContactRow } from './contact-row.ts'
 import { PropertyProvenance, type PropertyValue } from './properties.ts'
-import { TEXT, VALUE_OF_KEY, WITHHELD, WORD } from '../platform/personal.ts'
 
 /** A source's record of a contact: `{key: {value, updated_at}}`. */
 export type SourceFields = Record<

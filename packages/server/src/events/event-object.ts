@@ -2,8 +2,8 @@ import Type from 'typebox'
 import type { EventRecord } from '../journal/event-record.ts'
 import { contactsOf, type Owned } from '../owners/owners.ts'
 import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { bag, LABEL, type Marked, personal, TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { bag, LABEL, personal, TEXT, type Marked, WORD } from '../platform/personal.ts'
 
 const Text = Nullable(Type.String(TEXT))
 

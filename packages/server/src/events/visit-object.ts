@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { ContactId, Nullable, Timestamp } from '../platform/http/responses.ts'
-import { EnrichedEvent, isoOf, JoinedCompany, JoinedContact, textOrNull } from './event-object.ts'
 import { LABEL, TEXT, WORD } from '../platform/personal.ts'
+import { EnrichedEvent, isoOf, JoinedCompany, JoinedContact, textOrNull } from './event-object.ts'
 
 const Text = Nullable(Type.String(TEXT))
 const Word = Nullable(Type.String(WORD))

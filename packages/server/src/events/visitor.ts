@@ -4,11 +4,11 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { notFound } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
+import { TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isoOf, JoinedContact, textOrNull } from './event-object.ts'
 import type { People } from './people.ts'
 import { EVENT_ID_ORDER } from './table.ts'
-import { TEXT, WORD } from '../platform/personal.ts'
 
 const ID_LENGTH_MAX = 200
 const Text = Nullable(Type.String(TEXT))

@@ -8,6 +8,7 @@ import { conflict, type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Detail, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
+import { LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { applyMapping } from './apply-mapping.ts'
 import { BODIES_KEPT, claimBody, HookBody, listBodies, newestContent, readBody, releaseBody } from './bodies.ts'
@@ -15,7 +16,6 @@ import { requireHook } from './hooks.ts'
 import { Mapping, requireMapping } from './mapping.ts'
 import { entryOf, HookPath, tag } from './operations.ts'
 import { processBody, RETRY_PAUSE_SECONDS, UNEXPECTED } from './process.ts'
-import { LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
 
 /** The services for recording a body again. */
 export interface HookBodyServices extends WriteDependencies {

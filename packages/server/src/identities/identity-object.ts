@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { personal } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { SocialState } from './social/profiles.ts'
-import { personal } from '../platform/personal.ts'
 
 export const IDENTITY_COLUMNS = [
   'identities.identity_id',

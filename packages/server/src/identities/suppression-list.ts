@@ -5,6 +5,7 @@ import { parseEmail } from '../platform/email.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
+import { personal, TEXT } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import {
   digestOf,
@@ -14,7 +15,6 @@ import {
   suppress,
   suppressionOf,
 } from './suppressions.ts'
-import { personal, TEXT } from '../platform/personal.ts'
 
 const REASONS = ['unsubscribed', 'bounced', 'complained', 'manual'] as const satisfies readonly SuppressionReason[]
 

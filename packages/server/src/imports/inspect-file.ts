@@ -3,6 +3,7 @@ import { firstCharacters } from '../platform/characters.ts'
 import type { ServiceError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { Nullable } from '../platform/http/responses.ts'
+import { personal, TEXT, valueNamedBy } from '../platform/personal.ts'
 import { contentOf } from './cells.ts'
 import { COLUMNS_MAX, tooManyColumns } from './columns.ts'
 import { unusableFile } from './csv.ts'
@@ -13,7 +14,6 @@ import type { ColumnMapping } from './mapping.ts'
 import { ColumnNote, createColumnSeen, proposedMapping } from './mapping-proposal.ts'
 import { bytesOf, type FileFormat, readContactRows } from './read-rows.ts'
 import { decimalOf } from './values.ts'
-import { personal, TEXT, valueNamedBy } from '../platform/personal.ts'
 
 /** The header is in the first part of a file, and so are the first samples. */
 const HEAD_CHARACTERS = 256 * 1024
@@ -42,7 +42,10 @@ export type FileColumn = Type.Static<typeof FileColumn>
 export const FirstLine = Type.Object(
   {
     line: Type.Integer({ description: '1 is the first line of the file.' }),
-    cells: Type.Array(Type.String(personal('free-text')), { maxItems: CELLS_SHOWN, description: 'The first cells, shortened.' }),
+    cells: Type.Array(Type.String(personal('free-text')), {
+      maxItems: CELLS_SHOWN,
+      description: 'The first cells, shortened.',
+    }),
   },
   { title: 'ImportLine' },
 )

@@ -3,6 +3,7 @@ import { propertiesOf } from '../contacts/contact-row.ts'
 import type { Properties } from '../contacts/properties.ts'
 import { conflict } from '../platform/errors.ts'
 import { ContactId, Nullable, RecordError } from '../platform/http/responses.ts'
+import { personal, valueNamedBy, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { type PlannedRecord, planRecords } from '../sources/write-records.ts'
@@ -12,7 +13,6 @@ import { shortened } from './inspect-file.ts'
 import { createConsentCount, type ImportConsent } from './silenced.ts'
 import { forEachChunk, type MappedFile, SOURCE, withStagedRows } from './stage-file.ts'
 import type { Task } from './task.ts'
-import { personal, valueNamedBy, WORD } from '../platform/personal.ts'
 
 const ROWS_SHOWN = 20
 const CHANGES_SHOWN = 50

@@ -2,10 +2,10 @@ import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { ABOUT_CONTACT, bag, TEXT, WORD, when } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Actor, NAME_OF_ACTOR } from './audit.ts'
-import { ABOUT_CONTACT, bag, TEXT, when, WORD } from '../platform/personal.ts'
 
 /** Subjects whose name is a person's. */
 export const PERSONAL_SUBJECTS = ['action', 'contact', 'identity', 'invitation', 'suppression', 'user']

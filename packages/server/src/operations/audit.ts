@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { newId } from '../platform/ids.ts'
+import { personal, TEXT, WORD, when } from '../platform/personal.ts'
 import type { Stores, Tenant } from '../platform/tenant.ts'
-import { personal, TEXT, when, WORD } from '../platform/personal.ts'
 
 /** Who did something: a signed-in person, an API key, the command line, or the service itself. */
 export type Actor =

@@ -6,10 +6,10 @@ import { notFound } from '../platform/errors.ts'
 import { rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { oneOf, withDefault } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
+import { TEXT, valueNamedBy, WORD } from '../platform/personal.ts'
 import { Overview, readOverview } from './overview.ts'
 import { ENTITIES, type Entity, listProperties, type Property } from './properties.ts'
 import { entityOf, suggestValues } from './suggestions.ts'
-import { TEXT, valueNamedBy, WORD } from '../platform/personal.ts'
 
 const Suggestion = Type.Object({
   value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], valueNamedBy('property')),

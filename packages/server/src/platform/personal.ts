@@ -56,7 +56,7 @@ export type Mark =
   /** In a record of properties: a value of the property that is the record's key. */
   | { is: 'value-of-key' }
   /** It depends on another field of the object. */
-  | { when: string; has: readonly string[]; then: Mark; otherwise: Mark }
+  | { when: string; has: readonly string[]; mark: Mark; otherwise: Mark }
 
 /** A schema with its mark. */
 export type Marked = { 'x-personal': Mark }
@@ -83,6 +83,6 @@ export const bag = (of: Bag) => marked({ bag: of })
 /** A value of the property, header or dimension that another field names. */
 export const valueNamedBy = (field: string) => marked({ namedBy: field })
 /** What a field is if another field of the object has one of some values, and if it has none of them. */
-export function when(field: string, has: readonly string[], then: Marked, otherwise: Marked): Marked {
-  return marked({ when: field, has, then: then['x-personal'], otherwise: otherwise['x-personal'] })
+export function when(field: string, has: readonly string[], mark: Marked, otherwise: Marked): Marked {
+  return marked({ when: field, has, mark: mark['x-personal'], otherwise: otherwise['x-personal'] })
 }

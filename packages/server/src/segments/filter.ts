@@ -114,7 +114,10 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
             { description: 'Whether the contact has at least min_count matching events.' },
           ),
           Type.Object(
-            { match: Type.Union([Type.Literal('all'), Type.Literal('any')]), conditions: Type.Array(Type.Unknown(bag('any'))) },
+            {
+              match: Type.Union([Type.Literal('all'), Type.Literal('any')]),
+              conditions: Type.Array(Type.Unknown(bag('any'))),
+            },
             { description: 'A nested filter of the same shape; at most 5 levels.' },
           ),
         ]),

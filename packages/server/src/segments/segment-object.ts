@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { TEXT } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { type SegmentFilter, SegmentFilterSchema } from './filter.ts'
-import { TEXT } from '../platform/personal.ts'
 
 export const Segment = Type.Object(
   {

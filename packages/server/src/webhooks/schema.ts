@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import { UrlFilter } from './url-filter.ts'
 import { LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
+import { UrlFilter } from './url-filter.ts'
 
 const FORMATS = ['json', 'slack'] as const
 export type WebhookFormat = (typeof FORMATS)[number]

@@ -4,11 +4,11 @@ import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { personal } from '../../platform/personal.ts'
 import type { Stores, Tenant } from '../../platform/tenant.ts'
 import { namesOfMembers } from '../members.ts'
 import { storedTools, TOOLS_OPTION, type ToolChoiceServices, Tools } from '../tool-choice.ts'
 import { changeTools, endGrant } from './grants.ts'
-import { personal } from '../../platform/personal.ts'
 
 const tag = 'Connected apps'
 

@@ -2,10 +2,10 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { type Actor, NAME_OF_ACTOR } from '../../operations/audit.ts'
 import { ContactId, Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { bag, TEXT, WORD } from '../../platform/personal.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { ACTION_TYPES, type ActionType } from '../action-types.ts'
 import type { Guardrail } from './guardrail.ts'
-import { bag, TEXT, WORD } from '../../platform/personal.ts'
 
 export const ACTION_STATUSES = ['pending_approval', 'approved', 'rejected', 'executed', 'failed'] as const
 

@@ -3,12 +3,12 @@ import { namesOfContacts } from '../../contacts/names.ts'
 import { findSenders, type IdentityOfSender } from '../../identities/identities.ts'
 import { validationError } from '../../platform/errors.ts'
 import { ContactId, Id, Nullable } from '../../platform/http/responses.ts'
+import { LABEL, personal, TEXT } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, isOutbound } from '../action-types.ts'
 import { ACTION_COLUMNS, Action, type ActionRow, toActionObject } from './action-object.ts'
 import type { Guardrail } from './guardrail.ts'
 import { checkGuardrails } from './guardrails.ts'
-import { LABEL, personal, TEXT } from '../../platform/personal.ts'
 
 const LIMIT_MAX = 100
 const OFFSET_MAX = 1_000_000_000

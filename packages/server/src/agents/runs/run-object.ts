@@ -2,10 +2,10 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../../operations/audit.ts'
 import { ContactId, Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { LABEL, personal, TEXT, WORD } from '../../platform/personal.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { Action, ActorObject } from '../actions/action-object.ts'
-import { LABEL, personal, TEXT, WORD } from '../../platform/personal.ts'
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
 

@@ -78,13 +78,19 @@ describe('every operation that reads', () => {
   )
 
   test.each(['city', 'job_title', 'company', 'country'])('aggregation of contacts by %s', async (group_by) => {
-    expectNoToken(await redact(await ok('POST', '/v1/aggregate', { entity: 'contacts', group_by }), AGGREGATE), group_by)
+    expectNoToken(
+      await redact(await ok('POST', '/v1/aggregate', { entity: 'contacts', group_by }), AGGREGATE),
+      group_by,
+    )
   })
 
   test.each(['title', 'url', 'text', 'url_path', 'contact_id', 'visitor_id', 'company_id', 'event_type'])(
     'aggregation of events by %s',
     async (group_by) => {
-      expectNoToken(await redact(await ok('POST', '/v1/aggregate', { entity: 'events', group_by }), AGGREGATE), group_by)
+      expectNoToken(
+        await redact(await ok('POST', '/v1/aggregate', { entity: 'events', group_by }), AGGREGATE),
+        group_by,
+      )
     },
   )
 

@@ -122,7 +122,7 @@ const NAMES_OF_BAGS: Partial<Record<Bag, string>> = { contact: 'properties', com
 function resolved(mark: Mark | undefined, around: Around | null): Mark | undefined {
   if (mark === undefined || !('when' in mark)) return mark
   const value = around?.object[mark.when]
-  return resolved(typeof value === 'string' && mark.has.includes(value) ? mark.then : mark.otherwise, around)
+  return resolved(typeof value === 'string' && mark.has.includes(value) ? mark.mark : mark.otherwise, around)
 }
 
 /** The text of a field of the object, or of the nearest one around it that has the field. */
@@ -149,7 +149,13 @@ function redactDeclared(object: Values, stated: Stated, outer: State, rules: Rul
     if (mark !== undefined && 'is' in mark && mark.is === 'withheld') return LEFT_OUT
     // A field that the schema does not name is one of any names.
     if (field.length === 0) return redactField(name, value, object, { ...state, bag: 'any', isOwn: false }, rules)
-    return redactStated(value, field, undefined, { ...state, name, key: isNamed(stated, name) ? state.key : name }, rules)
+    return redactStated(
+      value,
+      field,
+      undefined,
+      { ...state, name, key: isNamed(stated, name) ? state.key : name },
+      rules,
+    )
   })
 }
 
@@ -175,7 +181,8 @@ function redactDeclaredText(value: string, mark: Mark | undefined, stated: State
 }
 
 function redactFree(value: unknown, state: State, rules: Rules): unknown {
-  if (typeof value === 'string') return state.kind === null ? redactText(value, state, rules) : personal(value, state, rules)
+  if (typeof value === 'string')
+    return state.kind === null ? redactText(value, state, rules) : personal(value, state, rules)
   if (typeof value === 'number' || typeof value === 'boolean') {
     return hides(value, state) ? personal(String(value), state, rules) : value
   }
