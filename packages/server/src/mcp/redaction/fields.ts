@@ -74,7 +74,7 @@ export function kindOfProperty(
   kindOfName: KindOfName,
 ): FieldKind | null {
   const bag = entity === 'companies' ? 'company' : 'contact'
-  return fieldRule(name, { [name]: '' }, { name: '', bag, kind: null, kindOfName }).kind
+  return fieldRule(name, { [name]: '' }, { name: 'properties', bag, kind: null, kindOfName }).kind
 }
 
 /** A company's name, its addresses and its description of itself are public. */
