@@ -106,6 +106,7 @@ describe('a value is redacted by its mark, whatever its name', () => {
     ['a word of the schema', { kind: Type.Enum(['a', 'b']) }, { kind: 'b' }, { kind: 'b' }],
     ['a text that is none of the words', { kind: Type.Enum(['a', 'b']) }, { kind: 'Ada' }, { kind: '(all Ada)' }],
     ['a field that the schema lacks', {}, { phone: '1', note: 'x' }, { phone: '<phone 1>', note: '[text withheld: 1 characters]' }],
+    ['a number and an object that are personal', { a: Type.Number(personal('phone')), b: Type.Unknown(personal('address')) }, { a: 1715550123, b: { line: 'Wibble 17', country: 'France' } }, { a: '<phone 1715550123>', b: { line: '<address Wibble 17>', country: '(none France)' } }],
     ['what is withheld', { raw: Type.Unknown(WITHHELD), a: Type.Integer() }, { raw: { x: 1 }, a: 1 }, { a: 1 }],
     ['properties', { p: Type.Record(Type.String(), Type.Unknown(), bag('contact')) }, { p: { email: 'e', plan: 'x', zip: 80331 } }, { p: { email: '<email e of null>', plan: '(all x)', zip: '<address 80331 of null>' } }],
     ['a company', { p: Type.Record(Type.String(), Type.Unknown(), bag('company')) }, { p: { name: 'Acme', city: 'Rome' } }, { p: { name: '(full-names Acme)', city: '(all Rome)' } }],

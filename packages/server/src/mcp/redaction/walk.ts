@@ -110,6 +110,8 @@ function freeState(value: unknown, mark: Mark | undefined, stated: Stated, state
     const of = namedAround(mark.namedBy, state.around)
     return { ...state, bag: 'any', ...(of === undefined ? {} : ruleOfValues(of, rules.kindOfName)) }
   }
+  // A number, or an object of which everything is personal.
+  if ('kind' in mark) return typeof value === 'string' ? null : { ...state, bag: 'any', kind: mark.kind }
   if (!('is' in mark) || mark.is !== 'value-of-key') return null
   const properties: State = { ...state, bag: 'contact', name: 'properties', isOwn: true }
   return { ...inField(state.key, { [state.key]: value }, properties, rules), isOwn: true }
