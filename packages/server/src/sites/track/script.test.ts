@@ -71,19 +71,20 @@ describe('the tracker script', () => {
     expect((await ask({ origin: `https://${tenant.site}` })).body).toEqual(tracker)
   })
 
-  test.each([{ referer: 'https://evil.example/' }, { origin: 'null' }, { origin: 'https://evil.example' }])(
-    'is a script that only says what to do for the page of a stranger: %j',
-    async (headers) => {
-      const { status, headers: sent, body } = await ask(headers)
-      expect(status).toBe(200)
-      expect(sent).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'text/javascript; charset=utf-8' })
-      expect(sent).not.toHaveProperty('set-cookie')
-      const said: string[] = []
-      // Nothing but a console: a script that calls or sets anything else would throw.
-      runInNewContext(body.toString(), { console: { warn: (text: string) => said.push(text) } })
-      expect(said).toEqual([expect.stringMatching(/nothing is recorded\. .*(evil\.example is not one|has no page)/)])
-    },
-  )
+  test.each<Record<string, string>>([
+    { referer: 'https://evil.example/' },
+    { origin: 'null' },
+    { origin: 'https://evil.example' },
+  ])('is a script that only says what to do for the page of a stranger: %j', async (headers) => {
+    const { status, headers: sent, body } = await ask(headers)
+    expect(status).toBe(200)
+    expect(sent).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'text/javascript; charset=utf-8' })
+    expect(sent).not.toHaveProperty('set-cookie')
+    const said: string[] = []
+    // Nothing but a console: a script that calls or sets anything else would throw.
+    runInNewContext(body.toString(), { console: { warn: (text: string) => said.push(text) } })
+    expect(said).toEqual([expect.stringMatching(/nothing is recorded\. .*(evil\.example is not one|has no page)/)])
+  })
 
   test('can be loaded as a module by pages of verified domains only', async () => {
     expect((await ask({ origin: `https://${tenant.site}` })).headers).toMatchObject({
