@@ -71,6 +71,7 @@ export function companyFiltersOf(
 ): CompanyFilters {
   return {
     ...rest,
+    ...(visibleOnly ? { visibleOnly } : {}),
     ...(filter === undefined ? {} : { condition: fieldCondition(FILTER_FIELDS, filter, { now, visibleOnly }) }),
     ...(company_ids === undefined ? {} : { company_ids: idsIn(company_ids, 'company_ids') }),
   }

@@ -72,7 +72,8 @@ function compileProperty(
       return sql`coalesce(${timeOf(property, records)} BETWEEN ${from}::timestamptz AND ${until}::timestamptz, false)`
     }
     default: {
-      const number = sql`numeric_property(${records.properties}, ${property}::text)`
+      const read = visibleOnly ? sql`visible_number` : sql`numeric_property`
+      const number = sql`${read}(${records.properties}, ${property}::text)`
       return sql`coalesce(${number} ${COMPARISONS[operator]} ${String(value).trim()}::numeric, false)`
     }
   }
@@ -99,7 +100,12 @@ function containsText(
   json: RawBuilder<unknown>,
   shown: FilteredRecords | null,
 ): Condition {
-  if (shown !== null) return sql`property_shows(${json}, ${containing(String(value))}, ${shown.hidden})`
+  if (shown !== null) {
+    const pattern = containing(String(value))
+    const hidden = shown.hiddenIn(sql`${json} #>> '{}'`)
+    // What is hidden is looked up only in texts that match.
+    return sql`CASE WHEN property_contains(${json}, ${pattern}) THEN property_shows(${json}, ${pattern}, ${hidden}) ELSE false END`
+  }
   if (property !== 'email') return sql`property_contains(${json}, ${containing(String(value))})`
   const text = parseEmail(String(value)) ?? String(value)
   const spellings = sql`jsonb_build_array(${json}, readable_domain(${json} #>> '{}'))`
