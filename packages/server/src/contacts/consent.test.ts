@@ -62,6 +62,15 @@ describe('names of consent, in every spelling', () => {
     'permission_to_send',
     'DoNotCall',
     'sms_opt_out',
+    'No Email',
+    'no_mail',
+    'stop_emails',
+    'dnc',
+    'dne',
+    'globally_unsubscribed',
+    'spam_reports',
+    'reported_spam',
+    'email_disabled',
   ])('%s', (name) => {
     expect(isConsent(name)).toBe(true)
   })
@@ -73,6 +82,8 @@ describe('names of consent, in every spelling', () => {
     'state',
     'status',
     'newsletter',
+    'mailable',
+    'email_status',
     'subscribed',
     'subscription',
     'complaints',
@@ -117,6 +128,20 @@ test.each([
   ['marketing_status', 'no_consent'],
   ['mailchimp_status', 'unsubscribed'],
   ['lead_status', 'Do not contact'],
+  ['marketing_consent', 'I agree to receive no mail'],
+  ['marketing_consent', 'Yes, I want to unsubscribe'],
+  ['No Email', 'Yes'],
+  ['spam_reports', 1],
+  ['email_disabled', 'true'],
+  ['Email Marketing', 'Unsubscribed'],
+  ['email_campaigns', 'Blocklisted'],
+  ['newsletter', 'unsubscribed'],
+  ['newsletter', false],
+  ['Newsletter', 'Nein'],
+  ['mailable', 'No'],
+  ['emailable', false],
+  ['Contactable', '0'],
+  ['email_status', 'NonMarketable'],
 ] as const)('%s = %j silences by the rule unsubscribed', (name, value) => {
   expect(ruleBrokenBy(name, value)).toBe('unsubscribed')
 })
@@ -129,6 +154,10 @@ test.each([
   ['Email Suppressions', 'HARD_BOUNCE'],
   ['status', 'cleaned'],
   ['Email Status', 'Hard bounced'],
+  ['email_status', 'invalid'],
+  ['emailStatus', 'INVALID'],
+  ['email_valid', false],
+  ['is_email_deliverable', 'no'],
 ] as const)('%s = %j silences by the rule bounced', (name, value) => {
   expect(ruleBrokenBy(name, value)).toBe('bounced')
 })
@@ -158,6 +187,30 @@ test.each([
   ['HasOptedOutOfFax', true],
   ['sms_opt_out', true],
   ['firstname', 'unsubscribed'],
+  ['unsubscribed', 'não'],
+  ['unsubscribed', 'Nie'],
+  ['do_not_contact', 'нет'],
+  ['do_not_contact', 'いいえ'],
+  ['unsubscribed_at', '0001-01-01T00:00:00Z'],
+  ['unsubscribed_at', '1970-01-01 00:00:00'],
+  ['unsubscribed_at', '1970-01-01'],
+  ['blocklisted', 'Not blocklisted'],
+  ['Email Suppressions', 'NEVER_SUPPRESSED'],
+  ['bounced', 'delivered'],
+  ['gdpr_consent', 'I agree'],
+  ['marketing_consent', 'Yes, I want to receive emails'],
+  ['email_opt_in', 'double'],
+  ['receive_emails', 'weekly'],
+  ['newsletter', 'weekly'],
+  ['newsletter', ''],
+  ['newsletter', true],
+  ['mailable', 'Yes'],
+  ['email_valid', 'unknown'],
+  ['email_status', 'valid'],
+  ['email_status', 'catch-all'],
+  ['Email Marketing', 'TRUE'],
+  ['status', 'invalid'],
+  ['subscribed', false],
 ] as const)('%s = %j silences nothing', (name, value) => {
   expect(ruleBrokenBy(name, value)).toBeNull()
 })
