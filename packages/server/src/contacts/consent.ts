@@ -61,7 +61,7 @@ const NAMES: readonly [Kind, readonly string[]][] = [
     'bounced',
     [
       `${MAIL}*${IS}(?:hard)?bounced(?:hard)?`,
-      `${MAIL}*${IS}(?:hardbounces?|bouncing|bounceback)`,
+      `${MAIL}*${IS}(?:hardbounces?|bounces?hard|bouncing|bounceback)`,
       `${MAIL}*bounce(?:reason|date|type)`,
       'clean(?:time|campaigntitle|campaignid)',
       `e?mail(?:address)?${IS}(?:invalid|bad|undeliverable|quarantined)`,
@@ -259,7 +259,9 @@ const TICK = /[\u2611\u2705\u2713\u2714]/
 const BOUNCES = /bounce|invalid|undeliverable|cleaned/
 const OWN_CHOICES = /unsub|complain|spam|user|manual|optout|optedout/
 const YES = new Set(
-  'true t yes y on x checked wahr vrai verdadero verdadeiro vero waar ja oui si sí sim sand да tak ano はい 是'.split(' '),
+  'true t yes y on x checked wahr vrai verdadero verdadeiro vero waar ja oui si sí sim sand да tak ano はい 是'.split(
+    ' ',
+  ),
 )
 const NO = new Set(
   `false f no n off never unchecked falsch faux falso onwaar falsk falskt nein non nee nej não nao nie ne ei нет hayır

@@ -254,6 +254,21 @@ test('an invalid record does not affect the others, and its error names the fiel
   expect((await read(ada)).total_items).toBe(1)
 })
 
+test.each(['undefined', 'null', '[object Object]', '{{id}}', '0'])(
+  'a conversation or a message under the id %j fails alone: it joins no strangers, and hides no message',
+  async (junk) => {
+    const of = (email: string) => ({ contact: { email } })
+    const { results } = await push(
+      conversation(junk, [message('1')], of('a@example.com')),
+      conversation('t', [message(junk)], of('b@example.com')),
+      conversation('1000', [message('10')], of('c@example.com')),
+    )
+    expect(results.map(({ status }: { status: string }) => status)).toEqual(['failed', 'failed', 'created'])
+    expect(results[0].error.message).toContain('thread_key: ')
+    expect(results[1].error.message).toContain('messages[0].message_id: ')
+  },
+)
+
 describe('an invalid request is 400', () => {
   test.each([
     [PATH, {}, 'records'],
