@@ -133,17 +133,17 @@ test('a conversation is created, extended, and unchanged by repeated messages', 
 test("a visitor's identification keeps its contact's conversations and gives it both kinds of events", async () => {
   const visit = (event: string) =>
     tenant.track({ visitor_id: 'v', events: [{ event, timestamp: '2026-01-01T00:00:00Z' }] })
-  await push(conversation('t', [message('unknown')]))
+  await push(conversation('t', [message('before')]))
   await visit('anonymous')
   const { contact_id } = (await tenant.call('POST', '/v1/identify', { visitor_id: 'v', email: 'ada@example.com' })).body
-  await push(conversation('t', [message('known')]))
+  await push(conversation('t', [message('after')]))
   await visit('identified')
 
   const { conversations, total_items } = await read(contact_id)
   expect(total_items).toBe(1)
   expect(conversations[0].messages.map((each: { message_id: string }) => each.message_id).sort()).toEqual([
-    'known',
-    'unknown',
+    'after',
+    'before',
   ])
   // A message is an event of the contacts that exist when it is recorded.
   const { events } = (await tenant.call('GET', `/v1/contacts/events/${contact_id}`)).body
@@ -153,7 +153,7 @@ test("a visitor's identification keeps its contact's conversations and gives it 
   ])
   expect(found.sort()).toEqual([
     ['anonymous', undefined],
-    ['chat_message_received', 'known'],
+    ['chat_message_received', 'after'],
     ['identified', undefined],
   ])
 })
