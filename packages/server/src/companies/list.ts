@@ -11,6 +11,7 @@ import { missingLast } from '../platform/postgres/missing-last.ts'
 import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow, toCompanyObject } from './company-object.ts'
+import { spelledDomain } from './domain.ts'
 
 /** Filters of the company list; all must match. */
 export interface CompanyFilters extends Partial<Record<keyof typeof COMPANY_FACETS, string>> {
@@ -147,7 +148,7 @@ function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filter
     ...(filters.visibleOnly ? words.map(isVisible) : []),
   ]
   if (filters.name !== undefined) conditions.push(sql`companies.name = ${filters.name}`)
-  if (filters.domain !== undefined) conditions.push(sql`companies.domain = ${filters.domain.toLowerCase()}`)
+  if (filters.domain !== undefined) conditions.push(sql`companies.domain = ${spelledDomain(filters.domain)}`)
   if (filters.min_employees !== undefined) conditions.push(sql`${EMPLOYEES} >= ${filters.min_employees}`)
   if (filters.max_employees !== undefined) conditions.push(sql`${EMPLOYEES} <= ${filters.max_employees}`)
   if (filters.condition) conditions.push(filters.condition)

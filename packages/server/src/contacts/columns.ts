@@ -1,5 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { segmentIdsOf } from '../memberships/memberships.ts'
+import { normalizeEmail } from '../platform/email.ts'
 import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-catalogue.ts'
 
 /*
@@ -27,8 +28,8 @@ export interface FilterFields {
   /** Columns that a filter names like properties. */
   textColumns: readonly string[]
   timeColumns: readonly string[]
-  /** Columns, and properties, whose values are stored in lower case. */
-  lowerCase: readonly string[]
+  /** The columns, and properties, that are stored in one spelling, and how to write a text in it. */
+  spelled: Readonly<Record<string, (text: string) => string>>
   /** One of these columns, in a query of the records. */
   column(name: string): RawBuilder<unknown>
   /** The column of their properties, a JSON object. */
@@ -47,17 +48,20 @@ export function namesHiddenIn(table: 'contacts' | 'companies', text: RawBuilder<
   return table === 'contacts' ? sql`${OWN_NAMES} || ${ofOthers}` : ofOthers
 }
 
-export const CONTACT_FILTER_FIELDS = filterFields('contacts', CONTACT_PROPERTIES, ['email', 'company_id'])
+export const CONTACT_FILTER_FIELDS = filterFields('contacts', CONTACT_PROPERTIES, {
+  email: normalizeEmail,
+  company_id: (text) => text.trim().toLowerCase(),
+})
 
 export function filterFields(
   table: 'contacts' | 'companies',
   properties: Readonly<Record<string, KnownProperty>>,
-  lowerCase: readonly string[],
+  spelled: FilterFields['spelled'],
 ): FilterFields {
   return {
     textColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'text'),
     timeColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'date'),
-    lowerCase,
+    spelled,
     column: (name) => sql.ref(`${table}.${name}`),
     properties: sql.ref(`${table}.properties`),
     hiddenIn: (text) => namesHiddenIn(table, text),
