@@ -43,6 +43,8 @@ export interface Measure {
    * order, or which of them come first, would reveal them beside known ones.
    */
   hidesOrder?: boolean
+  /** Whether phone numbers are left out: they are hidden from the caller, whatever the property's name. */
+  visibleOnly?: boolean
 }
 
 export function isTime({ kind }: Dimension): boolean {

@@ -76,14 +76,17 @@ export const AGGREGATE_OPERATIONS = [
 /** The aggregation of a caller from whom personal values may be hidden. */
 async function redacted(aggregation: Aggregation, redaction: Redaction | undefined): Promise<Aggregation> {
   const hidden = await hiddenFromSearch(redaction)
-  if (redaction === undefined || aggregation.entity === 'companies') return aggregation
+  if (redaction === undefined) return aggregation
+  if (aggregation.entity === 'companies')
+    return { ...aggregation, measure: { ...aggregation.measure, visibleOnly: true } }
   const { dimension, filters } = aggregation
   if (aggregation.entity === 'events') {
     const measure = { ...aggregation.measure, hidesOrder: true }
     return { ...aggregation, measure, filters: { ...aggregation.filters, visibleOnly: true } }
   }
   const property = dimension === 'job_title' ? 'jobtitle' : dimension
-  const measure = { ...aggregation.measure, hidesOrder: await redaction.isHidden('contacts', property) }
+  const hidesOrder = await redaction.isHidden('contacts', property)
+  const measure = { ...aggregation.measure, hidesOrder, visibleOnly: true }
   return { ...aggregation, measure, filters: { ...filters, hidden } } as Aggregation
 }
 

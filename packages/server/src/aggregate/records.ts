@@ -45,10 +45,11 @@ const METRIC_SQL: Record<Exclude<Metric, 'count'>, (number: RawBuilder<unknown>)
   max: (number) => sql`max(${number})`,
 }
 
-function measureOf({ metric, field }: Measure): RawBuilder<string | null> {
+function measureOf({ metric, field, visibleOnly }: Measure): RawBuilder<string | null> {
   if (metric === 'count') return sql`count(*)`
   const value = sql`(matching.properties -> ${field}::text)`
-  return METRIC_SQL[metric](sql`CASE WHEN jsonb_typeof(${value}) = 'number' THEN ${value}::numeric END`)
+  const number = visibleOnly ? sql`visible_number(matching.properties, ${field}::text)` : sql`${value}::numeric`
+  return METRIC_SQL[metric](sql`CASE WHEN jsonb_typeof(${value}) = 'number' THEN ${number} END`)
 }
 
 /**

@@ -88,6 +88,22 @@ describe("a company's contacts", () => {
     expect([status, body.error.code]).toEqual([404, 'not_found'])
   })
 
+  test('finds a domain in any spelling', async () => {
+    await create({ name: 'Books', domain: 'bücher.example' })
+    await create({ name: 'Other', domain: 'other.example' })
+    const list = async (query: string) => names((await tenant.call('GET', `/v1/companies?${query}`)).body)
+    const spellings = ['bücher.example', 'BÜCHER.example', 'xn--bcher-kva.example', 'https://www.bu\u0308cher.example/']
+    for (const spelling of spellings) {
+      expect(await list(`domain=${encodeURIComponent(spelling)}`)).toEqual(['Books'])
+      const filterOf = (operator: string, value: unknown) =>
+        `filter=${encodeURIComponent(JSON.stringify({ match: 'all', conditions: [{ property: 'domain', operator, value }] }))}`
+      expect(await list(filterOf('equals', spelling))).toEqual(['Books'])
+      expect(await list(filterOf('not_equals', spelling))).toEqual(['Other'])
+      expect(await list(filterOf('in', [spelling]))).toEqual(['Books'])
+      expect(await list(filterOf('contains', 'bücher'))).toEqual(['Books'])
+    }
+  })
+
   test.each(['limit=0', 'limit=101', 'page=0'])('%s is 400', async (query) => {
     const { company_id } = await create({ domain: 'acme.com' })
     const { status, body } = await tenant.call('GET', `/v1/companies/${company_id}/contacts?${query}`)

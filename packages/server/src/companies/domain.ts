@@ -14,3 +14,8 @@ export function parseCompanyDomain(text: string): string | null {
   // An IP address belongs to a machine, not to a company.
   return isDomain && !/^[\d.]+$/.test(domain) ? domain : null
 }
+
+/** The domain as `parseCompanyDomain` writes it; what is none is trimmed and in lower case, to be looked up all the same. */
+export function spelledDomain(text: string): string {
+  return parseCompanyDomain(text) ?? text.trim().toLowerCase()
+}

@@ -1,6 +1,7 @@
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { COMPANY_FACETS } from '../contacts/facets.ts'
 import { type FoundProperty, findProperties, NEWEST_RECORDS } from '../contacts/found-properties.ts'
+import { showsText } from '../contacts/search.ts'
 import { notFound } from '../platform/errors.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
@@ -10,6 +11,7 @@ import { missingLast } from '../platform/postgres/missing-last.ts'
 import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow, toCompanyObject } from './company-object.ts'
+import { spelledDomain } from './domain.ts'
 
 /** Filters of the company list; all must match. */
 export interface CompanyFilters extends Partial<Record<keyof typeof COMPANY_FACETS, string>> {
@@ -20,6 +22,8 @@ export interface CompanyFilters extends Partial<Record<keyof typeof COMPANY_FACE
   created_after?: Date
   created_before?: Date
   search?: string
+  /** Whether personal values are hidden from the caller: a search then compares only what it sees. */
+  visibleOnly?: boolean
   company_ids?: readonly string[]
   /** A filter of segments, compiled. */
   condition?: RawBuilder<SqlBool>
@@ -128,13 +132,23 @@ export function matchingCompanies(tenant: Tenant, filters: CompanyFilters) {
   return tenant.db.selectFrom('companies').where((eb) => companyMatches(eb, filters))
 }
 
+/** A name may be that of a contact, whose name must not be found letter by letter. */
+function isVisible(word: string): RawBuilder<SqlBool> {
+  const [inName, inDomain] = [sql`companies.name`, sql`companies.domain`].map((text) =>
+    showsText('companies', text, word),
+  )
+  return sql`(${inName} OR ${inDomain})`
+}
+
 function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filters: CompanyFilters) {
+  const words = wordsOf(filters.search)
   const conditions = [
     ...exactFacets(COMPANY_FACETS, filters),
-    ...wordsOf(filters.search).map((word) => contains(sql`companies.search_text`, word)),
+    ...words.map((word) => contains(sql`companies.search_text`, word)),
+    ...(filters.visibleOnly ? words.map(isVisible) : []),
   ]
   if (filters.name !== undefined) conditions.push(sql`companies.name = ${filters.name}`)
-  if (filters.domain !== undefined) conditions.push(sql`companies.domain = ${filters.domain.toLowerCase()}`)
+  if (filters.domain !== undefined) conditions.push(sql`companies.domain = ${spelledDomain(filters.domain)}`)
   if (filters.min_employees !== undefined) conditions.push(sql`${EMPLOYEES} >= ${filters.min_employees}`)
   if (filters.max_employees !== undefined) conditions.push(sql`${EMPLOYEES} <= ${filters.max_employees}`)
   if (filters.condition) conditions.push(filters.condition)

@@ -17,7 +17,7 @@ import {
 } from '../platform/http/query-parameters.ts'
 import { fieldCondition } from '../segments/list-filter.ts'
 import type { CompanyChanges } from './company-object.ts'
-import { parseCompanyDomain } from './domain.ts'
+import { parseCompanyDomain, spelledDomain } from './domain.ts'
 import type { CompanyFilters } from './list.ts'
 
 const Domain = Type.String({ minLength: 1, maxLength: 500, examples: ['analytical.example'] })
@@ -58,7 +58,7 @@ export const ListCompaniesQuery = Type.Object({
 type ListQuery = Type.Static<typeof ListCompaniesQuery>
 type Order = 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'
 
-const FILTER_FIELDS = filterFields('companies', COMPANY_PROPERTIES, ['domain'])
+const FILTER_FIELDS = filterFields('companies', COMPANY_PROPERTIES, { domain: spelledDomain })
 
 /**
  * The filters of a list. @throws ServiceError 400 naming every invalid field of `filter`.
@@ -71,6 +71,7 @@ export function companyFiltersOf(
 ): CompanyFilters {
   return {
     ...rest,
+    ...(visibleOnly ? { visibleOnly } : {}),
     ...(filter === undefined ? {} : { condition: fieldCondition(FILTER_FIELDS, filter, { now, visibleOnly }) }),
     ...(company_ids === undefined ? {} : { company_ids: idsIn(company_ids, 'company_ids') }),
   }

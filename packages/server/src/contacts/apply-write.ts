@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isConsent } from './consent.ts'
+import { isConsent, ruleBrokenBy } from './consent.ts'
 import type { ContactRow } from './contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
 import { mergeProperties, type Properties, requireFewKeys } from './properties.ts'
@@ -131,7 +131,8 @@ export function blankContact(contactId: string, externalId: string | null, sourc
 function withoutBarred(write: SourceWrite, before: ContactRow): [SourceWrite, barred: string[]] {
   if (!write.isFromPage && !isUnverified(write.kind)) return [write, []]
   const stage = (before.properties as Properties).lifecyclestage ?? ''
-  const isBarred = (key: string) => isConsent(key) || (key === 'lifecyclestage' && stage !== '')
+  const isAboutConsent = (key: string) => isConsent(key) || ruleBrokenBy(key, write.properties[key]) !== null
+  const isBarred = (key: string) => isAboutConsent(key) || (key === 'lifecyclestage' && stage !== '')
   const barred = Object.keys(write.properties).filter(isBarred)
   const properties = Object.fromEntries(Object.entries(write.properties).filter(([key]) => !isBarred(key)))
   if (write.companyId === undefined || before.company_id === null) return [{ ...write, properties }, barred]

@@ -174,6 +174,17 @@ describe.each(['tracker', 'form'] as const)('a write from a page (%s)', (way) =>
     expect((await read('new@example.com')).properties.lifecyclestage).toBe('lead')
   })
 
+  test.each([{ status: 'bounced' }, { email_status: 'invalid' }, { newsletter: 'no' }])(
+    'cannot silence a contact with a property that may mean something else: %j',
+    async (properties) => {
+      const [name] = Object.keys(properties)
+      expect(await say('ada@example.com', properties)).toEqual([expect.stringContaining(`${name}. Pages can`)])
+      expect(await read('ada@example.com')).toMatchObject({ consent: null, properties: { email: 'ada@example.com' } })
+      expect(await say('ada@example.com', { status: 'active', newsletter: 'weekly' })).toEqual([])
+      expect((await read('ada@example.com')).properties).toMatchObject({ status: 'active', newsletter: 'weekly' })
+    },
+  )
+
   test('returns a response that does not reveal stored values, not even whether a guess is right', async () => {
     await tenant.contact('ada@example.com', { firstname: 'Ada', lifecyclestage: 'customer', do_not_contact: 'yes' })
     const right = await say('ada@example.com', { firstname: 'Ada', lifecyclestage: 'customer', do_not_contact: 'yes' })

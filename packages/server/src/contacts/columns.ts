@@ -1,5 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { segmentIdsOf } from '../memberships/memberships.ts'
+import { normalizeEmail } from '../platform/email.ts'
 import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-catalogue.ts'
 
 /*
@@ -27,33 +28,42 @@ export interface FilterFields {
   /** Columns that a filter names like properties. */
   textColumns: readonly string[]
   timeColumns: readonly string[]
-  /** Columns, and properties, whose values are stored in lower case. */
-  lowerCase: readonly string[]
+  /** The columns, and properties, that are stored in one spelling, and how to write a text in it. */
+  spelled: Readonly<Record<string, (text: string) => string>>
   /** One of these columns, in a query of the records. */
   column(name: string): RawBuilder<unknown>
   /** The column of their properties, a JSON object. */
   properties: RawBuilder<unknown>
-  /** What is hidden from AI agents in every text of the record. */
-  hidden: RawBuilder<unknown>
+  /** What is hidden from AI agents in a text of the record. */
+  hiddenIn(text: RawBuilder<unknown>): RawBuilder<unknown>
 }
 
 /** The values by which a contact's texts may name it, for `visible_text`. */
-export const OWN_NAMES: RawBuilder<unknown> = sql`ARRAY[
+const OWN_NAMES: RawBuilder<unknown> = sql`ARRAY[
   properties ->> 'firstname' || ' ' || (properties ->> 'lastname'), properties ->> 'firstname', properties ->> 'lastname']`
 
-export const CONTACT_FILTER_FIELDS = filterFields('contacts', CONTACT_PROPERTIES, ['email', 'company_id'])
+/** What `visible_text` hides in a text of a record: the contact's own names, and those of contacts that the text names. */
+export function namesHiddenIn(table: 'contacts' | 'companies', text: RawBuilder<unknown>): RawBuilder<unknown> {
+  const ofOthers = sql`names_in(${sql.ref(`${table}.tenant_id`)}, ${text})`
+  return table === 'contacts' ? sql`${OWN_NAMES} || ${ofOthers}` : ofOthers
+}
+
+export const CONTACT_FILTER_FIELDS = filterFields('contacts', CONTACT_PROPERTIES, {
+  email: normalizeEmail,
+  company_id: (text) => text.trim().toLowerCase(),
+})
 
 export function filterFields(
   table: 'contacts' | 'companies',
   properties: Readonly<Record<string, KnownProperty>>,
-  lowerCase: readonly string[],
+  spelled: FilterFields['spelled'],
 ): FilterFields {
   return {
     textColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'text'),
     timeColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'date'),
-    lowerCase,
+    spelled,
     column: (name) => sql.ref(`${table}.${name}`),
     properties: sql.ref(`${table}.properties`),
-    hidden: table === 'contacts' ? OWN_NAMES : sql`ARRAY[]::text[]`,
+    hiddenIn: (text) => namesHiddenIn(table, text),
   }
 }

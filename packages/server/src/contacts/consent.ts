@@ -13,9 +13,10 @@ export interface Consent {
 
 /**
  * How a property speaks of consent: its value says that the person opted out or that mail bounces; that the person agreed;
- * or one of many things, such as Mailchimp's `status`. `other` is about calls or texts, and does not stop mail.
+ * or one of many things, such as Mailchimp's `status`. `allowed` and `deliverable` are also a status, but a plain no counts
+ * too: `newsletter` is `no` or `weekly`. `other` is about calls or texts, and does not stop mail.
  */
-type Kind = 'opted_out' | 'bounced' | 'agreed' | 'status' | 'other'
+type Kind = 'opted_out' | 'bounced' | 'agreed' | 'status' | 'allowed' | 'deliverable' | 'other'
 
 /** Systems write their name or that of the record first: `hs_email_optout`, `Person - Marketing status`. */
 const PREFIX = `(?:${[
@@ -25,7 +26,7 @@ const PREFIX = `(?:${[
 ].join('|')})*`
 const IS = '(?:is|has|was|been)*'
 const MAIL =
-  '(?:e?mails?|e?mailings?|marketing|newsletters?|communications?|bulk|mass|promotional|commercial|global|all)'
+  '(?:e?mails?|e?mailings?|marketing|newsletters?|communications?|bulk|mass|promotional|commercial|globally|global|all)'
 /** A time or a reason is there only if it happened. Salesforce ends the names of custom fields with `__c`. */
 const DETAIL = '(?:at|on|date|time|timestamp|reason|other|enum|cause|source|mode|method|flag|status|c)*'
 const NOT = '(?:do|does)n(?:o)?t'
@@ -42,7 +43,8 @@ const NAMES: readonly [Kind, readonly string[]][] = [
     'opted_out',
     [
       `${MAIL}*${NOT}${ASK}${MAIL}*(?:contact|e?mails?|e?mailings?|market|marketing|disturb|solicit|mm|write|newsletters?)(?:materials?|me|them|addresses)?`,
-      `no(?:contact|marketing|newsletters?|mailings)${MAIL}*`,
+      `(?:no|stop)(?:contact|e?mails?|marketing|newsletters?|mailings)${MAIL}*`,
+      'dn[ce]',
       `${MAIL}*${IS}opt(?:s|ed)?outs?${OUT_OF}${SUBSCRIPTION_ID}`,
       // As HubSpot's exports name them: "Opted out of email: Marketing Information".
       'optedoutofemail.*',
@@ -50,16 +52,16 @@ const NAMES: readonly [Kind, readonly string[]][] = [
       `${MAIL}*${IS}(?:suppressed|suppressions?)(?:list)?`,
       `${MAIL}*${IS}(?:black|block|deny)list(?:ed)?`,
       `${IS}excludedfrom${MAIL}*(?:campaigns?)?`,
-      `${MAIL}*${IS}(?:complained|spamcomplain(?:t|ts|ed|ing)|e?mailcomplaints?|reportedasspam|markede?mailasspam|markedasspam)`,
+      `${MAIL}*${IS}(?:complained|spamcomplain(?:t|ts|ed|ing)|spamreport(?:s|ed)?|reportedspam|e?mailcomplaints?|reportedasspam|markede?mailasspam|markedasspam)`,
       `(?:gdpr|${MAIL})*consent(?:withdrawn|revoked|refused|denied)`,
-      `${MAIL}+${IS}suspended`,
+      `${MAIL}+${IS}(?:suspended|disabled)`,
     ],
   ],
   [
     'bounced',
     [
       `${MAIL}*${IS}(?:hard)?bounced(?:hard)?`,
-      `${MAIL}*${IS}(?:hardbounces?|bouncing|bounceback)`,
+      `${MAIL}*${IS}(?:hardbounces?|bounces?hard|bouncing|bounceback)`,
       `${MAIL}*bounce(?:reason|date|type)`,
       'clean(?:time|campaigntitle|campaignid)',
       `e?mail(?:address)?${IS}(?:invalid|bad|undeliverable|quarantined)`,
@@ -94,18 +96,31 @@ const NAMES: readonly [Kind, readonly string[]][] = [
       `(?:accepts?)?${OTHER_CHANNEL}marketing(?:consent)?`,
     ],
   ],
+  ['allowed', ['newsletters?', `${IS}(?:mailable|emailable|contactable)`]],
+  [
+    'deliverable',
+    [
+      `${IS}e?mail(?:address)?${IS}(?:valid|deliverable)`,
+      `${IS}(?:valid|deliverable)e?mail(?:address)?`,
+      'e?mail(?:address)?(?:verification|validation)?(?:status|state)',
+    ],
+  ],
   [
     'status',
     [
       '(?:list|mailing|newsletter|email|audience|subscription)*(?:status|state)',
       'emailsubscription',
+      'email(?:marketing|campaigns?)',
       'emaildeliverability(?:status)?',
     ],
   ],
 ]
 
+/** Names that may also mean something else. */
+const WITH_OTHER_MEANINGS: ReadonlySet<Kind> = new Set(['status', 'allowed', 'deliverable'])
+
 const PATTERNS = NAMES.map(([kind, names]) => {
-  const detail = kind === 'agreed' || kind === 'status' ? 'c?' : DETAIL
+  const detail = kind === 'agreed' || WITH_OTHER_MEANINGS.has(kind) ? 'c?' : DETAIL
   return [kind, new RegExp(`^${PREFIX}${IS}(?:${names.join('|')})${detail}$`)] as const
 })
 
@@ -133,7 +148,7 @@ function kindOf(name: string): Kind | null {
  */
 export function isConsent(name: string): boolean {
   const kind = kindOf(name)
-  return kind !== null && kind !== 'status'
+  return kind !== null && !WITH_OTHER_MEANINGS.has(kind)
 }
 
 /**
@@ -148,11 +163,20 @@ export function ruleBrokenBy(name: string, value: unknown): ConsentRule | null {
   const said = texts.filter((text) => !isBlank(text))
   if (said.length === 0) return null
   if (kind === 'agreed' && said.some(isAgreement)) return null
-  const reasons = kind === 'agreed' ? said : said.filter(kind === 'status' ? isRefusal : (text) => !isDenial(text))
+  const reasons = kind === 'agreed' ? said : said.filter((text) => isReason(kind, text))
   if (reasons.length === 0) return null
   if (name === 'do_not_contact') return name
   const isBounce = (text: string) => BOUNCES.test(plainText(text)) && !OWN_CHOICES.test(plainText(text))
-  return kind === 'bounced' || reasons.every(isBounce) ? 'bounced' : 'unsubscribed'
+  const isUndeliverable = (text: string) => isBounce(text) || (kind === 'deliverable' && isNo(text))
+  return kind === 'bounced' || reasons.every(isUndeliverable) ? 'bounced' : 'unsubscribed'
+}
+
+/** Whether a value stops mail, as that of a property of this kind. */
+function isReason(kind: Kind, text: string): boolean {
+  if (kind === 'status') return isRefusal(text)
+  if (kind === 'allowed') return isRefusal(text) || isNo(text)
+  if (kind === 'deliverable') return isRefusal(text) || isNo(text) || plainText(text) === 'invalid'
+  return !isDenial(text)
 }
 
 const RULES: readonly ConsentRule[] = ['do_not_contact', 'unsubscribed', 'bounced']
@@ -203,14 +227,22 @@ function isBlank(text: string): boolean {
 /** Clearly no opt-out. Spreadsheets write FALSE in the language of the person who uses them. */
 function isDenial(text: string): boolean {
   const plain = plainText(text)
-  return !TICK.test(text) && (DENIALS.has(plain) || AGREEMENTS.has(plain) || isZero(plain))
+  if (TICK.test(text)) return false
+  return isNo(text) || UNSAID.has(plain) || AGREEMENTS.has(plain) || NOT_OPTED_OUT.test(plain) || NO_DATE.test(plain)
+}
+
+/** A plain no, in any language. */
+function isNo(text: string): boolean {
+  const plain = plainText(text)
+  return NO.has(plain) || isZero(plain)
 }
 
 /** Clearly an agreement: a yes, a word for it, or when it was given. */
 function isAgreement(text: string): boolean {
   const plain = plainText(text)
   if (TICK.test(text) || YES.has(plain) || AGREEMENTS.has(plain)) return true
-  return /^[0-9]/.test(plain) && !isZero(plain)
+  if (AGREEMENT_SENTENCE.test(text) && !NEGATION.test(text)) return true
+  return /^[0-9]/.test(plain) && !isZero(plain) && !NO_DATE.test(plain)
 }
 
 /** Clearly a refusal, as the value of a property that says many other things too. */
@@ -226,21 +258,32 @@ function isZero(plain: string): boolean {
 const TICK = /[\u2611\u2705\u2713\u2714]/
 const BOUNCES = /bounce|invalid|undeliverable|cleaned/
 const OWN_CHOICES = /unsub|complain|spam|user|manual|optout|optedout/
-const YES = new Set('true t yes y on x checked wahr vrai verdadero verdadeiro vero waar ja oui si sim sand'.split(' '))
-const DENIALS = new Set(
-  `false f no n off none null nil undefined na never unchecked falsch faux falso onwaar falsk falskt nein non nee nej
-   notoptedout notunsubscribed notbounced notsuppressed`.split(/\s+/),
+const YES = new Set(
+  'true t yes y on x checked wahr vrai verdadero verdadeiro vero waar ja oui si sí sim sand да tak ano はい 是'.split(
+    ' ',
+  ),
 )
+const NO = new Set(
+  `false f no n off never unchecked falsch faux falso onwaar falsk falskt nein non nee nej não nao nie ne ei нет hayır
+   いいえ 否`.split(/\s+/),
+)
+const UNSAID = new Set('none null nil undefined na'.split(' '))
+/** Such as Klaviyo's `NEVER_SUPPRESSED`. */
+const NOT_OPTED_OUT =
+  /^(?:not|never)(?:optedout|unsubscribed|(?:hard)?bounced|suppressed|(?:black|block)listed|complained)$/
+/** What systems store for a time that never came: the first day of .NET, and that of Unix. */
+const NO_DATE = /^(?:00010101|19700101)(?:t?0+z?)?$/
+const AGREEMENT_SENTENCE = /^(?:yes\W+)?i (?:agree|accept|consent)\b|^yes\W+i (?:want|would)\b/i
+const NEGATION = /\b(?:no|not|never|none|nothing|stop|opt|unsubscribed?)\b/i
 const AGREEMENTS = new Set(
   `subscribed subscribe optedin optin singleoptin doubleoptin confirmedoptin confirmed confirm active explicit implicit
-   express expressed implied agreed accepted accept consented granted given allow allowed send valid deliverable`.split(
-    /\s+/,
-  ),
+   express expressed implied agreed accepted accept consented granted given allow allowed send valid deliverable
+   delivered single double daily weekly monthly`.split(/\s+/),
 )
 const REFUSALS = new Set(
   `unsubscribed unsubscribe unsub optedout optout donotcontact donotemail donotmail dnc neversubscribed notsubscribed
    nonsubscribed nonsubscriber noconsent notoptedin suppressed usersuppressed blacklisted blocklisted cleaned bounced
-   bounce hardbounce hardbounced complained complaint spam spamcomplaint reportedasspam markedasspam junk
+   bounce hardbounce hardbounced complained complaint spam spamcomplaint reportedasspam markedasspam junk nonmarketable
    undeliverable invalidemail`.split(/\s+/),
 )
 

@@ -3,7 +3,7 @@ import type { Redaction } from '../operations/declare.ts'
 import { normalizeEmail } from '../platform/email.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
 import { containing, contains } from '../platform/postgres/text-filters.ts'
-import { OWN_NAMES } from './columns.ts'
+import { namesHiddenIn } from './columns.ts'
 
 /** The properties that a search compares: those in `search_text`. */
 const SEARCHED = ['email', 'firstname', 'lastname', 'company', 'jobtitle'] as const
@@ -53,5 +53,16 @@ function shows(
 ): RawBuilder<SqlBool> {
   const value = property === 'email' ? sql`email` : sql`properties ->> ${sql.lit(property)}`
   if (hidden.includes(property)) return sql`is_whole_in(${value}, ${search}, ${word})`
-  return sql`coalesce(visible_text(${value}, ${OWN_NAMES}) LIKE fold_text(${containing(word)}), false)`
+  return showsText('contacts', value, word)
+}
+
+/** Whether a text of a record contains a word, as AI agents see it. What is hidden is looked up only in texts that match. */
+export function showsText(
+  table: 'contacts' | 'companies',
+  text: RawBuilder<unknown>,
+  word: string,
+): RawBuilder<SqlBool> {
+  const pattern = sql`fold_text(${containing(word)})`
+  return sql`CASE WHEN fold_text(${text}) LIKE ${pattern}
+    THEN visible_text(${text}, ${namesHiddenIn(table, text)}) LIKE ${pattern} ELSE false END`
 }

@@ -157,6 +157,35 @@ CREATE FUNCTION numeric_property(properties jsonb, key text) RETURNS numeric LAN
       THEN (properties ->> key)::numeric
   END;
 
+-- The same, of what AI agents see: without phone numbers, which are written like numbers, whatever the property's name.
+CREATE FUNCTION visible_number(properties jsonb, key text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE
+    WHEN jsonb_typeof(properties -> key) = 'string' AND btrim(properties ->> key) ~ '^(\+|0)[0-9]{7,}$' THEN NULL
+    WHEN length(regexp_replace(properties ->> key, '\D', '', 'g')) >= 6 AND EXISTS (
+      SELECT FROM jsonb_each_text(properties) AS each (name, value)
+      WHERE name <> key AND name ~* 'phone|mobile|cell|tel|fax|whatsapp'
+        AND length(regexp_replace(value, '\D', '', 'g')) >= 6
+        AND right(regexp_replace(value, '\D', '', 'g'), 9) = right(regexp_replace(properties ->> key, '\D', '', 'g'), 9))
+      THEN NULL
+    ELSE numeric_property(properties, key)
+  END;
+
+-- The first and last names of the contacts that a text names in full, for visible_text.
+CREATE FUNCTION names_in(of_tenant uuid, value text) RETURNS text[] LANGUAGE sql STABLE PARALLEL SAFE
+  RETURN (
+    WITH split AS (
+      SELECT word, lag(word) OVER (ORDER BY place) || ' ' || word AS pair
+      FROM regexp_split_to_table(lower(value), '[^[:alnum:]]+') WITH ORDINALITY AS parts (word, place)
+    ), words AS (
+      SELECT array_agg(word) || array_agg(pair) AS list FROM split
+    )
+    SELECT coalesce(array_agg(name), '{}')
+    FROM words, contacts AS named, LATERAL (VALUES
+      (named.properties ->> 'firstname' || ' ' || (named.properties ->> 'lastname')),
+      (named.properties ->> 'firstname'), (named.properties ->> 'lastname')) AS names (name)
+    WHERE named.tenant_id = of_tenant AND named.sort_lastname = ANY(words.list) AND named.sort_firstname = ANY(words.list)
+  );
+
 -- The properties with personal names: those that match a regular expression, or are listed, without case, spaces, hyphens
 -- and underscores. Long values are left out: nobody mentions them in other texts, and a contact may have many.
 CREATE FUNCTION personal_values(properties jsonb, names text, listed text[]) RETURNS jsonb

@@ -133,17 +133,17 @@ test('a conversation is created, extended, and unchanged by repeated messages', 
 test("a visitor's identification keeps its contact's conversations and gives it both kinds of events", async () => {
   const visit = (event: string) =>
     tenant.track({ visitor_id: 'v', events: [{ event, timestamp: '2026-01-01T00:00:00Z' }] })
-  await push(conversation('t', [message('unknown')]))
+  await push(conversation('t', [message('before')]))
   await visit('anonymous')
   const { contact_id } = (await tenant.call('POST', '/v1/identify', { visitor_id: 'v', email: 'ada@example.com' })).body
-  await push(conversation('t', [message('known')]))
+  await push(conversation('t', [message('after')]))
   await visit('identified')
 
   const { conversations, total_items } = await read(contact_id)
   expect(total_items).toBe(1)
   expect(conversations[0].messages.map((each: { message_id: string }) => each.message_id).sort()).toEqual([
-    'known',
-    'unknown',
+    'after',
+    'before',
   ])
   // A message is an event of the contacts that exist when it is recorded.
   const { events } = (await tenant.call('GET', `/v1/contacts/events/${contact_id}`)).body
@@ -153,7 +153,7 @@ test("a visitor's identification keeps its contact's conversations and gives it 
   ])
   expect(found.sort()).toEqual([
     ['anonymous', undefined],
-    ['chat_message_received', 'known'],
+    ['chat_message_received', 'after'],
     ['identified', undefined],
   ])
 })
@@ -253,6 +253,21 @@ test('an invalid record does not affect the others, and its error names the fiel
   }
   expect((await read(ada)).total_items).toBe(1)
 })
+
+test.each(['undefined', 'null', '[object Object]', '{{id}}', '0'])(
+  'a conversation or a message under the id %j fails alone: it joins no strangers, and hides no message',
+  async (junk) => {
+    const of = (email: string) => ({ contact: { email } })
+    const { results } = await push(
+      conversation(junk, [message('1')], of('a@example.com')),
+      conversation('t', [message(junk)], of('b@example.com')),
+      conversation('1000', [message('10')], of('c@example.com')),
+    )
+    expect(results.map(({ status }: { status: string }) => status)).toEqual(['failed', 'failed', 'created'])
+    expect(results[0].error.message).toContain('thread_key: ')
+    expect(results[1].error.message).toContain('messages[0].message_id: ')
+  },
+)
 
 describe('an invalid request is 400', () => {
   test.each([

@@ -118,6 +118,13 @@ test('of two rows of one contact, the later one wins, and both are `updated` if 
   expect((await everything()).details[0].contact.properties.city).toBe('Bonn')
 })
 
+test('of two rows of one contact, an opt-out in the first counts, whatever the second says', async () => {
+  await importText('email,Email Opt Out,city\nada@example.com,true,Rome\nada@example.com,false,Oslo\n')
+  expect(await ada()).toMatchObject({ properties: { city: 'Oslo' }, consent: { property: 'Email Opt Out' } })
+  await importText('email,Email Opt Out,city\nada@example.com,false,Rome\nada@example.com,false,Oslo\n')
+  expect(await ada()).toMatchObject({ consent: null })
+})
+
 test('importing a file again overwrites changes made since by another source', async () => {
   const content = 'email,city\nada@example.com,Rome\nada@example.com,Oslo\n'
   await importText(content)

@@ -344,3 +344,94 @@ test('an address is found as a whole in any of its spellings, and not by a part 
     expect([part, await total(part)]).toEqual([part, 0])
   }
 })
+
+test('a name of another contact in a text is found as a whole only, in contacts, companies and segments', async () => {
+  const own = await createTestTenant(service)
+  await own.contact('xanthe@quillmark.example', { firstname: 'Xanthe', lastname: 'Vorbis Lund' })
+  const about = 'Aide of Xanthe Vorbis Lund, finance'
+  await own.contact('bodo@plain.example', { jobtitle: about, company: 'Xanthe Vorbis Lund Consulting', topic: about })
+  const company = { name: 'Xanthe Vorbis Lund Consulting', domain: 'consulting.example', properties: { topic: about } }
+  expect((await own.call('POST', '/v1/companies', company)).status).toBe(201)
+  const found = async (name: string, args: object): Promise<number> => {
+    const { body } = await callMcp(service, own.key, 'tools/call', { name, arguments: args })
+    expect([args, body.result.isError ? body.result.content : null]).toEqual([args, null])
+    const { total, count } = body.result.structuredContent
+    return total ?? count
+  }
+  for (const part of ['xan', 'anthe', 'vorb', 'lun', 'the vor']) {
+    for (const property of ['jobtitle', 'company', 'topic']) {
+      const filter = filterOf(property, 'contains', part)
+      expect([part, property, await found('search_contacts', { filter })]).toEqual([part, property, 0])
+      expect([part, property, await found('preview_segment', { filter })]).toEqual([part, property, 0])
+    }
+    for (const property of ['name', 'topic']) {
+      const filter = filterOf(property, 'contains', part)
+      expect([part, property, await found('search_companies', { filter })]).toEqual([part, property, 0])
+    }
+    expect([part, await found('search_contacts', { query: `${part} consulting` })]).toEqual([part, 0])
+    expect([part, await found('search_companies', { query: part })]).toEqual([part, 0])
+  }
+  for (const part of ['aid', 'financ']) {
+    for (const tool of ['search_contacts', 'search_companies']) {
+      expect([part, tool, await found(tool, { filter: filterOf('topic', 'contains', part) })]).toEqual([part, tool, 1])
+    }
+  }
+  for (const query of ['consult', 'CONSULTING', 'consulting.ex']) {
+    expect([query, await found('search_companies', { query })]).toEqual([query, 1])
+  }
+  expect(await found('search_contacts', { query: 'consult' })).toBe(1)
+})
+
+test('a phone number under another name is not shown as a number, compared by order, or added up', async () => {
+  const own = await createTestTenant(service)
+  const numbers = { kontakt: '+491715557788', digits: '491715557788', wa: 491715557788, budget: 12_500_000 }
+  const id = await own.contact('phone@numbers.example', { phone: PHONE, ...numbers })
+  const get = async (name: string, args: object) =>
+    (await callMcp(service, own.key, 'tools/call', { name, arguments: args })).body.result.structuredContent
+  const { contact } = await get('get_contact', { contact_id: id })
+  expect(contact.properties).toMatchObject({ kontakt: `phone:${id}`, digits: `phone:${id}`, wa: `phone:${id}` })
+  expect(contact.properties.budget).toBe(12_500_000)
+  for (const property of ['kontakt', 'digits', 'wa']) {
+    for (const [operator, value] of [
+      ['gt', 1],
+      ['lte', '999999999999999'],
+    ] as const) {
+      const filter = filterOf(property, operator, value)
+      expect([property, operator, (await get('search_contacts', { filter, count_only: true })).total]).toEqual([
+        property,
+        operator,
+        0,
+      ])
+    }
+    const args = { entity: 'contacts', group_by: 'country', metric: 'max', metric_field: property }
+    expect([property, (await get('aggregate', args)).buckets]).toEqual([property, [{}]])
+  }
+  const filter = filterOf('budget', 'gt', 12_000_000)
+  expect((await get('search_contacts', { filter, count_only: true })).total).toBe(1)
+  const args = { entity: 'contacts', group_by: 'country', metric: 'max', metric_field: 'budget' }
+  expect((await get('aggregate', args)).buckets).toEqual([{ value: 12_500_000 }])
+})
+
+test('a filter may compare hidden values with 50 candidates at most, however it lists them', async () => {
+  const phones = Array.from({ length: 51 }, (_, index) => `+49 30 ${1_000_000 + index}`)
+  const single = phones.map((value) => ({ property: 'phone', operator: 'equals', value }))
+  const filters = [
+    filterOf('phone', 'in', phones),
+    filterOf('phone', 'not_in', phones),
+    { match: 'any', conditions: [...filterOf('phone', 'in', phones.slice(1)).conditions, single[0]] },
+    {
+      match: 'any',
+      conditions: [
+        { match: 'any', conditions: single.slice(0, 26) },
+        ...filterOf('phone', 'in', phones.slice(0, 25)).conditions,
+      ],
+    },
+  ]
+  for (const filter of filters) {
+    for (const name of ['search_contacts', 'preview_segment']) {
+      expect([name, (await use(name, { filter })).error]).toEqual([name, expect.stringMatching(/^hidden_property: /)])
+    }
+  }
+  expect(await totalOf({ filter: filterOf('phone', 'in', [...phones.slice(2), PHONE]) })).toBe(1)
+  expect(await totalOf({ filter: filterOf('jobtitle', 'in', phones) })).toBe(0)
+})

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { normalizeEmail, parseEmail } from '../platform/email.ts'
+import { parseEmail } from '../platform/email.ts'
 import { containing, endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import {
@@ -55,9 +55,9 @@ function compileProperty(
     case 'not_in':
       return sql`NOT ${isIn(json, [value].flat().map(comparable))}`
     case 'contains':
-      return containsText(property, value, json, visibleOnly ? records : null)
+      return containsText(property, value, json, records, visibleOnly)
     case 'not_contains':
-      return sql`NOT ${containsText(property, value, json, visibleOnly ? records : null)}`
+      return sql`NOT ${containsText(property, value, json, records, visibleOnly)}`
     case 'is_set':
       return isSet(property, records)
     case 'is_not_set':
@@ -72,7 +72,8 @@ function compileProperty(
       return sql`coalesce(${timeOf(property, records)} BETWEEN ${from}::timestamptz AND ${until}::timestamptz, false)`
     }
     default: {
-      const number = sql`numeric_property(${records.properties}, ${property}::text)`
+      const read = visibleOnly ? sql`visible_number` : sql`numeric_property`
+      const number = sql`${read}(${records.properties}, ${property}::text)`
       return sql`coalesce(${number} ${COMPARISONS[operator]} ${String(value).trim()}::numeric, false)`
     }
   }
@@ -91,25 +92,36 @@ function isIn(json: RawBuilder<unknown>, values: readonly string[]): Condition {
 
 /**
  * An address contains what its stored spelling has, or the one with the letters of its domain.
- * @param shown the records, if only what AI agents see of the value is compared
+ * @param visibleOnly whether only what AI agents see of the value is compared
  */
 function containsText(
   property: string,
   value: unknown,
   json: RawBuilder<unknown>,
-  shown: FilteredRecords | null,
+  records: FilteredRecords,
+  visibleOnly: boolean | undefined,
 ): Condition {
-  if (shown !== null) return sql`property_shows(${json}, ${containing(String(value))}, ${shown.hidden})`
-  if (property !== 'email') return sql`property_contains(${json}, ${containing(String(value))})`
-  const text = parseEmail(String(value)) ?? String(value)
+  if (visibleOnly) {
+    const pattern = containing(String(value))
+    const hidden = records.hiddenIn(sql`${json} #>> '{}'`)
+    // What is hidden is looked up only in texts that match.
+    return sql`CASE WHEN property_contains(${json}, ${pattern}) THEN property_shows(${json}, ${pattern}, ${hidden}) ELSE false END`
+  }
+  if (!hasDomain(property, records)) return sql`property_contains(${json}, ${containing(String(value))})`
+  const text = (property === 'email' ? parseEmail(String(value)) : null) ?? String(value)
   const spellings = sql`jsonb_build_array(${json}, readable_domain(${json} #>> '{}'))`
   return sql`property_contains(${spellings}, ${containing(text)})`
 }
 
-/** A value as JSON, written as the stored one is: ids are in lower case, and addresses have one spelling. */
-function comparableJson(property: string, value: unknown, { lowerCase }: FilteredRecords): string {
-  if (typeof value !== 'string' || !lowerCase.includes(property)) return JSON.stringify(value)
-  return JSON.stringify(property === 'email' ? normalizeEmail(value) : value.trim().toLowerCase())
+/** Whether a value is stored with its domain in punycode, or as a domain in it. */
+function hasDomain(property: string, { spelled }: FilteredRecords): boolean {
+  return (property === 'email' || property === 'domain') && Object.hasOwn(spelled, property)
+}
+
+/** A value as JSON, written as the stored one is: ids are in lower case, addresses and domains have one spelling. */
+function comparableJson(property: string, value: unknown, { spelled }: FilteredRecords): string {
+  const spell = Object.hasOwn(spelled, property) ? spelled[property] : undefined
+  return JSON.stringify(typeof value === 'string' && spell ? spell(value) : value)
 }
 
 /** An empty text or list is not a value. */

@@ -48,6 +48,24 @@ async function systemEvents(contactId: string | undefined): Promise<{ event: str
 }
 
 describe('a record', () => {
+  test('an opt-out in one of two records of a person is not undone by the other, only by its own', async () => {
+    const push = async (...records: [id: string, optedOut: unknown][]) => {
+      const sent = records.map(([external_id, has_opted_out_of_email]) => ({
+        external_id,
+        email: 'ada@example.com',
+        properties: { has_opted_out_of_email },
+      }))
+      const { body } = await tenant.call('POST', '/v1/sources/crm/contacts', { records: sent })
+      const { contact } = (await tenant.call('GET', `/v1/contacts/${body.results[0].contact_id}`)).body
+      return contact.properties.has_opted_out_of_email
+    }
+    expect(await push(['contact', true], ['lead', false])).toBe(true)
+    expect(await push(['contact', 'true'])).toBe('true')
+    expect(await push(['lead', null])).toBe('true')
+    expect(await push(['contact', true])).toBe(true)
+    expect(await push(['contact', false], ['lead', false])).toBe(false)
+  })
+
   test('creates and updates a contact, and is `unchanged` when it is repeated', async () => {
     const record = {
       external_id: '1',

@@ -2,6 +2,7 @@ import { applyWrite } from '../contacts/apply-write.ts'
 import { lockStates } from '../contacts/bulk.ts'
 import { changedEvents, storeChange } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { ruleBrokenBy } from '../contacts/consent.ts'
 import { changedKeys } from '../contacts/contact-row.ts'
 import { noteSourceDeletions } from '../contacts/source-deletions.ts'
 import { furtherIdsOf, removeFurtherIds, showSourceId } from '../contacts/source-ids.ts'
@@ -12,7 +13,7 @@ import type { Source } from './apply-records.ts'
 /**
  * Removes a source's records of contacts that were deleted in the source. Values that only this source wrote are removed.
  * Where its value had won, the next source's value is used. The contacts stay, with their events and all other values. A
- * contact that the source still has under another id keeps its record.
+ * contact that the source still has under another id keeps its record. An opt-out stays: who is deleted there has not agreed.
  * @returns how many contacts lost their record.
  */
 export async function removeSourceRecords(
@@ -38,7 +39,8 @@ export async function removeSourceRecords(
     for (const [contactId, [external_id = '']] of furtherIds) await showSourceId(tx, contactId, { source, external_id })
     for (const { row: before, records } of deleted) {
       const own = records.find((record) => record.source === source)
-      const keys = Object.keys(own?.fields ?? {}).filter((key) => key !== 'email')
+      const staysSilent = (key: string) => ruleBrokenBy(key, own?.fields[key]?.value) !== null
+      const keys = Object.keys(own?.fields ?? {}).filter((key) => key !== 'email' && !staysSilent(key))
       const properties = Object.fromEntries(keys.map((key) => [key, null]))
       const applied = applyWrite(before, records, { source, kind, properties }, before.email, now)
       if (!applied.isRowDirty) continue

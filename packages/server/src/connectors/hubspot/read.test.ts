@@ -269,9 +269,22 @@ describe('HubSpot', () => {
     const counts = await workspace.pull()
     expect([counts.contacts?.deleted, counts.companies?.deleted]).toEqual([1, 1])
     const left = await workspace.contact('ada@example.com')
-    expect(left.properties).toEqual({ email: 'ada@example.com', phone: '+1 555 0199' })
+    expect(left.properties).toEqual({ email: 'ada@example.com', phone: '+1 555 0199', unsubscribed: true })
     // A record that was purged for privacy is in no list, so it must be erased here too.
     expect(await workspace.contact('gone@example.com')).toBeDefined()
+  })
+
+  test('keeps the opt-out of a contact that was deleted there, until somebody else says otherwise', async () => {
+    const optedOut = records.create('contacts', { email: 'out@example.com', firstname: 'Out', hs_email_optout: 'true' })
+    await workspace.connect()
+    records.archive('contacts', optedOut, AGO(2))
+    await workspace.lastReadWas(AGO(6 * 60))
+    expect((await workspace.pull()).contacts?.deleted).toBe(1)
+    const left = await workspace.contact('out@example.com')
+    expect(left.properties).toEqual({ email: 'out@example.com', unsubscribed: true })
+    expect(left.consent).toEqual({ property: 'unsubscribed', value: true, rule: 'unsubscribed' })
+    await workspace.change('out@example.com', { unsubscribed: false })
+    expect((await workspace.contact('out@example.com')).consent).toBeNull()
   })
 
   test('merges contacts that were merged there into a new record', async () => {

@@ -186,7 +186,8 @@ function redactFree(value: unknown, state: State, rules: Rules): unknown {
   if (typeof value === 'string')
     return state.kind === null ? redactText(value, state, rules) : personal(value, state, rules)
   if (typeof value === 'number' || typeof value === 'boolean') {
-    return hides(value, state) ? personal(String(value), state, rules) : value
+    if (hides(value, state)) return personal(String(value), state, rules)
+    return isLong(value, state) ? scrubbedNumber(value, state, rules) : value
   }
   if (value === null || typeof value !== 'object') return value
   if (state.depth >= DEPTH_MAX) return withheld('')
@@ -203,6 +204,16 @@ function hides(value: number | boolean, { kind }: State): boolean {
   if (kind === null || kind === 'free-text') return false
   if (kind === 'value') return true
   return typeof value === 'number' && !(Number.isInteger(value) && Math.abs(value) <= COUNT_MAX)
+}
+
+/** Whether a number may be a phone number although the name of its field does not say so. */
+function isLong(value: number | boolean, { isBag }: State): value is number {
+  return isBag && typeof value === 'number' && Number.isInteger(value) && Math.abs(value) >= 1e6
+}
+
+function scrubbedNumber(value: number, state: State, rules: Rules): number | string {
+  const scrubbed = rules.text(String(value), state)
+  return scrubbed === String(value) ? value : scrubbed
 }
 
 function redactText(value: string, state: State, rules: Rules): string {

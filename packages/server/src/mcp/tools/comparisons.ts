@@ -3,6 +3,8 @@ import type { ToolCall } from '../tool.ts'
 
 /** Comparisons with a whole value. They tell a caller nothing who does not know the value. */
 const WITH_WHOLE_VALUE = ['equals', 'not_equals', 'in', 'not_in', 'is_set', 'is_not_set']
+/** With more values in one filter, a caller could try all numbers of a city. */
+const CANDIDATES_MAX = 50
 /** Deeper filters are rejected by the operation. */
 const LEVELS_MAX = 20
 
@@ -15,12 +17,16 @@ type Entity = 'contacts' | 'companies'
  */
 export async function checkComparisons(call: ToolCall, entity: Entity, filter: unknown): Promise<void> {
   if (!call.isRedacted) return
+  let candidates = 0
   for (const condition of conditionsIn(filter, 1)) {
     const { property, operator } = condition
     if (typeof property !== 'string' || !(await call.isHidden(entity, property))) call.refusePseudonyms(condition)
     else if (typeof operator === 'string' && !WITH_WHOLE_VALUE.includes(operator)) {
       const message = `Values of ${property} are hidden from this connection, so conditions on it can only use ${WITH_WHOLE_VALUE.join(', ')}.`
       throw hiddenProperty(message)
+    } else {
+      candidates += [condition.value].flat().length
+      if (candidates > CANDIDATES_MAX) throw tooManyCandidates(property)
     }
   }
 }
@@ -38,6 +44,11 @@ export async function requireVisible(
 ): Promise<void> {
   if (property === undefined || !(await call.isHidden(entity, property))) return
   throw hiddenProperty(`Values of ${property} are hidden from this connection, so they cannot be ${use}.`)
+}
+
+function tooManyCandidates(property: string): ServiceError {
+  const message = `Values of ${property} are hidden from this connection, so a filter can compare hidden values with at most ${CANDIDATES_MAX} others.`
+  return hiddenProperty(message)
 }
 
 function hiddenProperty(message: string): ServiceError {

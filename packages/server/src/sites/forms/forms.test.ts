@@ -70,6 +70,18 @@ test.each([
   expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(7)
 })
 
+test.each(['undefined', 'null', 'none', ' N/A ', '{{company.domain}}'])(
+  'a company domain %j leaves out the company with a warning, and the lead is stored',
+  async (domain) => {
+    const company_data = { domain, name: 'Acme' }
+    const { status, body } = await submit({ contact_data: { email: 'ada@example.com' }, company_data })
+    expect([status, body.company_id]).toEqual([200, null])
+    expect(body.warnings).toEqual([expect.stringMatching(/^ignored_id: company_data\.domain /)])
+    expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(0)
+    expect((await contactOf(body.contact_id)).contact.properties.email).toBe('ada@example.com')
+  },
+)
+
 test('fields may nest one level', async () => {
   const { body } = await submit({
     contact_data: { email: 'ada@example.com', address: { city: 'Köln', zip: '' } },

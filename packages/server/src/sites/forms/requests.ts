@@ -5,11 +5,12 @@ import { checkProperties, type Properties } from '../../contacts/properties.ts'
 import { underPropertyNames } from '../../contacts/property-names.ts'
 import { flattenTraits } from '../../contacts/traits.ts'
 import { EVENT_TEXT_LENGTH_MAX } from '../../journal/event-record.ts'
-import { hasMoreCharacters } from '../../platform/characters.ts'
+import { hasMoreCharacters, shown } from '../../platform/characters.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { isStorableText } from '../../platform/http/json-body.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
+import { NONE_IGNORED, namesNobody } from '../../platform/ids-of-nobody.ts'
 import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
 import { sendingHost } from '../track/location.ts'
 import { sessionOf } from '../track/session.ts'
@@ -39,12 +40,15 @@ export const FormSubmissionBody = Type.Object(
   { additionalProperties: false },
 )
 
-/** Maps a submission to property names. @throws ServiceError 400 that names every invalid field. */
+/**
+ * Maps a submission to property names. @returns it, with warnings that name what was left out.
+ * @throws ServiceError 400 that names every invalid field.
+ */
 export function parseSubmission(
   formId: string,
   body: Type.Static<typeof FormSubmissionBody>,
   headers: FastifyRequest['headers'],
-): FormSubmission {
+): FormSubmission & { warnings: string[] } {
   if (formId === '' || hasMoreCharacters(formId, ID_LENGTH_MAX) || !isStorableText(formId)) {
     throw validationError([{ path: 'form_id', message: `must be 1 to ${ID_LENGTH_MAX} characters, without NUL` }])
   }
@@ -54,10 +58,11 @@ export function parseSubmission(
   if (sentEmail === undefined) details.push({ path: 'contact_data.email', message: 'is required' })
   else if (email === null) details.push({ path: 'contact_data.email', message: 'is not a valid email address' })
   details.push(...within('contact_data', checkProperties(properties)))
-  const company = parseCompany(toProperties(body.company_data ?? {}), details)
+  const warnings: string[] = []
+  const company = parseCompany(toProperties(body.company_data ?? {}), details, warnings)
   if (email === null || details.length > 0) throw validationError(details)
   const visitorId = body.visitor_id || null
-  return { formId, visitorId, email, properties: properties as Properties, company, page: pageOf(headers) }
+  return { formId, visitorId, email, properties: properties as Properties, company, page: pageOf(headers), warnings }
 }
 
 function pageOf(headers: FastifyRequest['headers']): Page {
@@ -71,9 +76,20 @@ function pageOf(headers: FastifyRequest['headers']): Page {
   }
 }
 
-function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): FormSubmission['company'] {
+function parseCompany(
+  data: Record<string, unknown>,
+  details: ErrorDetail[],
+  warnings: string[],
+): FormSubmission['company'] {
   if (Object.keys(data).length === 0) return null
   const { domain: sentDomain, name, ...properties } = data
+  // People type "none", and hidden fields contain "undefined": neither may lose the lead.
+  if (typeof sentDomain === 'string' && namesNobody(sentDomain, NONE_IGNORED)) {
+    warnings.push(
+      `ignored_id: company_data.domain ${JSON.stringify(shown(sentDomain))} names no company. company_data was ignored.`,
+    )
+    return null
+  }
   const domain = typeof sentDomain === 'string' ? parseCompanyDomain(sentDomain) : null
   if (domain === null) {
     const message = sentDomain === undefined ? 'is required' : 'is not a domain like example.com'

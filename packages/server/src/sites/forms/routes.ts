@@ -75,6 +75,7 @@ export async function formRoutes(
       const parsed = parseSubmission(request.params.form_id, request.body, request.headers)
       const ignored = await dependencies.findIgnoredIds(tenant)
       const visitorId = unlessNobody('visitor_id', parsed.visitorId, ignored, request.warnings)
+      request.warnings.push(...parsed.warnings)
       const submission = { ...parsed, visitorId }
       const { warnings, ...result } = await submitForm(tenant, dependencies, submission)
       request.warnings.push(...warnings)

@@ -27,11 +27,14 @@ export async function tenantOfPage(request: FastifyRequest, findTenantOfHost: Fi
 
 /** 403: the page's domain is not verified, or not by the tenant in question. */
 export function domainNotAllowed(host: string | null): ServiceError {
-  const message =
-    host === null
-      ? 'The request has no page: it needs an Origin or a Referer header.'
-      : `${shown(host, HOST_LENGTH_MAX)} is not one of your verified domains. Add and verify it in the settings.`
-  return new ServiceError(403, 'domain_not_allowed', message)
+  return new ServiceError(403, 'domain_not_allowed', notVerified(host))
+}
+
+/** Why a page is refused, and what to do. */
+export function notVerified(host: string | null): string {
+  return host === null
+    ? 'The request has no page: it needs an Origin or a Referer header.'
+    : `${shown(host, HOST_LENGTH_MAX)} is not one of your verified domains. Add and verify it in the settings.`
 }
 
 /** CORS for this page only: it may read the response and send cookies. */

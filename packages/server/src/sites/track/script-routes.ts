@@ -2,10 +2,14 @@ import type { App } from '../../platform/http/app-types.ts'
 import type { Compressed } from '../../platform/http/compressed.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { errorResponses, fileResponse, ROUTE_ERRORS } from '../../platform/http/responses.ts'
-import { type FindTenantOfHost, tenantOfPage } from './page.ts'
-import { sendTrackerScript } from './script.ts'
+import { sendingHost } from './location.ts'
+import { type FindTenantOfHost, notVerified } from './page.ts'
+import { sendScriptThatSays, sendTrackerScript } from './script.ts'
 
-/** The tracker script. Pages that send an Origin or Referer must be on a verified domain; others are served. */
+/**
+ * The tracker script. A page whose Origin or Referer is not on a verified domain gets a script that only says so: a 403 would
+ * tell whoever installs the tracker nothing but "blocked".
+ */
 export async function scriptRoutes(
   app: App,
   dependencies: {
@@ -21,8 +25,6 @@ export async function scriptRoutes(
     // A module script needs it. "*", so that caches keep one copy for all pages.
     reply.header('access-control-allow-origin', '*')
     rateLimiter.checkScript(request.ip, reply)
-    const { origin, referer } = request.headers
-    if (origin !== undefined || referer !== undefined) await tenantOfPage(request, findTenantOfHost)
   })
   for (const path of new Set(['/tracker.js', scriptPath])) {
     app.get(
@@ -33,17 +35,25 @@ export async function scriptRoutes(
           operationId: 'trackerScript',
           summary: 'The tracker script',
           description:
-            'Minified, compressed with brotli or gzip if the browser accepts it, with an ETag. Include it with one async script tag.',
+            'Minified, compressed with brotli or gzip if the browser accepts it, with an ETag. Include it with one async script tag. A page whose domain is not verified gets a script that calls nothing and says in the console what to do.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/tracker.js',
           response: {
             200: fileResponse('text/javascript', 'The script.'),
-            ...errorResponses([...ROUTE_ERRORS, '403 domain_not_allowed']),
+            ...errorResponses(ROUTE_ERRORS),
           },
         },
       },
-      async (request, reply) => sendTrackerScript(script, request, reply),
+      async (request, reply) => {
+        const { origin, referer } = request.headers
+        const host = sendingHost(request.headers)
+        const isOfPage = origin !== undefined || referer !== undefined
+        if (isOfPage && (host === null || (await findTenantOfHost(host)) === null)) {
+          return sendScriptThatSays(notVerified(host), reply)
+        }
+        return sendTrackerScript(script, request, reply)
+      },
     )
   }
 }

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
@@ -64,26 +65,34 @@ describe('the tracker script', () => {
     expect(other.status).toBe(200)
   })
 
-  test('is served to verified domains and to requests without a page, and refused to the site of a stranger', async () => {
-    expect((await ask({ referer: `https://www.${tenant.site}/a` })).status).toBe(200)
-    expect((await ask({ origin: `https://${tenant.site}` })).status).toBe(200)
-    const strangers: Record<string, string>[] = [
-      { referer: 'https://evil.example/' },
-      { origin: 'null' },
-      { origin: 'https://evil.example' },
-    ]
-    for (const headers of strangers) {
-      const refused = await ask(headers)
-      expect(refused.status).toBe(403)
-      expect(JSON.parse(refused.body.toString()).error.code).toBe('domain_not_allowed')
-    }
+  test('is served to verified domains and to requests without a page', async () => {
+    const tracker = (await ask()).body
+    expect((await ask({ referer: `https://www.${tenant.site}/a` })).body).toEqual(tracker)
+    expect((await ask({ origin: `https://${tenant.site}` })).body).toEqual(tracker)
+  })
+
+  test.each<Record<string, string>>([
+    { referer: 'https://evil.example/' },
+    { origin: 'null' },
+    { origin: 'https://evil.example' },
+  ])('is a script that only says what to do for the page of a stranger: %j', async (headers) => {
+    const { status, headers: sent, body } = await ask(headers)
+    expect(status).toBe(200)
+    expect(sent).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'text/javascript; charset=utf-8' })
+    expect(sent).not.toHaveProperty('set-cookie')
+    const said: string[] = []
+    // Nothing but a console: a script that calls or sets anything else would throw.
+    runInNewContext(body.toString(), { console: { warn: (text: string) => said.push(text) } })
+    expect(said).toEqual([expect.stringMatching(/nothing is recorded\. .*(evil\.example is not one|has no page)/)])
   })
 
   test('can be loaded as a module by pages of verified domains only', async () => {
     expect((await ask({ origin: `https://${tenant.site}` })).headers).toMatchObject({
       'access-control-allow-origin': '*',
     })
-    expect((await ask({ origin: 'https://evil.example' })).status).toBe(403)
+    const stranger = await ask({ origin: 'https://evil.example' })
+    expect(stranger.headers).toMatchObject({ 'access-control-allow-origin': '*' })
+    expect(stranger.body.toString()).toMatch(/^console\.warn\("[^\n]*"\)\n$/)
   })
 
   test('is also served at the configured path, and sends its events to the configured path', async () => {

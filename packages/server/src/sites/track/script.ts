@@ -26,6 +26,13 @@ export function sendTrackerScript(script: Compressed, request: FastifyRequest, r
   return sendCompressed(script, CACHE_CONTROL, request, reply)
 }
 
+/** Sends a script that only writes a message to the console. It is not cached, so that the tracker replaces it at once. */
+export function sendScriptThatSays(message: string, reply: FastifyReply): FastifyReply {
+  return reply
+    .headers({ 'cache-control': 'no-store', 'content-type': 'text/javascript; charset=utf-8' })
+    .send(`console.warn(${JSON.stringify(`Customer Data Service: nothing is recorded. ${message}`)})\n`)
+}
+
 /** From `/a/s.js`, `/a/t` is `t` and `/b/t` is `../b/t`. */
 function relativePath(from: string, to: string): string {
   const origin = from.split('/').slice(1, -1)
