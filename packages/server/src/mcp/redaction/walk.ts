@@ -187,7 +187,7 @@ function redactFree(value: unknown, state: State, rules: Rules): unknown {
     return state.kind === null ? redactText(value, state, rules) : personal(value, state, rules)
   if (typeof value === 'number' || typeof value === 'boolean') {
     if (hides(value, state)) return personal(String(value), state, rules)
-    return isLong(value, state) ? scrubbedNumber(value, state, rules) : value
+    return isLong(value) ? scrubbedNumber(value, state, rules) : value
   }
   if (value === null || typeof value !== 'object') return value
   if (state.depth >= DEPTH_MAX) return withheld('')
@@ -207,8 +207,8 @@ function hides(value: number | boolean, { kind }: State): boolean {
 }
 
 /** Whether a number may be a phone number although the name of its field does not say so. */
-function isLong(value: number | boolean, { isBag }: State): value is number {
-  return isBag && typeof value === 'number' && Number.isInteger(value) && Math.abs(value) >= 1e6
+function isLong(value: number | boolean): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) >= 1e6
 }
 
 function scrubbedNumber(value: number, state: State, rules: Rules): number | string {
