@@ -105,7 +105,9 @@ function wordsOf(plain: string, bag: Bag): Mentions {
 }
 
 /** Dimensions and properties whose values the service chose. */
-const OF_SERVICE = listOf('lifecycle_stage lead_status day week month created_day browser os device_type source')
+const OF_SERVICE = listOf(
+  'lifecycle_stage lead_status day week month created_day browser os device_type domain referring_domain source',
+)
 /** Names of events stay legible: a site that names an event after a person usually does so by accident. */
 const OF_EVENTS = listOf('event event_type')
 
