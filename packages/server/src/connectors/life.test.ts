@@ -174,17 +174,25 @@ describe('a pull', () => {
     system.pages = [{ contacts: [person(1), bad, { ...person(3), email: 'no address' }] }]
     const path = await connect(tenant)
     const run = await pulled(tenant, path)
-    expect(run.counts).toEqual({ people: { created: 2, failed: 1 } })
+    expect(run.counts).toEqual({ people: { created: 1, failed: 2 } })
     const { errors, pagination } = (await tenant.call('GET', `${path}/errors`)).body
-    expect(errors).toMatchObject([{ object: 'people', external_id: '2', code: 'validation_error', run_id: run.run_id }])
-    expect(pagination.total_items).toBe(1)
+    const failed = { object: 'people', run_id: run.run_id }
+    expect(errors.toSorted(byExternalId)).toMatchObject([
+      { ...failed, external_id: '2', code: 'validation_error' },
+      { ...failed, external_id: '3', code: 'invalid_email', message: expect.stringContaining('no address') },
+    ])
+    expect(pagination.total_items).toBe(2)
     await post(`${path}/reread`, { since: '2026-01-01' })
     const again = await pulled(tenant, path, run.run_id)
-    expect(again.counts).toEqual({ people: { unchanged: 2, failed: 1 } })
+    expect(again.counts).toEqual({ people: { unchanged: 1, failed: 2 } })
     expect(system.requests.at(-1)?.query.get('since')).toBe('2026-01-01T00:00:00.000Z')
-    expect(await countContacts()).toBe(2)
+    expect(await countContacts()).toBe(1)
   })
 })
+
+function byExternalId(one: { external_id: string }, other: { external_id: string }): number {
+  return one.external_id < other.external_id ? -1 : 1
+}
 
 describe('what a person does during a pull wins', () => {
   beforeEach(() => {
