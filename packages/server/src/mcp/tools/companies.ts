@@ -41,35 +41,41 @@ export const COMPANY_TOOLS: readonly Tool[] = [
   tool({
     name: 'get_company',
     title: 'Get a company',
-    description: 'All properties of one company, and its first contacts.',
-    uses: ['getCompany', 'listCompanyContacts'],
+    description: 'All properties of one company and, with the scope contacts:read, its first contacts.',
+    uses: ['getCompany'],
     input: { company_id: idInput() },
     output: {
       company: record({ ...companyRow, external_id: text, updated_at: text }),
-      total_contacts: count,
-      contacts: listOf(
-        record({
-          contact_id: text,
-          ...Object.fromEntries(SUMMARY_PROPERTIES.map((name) => [name, Type.Optional(Type.Unknown())])),
-        }),
+      total_contacts: Type.Optional(count),
+      contacts: Type.Optional(
+        listOf(
+          record({
+            contact_id: text,
+            ...Object.fromEntries(SUMMARY_PROPERTIES.map((name) => [name, Type.Optional(Type.Unknown())])),
+          }),
+        ),
       ),
     },
     async run(call, { company_id }) {
       const [{ company }, people] = await Promise.all([
         call.operate('getCompany', { company_id }),
-        call.operate('listCompanyContacts', { company_id, limit: ROWS }),
+        call.may('listCompanyContacts') ? call.operate('listCompanyContacts', { company_id, limit: ROWS }) : null,
       ])
       return compactRecord({
         company: pick(company, [...ROW, 'external_id', 'updated_at']),
-        total_contacts: totalOf(people),
-        contacts: (people.contacts as Values[]).map(({ contact_id, properties }) => ({
-          contact_id,
-          ...pick(properties, SUMMARY_PROPERTIES),
-        })),
+        ...(people === null ? {} : contactsOf(people)),
       })
     },
   }),
 ]
+
+function contactsOf(people: Values): Values {
+  const contacts = (people.contacts as Values[]).map(({ contact_id, properties }) => ({
+    contact_id,
+    ...pick(properties, SUMMARY_PROPERTIES),
+  }))
+  return { total_contacts: totalOf(people), contacts }
+}
 
 /** A row with only some of its properties. */
 function withProperties(row: Values, fields: string | undefined): Values {
