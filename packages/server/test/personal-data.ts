@@ -1,4 +1,6 @@
+import Type, { type TObject, type TSchema } from 'typebox'
 import { expect } from 'vitest'
+import { OPERATIONS } from '../src/assembly/all-operations.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
 import { insertMailbox, MAIL, propose } from './actions.ts'
 import { send } from './hooks.ts'
@@ -38,6 +40,14 @@ const TOKENS = [
   '1984-03-09', 'profiletoken', 'avatartoken', 'bioflugel', '203.0.113.77', 'zedtoken', 'ownertoken', 'notetoken', 'subjecttoken',
   'bodytoken', 'rawtoken', 'oldtoken', 'formtoken', 'querytoken', 'fragmenttoken', 'chattoken', 'strangertoken', 'lossttoken', 'dottedtoken', '80997',
 ] // biome-ignore format: a list
+
+/** What the operation of a route declares about its response; nothing for other values. */
+export function schemaOfResponse(route?: string): TObject | TSchema {
+  if (route === undefined) return {}
+  const operation = OPERATIONS.find(({ http }) => http === route)
+  if (operation === undefined) throw new Error(`There is no operation ${route}.`)
+  return Type.Object({ status: Type.Literal('success'), ...operation.output })
+}
 
 /** The body of a successful response. */
 export async function bodyOf(tenant: TestTenant, method: string, path: string, body?: unknown) {

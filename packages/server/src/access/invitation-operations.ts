@@ -4,6 +4,7 @@ import { RoleName } from '../operations/roles.ts'
 import { emailInput } from '../platform/http/inputs.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
+import { personal } from '../platform/personal.ts'
 import { type InvitationMail, linkToShow, mailInvitation } from './invitation-mail.ts'
 import {
   deleteInvitation,
@@ -119,7 +120,7 @@ export const INVITATION_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Delete an invitation: its link stops working',
     input: InvitationPath,
-    output: { deleted: Type.Literal(true), invitation_id: Id, email: Type.String(), role: RoleName },
+    output: { deleted: Type.Literal(true), invitation_id: Id, email: Type.String(personal('email')), role: RoleName },
     async run({ tenant, ...caller }, { invitation_id }) {
       const deleted = await deleteInvitation(tenant, caller, invitation_id)
       return { deleted: true as const, ...deleted }

@@ -9,6 +9,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
+import { personal } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { accountsWithin, isMember } from './accounts.ts'
@@ -22,7 +23,7 @@ const TOKEN_BYTES = 32
 /** Pending invitations per tenant. */
 const INVITATIONS_MAX = 100
 export const Invitation = Type.Object(
-  { invitation_id: Id, email: Type.String(), role: RoleName, expires_at: Timestamp },
+  { invitation_id: Id, email: Type.String(personal('email')), role: RoleName, expires_at: Timestamp },
   { title: 'Invitation' },
 )
 export type Invitation = Static<typeof Invitation>

@@ -3,6 +3,7 @@ import { isRole, type Role, RoleName } from '../operations/roles.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Timestamp } from '../platform/http/responses.ts'
+import { personal } from '../platform/personal.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Stores, Tenant } from '../platform/tenant.ts'
 import { accountsWithin, stopVouching } from './accounts.ts'
@@ -10,7 +11,13 @@ import { deleteInvitationsOfMember } from './invitations.ts'
 import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 
 export const Member = Type.Object(
-  { user_id: Id, email: Type.String(), name: Type.String(), role: RoleName, joined_at: Timestamp },
+  {
+    user_id: Id,
+    email: Type.String(personal('email')),
+    name: Type.String(personal('name')),
+    role: RoleName,
+    joined_at: Timestamp,
+  },
   { title: 'Member' },
 )
 export type Member = Static<typeof Member>

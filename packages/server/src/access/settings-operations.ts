@@ -6,9 +6,10 @@ import { operationsWith } from '../operations/declare.ts'
 import { WRITES_DATA } from '../operations/further-scopes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
+import { LABEL, TEXT } from '../platform/personal.ts'
 import { liveApiKeys } from './api-keys.ts'
 import { requireSignature, rotateIdentitySecret, setIgnoredIds } from './identification-settings.ts'
 import { readTenantObject, TenantObject } from './tenant-object.ts'
@@ -196,11 +197,11 @@ const Limits = {
 const SeenEvent = Type.Object(
   {
     event_id: Id,
-    event: Type.String(),
+    event: Type.String(LABEL),
     timestamp: Timestamp,
-    url: Nullable(Type.String()),
-    visitor_id: Type.String(),
-    contact_id: Nullable(Id),
+    url: Nullable(Type.String(TEXT)),
+    visitor_id: Type.String(TEXT),
+    contact_id: Nullable(ContactId),
   },
   { title: 'SeenEvent' },
 )

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { bag, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { type SegmentFilter, SegmentFilterSchema } from '../segments/filter.ts'
 import type { ActionType, Capability } from './action-types.ts'
@@ -76,23 +77,24 @@ export const AGENT_COLUMNS = [
 
 export type AgentRow = Pick<Selectable<TenantTables['agents']>, (typeof AGENT_COLUMNS)[number]>
 
-const Settings = <T>(description: string) => Type.Unsafe<T>({ type: 'object', additionalProperties: true, description })
+const Settings = <T>(description: string) =>
+  Type.Unsafe<T>({ type: 'object', additionalProperties: true, description, ...bag('template') })
 
 /** An agent as the API returns it. */
 export const Agent = Type.Object(
   {
     agent_id: Id,
     _id: Id,
-    name: Type.String(),
-    description: Nullable(Type.String()),
-    playbook_template: Nullable(Type.String({ examples: ['cold_outreach'] })),
+    name: Type.String(TEXT),
+    description: Nullable(Type.String(TEXT)),
+    playbook_template: Nullable(Type.String({ examples: ['cold_outreach'], ...WORD })),
     playbook: Settings<Playbook>('As sent.'),
-    capabilities: Type.Array(Type.String(), { examples: [['email', 'notes']] }),
+    capabilities: Type.Array(Type.String(WORD), { examples: [['email', 'notes']] }),
     identity_id: Nullable(Id),
     monitoring: Type.Object({
       filter: Type.Optional(Type.Union([SegmentFilterSchema, Type.Object({ segment_id: Id })])),
-      schedule_cron: Type.Optional(Type.String({ examples: ['0 9 * * 1-5'] })),
-      time_zone: Type.Optional(Type.String({ examples: ['Europe/Berlin'] })),
+      schedule_cron: Type.Optional(Type.String({ examples: ['0 9 * * 1-5'], ...WORD })),
+      time_zone: Type.Optional(Type.String({ examples: ['Europe/Berlin'], ...WORD })),
       max_contacts_per_run: Type.Integer(),
     }),
     llm_config: Settings<LlmConfig>('As sent. API keys are never stored here.'),

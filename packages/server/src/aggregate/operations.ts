@@ -5,6 +5,7 @@ import { hiddenFromSearch } from '../contacts/search.ts'
 import { JoinedCompany, JoinedContact } from '../events/event-object.ts'
 import { operation, type Redaction } from '../operations/declare.ts'
 import { Nullable } from '../platform/http/responses.ts'
+import { valueNamedBy, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Bucket, METRICS } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
@@ -29,13 +30,14 @@ export const AGGREGATE_OPERATIONS = [
     input: AGGREGATE_FIELDS,
     body: AggregateBody,
     output: {
-      entity: Type.String(),
-      group_by: Type.String(),
+      entity: Type.String(WORD),
+      group_by: Type.String(WORD),
       metric: Type.Unsafe<(typeof METRICS)[number]>({ type: 'string', enum: METRICS }),
       buckets: Type.Array(
         Type.Object({
           key: Type.Union([Type.String(), Type.Boolean(), Type.Null()], {
             description: 'null if the value is missing.',
+            ...valueNamedBy('group_by'),
           }),
           value: Type.Union([Type.Number(), Type.Null()], {
             description: 'null if no record in the bucket has a number.',

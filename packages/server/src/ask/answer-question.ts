@@ -63,8 +63,8 @@ export async function answerQuestion(asking: Asking): Promise<string> {
       describeTool({ description: each.description, inputSchema: jsonSchema(plain(each.input)) }),
     ]),
   )
-  const { question } = await redactor.redact({ question: asking.question })
-  const messages: ModelMessage[] = [{ role: 'user', content: String(question) }]
+  const question = await redactor.redactText(asking.question)
+  const messages: ModelMessage[] = [{ role: 'user', content: question }]
 
   for (let round = 0; ; round++) {
     const isLast = round === ROUNDS_MAX

@@ -1,8 +1,9 @@
 import Type from 'typebox'
 import type { FindNames } from '../operations/audit.ts'
-import { AuditLogEntry } from '../operations/audit-list.ts'
+import { AuditLogEntry, PERSONAL_SUBJECTS } from '../operations/audit-list.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { isUuid } from '../platform/ids.ts'
+import { personal, TEXT, when } from '../platform/personal.ts'
 import type { Stores, Tenant } from '../platform/tenant.ts'
 
 /** An entry with the name of its subject. */
@@ -11,6 +12,7 @@ export const NamedAuditEntry = Type.Object(
     ...AuditLogEntry.properties,
     subject_name: Nullable(
       Type.String({
+        ...when('subject_kind', PERSONAL_SUBJECTS, personal('name'), TEXT),
         description: "The subject's name now; if it is gone, the one in details. null if neither exists.",
       }),
     ),

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
-import { type Properties, PropertiesOutput, type PropertyChanges } from '../contacts/properties.ts'
+import { CompanyProperties, type Properties, type PropertyChanges } from '../contacts/properties.ts'
 import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { LABEL, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 
 export const COMPANY_COLUMNS = [
@@ -29,10 +30,10 @@ export const Company = Type.Object(
   {
     company_id: Id,
     _id: Id,
-    name: Nullable(Type.String({ examples: ['Analytical Engines'] })),
-    domain: Nullable(Type.String({ examples: ['analytical.example'] })),
-    external_id: Nullable(Type.String(), 'Your own id of the company, from a group call of an SDK.'),
-    properties: PropertiesOutput,
+    name: Nullable(Type.String({ examples: ['Analytical Engines'], ...LABEL })),
+    domain: Nullable(Type.String({ examples: ['analytical.example'], ...WORD })),
+    external_id: Nullable(Type.String(TEXT), 'Your own id of the company, from a group call of an SDK.'),
+    properties: CompanyProperties,
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -1,20 +1,24 @@
 import Type from 'typebox'
 import { etagOf } from '../operations/etag.ts'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { ABOUT_CONTACT, valueNamedBy, WORD } from '../platform/personal.ts'
 import { consentOf } from './consent.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import type { RecentNotes } from './notes/notes.ts'
 import { Note } from './notes/schema.ts'
-import { type Properties, PropertiesOutput, PropertyProvenance, type PropertyValue } from './properties.ts'
+import { ContactProperties, type Properties, PropertyProvenance, type PropertyValue } from './properties.ts'
 import { SUMMARY_PROPERTIES } from './property-catalogue.ts'
 
 const Provenance = Type.Record(Type.String(), PropertyProvenance)
 
 const Consent = Type.Object(
   {
-    property: Type.String({ examples: ['unsubscribed'] }),
+    property: Type.String({ examples: ['unsubscribed'], ...WORD }),
     value: Type.Unsafe<PropertyValue>(
-      Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Array(Type.Unknown())], { examples: [true] }),
+      Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Array(Type.Unknown())], {
+        examples: [true],
+        ...valueNamedBy('property'),
+      }),
     ),
     rule: Type.Enum(['do_not_contact', 'unsubscribed', 'bounced'], {
       description: 'The guardrail that outreach to the contact breaks; `bounced` concerns only mail.',
@@ -28,15 +32,19 @@ const Consent = Type.Object(
 )
 
 const FIELDS = {
-  contact_id: Id,
-  _id: Type.String({ format: 'uuid', description: 'Transitional alias of contact_id; will be removed.' }),
-  properties: PropertiesOutput,
+  contact_id: ContactId,
+  _id: Type.String({
+    format: 'uuid',
+    description: 'Transitional alias of contact_id; will be removed.',
+    ...ABOUT_CONTACT,
+  }),
+  properties: ContactProperties,
   consent: Nullable(Consent),
   associations: Type.Object({ companies: Type.Array(Id) }),
   company_id: Nullable(Id),
   first_seen_at: Timestamp,
   segment_ids: Type.Array(Id),
-  creation_source: Type.String({ examples: ['manual'] }),
+  creation_source: Type.String({ examples: ['manual'], ...WORD }),
   created_at: Timestamp,
   updated_at: Timestamp,
   notes: Type.Array(Note),
@@ -53,9 +61,9 @@ export const Contact = Type.Object(FIELDS, { title: 'Contact' })
 /** A contact in the list of a segment's members. */
 export const SegmentMember = Type.Object(
   {
-    contact_id: Id,
+    contact_id: ContactId,
     _id: FIELDS._id,
-    properties: PropertiesOutput,
+    properties: ContactProperties,
     company_id: FIELDS.company_id,
     segment_ids: FIELDS.segment_ids,
     created_at: Timestamp,

@@ -6,7 +6,8 @@ import { includesSystem } from '../events/requests.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, wordList } from '../platform/http/query-parameters.ts'
-import { Id, Timestamp } from '../platform/http/responses.ts'
+import { ContactId, Timestamp } from '../platform/http/responses.ts'
+import { TEXT } from '../platform/personal.ts'
 import type { WriteDependencies } from './change-log.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
@@ -38,7 +39,7 @@ const tag = 'Contacts'
 const ContactPath = { contact_id: idInPath('contact') }
 const ReadContact = Type.Intersect([
   Contact,
-  Type.Object({ _summary: Type.String({ description: 'One line for people; do not parse it.' }) }),
+  Type.Object({ _summary: Type.String({ description: 'One line for people; do not parse it.', ...TEXT }) }),
 ])
 /** The option of `contact update`; `none` removes the company. */
 const COMPANY_OR_NONE = {
@@ -164,7 +165,7 @@ export const CONTACT_OPERATIONS = [
     },
     output: {
       events: Type.Union([Type.Array(PlainEvent), Type.Array(ContactEvent)]),
-      contact_id: Id,
+      contact_id: ContactId,
       total_items: Type.Integer({ description: 'The number of matching events.' }),
       returned: Type.Integer({ description: 'The number of events in this response, at most 1,000.' }),
     },
@@ -222,7 +223,7 @@ export const CONTACT_OPERATIONS = [
     scope: 'contacts:write',
     summary: 'Delete a contact and its notes; its events remain',
     input: ContactPath,
-    output: { deleted: Type.Literal(true), contact_id: Id },
+    output: { deleted: Type.Literal(true), contact_id: ContactId },
     ifMatch: true,
     errors: ['404 contact_merged'],
     unaudited: 'recorded as an event',

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { hasMoreCharacters, shown } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { Timestamp } from '../platform/http/responses.ts'
+import { bag, WORD } from '../platform/personal.ts'
 import { withoutConsent } from './consent.ts'
 import { LIFECYCLE_STAGES } from './property-catalogue.ts'
 
@@ -29,13 +30,23 @@ export const PropertiesInput = Type.Unsafe<PropertyChanges>({
 })
 
 /** Who wrote a property. */
-export const PropertyProvenance = Type.Object({ source: Type.String(), updated_at: Timestamp }, { title: 'Provenance' })
-
-export const PropertiesOutput = Type.Unsafe<Properties>(
-  Type.Record(Type.String(), Type.Union([Scalar, Type.Array(Scalar)]), {
-    examples: [{ email: 'ada@example.com', firstname: 'Ada', lifecyclestage: 'lead' }],
-  }),
+export const PropertyProvenance = Type.Object(
+  { source: Type.String(WORD), updated_at: Timestamp },
+  { title: 'Provenance' },
 )
+
+function propertiesOf(entity: 'contact' | 'company') {
+  return Type.Unsafe<Properties>(
+    Type.Record(Type.String(), Type.Union([Scalar, Type.Array(Scalar)]), {
+      examples: [{ email: 'ada@example.com', firstname: 'Ada', lifecyclestage: 'lead' }],
+      ...bag(entity),
+    }),
+  )
+}
+
+/** Schemas of `properties` in a response. */
+export const ContactProperties = propertiesOf('contact')
+export const CompanyProperties = propertiesOf('company')
 
 /** All problems of sent properties; empty if they can be stored. */
 export function checkProperties(properties: Record<string, unknown>): ErrorDetail[] {

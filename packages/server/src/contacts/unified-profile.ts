@@ -2,6 +2,7 @@ import type { ExpressionBuilder } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { TEXT, VALUE_OF_KEY, WITHHELD, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { ContactRow } from './contact-row.ts'
 import { PropertyProvenance, type PropertyValue } from './properties.ts'
@@ -26,7 +27,7 @@ export const UnifiedProfile = Type.Object(
     sources: Type.Record(
       Type.String(),
       Type.Object({
-        external_id: Type.Optional(Type.String()),
+        external_id: Type.Optional(Type.String(TEXT)),
         first_seen_at: Optional,
         updated_at: Optional,
         synced_at: Optional,
@@ -38,18 +39,18 @@ export const UnifiedProfile = Type.Object(
       Type.Object({
         unique_values: Type.Array(
           Type.Object({
-            value: Type.Unknown(),
+            value: Type.Unknown(VALUE_OF_KEY),
             sources: Type.Array(PropertyProvenance),
           }),
         ),
-        all_sources: Type.Array(Type.String()),
+        all_sources: Type.Array(Type.String(WORD)),
         has_conflict: Type.Boolean(),
       }),
     ),
     created_at: Timestamp,
     updated_at: Timestamp,
     enriched_at: Nullable(Timestamp),
-    raw_data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    raw_data: Type.Optional(Type.Record(Type.String(), Type.Unknown(), WITHHELD)),
   },
   { title: 'UnifiedProfile' },
 )

@@ -11,7 +11,7 @@ import { countEvents } from '../events/list.ts'
 import { type Actor, NamedActor } from '../operations/audit.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -32,7 +32,7 @@ export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
 export const Receipt = Type.Object(
   {
     erasure_id: Id,
-    contact_id: Id,
+    contact_id: ContactId,
     /** `verified`: a second run, after everything in flight had arrived, has erased what was left. */
     status: Type.Unsafe<'running' | 'erased' | 'verified'>({ type: 'string', enum: ['running', 'erased', 'verified'] }),
     at: Timestamp,

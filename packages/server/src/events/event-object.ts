@@ -1,23 +1,34 @@
 import Type from 'typebox'
 import type { EventRecord } from '../journal/event-record.ts'
 import { contactsOf, type Owned } from '../owners/owners.ts'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { bag, LABEL, type Marked, personal, TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-const Text = Nullable(Type.String())
+const Text = Nullable(Type.String(TEXT))
 
 export const JoinedContact = Type.Object(
-  { _id: Id, email: Text, firstname: Text, lastname: Text },
+  {
+    _id: ContactId,
+    email: Nullable(Type.String(personal('email'))),
+    firstname: Nullable(Type.String(personal('firstname'))),
+    lastname: Nullable(Type.String(personal('lastname'))),
+  },
   { title: 'JoinedContact' },
 )
 export type JoinedContact = Type.Static<typeof JoinedContact>
-export const JoinedCompany = Type.Object({ _id: Id, name: Text, domain: Text }, { title: 'JoinedCompany' })
+export const JoinedCompany = Type.Object(
+  { _id: Id, name: Nullable(Type.String(LABEL)), domain: Nullable(Type.String(WORD)) },
+  { title: 'JoinedCompany' },
+)
 export type JoinedCompany = Type.Static<typeof JoinedCompany>
 
 interface Column {
   /** As the dashboard shows it. */
   label: string
   description?: string
+  /** What it says about people; without it, the text may name anybody. */
+  mark?: Marked
 }
 
 function columns<Name extends keyof EventRecord, Each extends Column>(of: Record<Name, Each>): Record<Name, Each> {
@@ -27,15 +38,15 @@ function columns<Name extends keyof EventRecord, Each extends Column>(of: Record
 /** Columns of text that are fields under their own names; an empty text is null. */
 const TEXTS = columns({
   url: { label: 'URL' },
-  domain: { label: 'Domain', description: 'Host of url.' },
+  domain: { label: 'Domain', description: 'Host of url.', mark: WORD },
   visitor_id: { label: 'Visitor' },
   session_id: { label: 'Session' },
   referrer: { label: 'Referrer' },
-  referring_domain: { label: 'Referring domain' },
-  browser: { label: 'Browser' },
-  os: { label: 'Operating system' },
-  device_type: { label: 'Device' },
-  screen: { label: 'Screen' },
+  referring_domain: { label: 'Referring domain', mark: WORD },
+  browser: { label: 'Browser', mark: WORD },
+  os: { label: 'Operating system', mark: WORD },
+  device_type: { label: 'Device', mark: WORD },
+  screen: { label: 'Screen', mark: WORD },
   user_agent: { label: 'User agent' },
   analytics_user_id: {
     label: 'Analytics user id',
@@ -57,12 +68,18 @@ const FLAG_NAMES = Object.keys(FLAGS) as (keyof typeof FLAGS)[]
 const FIELDS = {
   event_id: Id,
   _id: Id,
-  event: Type.String({ examples: ['page_view'] }),
+  event: Type.String({ examples: ['page_view'], ...LABEL }),
   timestamp: Timestamp,
   createdAt: Type.String({ format: 'date-time', description: 'When the service received the event.' }),
-  data: Type.Record(Type.String(), Type.Unknown(), { examples: [{ title: 'Pricing', path: '/pricing' }] }),
-  internal_contact_id: Nullable(Id),
-  ...byName(TEXT_NAMES, (name) => Nullable(Type.String(), TEXTS[name].description)),
+  data: Type.Record(Type.String(), Type.Unknown(), {
+    examples: [{ title: 'Pricing', path: '/pricing' }],
+    ...bag('any'),
+  }),
+  internal_contact_id: Nullable(ContactId),
+  ...byName(TEXT_NAMES, (name) => {
+    const { description, mark = TEXT }: Column = TEXTS[name]
+    return Nullable(Type.String(mark), description)
+  }),
   ...byName(FLAG_NAMES, (name) => Type.Boolean({ description: FLAGS[name].description })),
 }
 
@@ -83,10 +100,10 @@ export const PlainEvent = Type.Object(FIELDS, { title: 'PlainEvent' })
 export const SummaryEvent = Type.Object(
   {
     id: Id,
-    event: Type.String(),
+    event: Type.String(LABEL),
     url: Text,
     timestamp: Timestamp,
-    contact_id: Nullable(Id),
+    contact_id: Nullable(ContactId),
   },
   { title: 'EventSummary' },
 )
@@ -96,7 +113,7 @@ export const CompactEvent = Type.Object(
   {
     event_id: Id,
     _id: Id,
-    event: Type.String(),
+    event: Type.String(LABEL),
     timestamp: Timestamp,
     url: Text,
     title: Text,
@@ -106,7 +123,7 @@ export const CompactEvent = Type.Object(
 
 /** An event in the activity of several contacts. */
 export const ActivityEvent = Type.Object(
-  { id: Id, event: Type.String(), url: Text, timestamp: Timestamp, title: Text },
+  { id: Id, event: Type.String(LABEL), url: Text, timestamp: Timestamp, title: Text },
   { title: 'ActivityEvent' },
 )
 
@@ -115,10 +132,10 @@ export const ContactEvent = Type.Object(
   {
     event_id: Id,
     _id: Id,
-    event: Type.String(),
+    event: Type.String(LABEL),
     timestamp: Timestamp,
     url: Text,
-    contact_id: Nullable(Id),
+    contact_id: Nullable(ContactId),
   },
   { title: 'ContactEvent' },
 )

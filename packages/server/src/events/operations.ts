@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
+import { LABEL, WORD } from '../platform/personal.ts'
 import { EnrichedEvent, SummaryEvent } from './event-object.ts'
 import { eventFilterSchemas, withCompany } from './filters.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
@@ -18,17 +19,17 @@ const tag = 'Events'
 const EventStats = Type.Object({
   total: Type.Integer(),
   by_type: Type.Optional(
-    Type.Array(Type.Object({ type: Type.String(), count: Type.Integer() }), {
+    Type.Array(Type.Object({ type: Type.String(LABEL), count: Type.Integer() }), {
       description: 'The 50 most frequent types.',
     }),
   ),
   by_domain: Type.Optional(
-    Type.Array(Type.Object({ domain: Type.String(), count: Type.Integer() }), {
+    Type.Array(Type.Object({ domain: Type.String(WORD), count: Type.Integer() }), {
       description: 'The 50 most frequent domains.',
     }),
   ),
   by_day: Type.Optional(
-    Type.Array(Type.Object({ date: Type.String({ examples: ['2026-01-31'] }), count: Type.Integer() }), {
+    Type.Array(Type.Object({ date: Type.String({ examples: ['2026-01-31'], ...WORD }), count: Type.Integer() }), {
       description: 'The 90 most recent days (UTC) that have events, in chronological order.',
     }),
   ),
@@ -81,7 +82,7 @@ export const EVENT_OPERATIONS = [
     scope: 'events:read',
     summary: 'List the distinct event names',
     input: { ...pageParameters(1_000, 1_000), include: includeSystem },
-    output: { types: Type.Array(Type.String()), total_items: Type.Integer(), pagination: Pagination },
+    output: { types: Type.Array(Type.String(LABEL)), total_items: Type.Integer(), pagination: Pagination },
     async run({ tenant }, { page, limit, include }) {
       const { types, total } = await listEventTypes(tenant, includesSystem(include), { page, limit })
       return { types, total_items: total, pagination: paginationOf({ page, limit }, total) }

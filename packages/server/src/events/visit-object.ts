@@ -1,34 +1,36 @@
 import Type from 'typebox'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { ContactId, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { LABEL, TEXT, WORD } from '../platform/personal.ts'
 import { EnrichedEvent, isoOf, JoinedCompany, JoinedContact, textOrNull } from './event-object.ts'
 
-const Text = Nullable(Type.String())
-const described = (description: string) => Type.Unsafe<string | null>({ ...Text, description })
+const Text = Nullable(Type.String(TEXT))
+const Word = Nullable(Type.String(WORD))
+const described = (description: string, text = Text) => Type.Unsafe<string | null>({ ...text, description })
 
 /** The events of one session of a visitor. */
 export const Visit = Type.Object(
   {
     visitor_id: Text,
-    session_id: Type.String(),
+    session_id: Type.String(TEXT),
     started_at: Timestamp,
     ended_at: Timestamp,
     duration_seconds: Type.Number({ description: 'From the first to the last event.' }),
     page_views: Type.Integer(),
     event_count: Type.Integer({ description: 'All events, including page views.' }),
-    event_names: Type.Array(Type.String(), { description: 'The names of its events, sorted; at most 50.' }),
+    event_names: Type.Array(Type.String(LABEL), { description: 'The names of its events, sorted; at most 50.' }),
     entry_url: described('URL of the first page.'),
     entry_title: described('Title of the first page.'),
     exit_url: described('URL of the last page.'),
     referrer: described('Referrer of the first page.'),
-    referring_domain: described("Host of the referrer; null if it is the site's own."),
+    referring_domain: described("Host of the referrer; null if it is the site's own.", Word),
     utm_source: described('From the URL of the first page, like the other two.'),
     utm_medium: Text,
     utm_campaign: Text,
-    browser: Text,
-    os: Text,
-    device_type: Text,
+    browser: Word,
+    os: Word,
+    device_type: Word,
     is_bot: Type.Boolean(),
-    internal_contact_id: Nullable(Id),
+    internal_contact_id: Nullable(ContactId),
     contact: Nullable(JoinedContact),
     company: Nullable(JoinedCompany),
   },

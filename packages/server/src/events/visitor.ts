@@ -4,18 +4,20 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { notFound } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
+import { TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isoOf, JoinedContact, textOrNull } from './event-object.ts'
 import type { People } from './people.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
 const ID_LENGTH_MAX = 200
-const Text = Nullable(Type.String())
+const Text = Nullable(Type.String(TEXT))
+const Word = Nullable(Type.String(WORD))
 
 /** A browser or a device, as its events describe it. */
 export const Visitor = Type.Object(
   {
-    visitor_id: Type.String(),
+    visitor_id: Type.String(TEXT),
     contact: Nullable(JoinedContact, 'The contact that the latest event belongs to.'),
     first_seen_at: Timestamp,
     last_seen_at: Timestamp,
@@ -23,10 +25,10 @@ export const Visitor = Type.Object(
     sessions: Type.Integer(),
     first_url: Text,
     first_referrer: Text,
-    browser: Text,
-    os: Text,
-    device_type: Text,
-    screen: Text,
+    browser: Word,
+    os: Word,
+    device_type: Word,
+    screen: Word,
     is_bot: Type.Boolean({ description: 'Whether all its events are from a bot.' }),
   },
   { title: 'Visitor' },

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import Type from 'typebox'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
-import { Id, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
+import { ContactId, Id, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { isClaimed, isFree, newClaim, RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -21,7 +21,7 @@ export const BODY_FIELDS = {
   error: Nullable(RecordError, 'Why the body was skipped or failed, or why the last attempt did not finish.'),
   event: Nullable(Type.String(), 'The name of its event.'),
   event_id: Nullable(Id),
-  contact_id: Nullable(Id),
+  contact_id: Nullable(ContactId),
   contact_status: Nullable(Type.Enum(['created', 'updated', 'unchanged']), 'What happened to the contact.'),
   company_id: Nullable(Id),
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
-import { PropertiesOutput } from '../contacts/properties.ts'
+import { CompanyProperties, ContactProperties } from '../contacts/properties.ts'
 import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { fieldOf, READS_DATA, WRITES_DATA } from '../operations/further-scopes.ts'
@@ -8,6 +8,7 @@ import { conflict, type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Detail, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
+import { LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { applyMapping } from './apply-mapping.ts'
 import { BODIES_KEPT, claimBody, HookBody, listBodies, newestContent, readBody, releaseBody } from './bodies.ts'
@@ -47,14 +48,18 @@ const Preview = {
   ),
   contact: Nullable(
     Type.Object({
-      email: Nullable(Type.String()),
-      user_id: Nullable(Type.String()),
-      external_id: Nullable(Type.String()),
-      properties: PropertiesOutput,
+      email: Nullable(Type.String(personal('email'))),
+      user_id: Nullable(Type.String(TEXT)),
+      external_id: Nullable(Type.String(TEXT)),
+      properties: ContactProperties,
     }),
   ),
   company: Nullable(
-    Type.Object({ domain: Type.String(), name: Nullable(Type.String()), properties: PropertiesOutput }),
+    Type.Object({
+      domain: Type.String(WORD),
+      name: Nullable(Type.String(LABEL)),
+      properties: CompanyProperties,
+    }),
   ),
 }
 

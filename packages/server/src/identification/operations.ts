@@ -8,7 +8,7 @@ import { operationsWith } from '../operations/declare.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { emailInput, idInput } from '../platform/http/inputs.ts'
-import { Id } from '../platform/http/responses.ts'
+import { ContactId } from '../platform/http/responses.ts'
 import { type IgnoredIds, ignoredId, namesNobody, nobodyNamed } from '../platform/ids-of-nobody.ts'
 import { type Identification, identify } from './identify.ts'
 
@@ -31,7 +31,7 @@ export const IDENTIFICATION_OPERATIONS = [
     description:
       'Finds the contact by email, else by user_id, or creates it. Nested properties are flattened: `address: {city}` becomes `address.city`. Ids that name nobody, such as `undefined` or `null`, are ignored with the warning `ignored_id`. Returns once the earlier anonymous events of the visitors belong to the contact.',
     input: FIELDS,
-    output: { contact_id: Id, created: Type.Boolean(), linked_visitors: Type.Integer() },
+    output: { contact_id: ContactId, created: Type.Boolean(), linked_visitors: Type.Integer() },
     needsBody: true,
     example: { visitor_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071', user_id: 'user-42', email: 'ada@example.com' },
     errors: ['409 too_many_visitors', '413 contact_too_large'],

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { personal, TEXT } from '../platform/personal.ts'
 import type { MailSecurity } from './email-account.ts'
 
 export const Security = Type.Unsafe<MailSecurity>({ type: 'string', enum: ['tls', 'starttls', 'none'] })
@@ -9,7 +10,7 @@ const MailServerDescription = Type.Object(
     host: Type.String(),
     port: Type.Integer(),
     security: Security,
-    user: Type.String(),
+    user: Type.String(personal('username')),
     login: Type.Enum(['password', 'access_token'] as const),
   },
   { title: 'MailServer' },
@@ -31,7 +32,7 @@ export type RenewalDescription = Type.Static<typeof Renewal>
 export const EmailAccount = Type.Object(
   {
     identity_id: Id,
-    address: Type.String(),
+    address: Type.String(personal('email')),
     smtp: MailServerDescription,
     imap: Nullable(MailServerDescription),
     renewal: Nullable(Renewal, 'The endpoint and the client that renew access tokens; null if they are not renewed.'),
@@ -39,7 +40,7 @@ export const EmailAccount = Type.Object(
     spacing_seconds: Type.Integer({ description: 'Minimum time between two mails.' }),
     connected: Type.Boolean({ description: 'Whether the mail servers accepted the latest login.' }),
     verified_at: Nullable(Timestamp),
-    error: Nullable(Type.String(), 'The replies of the servers, if the latest login failed.'),
+    error: Nullable(Type.String(TEXT), 'The replies of the servers, if the latest login failed.'),
     needs_sign_in: Type.Boolean({
       description: 'Whether the access was revoked or has expired. If true, only another sign-in helps.',
     }),

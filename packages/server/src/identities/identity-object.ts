@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { personal } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { SocialState } from './social/profiles.ts'
 
@@ -32,18 +33,18 @@ export const Identity = Type.Object(
   {
     identity_id: Id,
     _id: Id,
-    firstName: Type.String({ examples: ['Ada'] }),
-    lastName: Type.String({ examples: ['Lovelace'] }),
+    firstName: Type.String({ examples: ['Ada'], ...personal('firstname') }),
+    lastName: Type.String({ examples: ['Lovelace'], ...personal('lastname') }),
     role: Type.String({ examples: ['Account executive'] }),
     jobTitle: Nullable(Type.String()),
-    profile_id: Nullable(Type.String({ description: 'The stored social-network profile.' })),
+    profile_id: Nullable(Type.String({ description: 'The stored social-network profile.', ...personal('url') })),
     email_account: Type.Object({
-      address: Nullable(Type.String()),
+      address: Nullable(Type.String(personal('email'))),
       connected: Type.Boolean({ description: 'Whether the mail servers accepted the latest login.' }),
     }),
     social: Type.Object({
       connected: Type.Boolean(),
-      profile_id: Nullable(Type.String()),
+      profile_id: Nullable(Type.String(personal('url'))),
       checked_at: Nullable(Timestamp),
     }),
     created_at: Timestamp,

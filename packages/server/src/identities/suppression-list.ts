@@ -5,6 +5,7 @@ import { parseEmail } from '../platform/email.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
+import { personal, TEXT } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import {
   digestOf,
@@ -19,11 +20,12 @@ const REASONS = ['unsubscribed', 'bounced', 'complained', 'manual'] as const sat
 
 export const SuppressionDescription = Type.Object(
   {
-    address: Type.String({ description: 'A digest (`sha256:…`) if its owner was erased.' }),
+    address: Type.String({ description: 'A digest (`sha256:…`) if its owner was erased.', ...personal('email') }),
     reason: Type.Enum(REASONS),
     details: Nullable(
       Type.String({
         description: 'The details as recorded, such as the reply of the mail server that refused the mail.',
+        ...TEXT,
       }),
     ),
     at: Timestamp,

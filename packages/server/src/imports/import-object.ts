@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
+import { personal, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { Encoding } from './encoding.ts'
@@ -39,8 +40,8 @@ export type Counts = Type.Static<typeof Counts>
 export const FailedRow = Type.Object(
   {
     row: Type.Integer({ description: '1 is the row below the header.' }),
-    code: Type.String(),
-    message: Type.String(),
+    code: Type.String(WORD),
+    message: Type.String(TEXT),
   },
   { title: 'FailedRow' },
 )
@@ -49,14 +50,17 @@ export const Import = Type.Object(
   {
     import_id: Id,
     _id: Id,
-    file_name: Type.String(),
+    file_name: Type.String(TEXT),
     size_bytes: Type.Integer(),
     encoding: Encoding,
-    encodings: Type.Array(Type.Object({ encoding: Encoding, words: Type.String() }, { title: 'ImportEncoding' }), {
-      description:
-        'Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain.',
-    }),
-    delimiter: Type.String(),
+    encodings: Type.Array(
+      Type.Object({ encoding: Encoding, words: Type.String(personal('free-text')) }, { title: 'ImportEncoding' }),
+      {
+        description:
+          'Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain.',
+      },
+    ),
+    delimiter: Type.String(WORD),
     header_line: Type.Integer({
       description: 'The line that names the columns; 1 is the first line of the file, and 0 means that none does.',
     }),
@@ -75,7 +79,10 @@ export const Import = Type.Object(
     consent: Nullable(ImportConsent, 'Whom the import would stop from getting mail, as of the latest preview.'),
     counts: Counts,
     errors: Type.Array(FailedRow, { maxItems: 20, description: 'The first failed rows.' }),
-    failed_rows_url: Nullable(Type.String(), 'CSV of all failed rows; null without any, or when the file is deleted.'),
+    failed_rows_url: Nullable(
+      Type.String(TEXT),
+      'CSV of all failed rows; null without any, or when the file is deleted.',
+    ),
     undo: Nullable(
       Type.Object(
         {

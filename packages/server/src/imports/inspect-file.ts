@@ -3,6 +3,7 @@ import { firstCharacters } from '../platform/characters.ts'
 import type { ServiceError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { Nullable } from '../platform/http/responses.ts'
+import { personal, TEXT, valueNamedBy } from '../platform/personal.ts'
 import { contentOf } from './cells.ts'
 import { COLUMNS_MAX, tooManyColumns } from './columns.ts'
 import { unusableFile } from './csv.ts'
@@ -28,9 +29,9 @@ const CELL_LENGTH_MAX = 60
 /** A column of an uploaded file. */
 export const FileColumn = Type.Object(
   {
-    header: Type.String(),
+    header: Type.String(TEXT),
     /** The first different values. Empty once the file is deleted. */
-    samples: Type.Array(Type.String(), { maxItems: SAMPLES_SHOWN }),
+    samples: Type.Array(Type.String(valueNamedBy('header')), { maxItems: SAMPLES_SHOWN }),
     note: Nullable(ColumnNote, 'What may surprise in the proposed mapping.'),
   },
   { title: 'ImportColumn' },
@@ -41,7 +42,10 @@ export type FileColumn = Type.Static<typeof FileColumn>
 export const FirstLine = Type.Object(
   {
     line: Type.Integer({ description: '1 is the first line of the file.' }),
-    cells: Type.Array(Type.String(), { maxItems: CELLS_SHOWN, description: 'The first cells, shortened.' }),
+    cells: Type.Array(Type.String(personal('free-text')), {
+      maxItems: CELLS_SHOWN,
+      description: 'The first cells, shortened.',
+    }),
   },
   { title: 'ImportLine' },
 )

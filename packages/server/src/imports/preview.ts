@@ -2,7 +2,8 @@ import Type from 'typebox'
 import { propertiesOf } from '../contacts/contact-row.ts'
 import type { Properties } from '../contacts/properties.ts'
 import { conflict } from '../platform/errors.ts'
-import { Id, Nullable, RecordError } from '../platform/http/responses.ts'
+import { ContactId, Nullable, RecordError } from '../platform/http/responses.ts'
+import { personal, valueNamedBy, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { type PlannedRecord, planRecords } from '../sources/write-records.ts'
@@ -21,10 +22,14 @@ export const PreviewedRow = Type.Object(
   {
     row: Type.Integer({ description: '1 is the row below the header.' }),
     status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
-    contact_id: Nullable(Id, 'null for a contact that would be created, and for a failed row.'),
-    email: Nullable(Type.String()),
+    contact_id: Nullable(ContactId, 'null for a contact that would be created, and for a failed row.'),
+    email: Nullable(Type.String(personal('email'))),
     changes: Type.Array(
-      Type.Object({ property: Type.String(), before: Nullable(Type.String()), after: Nullable(Type.String()) }),
+      Type.Object({
+        property: Type.String(WORD),
+        before: Nullable(Type.String(valueNamedBy('property'))),
+        after: Nullable(Type.String(valueNamedBy('property'))),
+      }),
       { maxItems: CHANGES_SHOWN },
     ),
     error: Nullable(RecordError),

@@ -15,7 +15,7 @@ import { deleteUnused } from '../contacts/write.ts'
 import { contactsInConversations } from '../conversations/participants.ts'
 import { activityOfContacts } from '../events/activity.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
-import { Id } from '../platform/http/responses.ts'
+import { ContactId } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { requireImport } from './imports.ts'
 import { SOURCE } from './stage-file.ts'
@@ -29,7 +29,7 @@ const UNDO = 'import_undo'
 /** A contact that undoing an import left as it is, in whole or in part. */
 export const KeptContact = Type.Object(
   {
-    contact_id: Id,
+    contact_id: ContactId,
     properties: Type.Array(Type.String(), {
       description: 'The properties that were changed since the import. Empty: the whole contact is in use.',
     }),

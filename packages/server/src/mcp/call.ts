@@ -80,7 +80,9 @@ export function openCall(
         .digest('base64url'),
     async operate(name, input) {
       const result = await resultOf(name, input)
-      return redactor === null ? result : redactor.redact(result, input)
+      if (redactor === null) return result
+      const { output, input: asked } = find(name)
+      return redactor.redact(result, { properties: output }, { values: input, schema: { properties: asked } })
     },
   }
 }
@@ -133,5 +135,5 @@ export async function errorText(
   const more = details.slice(1, 10).map(({ path, message: problem }) => `\n- ${path}: ${problem}`)
   const text = `${code}: ${message}${more.join('')}`
   if (redactor === null || redactor.issued.size === 0) return text
-  return String((await redactor.redact({ explanation: text })).explanation)
+  return redactor.redactText(text)
 }

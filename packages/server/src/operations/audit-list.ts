@@ -2,9 +2,13 @@ import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { ABOUT_CONTACT, bag, TEXT, WORD, when } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { Actor } from './audit.ts'
+import { type Actor, NAME_OF_ACTOR } from './audit.ts'
+
+/** Subjects whose name is a person's. */
+export const PERSONAL_SUBJECTS = ['action', 'contact', 'identity', 'invitation', 'suppression', 'user']
 
 /** An entry of the audit log. */
 export const AuditLogEntry = Type.Object(
@@ -16,13 +20,17 @@ export const AuditLogEntry = Type.Object(
         type: 'string',
         enum: ['user', 'api_key', 'command_line', 'agent', 'service'],
       }),
-      id: Type.Optional(Type.String()),
-      name: Type.Optional(Type.String()),
+      id: Type.Optional(Type.String(WORD)),
+      name: Type.Optional(Type.String(NAME_OF_ACTOR)),
     }),
-    action: Type.String({ examples: ['webhook.created'] }),
-    subject_kind: Type.String(),
-    subject_id: Nullable(Type.String()),
-    details: Type.Record(Type.String(), Type.Unknown()),
+    action: Type.String({ examples: ['webhook.created'], ...WORD }),
+    subject_kind: Type.String(WORD),
+    subject_id: Nullable(Type.String(when('subject_kind', ['contact'], ABOUT_CONTACT, TEXT))),
+    details: Type.Record(
+      Type.String(),
+      Type.Unknown(),
+      when('subject_kind', PERSONAL_SUBJECTS, bag('person'), bag('any')),
+    ),
   },
   { title: 'AuditLogEntry' },
 )

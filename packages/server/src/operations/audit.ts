@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { newId } from '../platform/ids.ts'
+import { personal, TEXT, WORD, when } from '../platform/personal.ts'
 import type { Stores, Tenant } from '../platform/tenant.ts'
 
 /** Who did something: a signed-in person, an API key, the command line, or the service itself. */
@@ -11,7 +12,13 @@ export type Actor =
   | { kind: 'service' }
 
 /** A person, a key or an agent in a response. */
-export const NamedActor = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'NamedActor' })
+export const NamedActor = Type.Object(
+  { id: Type.String(WORD), name: Type.String(personal('name')) },
+  { title: 'NamedActor' },
+)
+
+/** What the name of an actor says about people: it is a person's, or that of a key or an agent. */
+export const NAME_OF_ACTOR = when('kind', ['user'], personal('name'), TEXT)
 
 export interface AuditEntry {
   actor: Actor

@@ -6,13 +6,14 @@ import { notFound } from '../platform/errors.ts'
 import { rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { oneOf, withDefault } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
+import { TEXT, valueNamedBy, WORD } from '../platform/personal.ts'
 import { Overview, readOverview } from './overview.ts'
 import { ENTITIES, type Entity, listProperties, type Property } from './properties.ts'
 import { entityOf, suggestValues } from './suggestions.ts'
 
 const Suggestion = Type.Object({
-  value: Type.Union([Type.String(), Type.Number(), Type.Boolean()]),
-  label: Nullable(Type.String()),
+  value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], valueNamedBy('property')),
+  label: Nullable(Type.String(TEXT)),
   count: Type.Integer({ description: 'The number of contacts or events with this value.' }),
 })
 
@@ -20,8 +21,8 @@ const OWN_SCOPE = 'Needs the scope `contacts:read`, `companies:read` or `events:
 const EntityParameter = oneOf(ENTITIES, 'The kind of record that has the properties.', 'contacts')
 const PropertyObject = Type.Object(
   {
-    name: Type.String(),
-    label: Type.String(),
+    name: Type.String(WORD),
+    label: Type.String(WORD),
     type: Type.Unsafe<Property['type']>({ type: 'string', enum: PROPERTY_TYPES }),
     is_editable: Type.Boolean({
       description: 'Whether people can set it: not if the service derives it or it records a consent.',
@@ -29,7 +30,7 @@ const PropertyObject = Type.Object(
     is_usual: Type.Boolean({
       description: 'Whether lists and exports include it by default.',
     }),
-    choices: Nullable(Type.Array(Type.String()), 'The only values it may have; null for any.'),
+    choices: Nullable(Type.Array(Type.String(WORD)), 'The only values it may have; null for any.'),
     newest_with_value: Nullable(
       Type.Integer(),
       'How many of the newest 1,000 records have it; null for columns that every record has, and for events.',
@@ -117,7 +118,7 @@ export const OVERVIEW_OPERATIONS = [
       q: Type.Optional(Type.String({ maxLength: 200, description: 'Only values that contain this.' })),
       limit: withDefault(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
     },
-    output: { property: Type.String(), values: Type.Array(Suggestion) },
+    output: { property: Type.String(WORD), values: Type.Array(Suggestion) },
     example: { property: 'country' },
     run: async ({ tenant, now }, { property, q = '', limit }) => ({
       property,

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { NamedActor } from '../operations/audit.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { bag, TEXT, WORD } from '../platform/personal.ts'
 
 export const NAME_LENGTH_MAX = 100
 const COLUMNS_MAX = 100
@@ -37,10 +38,10 @@ export type ViewBody = Type.Static<typeof ViewBody>
 export const SavedView = Type.Object(
   {
     view_id: Id,
-    name: Type.String(),
+    name: Type.String(TEXT),
     page: ViewBody.properties.page,
-    query: ViewBody.properties.query,
-    columns: Type.Array(Type.String()),
+    query: { ...ViewBody.properties.query, ...bag('query') },
+    columns: Type.Array(Type.String(WORD)),
     created_by: Nullable(NamedActor),
     created_at: Timestamp,
     updated_at: Timestamp,

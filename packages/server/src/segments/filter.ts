@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
 import { CONTACT_FILTER_FIELDS, type FilterFields } from '../contacts/columns.ts'
+import { bag, LABEL, TEXT, valueNamedBy, WORD } from '../platform/personal.ts'
 
 /** The operators of property conditions. */
 export const PROPERTY_OPERATORS = [
@@ -88,9 +89,9 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
         Type.Union([
           Type.Object(
             {
-              property: Type.String(),
+              property: Type.String(WORD),
               operator: Type.Union(PROPERTY_OPERATORS.map((operator) => Type.Literal(operator))),
-              value: Type.Optional(Type.Union([Value, Type.Array(Value)])),
+              value: Type.Optional(Type.Union([Value, Type.Array(Value)], valueNamedBy('property'))),
               visible_only: Type.Optional(VisibleOnly),
             },
             { description: `A property key, or ${[...CONTACTS.textColumns, ...CONTACTS.timeColumns].join(', ')}.` },
@@ -98,12 +99,12 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
           Type.Object(
             {
               event: Type.Object({
-                type: Type.Optional(Type.String()),
-                text: Type.Optional(Type.String()),
-                text_contains: Type.Optional(Type.String()),
-                url_contains: Type.Optional(Type.String()),
-                class_contains: Type.Optional(Type.String()),
-                element_id: Type.Optional(Type.String()),
+                type: Type.Optional(Type.String(LABEL)),
+                text: Type.Optional(Type.String(TEXT)),
+                text_contains: Type.Optional(Type.String(TEXT)),
+                url_contains: Type.Optional(Type.String(TEXT)),
+                class_contains: Type.Optional(Type.String(TEXT)),
+                element_id: Type.Optional(Type.String(TEXT)),
                 within_days: Type.Optional(Type.Integer()),
                 visible_only: Type.Optional(VisibleOnly),
                 min_count: Type.Optional(Type.Integer()),
@@ -113,7 +114,10 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
             { description: 'Whether the contact has at least min_count matching events.' },
           ),
           Type.Object(
-            { match: Type.Union([Type.Literal('all'), Type.Literal('any')]), conditions: Type.Array(Type.Unknown()) },
+            {
+              match: Type.Union([Type.Literal('all'), Type.Literal('any')]),
+              conditions: Type.Array(Type.Unknown(bag('any'))),
+            },
             { description: 'A nested filter of the same shape; at most 5 levels.' },
           ),
         ]),

@@ -5,6 +5,7 @@ import { idInPath, operation } from '../operations/declare.ts'
 import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
+import { TEXT } from '../platform/personal.ts'
 import { SegmentFilterSchema } from './filter.ts'
 import { SegmentDay, segmentGrowth } from './growth.ts'
 import { listMembers } from './members.ts'
@@ -112,7 +113,7 @@ export const SEGMENT_OPERATIONS = [
     summary: 'List the contacts in a segment',
     input: { ...SegmentPath, ...pageParameters(20, 100) },
     output: {
-      segment_name: Type.String(),
+      segment_name: Type.String(TEXT),
       counting: Type.Boolean({
         description: 'Whether members are still being counted: the list may be incomplete or have extra contacts.',
       }),

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { TEXT } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { type SegmentFilter, SegmentFilterSchema } from './filter.ts'
 
@@ -8,8 +9,8 @@ export const Segment = Type.Object(
   {
     segment_id: Id,
     _id: Id,
-    name: Type.String({ examples: ['Leads in France'] }),
-    description: Nullable(Type.String()),
+    name: Type.String({ examples: ['Leads in France'], ...TEXT }),
+    description: Nullable(Type.String(TEXT)),
     contact_count: Nullable(Type.Integer({ description: 'null while contacts are being counted.' })),
     counting: Type.Boolean({
       description: 'Whether contacts are still being counted, because the segment is new or its filter changed.',

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { keyOf } from '../platform/http/records.ts'
-import { Id, Nullable, RecordError } from '../platform/http/responses.ts'
+import { ContactId, Nullable, RecordError } from '../platform/http/responses.ts'
 import { noteConnector } from './connectors.ts'
 import { namedRecord, PUSH_EXAMPLE, PUSH_FIELDS, parseRecord, parseSourceName } from './requests.ts'
 import { writeRecords } from './write-records.ts'
@@ -11,7 +11,7 @@ const Result = Type.Object({
   index: Type.Integer({ description: 'Index of the record in the request.' }),
   external_id: Nullable(Type.String({ description: 'As sent; null if it is not a string.' })),
   status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
-  contact_id: Type.Optional(Id),
+  contact_id: Type.Optional(ContactId),
   error: Type.Optional(RecordError),
 })
 

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
 import { UrlFilter } from './url-filter.ts'
 
 const FORMATS = ['json', 'slack'] as const
@@ -15,17 +16,18 @@ export const WebhookFormat = Type.Unsafe<WebhookFormat>({
 export const Webhook = Type.Object(
   {
     subscription_id: Id,
-    event: Type.String(),
+    event: Type.String(LABEL),
     url: Type.String({
+      ...TEXT,
       description:
         'With the format `slack`, the URL is stored encrypted and only its beginning is returned, because anyone who knows it can post to the channel.',
     }),
     format: WebhookFormat,
-    template: Type.Union([Type.String(), Type.Null()], {
+    template: Type.Union([Type.String(TEXT), Type.Null()], {
       description: 'The text of a message; null: the default text for the event, or the format `json`.',
     }),
     url_filter: Nullable(UrlFilter),
-    header_names: Type.Array(Type.String(), {
+    header_names: Type.Array(Type.String(WORD), {
       description: 'Names of the custom headers. Their values are never returned.',
     }),
     status: Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] }),
@@ -67,9 +69,9 @@ const WebhookAttempt = Type.Object({
   at: Timestamp,
   latency_ms: Type.Integer(),
   status_code: Type.Union([Type.Integer(), Type.Null()], { description: 'null: no response arrived.' }),
-  body: Type.Union([Type.String(), Type.Null()], { description: "The beginning of the receiver's response." }),
-  error: Nullable(Type.String()),
-  address: Type.Union([Type.String(), Type.Null()], { description: 'The IP address that was called.' }),
+  body: Type.Union([Type.String(TEXT), Type.Null()], { description: "The beginning of the receiver's response." }),
+  error: Nullable(Type.String(TEXT)),
+  address: Type.Union([Type.String(personal('ip')), Type.Null()], { description: 'The IP address that was called.' }),
 })
 
 /** A delivery with its log. */
@@ -78,14 +80,14 @@ export const WebhookDelivery = Type.Object(
     delivery_id: Id,
     subscription_id: Id,
     event_id: Id,
-    event: Type.String(),
+    event: Type.String(LABEL),
     is_test: Type.Boolean(),
     status: DeliveryStatus,
     attempt_count: Type.Integer(),
     next_attempt_at: Type.Union([Timestamp, Type.Null()], { description: 'null once it is finished.' }),
     created_at: Timestamp,
     finished_at: Nullable(Timestamp),
-    payload: Type.Union([Type.String(), Type.Null()], {
+    payload: Type.Union([Type.String(TEXT), Type.Null()], {
       description: 'The body that every attempt sends; null before the first one.',
     }),
     attempts: Type.Array(WebhookAttempt),
@@ -97,8 +99,8 @@ export type WebhookDelivery = Type.Static<typeof WebhookDelivery>
 /** An event type with a sample delivery. */
 export const WebhookEventType = Type.Object(
   {
-    event: Type.String(),
-    summary: Type.String(),
+    event: Type.String(LABEL),
+    summary: Type.String(TEXT),
     is_system: Type.Boolean({ description: 'Recorded by the service itself.' }),
     sample: Type.Unknown({ description: "An example of a delivery's body." }),
   },

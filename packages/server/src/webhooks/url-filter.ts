@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { TEXT } from '../platform/personal.ts'
 
 const CONDITIONS_MAX = 50
 const VALUE_LENGTH_MAX = 2_000
@@ -8,7 +9,7 @@ const OPERATORS = ['contains', 'not_contains', 'equals', 'starts_with', 'ends_wi
 const Condition = Type.Object(
   {
     operator: Type.Unsafe<(typeof OPERATORS)[number]>({ type: 'string', enum: OPERATORS }),
-    value: Type.String({ minLength: 1, maxLength: VALUE_LENGTH_MAX }),
+    value: Type.String({ minLength: 1, maxLength: VALUE_LENGTH_MAX, ...TEXT }),
   },
   { additionalProperties: false },
 )

@@ -4,6 +4,7 @@ import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { personal } from '../../platform/personal.ts'
 import type { Stores, Tenant } from '../../platform/tenant.ts'
 import { namesOfMembers } from '../members.ts'
 import { storedTools, TOOLS_OPTION, type ToolChoiceServices, Tools } from '../tool-choice.ts'
@@ -16,7 +17,7 @@ export const ConnectedApp = Type.Object(
     grant_id: Id,
     name: Type.String({ description: 'The name that the application gave itself. Nothing proves it.' }),
     redirect_host: Type.String({ description: 'Where the person was sent back to: a host or a URL scheme.' }),
-    user: Type.Object({ user_id: Id, name: Type.String() }),
+    user: Type.Object({ user_id: Id, name: Type.String(personal('name')) }),
     scopes: Type.Array(Type.String(), {
       description: "What it may do at most. A call may never do more than the person's role.",
     }),

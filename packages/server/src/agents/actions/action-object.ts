@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
-import type { Actor } from '../../operations/audit.ts'
-import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { type Actor, NAME_OF_ACTOR } from '../../operations/audit.ts'
+import { ContactId, Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { bag, TEXT, WORD } from '../../platform/personal.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { ACTION_TYPES, type ActionType } from '../action-types.ts'
 import type { Guardrail } from './guardrail.ts'
@@ -44,9 +45,9 @@ export interface ActionError {
 
 export const GuardrailObject = Type.Object(
   {
-    rule: Type.String({ examples: ['outreach_interval'] }),
+    rule: Type.String({ examples: ['outreach_interval'], ...WORD }),
     passed: Type.Boolean(),
-    message: Type.String(),
+    message: Type.String(TEXT),
     waits_until: Nullable(Timestamp, 'Until when the rule delays the action.'),
     checked: Type.Enum(['proposal', 'execution']),
     at: Timestamp,
@@ -57,8 +58,8 @@ export const GuardrailObject = Type.Object(
 export const ActorObject = Type.Object(
   {
     kind: Type.Enum(['user', 'api_key', 'command_line', 'agent', 'service']),
-    id: Type.Optional(Type.String()),
-    name: Type.Optional(Type.String()),
+    id: Type.Optional(Type.String(WORD)),
+    name: Type.Optional(Type.String(NAME_OF_ACTOR)),
   },
   { title: 'Actor' },
 )
@@ -66,11 +67,12 @@ export const ActorObject = Type.Object(
 export const Action = Type.Object(
   {
     run_id: Id,
-    contact_id: Id,
+    contact_id: ContactId,
     action_index: Type.Integer(),
     type: Type.Enum([...ACTION_TYPES]),
     params: Type.Record(Type.String(), Type.Unknown(), {
       examples: [{ subject: 'Your trial', message: 'Hello Ada, how is it going?' }],
+      ...bag('any'),
     }),
     status: Type.Enum([...ACTION_STATUSES]),
     identity_id: Nullable(Id),
@@ -83,13 +85,13 @@ export const Action = Type.Object(
     decided_at: Nullable(Timestamp),
     due_at: Nullable(Type.String({ format: 'date-time', description: 'The earliest time at which it is executed.' })),
     executed_at: Nullable(Timestamp),
-    result: Nullable(Type.Record(Type.String(), Type.Unknown())),
+    result: Nullable(Type.Record(Type.String(), Type.Unknown(), bag('any'))),
     error: Nullable(
       Type.Object(
         {
-          code: Type.String(),
-          message: Type.String(),
-          rule: Type.Optional(Type.String({ description: 'The guardrail that stopped it.' })),
+          code: Type.String(WORD),
+          message: Type.String(TEXT),
+          rule: Type.Optional(Type.String({ description: 'The guardrail that stopped it.', ...WORD })),
         },
         { title: 'ActionError' },
       ),

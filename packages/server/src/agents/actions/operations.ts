@@ -4,7 +4,7 @@ import { notFound } from '../../platform/errors.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { filterId, oneOf } from '../../platform/http/query-parameters.ts'
-import { Id, Nullable, pathId, RecordError } from '../../platform/http/responses.ts'
+import { ContactId, Id, Nullable, pathId, RecordError } from '../../platform/http/responses.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { ACTION_TYPES, isOutbound } from '../action-types.ts'
 import { ACTION_STATUSES, Action } from './action-object.ts'
@@ -45,7 +45,7 @@ const Places = Type.Array(
 const Decision = Type.Object(
   {
     run_id: Id,
-    contact_id: Id,
+    contact_id: ContactId,
     action_index: Type.Integer(),
     action: Nullable(Action, 'The action after the decision; null if it could not be decided.'),
     error: Nullable(RecordError),

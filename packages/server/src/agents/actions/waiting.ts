@@ -2,7 +2,8 @@ import Type from 'typebox'
 import { namesOfContacts } from '../../contacts/names.ts'
 import { findSenders, type IdentityOfSender } from '../../identities/identities.ts'
 import { validationError } from '../../platform/errors.ts'
-import { Id, Nullable } from '../../platform/http/responses.ts'
+import { ContactId, Id, Nullable } from '../../platform/http/responses.ts'
+import { LABEL, personal, TEXT } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, isOutbound } from '../action-types.ts'
 import { ACTION_COLUMNS, Action, type ActionRow, toActionObject } from './action-object.ts'
@@ -23,26 +24,26 @@ export interface WaitingFilters {
 export const ListedAction = Type.Intersect([
   Action,
   Type.Object({
-    agent: Type.Object({ agent_id: Id, name: Type.String() }),
+    agent: Type.Object({ agent_id: Id, name: Type.String(TEXT) }),
     contact: Nullable(
       Type.Object({
-        contact_id: Id,
-        email: Nullable(Type.String()),
-        firstname: Nullable(Type.String()),
-        lastname: Nullable(Type.String()),
-        company: Nullable(Type.String()),
-        jobtitle: Nullable(Type.String()),
+        contact_id: ContactId,
+        email: Nullable(Type.String(personal('email'))),
+        firstname: Nullable(Type.String(personal('firstname'))),
+        lastname: Nullable(Type.String(personal('lastname'))),
+        company: Nullable(Type.String(LABEL)),
+        jobtitle: Nullable(Type.String(TEXT)),
       }),
     ),
     identity: Nullable(
       Type.Object({
         identity_id: Id,
-        firstName: Type.String(),
-        lastName: Type.String(),
-        address: Nullable(Type.String({ description: "The sender's address." })),
+        firstName: Type.String(personal('firstname')),
+        lastName: Type.String(personal('lastname')),
+        address: Nullable(Type.String({ description: "The sender's address.", ...personal('email') })),
       }),
     ),
-    reasoning: Nullable(Type.String()),
+    reasoning: Nullable(Type.String(TEXT)),
   }),
 ])
 

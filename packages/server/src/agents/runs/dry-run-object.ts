@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Nullable } from '../../platform/http/responses.ts'
+import { TEXT, WORD } from '../../platform/personal.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { Action } from '../actions/action-object.ts'
 import { ContactResult, Run } from './run-object.ts'
@@ -9,9 +10,9 @@ const { status, error, guardrails, params, identity_id } = Action.properties
 /** What a run of an agent would do; nothing of it is stored. */
 export const DryRun = Type.Object(
   {
-    provider: Type.String({ description: 'The model provider, or `template`.' }),
-    model: Nullable(Type.String()),
-    notices: Type.Array(Type.String({ description: 'A note for readers, as in a run.' })),
+    provider: Type.String({ description: 'The model provider, or `template`.', ...WORD }),
+    model: Nullable(Type.String(WORD)),
+    notices: Type.Array(Type.String({ description: 'A note for readers, as in a run.', ...TEXT })),
     contacts: Type.Array(
       Type.Object({
         contact_id: ContactResult.properties.contact_id,
@@ -20,8 +21,8 @@ export const DryRun = Type.Object(
           type: 'string',
           enum: ['evaluated', 'failed', 'skipped'],
         }),
-        reasoning: Nullable(Type.String()),
-        error: Nullable(Type.String()),
+        reasoning: Nullable(Type.String(TEXT)),
+        error: Nullable(Type.String(TEXT)),
         proposed_actions: Type.Array(
           Type.Object({
             type: Type.Enum([...ACTION_TYPES]),

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../../operations/audit.ts'
-import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { ContactId, Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { LABEL, personal, TEXT, WORD } from '../../platform/personal.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { Action, ActorObject } from '../actions/action-object.ts'
@@ -31,10 +32,10 @@ const FIELDS = {
     description: '`proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.',
   }),
   requested_by: ActorObject,
-  provider: Nullable(Type.String({ description: 'The model provider; null before the run starts.' })),
-  model: Nullable(Type.String()),
-  notices: Type.Array(Type.String({ description: 'Something that readers of the run should know.' })),
-  error: Nullable(Type.String({ description: 'Why the run failed.' })),
+  provider: Nullable(Type.String({ description: 'The model provider; null before the run starts.', ...WORD })),
+  model: Nullable(Type.String(WORD)),
+  notices: Type.Array(Type.String({ description: 'Something that readers of the run should know.', ...TEXT })),
+  error: Nullable(Type.String({ description: 'Why the run failed.', ...TEXT })),
   created_at: Timestamp,
   started_at: Nullable(Timestamp),
   completed_at: Nullable(Timestamp),
@@ -60,23 +61,23 @@ export type RunObject = Type.Static<typeof Run>
 
 export const ContactResult = Type.Object(
   {
-    contact_id: Id,
+    contact_id: ContactId,
     contact: Nullable(
       Type.Object(
         {
-          contact_id: Id,
-          _id: Id,
-          email: Nullable(Type.String()),
-          firstname: Nullable(Type.String()),
-          lastname: Nullable(Type.String()),
-          company: Nullable(Type.String()),
+          contact_id: ContactId,
+          _id: ContactId,
+          email: Nullable(Type.String(personal('email'))),
+          firstname: Nullable(Type.String(personal('firstname'))),
+          lastname: Nullable(Type.String(personal('lastname'))),
+          company: Nullable(Type.String(LABEL)),
         },
         { title: 'EvaluatedContact', description: 'null once the contact has been deleted.' },
       ),
     ),
     status: Word(['pending', 'evaluated', 'failed', 'skipped', 'proposed']),
-    reasoning: Nullable(Type.String()),
-    error: Nullable(Type.String()),
+    reasoning: Nullable(Type.String(TEXT)),
+    error: Nullable(Type.String(TEXT)),
     proposed_actions: Type.Array(Action),
     skipped_actions: Type.Array(
       Type.Object({

@@ -1,6 +1,6 @@
 import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { idInput } from '../../platform/http/inputs.ts'
-import { Id, pathId } from '../../platform/http/responses.ts'
+import { ContactId, Id, pathId } from '../../platform/http/responses.ts'
 import { Contact, etagOfContact } from '../contact-object.ts'
 import { toWholeContact } from '../read.ts'
 import { type MergeServices, mergeContacts } from './merge.ts'
@@ -24,7 +24,7 @@ export const MERGE_OPERATIONS = [
       ...ContactPath,
       into: idInput({ description: 'The contact that survives.' }),
     },
-    output: { contact: Contact, merged_contact_id: Id },
+    output: { contact: Contact, merged_contact_id: ContactId },
     example: { into: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },
     errors: [
       '409 already_merged',

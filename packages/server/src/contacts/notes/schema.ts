@@ -1,13 +1,14 @@
 import Type from 'typebox'
-import { Id, Timestamp } from '../../platform/http/responses.ts'
+import { ContactId, Id, Timestamp } from '../../platform/http/responses.ts'
+import { personal } from '../../platform/personal.ts'
 
 /** A free-form text on a contact. */
 export const Note = Type.Object(
   {
     note_id: Id,
     _id: Id,
-    contact_id: Id,
-    content: Type.String({ description: 'Markdown, stored as sent.' }),
+    contact_id: ContactId,
+    content: Type.String({ description: 'Markdown, stored as sent.', ...personal('free-text') }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -2,15 +2,18 @@ import Type from 'typebox'
 import { idInPath, operation } from '../../operations/declare.ts'
 import { offsetOf, type Page, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { TEXT } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { missingContact } from '../aliases.ts'
 
 const ContactVisitor = Type.Object(
   {
-    visitor_id: Type.String(),
+    visitor_id: Type.String(TEXT),
     first_seen_at: Nullable(Timestamp, 'The time of its first event before it was identified; null without one.'),
-    first_url: Nullable(Type.String({ description: 'The first page that it viewed before it was identified.' })),
-    first_referrer: Nullable(Type.String()),
+    first_url: Nullable(
+      Type.String({ description: 'The first page that it viewed before it was identified.', ...TEXT }),
+    ),
+    first_referrer: Nullable(Type.String(TEXT)),
   },
   { title: 'ContactVisitor' },
 )

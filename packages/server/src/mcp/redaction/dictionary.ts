@@ -1,5 +1,6 @@
 import type { NamedContact, PersonalRecord } from '../../contacts/personal-values.ts'
-import type { Kind, KindOfName } from './personal-names.ts'
+import type { Kind } from '../../platform/personal.ts'
+import type { KindOfName } from './personal-names.ts'
 import { createPhrases, type FoundValue, type Phrase } from './phrases.ts'
 import { contactPseudonym, normalize, strangerPseudonym } from './pseudonyms.ts'
 
@@ -18,7 +19,6 @@ export interface TextPlace {
 
 /** The values to look for, and their pseudonyms. */
 export interface Dictionary {
-  isContact(id: string): boolean
   /** @param owner the contact whose data the value is part of. @param isOwn whether it is certainly that contact's value */
   pseudonymOf(kind: Kind, value: string, owner: string | null, isOwn: boolean): string
   /** Whether a phone number belongs to one of the people. */
@@ -135,7 +135,6 @@ export function createDictionary(
   }
 
   return {
-    isContact: (id) => survivors.has(id),
     pseudonymOf: (kind, value, owner, isOwn) => issue(kind, value, ownerOf(kind, value, owner, isOwn)),
     isKnownPhone: (digits) => digits.length >= 6 && owners.has(phoneKey(digits)),
     replaceIn: (text, place, onlyFullNames) =>

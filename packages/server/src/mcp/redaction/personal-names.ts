@@ -1,25 +1,5 @@
 import { plainName } from '../../contacts/property-names.ts'
-
-/** What a personal value is: the first part of its pseudonym. `value`: the tenant marked it. */
-export const KINDS = [
-  'firstname',
-  'lastname',
-  'name',
-  'username',
-  'email',
-  'phone',
-  'address',
-  'birthday',
-  'url',
-  'ip',
-  'device',
-  'number',
-  'value',
-] as const
-export type Kind = (typeof KINDS)[number]
-
-/** The kind of a field: free text has no pseudonym, because a text is withheld whole. */
-export type FieldKind = Kind | 'free-text'
+import type { FieldKind } from '../../platform/personal.ts'
 
 /** Longer names are not those of real fields, and matching them takes time. */
 const NAME_LENGTH_MAX = 128

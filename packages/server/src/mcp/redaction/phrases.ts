@@ -1,4 +1,4 @@
-import type { Kind } from './personal-names.ts'
+import type { Kind } from '../../platform/personal.ts'
 import { fold, outsideRedacted, WORD, wordsOf } from './pseudonyms.ts'
 import { isDistinctive, isName, mayStandAlone, ROLE_ADDRESSES, UNSPACED } from './words.ts'
 

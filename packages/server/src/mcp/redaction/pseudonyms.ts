@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { normalizeEmail } from '../../platform/email.ts'
-import { KINDS, type Kind } from './personal-names.ts'
+import { KINDS, type Kind } from '../../platform/personal.ts'
 
 const ID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const KIND = KINDS.join('|')

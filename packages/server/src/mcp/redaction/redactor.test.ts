@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fill } from '../../../test/one-of-each.ts'
-import { bodyOf, createPersonalData, EMAIL, expectNoToken } from '../../../test/personal-data.ts'
+import { bodyOf, createPersonalData, EMAIL, expectNoToken, schemaOfResponse } from '../../../test/personal-data.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { OPERATIONS } from '../../assembly/all-operations.ts'
 import { routeOf, type Values } from '../../operations/declare.ts'
@@ -13,8 +13,10 @@ let contactId: string
 let mergedId: string
 
 const redactorOf = (of: TestTenant) => createRedactor(of.handle, redactionKeyOf('secret', of.id))
+/** @param route of the operation that returned the values */
 // biome-ignore lint/suspicious/noExplicitAny: outputs of every shape
-const redact = (values: Values, of = tenant): Promise<any> => redactorOf(of).redact(values)
+const redact = (values: Values, route?: string, of = tenant): Promise<any> =>
+  redactorOf(of).redact(values, schemaOfResponse(route))
 const ok = (method: string, path: string, body?: unknown) => bodyOf(tenant, method, path, body)
 
 beforeAll(async () => {
@@ -42,6 +44,7 @@ function withoutRaw(body: { unified_profile?: { raw_data?: unknown } }) {
   return body.unified_profile ? { ...body, unified_profile } : body
 }
 
+const AGGREGATE = 'POST /v1/aggregate'
 // Without those of social networks, which return only the state of a sign-in.
 const READS = OPERATIONS.map(routeOf).filter(
   ({ method, url }) => method === 'GET' && !/\/(social|linkedin)\//.test(url),
@@ -66,21 +69,28 @@ describe('every operation that reads', () => {
     async (route) => {
       const { status, body } = await tenant.call('GET', fill(route, ids))
       expect([status, body.error?.code]).toEqual([200, undefined])
-      const redacted = await redact(body)
+      const [declared] = `GET ${route}`.split('?')
+      const redacted = await redact(body, declared)
       expectNoToken(redacted, route)
-      expect(await redact(redacted)).toEqual(redacted)
+      expect(await redact(redacted, declared)).toEqual(redacted)
       expect(harmlessIn(redacted)).toEqual(harmlessIn(withoutRaw(body)))
     },
   )
 
   test.each(['city', 'job_title', 'company', 'country'])('aggregation of contacts by %s', async (group_by) => {
-    expectNoToken(await redact(await ok('POST', '/v1/aggregate', { entity: 'contacts', group_by })), group_by)
+    expectNoToken(
+      await redact(await ok('POST', '/v1/aggregate', { entity: 'contacts', group_by }), AGGREGATE),
+      group_by,
+    )
   })
 
   test.each(['title', 'url', 'text', 'url_path', 'contact_id', 'visitor_id', 'company_id', 'event_type'])(
     'aggregation of events by %s',
     async (group_by) => {
-      expectNoToken(await redact(await ok('POST', '/v1/aggregate', { entity: 'events', group_by })), group_by)
+      expectNoToken(
+        await redact(await ok('POST', '/v1/aggregate', { entity: 'events', group_by }), AGGREGATE),
+        group_by,
+      )
     },
   )
 
@@ -89,16 +99,20 @@ describe('every operation that reads', () => {
       ['details', { entity_type: 'contacts', ids: [contactId] }],
       ['activity', { contact_ids: [contactId] }],
     ] as const) {
-      expectNoToken(await redact(await ok('POST', `/v1/batch/${path}`, body)), path)
+      expectNoToken(await redact(await ok('POST', `/v1/batch/${path}`, body), `POST /v1/batch/${path}`), path)
     }
     const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Zedburg' }] }
-    expectNoToken(await redact(await ok('POST', '/v1/segments/preview', { filter })), 'preview')
+    const preview = await ok('POST', '/v1/segments/preview', { filter })
+    expectNoToken(await redact(preview, 'POST /v1/segments/preview'), 'preview')
   })
 })
 
 describe('a contact', () => {
   test('has pseudonyms that name it, and keeps what is not personal', async () => {
-    const { contact, unified_profile, events } = await redact(await ok('GET', `/v1/contacts/${contactId}?include=raw`))
+    const { contact, unified_profile, events } = await redact(
+      await ok('GET', `/v1/contacts/${contactId}?include=raw`),
+      'GET /v1/contacts/:contact_id',
+    )
     expect(contact).toMatchObject({
       contact_id: contactId,
       properties: {
@@ -137,13 +151,13 @@ describe('pseudonyms', () => {
       firstname: expect.stringMatching(/^firstname:[a-z2-7]{12}$/),
     })
     expect(await redact({ details: { email: ' Nobody@Elsewhere.example', firstname: 'NOBODYHERE' } })).toEqual(first)
-    const elsewhere = await redact(values, other)
+    const elsewhere = await redact(values, undefined, other)
     expect([elsewhere.details.email, elsewhere.details.firstname]).not.toEqual([
       first.details.email,
       first.details.firstname,
     ])
     // Another tenant does not know the contact.
-    expect((await redact({ text: EMAIL }, other)).text).toMatch(/^email:[a-z2-7]{12}$/)
+    expect((await redact({ text: EMAIL }, undefined, other)).text).toMatch(/^email:[a-z2-7]{12}$/)
     expect((await redact({ text: EMAIL })).text).toBe(`email:${contactId}`)
   })
 
@@ -160,7 +174,10 @@ describe('pseudonyms', () => {
 
   test('are issued with their values', async () => {
     const redactor = redactorOf(tenant)
-    await redactor.redact(await ok('GET', `/v1/contacts/${contactId}`))
+    await redactor.redact(
+      await ok('GET', `/v1/contacts/${contactId}`),
+      schemaOfResponse('GET /v1/contacts/:contact_id'),
+    )
     expect(redactor.issued.get(`email:${contactId}`)).toBe(EMAIL)
     expect(redactor.issued.get(`firstname:${contactId}`)).toBe('Zorblax')
     expect(redactor.issued.get(`name:${contactId}`)).toBe('Zorblax Quintörp')

@@ -5,10 +5,12 @@ import { plainName } from '../../contacts/property-names.ts'
 import type { Values } from '../../operations/declare.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import { ABOUT_CONTACT, bag, type Kind, TEXT } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import type { Schema } from './declared.ts'
 import { createDictionary, type Dictionary, withoutTag } from './dictionary.ts'
 import { kindOfProperty } from './fields.ts'
-import { type Kind, type KindOfName, PERSONAL_NAMES, personalNames } from './personal-names.ts'
+import { type KindOfName, PERSONAL_NAMES, personalNames } from './personal-names.ts'
 import type { FoundValue } from './phrases.ts'
 import { contactOfPseudonym, idsIn, isRedacted, mapPseudonyms, WORD } from './pseudonyms.ts'
 import { type Replacements, scrub } from './scrub.ts'
@@ -20,10 +22,13 @@ export { contactOfPseudonym, redactionKeyOf } from './pseudonyms.ts'
 /** Replaces personal values with pseudonyms. */
 export interface Redactor {
   /**
-   * Replaces personal values in an operation's output.
-   * @param asked the operation's input: contacts that it names count as named in the output
+   * Replaces personal values in what an operation returns.
+   * @param schema says what its fields are: marks of `platform/personal.ts`
+   * @param asked the operation's input, with its schema: contacts that it names count as named in the output
    */
-  redact(values: Values, asked?: Values): Promise<Values>
+  redact(values: Values, schema: Schema, asked?: { values: Values; schema: Schema }): Promise<Values>
+  /** Replaces personal values in a text that has no schema, such as an error's or a question. */
+  redactText(text: string, contactId?: string): Promise<string>
   /**
    * Replaces pseudonyms of contacts in what a caller sends, at any depth, with the values that they stand for.
    * @param contactId the only contact whose pseudonyms may occur; without it, any
@@ -65,8 +70,7 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
     revealReadable: async (text, contactId) => {
       const revealed = await redactor.reveal(text, contactId)
       if (revealed === text) return text
-      const { reasoning } = await redactor.redact({ contact_id: contactId, reasoning: revealed })
-      const shown = mapPseudonyms(String(reasoning), () => '').toLowerCase()
+      const shown = mapPseudonyms(await redactor.redactText(revealed, contactId), () => '').toLowerCase()
       mapPseudonyms(text, (pseudonym) => {
         const value = realValueOf(pseudonym, issued).toLowerCase()
         return shown.includes(value) ? refused(pseudonym) : pseudonym
@@ -81,29 +85,40 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
       const names = { names: PERSONAL_NAMES, marked: (await readMarks()).map(plainName) }
       const records = await personalRecordsOf(tenant, { ids: [...ids], emails: [] }, names)
       // Afterwards, `issued` has everything that an output about these contacts would hide.
-      await redactor.redact({
-        contacts: records.map(({ contactId, email, properties }) => ({
-          contact_id: contactId,
-          properties: { ...properties, ...(email === null ? {} : { email }) },
-        })),
-      })
+      const contacts = records.map(({ contactId, email, properties }) => ({
+        contact_id: contactId,
+        properties: { ...properties, ...(email === null ? {} : { email }) },
+      }))
+      await redactor.redact({ contacts }, CONTACTS)
       return mapTexts(sent, (text) => mapPseudonyms(text, (pseudonym) => realValueOf(pseudonym, issued))) as typeof sent
     },
-    redact: async (values, asked = {}) => {
+    redactText: async (text, contactId) => {
+      const named = contactId === undefined ? {} : { contact_id: contactId }
+      return String((await redactor.redact({ ...named, text }, TEXT_ABOUT)).text)
+    },
+    redact: async (values, schema, asked) => {
       const marked = await readMarks()
       const kindOfName = personalNames(marked)
       const found = new Findings()
-      redactJson({ ...values, asked }, { kindOfName, ...found.rules })
+      redactJson(values, schema, { kindOfName, ...found.rules })
+      if (asked) redactJson(asked.values, asked.schema, { kindOfName, ...found.rules })
       const named = found.words.size === 0 ? [] : await contactsNamedIn(tenant, [...found.words])
-      const ids = [...found.ids, ...idsOfNamed(values, named, kindOfName, key)]
+      const ids = [...found.ids, ...idsOfNamed(values, schema, named, kindOfName, key)]
       const names = { names: PERSONAL_NAMES, marked: marked.map(plainName) }
       const isNobody = ids.length === 0 && found.emails.size === 0
       const records = isNobody ? [] : await personalRecordsOf(tenant, { ids, emails: [...found.emails] }, names)
       const dictionary = createDictionary({ records, named, found: found.values }, kindOfName, key, issued)
-      return redactJson(values, { kindOfName, ...rulesOf(dictionary) })
+      return redactJson(values, schema, { kindOfName, ...rulesOf(dictionary) })
     },
   }
   return redactor
+}
+
+/** A text about a contact. */
+const TEXT_ABOUT: Schema = { properties: { contact_id: ABOUT_CONTACT, text: TEXT } }
+/** Contacts with their properties. */
+const CONTACTS: Schema = {
+  properties: { contacts: { items: { properties: { contact_id: ABOUT_CONTACT, properties: bag('contact') } } } },
 }
 
 function noted(pseudonym: string, ids: Set<string>): string {
@@ -138,11 +153,17 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
 }
 
 /** The ids of contacts whose full name is in a text. The output names them, like contacts whose id is in it. */
-function idsOfNamed(values: Values, named: readonly NamedContact[], kindOfName: KindOfName, key: Buffer): string[] {
+function idsOfNamed(
+  values: Values,
+  schema: Schema,
+  named: readonly NamedContact[],
+  kindOfName: KindOfName,
+  key: Buffer,
+): string[] {
   if (named.length === 0) return []
   const used = new Map<string, string>()
   const dictionary = createDictionary({ records: [], named, found: [] }, kindOfName, key, used)
-  redactJson(values, { kindOfName, ...rulesOf(dictionary) })
+  redactJson(values, schema, { kindOfName, ...rulesOf(dictionary) })
   return [...used.keys()].flatMap((pseudonym) => contactOfPseudonym(pseudonym) ?? [])
 }
 
@@ -160,7 +181,6 @@ class Findings {
   readonly values: (FoundValue & { item: string })[] = []
 
   readonly rules: Replacing = {
-    isContact: () => false,
     personal: (kind, value, { item }) => {
       if (isRedacted(value)) this.#addIds(value)
       else if (value.includes('@')) this.#scan(value)
@@ -220,7 +240,6 @@ function rulesOf(dictionary: Dictionary): Replacing {
     words: (text) => (place.words === 'none' ? text : dictionary.replaceIn(text, place, place.words === 'full-names')),
   })
   return {
-    isContact: dictionary.isContact,
     personal: (kind, value, place) => {
       if (value.trim() === '' || isRedacted(value)) return value
       const address = value.includes('@') ? onlyEmailIn(value) : null

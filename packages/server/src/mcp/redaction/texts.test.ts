@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { schemaOfResponse } from '../../../test/personal-data.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import type { Values } from '../../operations/declare.ts'
 import { createRedactor, redactionKeyOf } from './redactor.ts'
@@ -12,8 +13,9 @@ let tenant: TestTenant
 let contactId: string
 
 // biome-ignore lint/suspicious/noExplicitAny: outputs of every shape
-const redact = (values: Values, of = tenant): Promise<any> =>
-  createRedactor(of.handle, redactionKeyOf('secret', of.id)).redact(values)
+const redact = (values: Values, of = tenant, route?: string): Promise<any> =>
+  createRedactor(of.handle, redactionKeyOf('secret', of.id)).redact(values, schemaOfResponse(route))
+const CONTACT = 'GET /v1/contacts/:contact_id'
 
 beforeAll(async () => {
   service = await sharedService()
@@ -96,7 +98,7 @@ describe("the tenant's marks", () => {
       is_pregnant: true,
       plan: 'x',
     })
-    const { contact } = await redact((await marking.call('GET', `/v1/contacts/${id}`)).body, marking)
+    const { contact } = await redact((await marking.call('GET', `/v1/contacts/${id}`)).body, marking, CONTACT)
     const { shoe_size, secretPlan, is_pregnant, plan } = contact.properties
     for (const shown of [shoe_size, secretPlan, is_pregnant]) expect(shown).toMatch(new RegExp(`^value:${id}`))
     expect(plan).toBe('x')
@@ -111,7 +113,7 @@ describe("the tenant's marks", () => {
       values: (await marking.call('GET', '/v1/segments/suggestions?property=secretPlan')).body.values,
       property: 'secretPlan',
     }
-    expect((await redact(values2, marking)).values).toEqual([
+    expect((await redact(values2, marking, 'GET /v1/segments/suggestions')).values).toEqual([
       { value: expect.stringMatching(/^value:[a-z2-7]{12}$/), label: null, count: 1 },
     ])
   })
@@ -149,18 +151,20 @@ describe('a hostile contact', () => {
       ...ids.slice(0, 7).map((id: string) => `/v1/contacts/${id}?include=raw,provenance`),
     ]) {
       const { body } = await hostile.call('GET', path)
-      const redacted = await redact(body, hostile)
+      const [named] = path.split('?')
+      const route = /contacts.[0-9a-f]/.test(path) ? CONTACT : `GET ${named}`
+      const redacted = await redact(body, hostile, route)
       expect(shapeOf(redacted)).toEqual(shapeOf(withoutRaw(body)))
       expect(redacted.status).toBe('success')
-      expect(await redact(redacted, hostile)).toEqual(redacted)
+      expect(await redact(redacted, hostile, route)).toEqual(redacted)
     }
-    const { events } = await redact((await hostile.call('GET', '/v1/events')).body, hostile)
+    const { events } = await redact((await hostile.call('GET', '/v1/events')).body, hostile, 'GET /v1/events')
     expect(events[0]).toMatchObject({
       event: 'page_view',
       url: `https://${hostile.site}/the/page`,
       data: { title: 'See the page, a true success', contact_id: 'x', list: ['the'] },
     })
-    const { contact } = await redact((await hostile.call('GET', `/v1/contacts/${ids[1]}`)).body, hostile)
+    const { contact } = await redact((await hostile.call('GET', `/v1/contacts/${ids[1]}`)).body, hostile, CONTACT)
     expect(contact.properties).toMatchObject({ firstname: `firstname:${ids[1]}`, lastname: `lastname:${ids[1]}` })
     const chinese = ids[NAMES.indexOf('李明')]
     expect((await redact({ contact_id: chinese, title: '李明先生您好' }, hostile)).title).toBe(

@@ -1,7 +1,20 @@
 import type { Values } from '../../operations/declare.ts'
 import { isUuid } from '../../platform/ids.ts'
-import { fieldRule, isOfPerson, passesOn, type Words } from './fields.ts'
-import type { FieldKind, Kind, KindOfName } from './personal-names.ts'
+import type { Bag, FieldKind, Kind, Mark, Mentions } from '../../platform/personal.ts'
+import {
+  fieldOf,
+  hasFormOfService,
+  isFree,
+  isNamed,
+  isOwnWord,
+  itemsOf,
+  markOf,
+  type Schema,
+  type Stated,
+  statedBy,
+} from './declared.ts'
+import { fieldRule, passesOn, ruleOfValues } from './fields.ts'
+import type { KindOfName } from './personal-names.ts'
 import { isRedacted, withheld } from './pseudonyms.ts'
 
 /** Where a value is in an output. */
@@ -13,13 +26,12 @@ export interface Place {
   /** The item of the output's list that the value is in; empty outside of lists. */
   item: string
   /** Which known words are replaced in texts. */
-  words: Words
+  words: Mentions
 }
 
 /** What a walk does with what it finds. */
 export interface Rules {
   kindOfName: KindOfName
-  isContact(id: string): boolean
   personal(kind: Kind, value: string, place: Place): string
   text(value: string, place: Place): string
   /** The name of a field. */
@@ -28,19 +40,23 @@ export interface Rules {
   id(id: string): void
 }
 
+/** An object, and those around it. */
+interface Around {
+  object: Values
+  outer: Around | null
+}
+
 /** Where the walk is. */
 interface State extends Place {
   depth: number
   /** The name of the object or list. */
   name: string
-  /** Within names that the tenant or its visitors chose: properties, an event's data, an action's params. */
-  isBag: boolean
-  isCompany: boolean
-  /** Within texts that the tenant wrote for all contacts. */
-  isTemplate: boolean
-  /** Within a unified profile: its fields, or one of them. */
-  profile: 'fields' | 'field' | null
-  /** The kind of everything within an object under a personal name, such as an address. */
+  /** The key of the record that the value is in. */
+  key: string
+  around: Around | null
+  /** Within names that the tenant or its visitors chose; null where the schema says what a field is. */
+  bag: Bag | null
+  /** In a bag, the kind of everything within an object under a personal name, such as an address. */
   kind: FieldKind | null
 }
 
@@ -51,55 +67,148 @@ const TOP: State = {
   words: 'all',
   depth: 0,
   name: '',
-  isBag: false,
-  isCompany: false,
-  isTemplate: false,
-  profile: null,
+  key: '',
+  around: null,
+  bag: null,
   kind: null,
 }
 
-const BAGS = new Set(['properties', 'profile', 'data', 'params', 'result', 'details', 'query', 'traits'])
-const COMPANIES = new Set(['company', 'companies'])
-const CONTACTS = new Set(['contact', 'contacts', 'sample', 'sender'])
-const TEMPLATES = new Set(['playbook', 'playbooks', 'templates'])
 /** Deeper values are withheld: nobody reads them, and the walk must not exhaust the stack. */
 const DEPTH_MAX = 100
 const COUNT_MAX = 999
 
-/** Applies the rules to every personal value and every text of an output, and removes raw data. */
-export function redactJson(values: Values, rules: Rules): Values {
-  return redactObject(values, TOP, rules)
+/**
+ * Applies the rules to every personal value and every text of a value, as its schema says what they are, and leaves out what
+ * the schema withholds. Where it says nothing, the names of fields decide.
+ */
+export function redactJson(values: Values, schema: Schema, rules: Rules): Values {
+  return redactStated(values, statedBy(schema), undefined, TOP, rules) as Values
 }
 
-function redactValue(value: unknown, state: State, rules: Rules): unknown {
-  if (typeof value === 'string') return redactText(value, state, rules)
+/** @param passed the mark of the list that the value is an item of */
+function redactStated(value: unknown, stated: Stated, passed: Mark | undefined, state: State, rules: Rules): unknown {
+  const mark = resolved(markOf(stated) ?? passed, state.around)
+  const free = freeState(value, mark, stated, state, rules)
+  if (free !== null) return redactFree(value, free, rules)
+  if (typeof value === 'string') return redactDeclaredText(value, mark, stated, state, rules)
+  if (value === null || typeof value !== 'object') return value
+  if (state.depth >= DEPTH_MAX) return withheld('')
+  const below = { ...state, depth: state.depth + 1 }
+  if (!Array.isArray(value)) return redactDeclared(value as Values, stated, below, rules)
+  const items = itemsOf(stated)
+  return value.map((each, index) => redactStated(each, items, mark, inItem(below, index), rules))
+}
+
+/** The state within a value that the schema says no more about; null if it does. */
+function freeState(value: unknown, mark: Mark | undefined, stated: Stated, state: State, rules: Rules): State | null {
+  if (mark === undefined) return isFree(stated) ? { ...state, bag: 'any', isOwn: false } : null
+  if ('bag' in mark) {
+    const name = NAMES_OF_BAGS[mark.bag] ?? state.name
+    return { ...state, bag: mark.bag, name, isOwn: mark.bag === 'contact', words: 'all' }
+  }
+  if ('namedBy' in mark) {
+    const of = namedAround(mark.namedBy, state.around)
+    return { ...state, bag: 'any', ...(of === undefined ? {} : ruleOfValues(of, rules.kindOfName)) }
+  }
+  // A number, or an object of which everything is personal.
+  if ('kind' in mark) return typeof value === 'string' ? null : { ...state, bag: 'any', kind: mark.kind }
+  if (!('is' in mark) || mark.is !== 'value-of-key') return null
+  const properties: State = { ...state, bag: 'contact', name: 'properties', isOwn: true }
+  return { ...inField(state.key, { [state.key]: value }, properties, rules), isOwn: true }
+}
+
+/** What the vocabulary of names calls the object that a bag is. */
+const NAMES_OF_BAGS: Partial<Record<Bag, string>> = { contact: 'properties', company: 'properties', person: 'person' }
+
+/** A mark that depends on another field of the object, by that field's value. */
+function resolved(mark: Mark | undefined, around: Around | null): Mark | undefined {
+  if (mark === undefined || !('when' in mark)) return mark
+  const value = around?.object[mark.when]
+  return resolved(typeof value === 'string' && mark.has.includes(value) ? mark.mark : mark.otherwise, around)
+}
+
+/** The text of a field of the object, or of the nearest one around it that has the field. */
+function namedAround(field: string, around: Around | null): string | undefined {
+  for (let at = around; at !== null; at = at.outer) {
+    const name = at.object[field]
+    if (typeof name === 'string') return name
+  }
+  return undefined
+}
+
+/** The state within an item of the output's list; lists within it do not count. */
+function inItem(state: State, index: number): State {
+  return state.item === '' ? { ...state, item: `${state.name} ${index}` } : state
+}
+
+function redactDeclared(object: Values, stated: Stated, outer: State, rules: Rules): Values {
+  const around = { object, outer: outer.around }
+  const own = contactIn(object, stated, around)
+  const state = { ...outer, around, owner: own ?? outer.owner, isOwn: own !== null }
+  return mapFields(object, rules, (name, value) => {
+    const field = fieldOf(stated, name)
+    const mark = markOf(field)
+    if (mark !== undefined && 'is' in mark && mark.is === 'withheld') return LEFT_OUT
+    // A field that the schema does not name is one of any names.
+    if (field.length === 0) return redactField(name, value, object, { ...state, bag: 'any', isOwn: false }, rules)
+    return redactStated(
+      value,
+      field,
+      undefined,
+      { ...state, name, key: isNamed(stated, name) ? state.key : name },
+      rules,
+    )
+  })
+}
+
+/** The contact that an object is about: the id that its schema marks. */
+function contactIn(object: Values, stated: Stated, around: Around): string | null {
+  for (const [name, value] of Object.entries(object)) {
+    if (typeof value !== 'string' || !isUuid(value)) continue
+    const mark = resolved(markOf(fieldOf(stated, name)), around)
+    if (mark !== undefined && 'is' in mark && mark.is === 'contact') return value
+  }
+  return null
+}
+
+function redactDeclaredText(value: string, mark: Mark | undefined, stated: Stated, state: State, rules: Rules): string {
+  if (isOwnWord(stated, value)) return value
+  if (mark !== undefined && 'kind' in mark) return personal(value, { ...state, kind: mark.kind }, rules)
+  if (isUuid(value)) {
+    if (mark !== undefined ? 'is' in mark : !hasFormOfService(stated)) rules.id(value)
+    return value
+  }
+  const words = mark !== undefined && 'mentions' in mark ? mark.mentions : hasFormOfService(stated) ? 'none' : 'all'
+  return redactText(value, { ...state, words }, rules)
+}
+
+function redactFree(value: unknown, state: State, rules: Rules): unknown {
+  if (typeof value === 'string')
+    return state.kind === null ? redactText(value, state, rules) : personal(value, state, rules)
   if (typeof value === 'number' || typeof value === 'boolean') {
     if (hides(value, state)) return personal(String(value), state, rules)
-    return isLong(value, state) ? scrubbedNumber(value, state, rules) : value
+    return isLong(value) ? scrubbedNumber(value, state, rules) : value
   }
   if (value === null || typeof value !== 'object') return value
   if (state.depth >= DEPTH_MAX) return withheld('')
   const below = { ...state, depth: state.depth + 1 }
-  if (!Array.isArray(value)) return redactObject(value as Values, below, rules)
-  const isList = !state.isBag && state.item === ''
-  return value.map((each, index) =>
-    redactValue(each, isList ? { ...below, item: `${state.name} ${index}` } : below, rules),
-  )
+  if (Array.isArray(value)) return value.map((each) => redactFree(each, below, rules))
+  return mapFields(value as Values, rules, (name, field) => redactField(name, field, value as Values, below, rules))
 }
 
 /**
  * A phone number or a latitude may be a JSON number. Small integers are counts, even under names such as `emails`. True and
  * false are personal only if the tenant marks the property.
  */
-function hides(value: number | boolean, { kind, isBag }: State): boolean {
-  if (!isBag || kind === null || kind === 'free-text') return false
+function hides(value: number | boolean, { kind }: State): boolean {
+  if (kind === null || kind === 'free-text') return false
   if (kind === 'value') return true
   return typeof value === 'number' && !(Number.isInteger(value) && Math.abs(value) <= COUNT_MAX)
 }
 
 /** Whether a number may be a phone number although the name of its field does not say so. */
-function isLong(value: number | boolean, { isBag }: State): value is number {
-  return isBag && typeof value === 'number' && Number.isInteger(value) && Math.abs(value) >= 1e6
+function isLong(value: number | boolean): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) >= 1e6
 }
 
 function scrubbedNumber(value: number, state: State, rules: Rules): number | string {
@@ -108,12 +217,10 @@ function scrubbedNumber(value: number, state: State, rules: Rules): number | str
 }
 
 function redactText(value: string, state: State, rules: Rules): string {
-  if (state.kind !== null) return personal(value, state, rules)
+  if (isUuid(value)) rules.id(value)
   const json = parseContainer(value)
   if (json === null) return rules.text(value, state)
-  // A webhook's payload has the service's field names. Another text may have any names.
-  const within = { ...state, isBag: state.name !== 'payload', depth: state.depth + 1 }
-  return JSON.stringify(redactValue(json, within, rules))
+  return JSON.stringify(redactFree(json, { ...state, bag: state.bag ?? 'any', depth: state.depth + 1 }, rules))
 }
 
 function personal(value: string, state: State, rules: Rules): string {
@@ -132,14 +239,17 @@ function parseContainer(text: string): object | null {
   }
 }
 
-function redactObject(object: Values, outer: State, rules: Rules): Values {
-  const state = { ...outer, owner: ownerIn(object, outer, rules) ?? outer.owner }
+const LEFT_OUT = Symbol('left out')
+
+/** Replaces the values of an object's fields, and names that have a person's address or number. */
+function mapFields(object: Values, rules: Rules, change: (name: string, value: unknown) => unknown): Values {
   const names = new Set<string>()
   const entries = Object.entries(object).flatMap(([name, value]): [string, unknown][] => {
-    if (name === 'raw_data') return []
+    const changed = change(name, value)
+    if (changed === LEFT_OUT) return []
     const redacted = freeName(/@|%40|\d{5}/.test(name) ? rules.key(name) : name, names)
     names.add(redacted)
-    return [[redacted, redactField(name, value, object, state, rules)]]
+    return [[redacted, changed]]
   })
   return Object.fromEntries(entries)
 }
@@ -151,79 +261,15 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
+/** A field of a bag. */
 function redactField(name: string, value: unknown, object: Values, state: State, rules: Rules): unknown {
-  const inside = inField(name, object, state, rules)
-  if (typeof value === 'string' && isUuid(value)) {
-    if (mayBeContact(name, value, object)) rules.id(value)
-    if (inside.kind === null) return value
-  }
-  if (state.profile === 'field' && isProfileField(object))
-    return name === 'unique_values' ? profileValues(value, state, rules) : value
-  return redactValue(value, inside, rules)
+  return redactFree(value, inField(name, object, state, rules), rules)
 }
 
-function isProfileField({ unique_values: values, all_sources: sources, ...rest }: Values): boolean {
-  if (!Array.isArray(values) || !Array.isArray(sources) || !sources.every((each) => typeof each === 'string'))
-    return false
-  const others = Object.entries(rest).every(([name, value]) => name === 'has_conflict' && typeof value === 'boolean')
-  return others && values.every((each) => each !== null && typeof each === 'object' && 'value' in each)
-}
-
-/** The values of a field of a unified profile; the names of their sources stay beside them. */
-function profileValues(values: unknown, state: State, rules: Rules): unknown {
-  return (values as { value: unknown }[]).map((each) => {
-    const inside = inField(
-      state.name,
-      { [state.name]: each.value },
-      { ...state, name: 'profile', profile: null },
-      rules,
-    )
-    return { ...each, value: redactValue(each.value, inside, rules) }
-  })
-}
-
-/** The state within a field. */
+/** The state within a field of a bag. */
 function inField(name: string, object: Values, state: State, rules: Rules): State {
   const value = object[name]
   const isNested = value !== null && typeof value === 'object'
-  const { kind, words } = fieldRule(name, object, { ...state, kindOfName: rules.kindOfName })
-  const isOwnBag = !state.isBag && (name === 'properties' || name === 'profile') && !state.isCompany
-  const isContact = isNested && CONTACTS.has(name)
-  const profile = { fields: 'field', field: null, none: null } as const
-  return {
-    ...state,
-    name: name === 'details' && isOfPerson(object) ? 'person' : name,
-    isBag: state.isBag || (BAGS.has(name) && !(name === 'properties' && Array.isArray(value))),
-    isCompany: !isContact && (state.isCompany || (isNested && COMPANIES.has(name))),
-    isTemplate: state.isTemplate || TEMPLATES.has(name),
-    profile: name === 'profile' && !state.isBag ? 'fields' : profile[state.profile ?? 'none'],
-    isOwn:
-      isOwnBag || (name === 'contact' && !state.isBag) || (state.isOwn && (state.isBag || state.name === 'contact')),
-    words,
-    kind: isNested && (state.profile === 'fields' || !passesOn(name, value, state.isBag)) ? null : kind,
-  }
-}
-
-/** The contact that an object is about: its own id, or that of the contact in it. */
-function ownerIn(object: Values, { isBag, name }: State, rules: Rules): string | null {
-  if (isBag) return null
-  const { contact_id, internal_contact_id, _id, contact, subject_kind, subject_id } = object
-  const inside = contact as Values | null | undefined
-  const subject = subject_kind === 'contact' ? subject_id : null
-  const named = [contact_id, internal_contact_id, inside?.contact_id, inside?._id, subject].find(isId)
-  const own = [_id, name].find(isId)
-  return named ?? (own !== undefined && rules.isContact(own) ? own : null)
-}
-
-function isId(value: unknown): value is string {
-  return typeof value === 'string' && isUuid(value)
-}
-
-const OTHER_IDS =
-  /^(company|event|note|segment|agent|run|identity|source|key|view|import|export|erasure|entry|thread|subscription|delivery|tenant|user|problem|domain|invitation)_ids?$/
-
-/** Whether an id may be a contact's: others need not be looked up. */
-function mayBeContact(name: string, id: string, object: Values): boolean {
-  if (OTHER_IDS.test(name)) return false
-  return name !== '_id' || !Object.entries(object).some(([other, value]) => value === id && OTHER_IDS.test(other))
+  const { kind, words } = fieldRule(name, object, { ...state, bag: state.bag ?? 'any', kindOfName: rules.kindOfName })
+  return { ...state, name, words, kind: isNested && !passesOn(name, value) ? null : kind }
 }

@@ -1,4 +1,4 @@
-import type { Kind } from './personal-names.ts'
+import type { Kind } from '../../platform/personal.ts'
 import { fold } from './pseudonyms.ts'
 
 /**

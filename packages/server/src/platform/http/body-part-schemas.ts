@@ -30,7 +30,7 @@ export interface Schema {
 }
 
 /** The keywords that openapi.json leaves out. */
-export const PART_KEYWORDS: ReadonlySet<string> = new Set(['x-parts', 'x-unstorable', 'x-digits'])
+export const PART_KEYWORDS: ReadonlySet<string> = new Set(['x-parts', 'x-unstorable', 'x-digits', 'x-personal'])
 
 /** The schema of a field or an item; undefined if it may be anything. */
 export function schemaWithin(schema: Schema | undefined, key: string | number): Schema | undefined {

@@ -39,7 +39,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>, tags: readonly Ta
           ...described,
           description: [described.description, scope, route.config?.furtherScopes].filter(Boolean).join(' '),
           ...(described.body ? { body: withRecordSchemas(described.body) } : {}),
-          response: { ...(described.response as object), default: ErrorResponse },
+          response: withRecordSchemas({ ...(described.response as object), default: ErrorResponse }),
         } as FastifySchema,
         url,
       }

@@ -38,10 +38,10 @@ export function keyOf(record: unknown, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** A body's schema for openapi.json, with the schemas of its records. */
+/** The schema of a body or a response for openapi.json: with the schemas of its records, without keywords for this code. */
 export function withRecordSchemas(schema: unknown): unknown {
   if (schema === null || typeof schema !== 'object') return schema
-  if ('x-record' in schema) return schema['x-record']
+  if ('x-record' in schema) return withRecordSchemas(schema['x-record'])
   if (Array.isArray(schema)) return schema.map(withRecordSchemas)
   const documented = Object.entries(schema).filter(([name]) => !PART_KEYWORDS.has(name))
   return Object.fromEntries(documented.map(([name, part]) => [name, withRecordSchemas(part)]))

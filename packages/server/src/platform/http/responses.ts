@@ -2,11 +2,15 @@ import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import { notFound, type ServiceError } from '../errors.ts'
 import { isUuid } from '../ids.ts'
+import { ABOUT_CONTACT, TEXT, WORD } from '../personal.ts'
 
 /** A timestamp in a response: UTC, milliseconds, `Z`. */
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T08:00:00.000Z'] })
 
-export const Id = Type.String({ format: 'uuid', examples: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'] })
+const ID = { format: 'uuid', examples: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'] }
+export const Id = Type.String(ID)
+/** The id of the contact that the object is about. */
+export const ContactId = Type.String({ ...ID, ...ABOUT_CONTACT })
 
 /** A value that may be missing. */
 export function Nullable<const Schema extends TSchema>(schema: Schema, description?: string) {
@@ -28,12 +32,15 @@ export function fileResponse(type: string, description: string) {
 
 /** An invalid value of a request. */
 export const Detail = Type.Object(
-  { path: Type.String({ examples: ['events[2].event'] }), message: Type.String() },
+  { path: Type.String({ examples: ['events[2].event'], ...TEXT }), message: Type.String(TEXT) },
   { title: 'ErrorDetail' },
 )
 
 /** The error of one of many records. */
-export const RecordError = Type.Object({ code: Type.String(), message: Type.String() }, { title: 'RecordError' })
+export const RecordError = Type.Object(
+  { code: Type.String(WORD), message: Type.String(TEXT) },
+  { title: 'RecordError' },
+)
 
 export const ErrorResponse = Type.Object(
   {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
-import { errorResponses, Id, Nullable, success } from '../../platform/http/responses.ts'
+import { ContactId, errorResponses, Id, Nullable, success } from '../../platform/http/responses.ts'
 import { unlessNobody } from '../../platform/ids-of-nobody.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
@@ -58,7 +58,7 @@ export async function formRoutes(
         params: Path,
         body: FormSubmissionBody,
         response: {
-          200: success({ contact_id: Id, company_id: Nullable(Id) }),
+          200: success({ contact_id: ContactId, company_id: Nullable(Id) }),
           ...errorResponses([...PAGE_ERRORS, '413 company_too_large', '413 contact_too_large']),
         },
       },

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { eventIdOf } from '../../journal/sent-ids.ts'
 import { type Context, operationsWith } from '../../operations/declare.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { Id, Nullable, RecordError } from '../../platform/http/responses.ts'
+import { ContactId, Id, Nullable, RecordError } from '../../platform/http/responses.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Call } from './call.ts'
 import type { RecordCalls } from './record-calls.ts'
@@ -18,7 +18,7 @@ const Result = Type.Object({
   index: Type.Integer({ description: 'Index of the event in the request.' }),
   status: Type.Enum(['accepted', 'failed']),
   event_id: Type.Optional(Id),
-  contact_id: Type.Optional(Nullable(Id, 'null for an anonymous visitor.')),
+  contact_id: Type.Optional(Nullable(ContactId, 'null for an anonymous visitor.')),
   error: Type.Optional(RecordError),
 })
 
