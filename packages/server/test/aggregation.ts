@@ -66,11 +66,6 @@ function highestFirst(a: Bucket, b: Bucket): number {
   return Buffer.compare(Buffer.from(String(a.key)), Buffer.from(String(b.key)))
 }
 
-/** The value that a metric adds; a number in a text does not count. */
-export function numberOnly(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
-}
-
 /** A JSON value as a number, if it is one or a text of one. */
 export function numberIn(value: unknown): number | null {
   if (typeof value === 'number') return value

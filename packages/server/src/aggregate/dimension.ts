@@ -43,7 +43,7 @@ export interface Measure {
    * order, or which of them come first, would reveal them beside known ones.
    */
   hidesOrder?: boolean
-  /** Whether phone numbers are left out: they are hidden from the caller, whatever the property's name. */
+  /** Whether phone numbers and texts are left out: phone numbers are hidden from the caller, whatever the property's name. */
   visibleOnly?: boolean
 }
 

@@ -58,14 +58,18 @@ export const EVENT_DIMENSIONS = {
   is_bot: { sql: 'is_bot', kind: 'boolean', description: 'Whether the sender identifies itself as a bot.' },
 } as const satisfies Dimensions
 
+/** A JSON text of a number, such as `"12"`, as `numeric_property` reads them in PostgreSQL. */
+const NUMERIC_TEXT = String.raw`^"(?:\\s|\\\\[tnrf])*([+-]?(?:[0-9]{1,30}(?:\\.[0-9]{0,30})?|\\.[0-9]{1,30}))(?:\\s|\\\\[tnrf])*"$`
+
 /**
- * The number under a top-level key of a JSON object; null for any other value, including a number in quotes. `{field}`
- * is the key, `{field_in_json}` the key as this service serializes it: searching for those bytes first avoids parsing
- * most events.
+ * The number under a top-level key of a JSON object, also as a text: numbers beyond 2^53 are kept as texts. null for any
+ * other value. `{field}` is the key, `{field_in_json}` the key as this service serializes it: searching for those bytes first
+ * avoids parsing most events.
  */
-export function numberIn(json: string): string {
+export function numberIn(json: string, { visibleOnly }: Pick<Measure, 'visibleOnly'>): string {
   const value = `JSONExtractRaw(${json}, {field: String})`
-  return `if(position(${json}, {field_in_json: String}) = 0, NULL, toFloat64OrNull(${value}))`
+  const number = visibleOnly ? value : `replaceRegexpOne(${value}, '${NUMERIC_TEXT}', '\\\\1')`
+  return `if(position(${json}, {field_in_json: String}) = 0, NULL, toFloat64OrNull(${number}))`
 }
 
 /** The placeholders of `numberIn`. */

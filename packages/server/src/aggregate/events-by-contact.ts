@@ -7,10 +7,10 @@ import { fieldParameters, numberIn } from './event-dimensions.ts'
 import type { EventSummary } from './events.ts'
 
 /** Partial aggregates of an owner's events, from which those of its contact are computed. */
-export function partColumns({ metric }: Measure): string {
-  const number = numberIn('data')
+export function partColumns(measure: Measure): string {
+  const number = numberIn('data', measure)
   const numbers = `count(${number}) AS numbers, sum(${number}) AS sum, min(${number}) AS min, max(${number}) AS max`
-  return metric === 'count' ? 'count() AS records' : `count() AS records, ${numbers}`
+  return measure.metric === 'count' ? 'count() AS records' : `count() AS records, ${numbers}`
 }
 
 /** Partial aggregates of a contact's events, computed from those of its owners. */

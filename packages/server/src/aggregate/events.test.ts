@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { expectedResult, isoWeek, type Key, numberOnly, rounded } from '../../test/aggregation.ts'
+import { expectedResult, isoWeek, type Key, numberIn, rounded } from '../../test/aggregation.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { ChangeLog } from '../contacts/change-log.ts'
 import { episodeId } from '../journal/episodes.ts'
@@ -269,7 +269,7 @@ function expected(
   }
   const numberOf = (record: EventRecord) => {
     const data = JSON.parse(record.data) as Record<string, unknown>
-    return Object.hasOwn(data, request.metric_field) ? numberOnly(data[request.metric_field]) : null
+    return Object.hasOwn(data, request.metric_field) ? numberIn(data[request.metric_field]) : null
   }
   return expectedResult(of, rules, { ...request, numberOf })
 }

@@ -65,8 +65,9 @@ export async function aggregateEvents(
 /** Listed explicitly, so that no input can become SQL. */
 const METRIC_SQL: Record<Exclude<Metric, 'count'>, string> = { avg: 'avg', sum: 'sum', min: 'min', max: 'max' }
 
-function measureOf({ metric }: Measure): string {
-  return metric === 'count' ? 'count()' : `${METRIC_SQL[metric]}(${numberIn('data')})`
+function measureOf(measure: Measure): string {
+  const { metric } = measure
+  return metric === 'count' ? 'count()' : `${METRIC_SQL[metric]}(${numberIn('data', measure)})`
 }
 
 /** The condition that a group's key is a missing value. */

@@ -81,7 +81,7 @@ async function redacted(aggregation: Aggregation, redaction: Redaction | undefin
     return { ...aggregation, measure: { ...aggregation.measure, visibleOnly: true } }
   const { dimension, filters } = aggregation
   if (aggregation.entity === 'events') {
-    const measure = { ...aggregation.measure, hidesOrder: true }
+    const measure = { ...aggregation.measure, hidesOrder: true, visibleOnly: true }
     return { ...aggregation, measure, filters: { ...aggregation.filters, visibleOnly: true } }
   }
   const property = dimension === 'job_title' ? 'jobtitle' : dimension

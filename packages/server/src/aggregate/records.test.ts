@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { expectedResult, type Key, numberIn, numberOnly, rounded } from '../../test/aggregation.ts'
+import { expectedResult, type Key, numberIn, rounded } from '../../test/aggregation.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { COMPANY_DIMENSIONS } from '../companies/dimensions.ts'
 import { CONTACT_DIMENSIONS } from '../contacts/dimensions.ts'
@@ -258,7 +258,7 @@ async function compare(entity: string, request: AggregateRequest) {
     hidesMissing: request.group_by === 'company_id',
     isTime: request.group_by === 'created_day',
   }
-  const numberOf = ({ properties }: StoredRecord) => numberOnly(properties[request.metric_field ?? ''])
+  const numberOf = ({ properties }: StoredRecord) => numberIn(properties[request.metric_field ?? ''])
   const { buckets, total } = expectedResult(matching, rules, { ...request, numberOf })
   expect(rounded({ buckets: body.buckets, total: body.total })).toEqual(rounded({ buckets, total }))
   expect(body).toMatchObject({ status: 'success', entity, group_by: request.group_by, metric: request.metric })

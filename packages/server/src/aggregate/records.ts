@@ -47,9 +47,11 @@ const METRIC_SQL: Record<Exclude<Metric, 'count'>, (number: RawBuilder<unknown>)
 
 function measureOf({ metric, field, visibleOnly }: Measure): RawBuilder<string | null> {
   if (metric === 'count') return sql`count(*)`
-  const value = sql`(matching.properties -> ${field}::text)`
-  const number = visibleOnly ? sql`visible_number(matching.properties, ${field}::text)` : sql`${value}::numeric`
-  return METRIC_SQL[metric](sql`CASE WHEN jsonb_typeof(${value}) = 'number' THEN ${number} END`)
+  if (!visibleOnly) return METRIC_SQL[metric](sql`numeric_property(matching.properties, ${field}::text)`)
+  const visible = sql`visible_number(matching.properties, ${field}::text)`
+  return METRIC_SQL[metric](
+    sql`CASE WHEN jsonb_typeof(matching.properties -> ${field}::text) = 'number' THEN ${visible} END`,
+  )
 }
 
 /**

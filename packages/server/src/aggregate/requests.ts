@@ -58,7 +58,7 @@ const MEASURE_FIELDS = {
       minLength: 1,
       maxLength: 200,
       description:
-        'Required unless the metric is count: a property or, for events, a key of data. Only JSON numbers are used, not strings like "12"; a bucket without numbers has the value null.',
+        'Required unless the metric is count: a property or, for events, a key of data. Numbers count, and texts of numbers such as "12"; a bucket without any has the value null.',
     }),
   ),
   limit: Type.Optional(
