@@ -122,8 +122,8 @@ test('actions are proposed and decided once', async () => {
 test('events without an id of their own are recorded once', async () => {
   const sent = [
     { event: 'interrupted', email: 'events@example.com' },
-    { event: 'interrupted', visitor_id: 'anonymous' },
-    { event: 'interrupted', visitor_id: 'anonymous' },
+    { event: 'interrupted', visitor_id: 'visitor-1' },
+    { event: 'interrupted', visitor_id: 'visitor-1' },
     { event: '' },
   ]
   const { body } = await interrupted('/v1/events', { events: sent })
