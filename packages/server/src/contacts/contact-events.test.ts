@@ -18,7 +18,7 @@ beforeAll(async () => {
   tenant = await createTestTenant(service)
   contactId = await tenant.contact('c@example.com', {}, { visitor_id: 'known' })
   await tenant.track({ visitor_id: 'known', events: EVENTS })
-  await tenant.track({ visitor_id: 'anonymous', events: [{ event: 'page_view' }] })
+  await tenant.track({ visitor_id: 'visitor-1', events: [{ event: 'page_view' }] })
 })
 
 const read = (query = '', id = contactId) => tenant.call('GET', `/v1/contacts/events/${id}?${query}`)
