@@ -29,6 +29,8 @@ const DOWNLOAD_OF: Readonly<Record<string, string>> = {
 
 /** Public operations that do not ask for a domain, and the error of a caller who may not use them. */
 const DENIED_ELSEWHERE: Readonly<Record<string, string>> = { receiveHook: 'invalid_signature' }
+/** Public operations that refuse nobody: what a stranger gets instead is tested as another tenant's. */
+const REFUSING_NOBODY = ['trackerScript']
 /** Fields with which a provider reports a failure: no request that has them succeeds. */
 const OF_FAILURES = ['completeAuthorization error', 'completeAuthorization error_description']
 
@@ -124,8 +126,8 @@ function proofsOf(name: string, operation: Operation): Endpoint {
     ({ status, code }) =>
       status >= 400 && status < 500 && status !== 401 && code !== denied && !BY_CHANCE.includes(`${status} ${code}`),
   )
-  const scope = own.filter(({ code }) => code === denied)
   const tenancy = own.filter(({ test }) => /another tenant|a stranger/i.test(test))
+  const scope = REFUSING_NOBODY.includes(operation.operationId) ? tenancy : own.filter(({ code }) => code === denied)
 
   const parameters = parametersOf(operation)
   const ofList = seen.filter(({ operation: id, status }) => id === DOWNLOAD_OF[operation.operationId] && status < 300)

@@ -282,7 +282,7 @@ export type AggregationOfCompanies = {
      */
     metric?: 'count' | 'avg' | 'sum' | 'min' | 'max';
     /**
-     * Required unless the metric is count: a property or, for events, a key of data. Only JSON numbers are used, not strings like "12"; a bucket without numbers has the value null.
+     * Required unless the metric is count: a property or, for events, a key of data. Numbers count, and texts of numbers such as "12"; a bucket without any has the value null.
      */
     metric_field?: string;
     /**
@@ -367,7 +367,7 @@ export type AggregationOfContacts = {
      */
     metric?: 'count' | 'avg' | 'sum' | 'min' | 'max';
     /**
-     * Required unless the metric is count: a property or, for events, a key of data. Only JSON numbers are used, not strings like "12"; a bucket without numbers has the value null.
+     * Required unless the metric is count: a property or, for events, a key of data. Numbers count, and texts of numbers such as "12"; a bucket without any has the value null.
      */
     metric_field?: string;
     /**
@@ -522,7 +522,7 @@ export type AggregationOfEvents = {
      */
     metric?: 'count' | 'avg' | 'sum' | 'min' | 'max';
     /**
-     * Required unless the metric is count: a property or, for events, a key of data. Only JSON numbers are used, not strings like "12"; a bucket without numbers has the value null.
+     * Required unless the metric is count: a property or, for events, a key of data. Numbers count, and texts of numbers such as "12"; a bucket without any has the value null.
      */
     metric_field?: string;
     /**

@@ -425,6 +425,17 @@ describe('the encoding', () => {
     expect(await propertiesOf('m.a@acme.example')).toMatchObject({ company: 'MŸnchen' })
   })
 
+  test('a person chooses what is between the cells', async () => {
+    const found = await uploaded(tenant, 'email;city,or town\na@example.com;Rome,Ostia\n')
+    const path = `/v1/imports/${found.import_id}/format`
+    const headersOf = ({ body }: { body: { import: { columns: { header: string }[] } } }) =>
+      body.import.columns.map(({ header }) => header)
+    expect(headersOf(await tenant.call('PUT', path, { delimiter: ',' }))).toEqual(['email;city', 'or town'])
+    expect(headersOf(await tenant.call('PUT', path, { delimiter: ';' }))).toEqual(['email', 'city,or town'])
+    const long = await tenant.call('PUT', path, { delimiter: ';;' })
+    expect([long.status, long.body.error.code]).toEqual([400, 'validation_error'])
+  })
+
   test('bytes that are no character in the chosen one fail their rows', async () => {
     const found = await uploaded(tenant, 'email,city\na@example.com,Köln\nb@example.com,Bonn\n')
     await tenant.call('PUT', `/v1/imports/${found.import_id}/format`, { encoding: 'shift_jis' })
