@@ -147,20 +147,21 @@ export const text = {
       big5: 'Traditional Chinese (Big5)',
       'euc-kr': 'Korean (EUC)',
     },
-    delimiter: 'Between cells',
+    delimiter: 'Separator',
     delimiterHint: 'The character that separates values.',
     delimiters: { ',': 'Comma', ';': 'Semicolon', '\t': 'Tab', '|': 'Vertical bar' } as Record<string, string>,
-    header: 'Names of the columns',
+    header: 'Header row',
     headerHint: 'Lines above it are not imported.',
     line: (line: number, cells: readonly string[]) =>
       `Line ${formatNumber(line)}: ${cells.filter((cell) => cell !== '').join(', ')}`,
-    noHeader: 'No line names them',
-    reading: 'Reading the file again proposes a new mapping.',
+    noHeader: 'No header row',
+    reading: 'A change here reads the file again and suggests a new mapping.',
   },
   consent: {
     silenced: (count: number, properties: readonly string[]) =>
       `${counted(count, 'contact', 'contacts')} will get no mail: ${properties.join(', ')}.`,
-    still: (count: number) => `${counted(count, 'contact', 'contacts')} of this file already get no mail.`,
+    still: (count: number) =>
+      `${counted(count, 'contact in this file already gets', 'contacts in this file already get')} no mail.`,
     released: (count: number) =>
       `${counted(count, 'contact that opted out', 'contacts that opted out')} will get mail again, because the file says so. To keep them silent, do not import that column.`,
   },

@@ -232,7 +232,7 @@ export const text = {
   },
   tools: {
     all: 'All tools',
-    allDescription: 'Every tool that its scopes allow, also those that a later version adds.',
+    allDescription: 'Every tool its scopes allow, including tools that later versions add.',
     reading: 'Tools that read',
     changing: 'Tools that change something',
   },
