@@ -162,7 +162,7 @@ export const text = {
     'connection.write_back_set': 'Changed what is written back to a system',
     'webhook.created': 'Created a webhook',
     'webhook.deleted': 'Deleted a webhook',
-    'webhook.delivery_resent': 'Sent a webhook delivery again',
+    'webhook.delivery_resent': 'Resent a webhook delivery',
     'webhook.deliveries_resent': 'Resent the webhook deliveries of a period',
     'webhook.paused': 'Paused a webhook',
     'webhook.resumed': 'Resumed a webhook',
