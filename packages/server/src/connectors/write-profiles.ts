@@ -61,7 +61,9 @@ export async function writeProfiles(
       if (!before) continue
       try {
         const { source, kind } = writer
-        await changeContact(tx, log, before, { source, kind, properties: profile.properties, at }, now)
+        const { id, properties } = profile
+        const statement = { id, properties, isAgain: false, isAnother: true }
+        await changeContact(tx, log, before, { source, kind, properties, at, statement }, now)
       } catch (error) {
         if (!(error instanceof ServiceError) || error.status >= 500) throw error
         written[index] = failure(error)
