@@ -91,6 +91,12 @@ function isReason(kind: Kind, text: string): boolean {
 
 const RULES: readonly ConsentRule[] = ['do_not_contact', 'unsubscribed', 'bounced']
 
+/** How much a value stops: 0 for nothing, and most for the service's own `do_not_contact`. */
+export function strictness(name: string, value: unknown): number {
+  const rule = value === undefined || value === null ? null : ruleBrokenBy(name, value)
+  return rule === null ? 0 : RULES.length - RULES.indexOf(rule)
+}
+
 /** Which property decides that a contact is not written to; null if none does. */
 export function consentOf(properties: Readonly<Record<string, PropertyValue>>): Consent | null {
   return consentsOf(properties)[0] ?? null
