@@ -1,3 +1,5 @@
+import { hasMoreCharacters } from '../platform/characters.ts'
+
 /** The rule of outreach that a property breaks. A bounce concerns the address, the others the person. */
 export type ConsentRule = 'do_not_contact' | 'unsubscribed' | 'bounced'
 
@@ -129,16 +131,18 @@ const OWN: readonly string[] = ['do_not_contact', 'unsubscribed']
 
 /** A tenant has few names of properties, which all of its contacts have in common. */
 const KINDS_KEPT_MAX = 20_000
+/** No property has a longer name. The header of a file may, and the patterns take the square of its length. */
 const NAME_LENGTH_MAX = 128
 const kinds = new Map<string, Kind | null>()
 
 function kindOf(name: string): Kind | null {
   const known = kinds.get(name)
   if (known !== undefined) return known
+  if (hasMoreCharacters(name, NAME_LENGTH_MAX)) return null
   const plain = plainText(name)
   const kind = PATTERNS.find(([, pattern]) => pattern.test(plain))?.[0] ?? null
   if (kinds.size >= KINDS_KEPT_MAX) kinds.clear()
-  if (name.length <= NAME_LENGTH_MAX) kinds.set(name, kind)
+  kinds.set(name, kind)
   return kind
 }
 
