@@ -10,8 +10,8 @@ export type EventToTrack = Omit<SendEventsInput['events'][number], 'timestamp'> 
 }
 
 /**
- * A person, by `user_id` or `email` or both, with properties to write and visitors to link. Ids that name nobody, such as
- * `undefined` as a text, are ignored; a person without another key is refused.
+ * A person, by `user_id` or `email` or both, with properties to write and visitors to link. An id that names nobody, such
+ * as the text `undefined`, is ignored; a person without another key is rejected.
  */
 export type PersonToIdentify = IdentifyInput
 

@@ -250,7 +250,7 @@ export const text = {
         },
         agent: {
           label: 'An AI agent',
-          description: 'It works over MCP alone, and personal data is hidden.',
+          description: 'It works only over MCP, and personal data is hidden.',
         },
         openAgent: {
           label: 'An AI agent that sees personal data',
@@ -273,7 +273,7 @@ export const text = {
     button: 'Tools',
     label: (name: string) => `Tools of ${name}`,
     title: 'Tools',
-    explanation: 'Choose what it may do over MCP, within its scopes. Changes apply from its next call.',
+    explanation: 'Choose what it may do over MCP, within its scopes. A change applies from its next call.',
     save: 'Save',
     cancel: 'Cancel',
   },

@@ -61,7 +61,8 @@ export interface Inspected {
 }
 
 /**
- * Reads the first rows of a file. @param name the file's name in errors. @param chosen what a person has chosen; the rest is detected.
+ * Reads the first rows of a file.
+ * @param name the file's name in errors. @param chosen what a person has chosen; the rest is detected.
  * @throws ServiceError 400 `invalid_file`.
  */
 export async function inspectFile(

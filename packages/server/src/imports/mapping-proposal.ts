@@ -12,7 +12,7 @@ export const ColumnNote = Type.Object(
   {
     code: Type.Enum(['same_target', 'found_by_values', 'no_name', 'consent'], {
       description:
-        '`same_target`: another column suits the target better, so this one became a property of its own. `found_by_values`: its values are addresses. `no_name`: it has no name, and is ignored. `consent`: contacts that opt out in it are not written to.',
+        '`same_target`: another column suits the target better, so this one became a property of its own. `found_by_values`: its values are addresses. `no_name`: it has no name, and is ignored. `consent`: contacts that opt out in it get no mail.',
     }),
     target: Type.Optional(Type.String({ description: 'With `same_target`: the target, or the property.' })),
     column: Type.Optional(Type.Integer({ description: 'With `same_target`: the index of the column that has it.' })),

@@ -6,7 +6,7 @@ import type { IdClaims } from './id-token.ts'
 import type { ProviderName, ProviderSettings } from './provider.ts'
 import type { Tokens } from './token-request.ts'
 
-/** The purposes of a sign-in at a provider, the scope that each requires, and those of the data that it gives a way to. */
+/** The purposes of a sign-in at a provider, and the scope that each requires; below, those of the data that it opens. */
 const SCOPE_OF_PURPOSE = { mailbox: 'identities:write', connection: 'settings:write' } as const satisfies Record<
   string,
   Scope

@@ -25,7 +25,9 @@ export interface ResendRange {
 }
 
 /**
- * Sends deliveries of a subscription again whose events were received in a range of time, both ends included. Those that are due or being sent stay as they are, so none is attempted twice at once. Call it in a transaction.
+ * Sends deliveries of a subscription again whose events were received in a range of time, both ends included. Those that are
+ * due or being sent stay as they are, so none is attempted twice at once.
+ * @param tx a transaction's handle.
  * @returns how many, and where the next call continues; null if nothing is left.
  * @throws ServiceError 404, 400 for an unknown `after`, or 409 `webhook_paused`.
  */

@@ -106,13 +106,13 @@ function displayedName(name: string): string {
 
 function requireRedirectUri(uri: unknown): string {
   if (typeof uri === 'string' && isRedirectUri(uri)) return uri
-  const schemes = `a scheme of your own in reverse-domain form such as com.example.app, or one of ${[...KNOWN_SCHEMES].join(', ')}`
+  const schemes = `a scheme of your own in reverse-domain form, such as com.example.app, or one of ${[...KNOWN_SCHEMES].join(', ')}`
   const forms = `https, http on localhost, 127.0.0.1 or [::1], ${schemes}`
-  const message = `A redirect URI must use ${forms}; without a user, a fragment, a backslash, or a * in its host.`
+  const message = `A redirect URI must use ${forms}. It must not have a user, a fragment, a backslash, or a * in its host.`
   throw new OAuthError('invalid_redirect_uri', message)
 }
 
-/** The schemes of MCP clients that are no reverse domain, as RFC 8252 wants it. Cursor registers grokbot with its own. */
+/** The schemes of known MCP clients, which are not the reverse domains that RFC 8252 asks for. Cursor registers grokbot too. */
 const KNOWN_SCHEMES: ReadonlySet<string> = new Set([
   'claude',
   'code-oss',
@@ -140,7 +140,7 @@ function isRedirectUri(uri: string): boolean {
   if (uri.length > REDIRECT_URI_LENGTH_MAX || !/^[\x21-\x7e]+$/.test(uri) || /[#\\]/.test(uri)) return false
   if (!URL.canParse(uri)) return false
   const { protocol, host } = new URL(uri)
-  // The URL of an empty user has none.
+  // `URL` drops an empty user, so the text itself is searched.
   const [, authority = ''] = /^[^:]*:\/\/([^/?]*)/.exec(uri) ?? []
   if (authority.includes('@') || host.includes('*') || /%2a/i.test(authority)) return false
   if (protocol === 'https:') return uri.startsWith('https://') && authority !== ''

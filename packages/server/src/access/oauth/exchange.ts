@@ -107,8 +107,8 @@ function refused(kind: 'code' | 'refresh'): Outcome {
 }
 
 /**
- * A code or token with its grant, which is locked until the transaction ends: two exchanges of one grant must see what the
- * other has ended. Null if it is unknown.
+ * A code or token with its grant; null if it is unknown. The grant is locked until the transaction ends, so that of two
+ * exchanges, the second sees what the first has ended.
  */
 async function lockToken(database: Stores['database'], text: string, kinds: readonly TokenKind[]) {
   const found = database
@@ -133,8 +133,8 @@ async function lockToken(database: Stores['database'], text: string, kinds: read
 }
 
 /**
- * An application that uses a refresh token has received it: its parent must not be exchanged again, and what other exchanges
- * of the parent gave ends, because nobody else may go on with it. Using that reveals that two hold the tokens of one.
+ * An application that uses a refresh token has received it. So the token's parent cannot be exchanged again, and the tokens
+ * from other exchanges of the parent end. Using one of these reveals that two parties hold tokens of the same grant.
  */
 async function endOtherChains(tx: Tenant, { grant_id, parent_id, exchange_id }: Row, now: Date): Promise<void> {
   const ofGrant = tx.db.updateTable('oauth_tokens').set({ ended_at: now }).where('grant_id', '=', grant_id)

@@ -27,8 +27,8 @@ const NO_SUCH_MAILBOX = /\b5\.(1\.\d{1,3}|2\.1)\b/
 /**
  * Sends a mail as an identity, at most once per message id, within the identity's limits, and records it as a message
  * of its contact.
- * @throws ServiceError 404; 400; `identity_without_email`, `recipient_suppressed`, `recipient_opted_out`, `mail_daily_limit` and
- *   `mail_spacing` (`retryAtOf` returns when to retry), `mail_refused` (permanent), `mail_unavailable` (temporary);
+ * @throws ServiceError 404; 400; `identity_without_email`, `recipient_suppressed`, `recipient_opted_out`, `mail_daily_limit`
+ *   and `mail_spacing` (`retryAtOf` returns when to retry), `mail_refused` (permanent), `mail_unavailable` (temporary);
  *   `mail_in_progress`; `mail_outcome_unknown` if it may have been sent, in which case it is never resent.
  */
 export async function sendMail(

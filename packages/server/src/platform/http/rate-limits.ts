@@ -53,7 +53,7 @@ export interface RateLimiter {
   checkInvitation(sender: Sender, reply: FastifyReply): void
   /**
    * Counts a return from the OpenID provider by address.
-   * @param isExpected whether this browser started the sign-in: other pages can send it here without. These count apart.
+   * @param isExpected whether this browser started the sign-in. Pages of other sites can send it here too; these count apart.
    * @throws ServiceError 429 `rate_limited`.
    */
   checkReturn(ip: string, isExpected: boolean, reply: FastifyReply): void
