@@ -82,7 +82,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(await checkPage(page, 'contact-consent')).toEqual([])
     await tenant.call('PUT', `/v1/contacts/${silent}`, { properties: { has_opted_out_of_email: null, bounced: 'yes' } })
     await page.reload()
-    await page.getByText('No email is sent to this contact: \u2068bounced\u2069 is \u2068yes\u2069.').waitFor()
+    await page.getByText('No emails are sent to this contact: \u2068bounced\u2069 is \u2068yes\u2069.').waitFor()
   })
 
   test('changes a property in place at once, and undoes the change if it is rejected', async () => {

@@ -38,7 +38,7 @@ export const text = {
     notWrittenTo: ({ property, value, rule }: { property: string; value: unknown; rule: string }) => {
       const reason = `${isolated(property)} is ${isolated(propertyText(value).slice(0, 200))}`
       return rule === 'bounced'
-        ? `No email is sent to this contact: ${reason}.`
+        ? `No emails are sent to this contact: ${reason}.`
         : `No messages are sent to this contact: ${reason}.`
     },
     titleAt: (title: string, company: string) => `${title} at ${company}`,

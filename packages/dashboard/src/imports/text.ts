@@ -86,7 +86,7 @@ export const text = {
         `${target} comes from ${other}, so this column becomes a property of its own.`,
       found_by_values: 'Its values are email addresses.',
       no_name: 'This column has no name.',
-      consent: 'Contacts who opt out in this column get no email.',
+      consent: 'Contacts who opt out in this column get no mail.',
     },
     table: 'Columns of the file',
     columns: { column: 'Column', samples: 'Samples', target: 'Goes to', type: 'Stored as' },
@@ -148,22 +148,23 @@ export const text = {
       big5: 'Traditional Chinese (Big5)',
       'euc-kr': 'Korean (EUC)',
     },
-    delimiter: 'Delimiter',
-    delimiterHint: 'The character between cells.',
+    delimiter: 'Separator',
+    delimiterHint: 'The character that separates values.',
     delimiters: { ',': 'Comma', ';': 'Semicolon', '\t': 'Tab', '|': 'Vertical bar' } as Record<string, string>,
-    header: 'Column names',
+    header: 'Header row',
     headerHint: 'Lines above it are not imported.',
     line: (line: number, cells: readonly string[]) =>
       `Line ${formatNumber(line)}: ${cells.filter((cell) => cell !== '').join(', ')}`,
-    noHeader: 'The file has none',
-    reading: 'A change here reads the file again and replaces the mapping below with a new suggestion.',
+    noHeader: 'No header row',
+    reading: 'A change here reads the file again and suggests a new mapping.',
   },
   consent: {
     silenced: (count: number, properties: readonly string[]) =>
-      `${counted(count, 'contact', 'contacts')} will get no email, because of ${properties.join(', ')}.`,
-    still: (count: number) => `${counted(count, 'contact', 'contacts')} of this file already get no email.`,
+      `${counted(count, 'contact', 'contacts')} will get no mail, because of ${properties.join(', ')}.`,
+    still: (count: number) =>
+      `${counted(count, 'contact in this file already gets', 'contacts in this file already get')} no mail.`,
     released: (count: number) =>
-      `${counted(count, 'contact that opted out', 'contacts that opted out')} will get email again, because a column of the file says so. To keep them opted out, do not import that column.`,
+      `${counted(count, 'contact that opted out', 'contacts that opted out')} will get mail again, because a column of the file says so. To keep them opted out, do not import that column.`,
   },
   warnings: {
     title: 'Warnings',

@@ -273,7 +273,7 @@ export const text = {
     button: 'Tools',
     label: (name: string) => `Tools of ${name}`,
     title: 'Tools',
-    explanation: 'Choose what it may do over MCP, within its scopes. A change applies from its next call.',
+    explanation: 'Choose what it may do over MCP, within its scopes. Changes apply from its next call.',
     save: 'Save',
     cancel: 'Cancel',
   },

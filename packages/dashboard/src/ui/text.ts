@@ -232,7 +232,7 @@ export const text = {
   },
   tools: {
     all: 'All tools',
-    allDescription: 'Every tool that its scopes allow, including those that later versions add.',
+    allDescription: 'Every tool its scopes allow, including tools that later versions add.',
     reading: 'Tools that read',
     changing: 'Tools that change data',
   },

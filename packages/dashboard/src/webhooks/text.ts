@@ -200,7 +200,7 @@ export const text = {
       waiting: { label: 'Waiting for a retry', description: 'Each makes its next attempt now.' },
       all: {
         label: 'All',
-        description: 'Delivered ones too: your URL receives their events again, with the same event_id.',
+        description: 'Delivered ones, too. Your URL receives their events again, with the same event_id.',
       },
     },
     from: 'From',
