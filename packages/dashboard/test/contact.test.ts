@@ -76,7 +76,9 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
   test('says which property stops outreach, and shows an address in the letters of its domain', async () => {
     const silent = await tenant.contact('kim@xn--bcher-kva.example', { has_opted_out_of_email: true })
     const page = await browser.signedIn(tenant, { path: `/contacts/${silent}` })
-    await page.getByText('No messages are sent to this contact: \u2068has_opted_out_of_email\u2069 is \u2068true\u2069.').waitFor()
+    await page
+      .getByText('No messages are sent to this contact: \u2068has_opted_out_of_email\u2069 is \u2068true\u2069.')
+      .waitFor()
     await page.getByRole('heading', { name: 'kim@bücher.example' }).waitFor()
     expect(await page.getByText('xn--').count()).toBe(0)
     expect(await checkPage(page, 'contact-consent')).toEqual([])

@@ -24,8 +24,8 @@ export interface NewApiKey {
   scopes: readonly string[]
   expiresAt?: Date | undefined
   /**
-   * Whether AI agents that use it over MCP see pseudonyms in place of personal data. With true, it works only over MCP. By
-   * default, they do, and the API shows personal data.
+   * Whether AI agents that use it over MCP see pseudonyms in place of personal data. With true, it works only over MCP.
+   * By default, they do, and the API shows personal data.
    */
   redacts?: boolean | undefined
   /** The names of the tools that it may use over MCP, or `all`, the default. */

@@ -201,8 +201,8 @@ CREATE TABLE oauth_tokens (
   -- Of a code: what the exchange must prove and repeat.
   code_challenge text,
   redirect_uri text,
-  -- Of an access or a refresh token: the code or refresh token that was exchanged for it, and the id of the exchange. After
-  -- a lost response, a token is exchanged again, so it may be the parent of tokens from several exchanges.
+  -- Of an access or a refresh token: the code or refresh token that was exchanged for it, and the id of the exchange.
+  -- After a lost response, a token is exchanged again, so it may be the parent of tokens from several exchanges.
   parent_id uuid,
   exchange_id uuid,
   expires_at timestamptz NOT NULL,

@@ -39,11 +39,13 @@ export interface Measure {
   /** The property, or the key of an event's `data`, whose numbers are used; empty for `count`. */
   field: string
   /**
-   * Whether groups of equal value are ordered by a hash of their keys. The caller must not see the keys, and their order
-   * among known ones would reveal them.
+   * Whether groups of equal value are ordered by a hash of their keys. The caller must not see the keys, and their
+   * order among known ones would reveal them.
    */
   hidesOrder?: boolean
-  /** Whether phone numbers and texts are left out: the caller must not see phone numbers, whatever the property's name. */
+  /**
+   * Whether phone numbers and texts are left out: the caller must not see phone numbers, whatever the property's name.
+   */
   visibleOnly?: boolean
 }
 

@@ -37,8 +37,8 @@ function passwordIn(input: string): string {
 }
 
 /**
- * The secret in a file or a pipe, without the line break at its end; null if there are more lines. Taking the first of two
- * would be a guess: the file may be the wrong one, and nobody sees what was read.
+ * The secret in a file or a pipe, without the line break at its end; null if there are more lines. Taking the first of
+ * two would be a guess: the file may be the wrong one, and nobody sees what was read.
  */
 export function onlyLineOf(input: string): string | null {
   const line = input.replace(/^\uFEFF/, '').replace(/(\r\n|\n|\r)$/, '')

@@ -14,9 +14,9 @@ export interface Consent {
 }
 
 /**
- * How a property speaks of consent: its value says that the person opted out or that mail bounces; that the person agreed;
- * or one of many things, such as Mailchimp's `status`. `allowed` and `deliverable` are also a status, but a plain no counts
- * too: `newsletter` is `no` or `weekly`. `other` is about calls or texts, and does not stop mail.
+ * How a property speaks of consent: its value says that the person opted out or that mail bounces; that the person
+ * agreed; or one of many things, such as Mailchimp's `status`. `allowed` and `deliverable` are also a status, but a
+ * plain no counts too: `newsletter` is `no` or `weekly`. `other` is about calls or texts, and does not stop mail.
  */
 type Kind = 'opted_out' | 'bounced' | 'agreed' | 'status' | 'allowed' | 'deliverable' | 'other'
 
@@ -147,8 +147,8 @@ function kindOf(name: string): Kind | null {
 }
 
 /**
- * Whether a property is about consent, in any spelling: neither a page nor an agent can set it. Names that may also mean
- * something else, such as `status`, are not.
+ * Whether a property is about consent, in any spelling: neither a page nor an agent can set it. Names that may also
+ * mean something else, such as `status`, are not.
  */
 export function isConsent(name: string): boolean {
   const kind = kindOf(name)
@@ -156,9 +156,9 @@ export function isConsent(name: string): boolean {
 }
 
 /**
- * The rule of outreach that a property breaks; null if it stops nothing. What other systems write is a flag, a number, a
- * date or a word, and a form's checkbox sends `on`: an opt-out counts unless it is clearly none, and an agreement only if
- * it is clearly one, because a message cannot be unsent.
+ * The rule of outreach that a property breaks; null if it stops nothing. What other systems write is a flag, a number,
+ * a date or a word, and a form's checkbox sends `on`: an opt-out counts unless it is clearly none, and an agreement
+ * only if it is clearly one, because a message cannot be unsent.
  */
 export function ruleBrokenBy(name: string, value: unknown): ConsentRule | null {
   const kind = kindOf(name)

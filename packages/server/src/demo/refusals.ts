@@ -9,8 +9,8 @@ import type { DB } from '../platform/postgres/generated/tables.ts'
 import { ownerOfTables } from '../platform/postgres/schema.ts'
 
 /**
- * The demo creates an owner whose password is public. So it refuses an address that other machines reach, and a database
- * with other workspaces, unless the person who starts it allows that.
+ * The demo creates an owner whose password is public. So it refuses an address that other machines reach, and a
+ * database with other workspaces, unless the person who starts it allows that.
  */
 
 const NETWORK = 'allow-network'

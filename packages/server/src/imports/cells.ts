@@ -15,8 +15,8 @@ export function contentOf(cell: string): string {
 const BETWEEN_ADDRESSES = /:::|[,;|\r\n]/
 
 /**
- * The address in a cell, also in `mailto:ada@example.com` and `Ada <ada@example.com>`. Some exports list all addresses of a
- * person in one cell; the first is the main one.
+ * The address in a cell, also in `mailto:ada@example.com` and `Ada <ada@example.com>`. Some exports list all addresses
+ * of a person in one cell; the first is the main one.
  */
 export function emailOf(cell: string): string | null {
   const whole = addressIn(cell)

@@ -2,8 +2,8 @@
 const ROW_LENGTH_MAX = 1024 * 1024
 
 /**
- * How far ahead the end of a quoted cell is searched, in characters. Each search in vain shortens the next one: otherwise a
- * file with a missing quotation mark on every line would be read to its end once for each line.
+ * How far ahead the end of a quoted cell is searched, in characters. Each search in vain shortens the next one:
+ * otherwise a file with a missing quotation mark on every line would be read to its end once for each line.
  */
 const REACH = { most: ROW_LENGTH_MAX, least: 512, afterFailure: 1 / 8, afterSuccess: 2 }
 
@@ -279,7 +279,9 @@ function linesIn(text: string, start: number, end: number): number {
   return count
 }
 
-/** The cells of one line in which quotation marks are not doubled as they should be; null if a cell has no end in it. */
+/**
+ * The cells of one line in which quotation marks are not doubled as they should be; null if a cell has no end in it.
+ */
 function cellsOfLine(line: string, delimiter: string): string[] | null {
   const cells: string[] = []
   for (let at = 0; ; at++) {

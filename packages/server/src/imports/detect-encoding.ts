@@ -16,7 +16,9 @@ export interface Detected {
   encoding: Encoding | null
   /** Why the file is not text, as a sentence that says what to do. */
   problem?: string
-  /** How the first words that are not ASCII read in each encoding that fits, the likeliest first. Empty if all is ASCII. */
+  /**
+   * How the first words that are not ASCII read in each encoding that fits, the likeliest first. Empty if all is ASCII.
+   */
   readings: Reading[]
 }
 
@@ -46,8 +48,9 @@ const OTHER_KINDS: readonly [bytes: string, advice: string][] = [
 ]
 
 /**
- * Finds the encoding of a file from its bytes, which are seen once. A byte order mark decides. A file that is valid UTF-8,
- * or nearly all of it, is UTF-8. For any other, a detector and the plausibility of the words that are not ASCII decide.
+ * Finds the encoding of a file from its bytes, which are seen once. A byte order mark decides. A file that is valid
+ * UTF-8, or nearly all of it, is UTF-8. For any other, a detector and the plausibility of the words that are not ASCII
+ * decide.
  */
 export function detectEncoding(): { see(chunk: Buffer): void; end(): Promise<Detected> } {
   const strict = new TextDecoder('utf-8', { fatal: true })
@@ -222,8 +225,8 @@ const USUAL_MARKS = /[«»‘’“”„–—…·¿¡º\u00a0]/u
 const USUAL_SIGNS = /[€£§°]/u
 
 /**
- * How much a text reads like words, from 0 to 1: a letter beyond ASCII stands beside letters of its own script, and is a
- * capital only where a word begins, or among capitals. Short texts give a detector little else.
+ * How much a text reads like words, from 0 to 1: a letter beyond ASCII stands beside letters of its own script, and is
+ * a capital only where a word begins, or among capitals. Short texts give a detector little else.
  */
 function plausibility(text: string): number {
   let sum = 0

@@ -38,8 +38,8 @@ export const OLD_ENCODINGS: readonly Encoding[] = ENCODINGS.filter(
 )
 
 /**
- * Stands for bytes that are not a character in the encoding. No file can contain it, and it cannot be stored, so only the
- * row that has it fails.
+ * Stands for bytes that are not a character in the encoding. No file can contain it, and it cannot be stored, so only
+ * the row that has it fails.
  */
 export const UNDECODABLE = '\udfff'
 

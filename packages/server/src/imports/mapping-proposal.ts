@@ -96,7 +96,9 @@ function winnersOf(columns: readonly ColumnSeen[], wanted: readonly Wanted[]): M
 const OF_OTHERS =
   /owner|creat|assign|manager|modif|updat|sales|account|referr|assistant|sender|recipient|besitzer|inhaber/i
 
-/** The column with the address: by its name, if its values are addresses; else by its values; else by its name alone. */
+/**
+ * The column with the address: by its name, if its values are addresses; else by its values; else by its name alone.
+ */
 function emailColumn(columns: readonly ColumnSeen[], wanted: readonly Wanted[]): number | null {
   const candidates = columns.map((seen, column) => {
     const named = wanted[column]?.target === 'email' ? (wanted[column]?.rank ?? null) : null

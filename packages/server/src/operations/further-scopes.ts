@@ -28,7 +28,9 @@ export function scopesOfSent({ also = [], scopeOf }: Pick<Operation<never>, 'als
   return own === null ? further : [own, ...further]
 }
 
-/** Checks the scopes that follow from the record that a request names. @throws ServiceError 403 naming those that lack */
+/**
+ * Checks the scopes that follow from the record that a request names. @throws ServiceError 403 naming those that lack
+ */
 export async function requireScopesOfRecord<Services>(
   { also = [] }: Declared<Services>,
   context: Context & Services,

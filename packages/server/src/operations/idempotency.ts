@@ -54,8 +54,8 @@ type Stored = (ResponseContent | { isTooLarge: true }) & { isFinal: boolean }
  * transaction of the change, if the operation is atomic; else after it, and the value from `remember` makes a retry
  * harmless.
  * @throws ServiceError 409 `idempotency_key_reused` for another request, 409 `idempotency_key_in_use` while the first
- * has no response, 409 `idempotency_response_not_kept` if that was too large, 429 `idempotency_storage_full`, before the
- * work, if nothing more can be kept.
+ * has no response, 409 `idempotency_response_not_kept` if that was too large, 429 `idempotency_storage_full`, before
+ * the work, if nothing more can be kept.
  */
 export async function performOnce(
   caller: Caller,

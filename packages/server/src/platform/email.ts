@@ -33,7 +33,9 @@ export function parseEmail(text: string): string | null {
   return Buffer.byteLength(address) > ADDRESS_LENGTH_MAX ? null : address
 }
 
-/** The address as `parseEmail` writes it. A malformed one is only trimmed and in lower case: it can still be looked up. */
+/**
+ * The address as `parseEmail` writes it. A malformed one is only trimmed and in lower case: it can still be looked up.
+ */
 export function normalizeEmail(text: string): string {
   return parseEmail(text) ?? text.trim().toLowerCase()
 }

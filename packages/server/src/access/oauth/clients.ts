@@ -7,7 +7,9 @@ import { OAuthError } from './oauth-error.ts'
 const NAME_CHARACTERS_MAX = 80
 const REDIRECT_URIS_MAX = 10
 const REDIRECT_URI_LENGTH_MAX = 2_000
-/** Applications that nobody has allowed yet. With more, the oldest are forgotten: registration itself needs no person. */
+/**
+ * Applications that nobody has allowed yet. With more, the oldest are forgotten: registration itself needs no person.
+ */
 const UNUSED_MAX = 5_000
 const UNNAMED = 'Unnamed application'
 
@@ -112,7 +114,10 @@ function requireRedirectUri(uri: unknown): string {
   throw new OAuthError('invalid_redirect_uri', message)
 }
 
-/** The schemes of known MCP clients, which are not the reverse domains that RFC 8252 asks for. Cursor registers grokbot too. */
+/**
+ * The schemes of known MCP clients, which are not the reverse domains that RFC 8252 asks for. Cursor registers grokbot
+ * too.
+ */
 const KNOWN_SCHEMES: ReadonlySet<string> = new Set([
   'claude',
   'code-oss',
@@ -131,8 +136,9 @@ const KNOWN_SCHEMES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A reverse domain (RFC 8252, section 7.1), which belongs to whoever owns the domain. Any other scheme may be handled by the
- * browser or the system, such as `javascript` and `ms-settings`, or by a program that would show or run what it gets.
+ * A reverse domain (RFC 8252, section 7.1), which belongs to whoever owns the domain. Any other scheme may be handled
+ * by the browser or the system, such as `javascript` and `ms-settings`, or by a program that would show or run what it
+ * gets.
  */
 const REVERSE_DOMAIN = /^[a-z][a-z0-9]*(\.[a-z0-9-]+)+$/
 

@@ -85,7 +85,9 @@ async function saveCopy(
   )
 }
 
-/** Releases the claim of a mail that was not sent, or marks one that may have been sent as unknown. @throws ServiceError */
+/**
+ * Releases the claim of a mail that was not sent, or marks one that may have been sent as unknown. @throws ServiceError
+ */
 async function handleFailure(
   tenant: Tenant,
   dependencies: MailDependencies,
@@ -138,7 +140,10 @@ async function resolveEarlier(
   return findInSentFolder(tenant, dependencies, account, send.message_id)
 }
 
-/** Some providers store sent mail themselves, so the Sent folder can confirm a mail. @throws ServiceError `mail_outcome_unknown`. */
+/**
+ * Some providers store sent mail themselves, so the Sent folder can confirm a mail. @throws ServiceError
+ * `mail_outcome_unknown`.
+ */
 async function findInSentFolder(
   tenant: Tenant,
   dependencies: MailDependencies,
