@@ -18,7 +18,7 @@ export function recipientSuppressed({ reason, at }: Suppression): ServiceError {
 
 /** 409: a property of the contact stops outreach to it, perhaps only since the mail was approved. */
 export function recipientOptedOut({ property, value }: Consent): ServiceError {
-  const message = `Nothing was sent: the contact opted out or its mail bounces (${shown(property)} is ${shown(String(value))}). Change that property only if the contact wants mail.`
+  const message = `Nothing was sent: the contact opted out or its mail bounces (${shown(property)} is ${shown(String(value))}). Change the property if that is no longer true.`
   return conflict('recipient_opted_out', message, [{ path: 'property', message: property }])
 }
 
