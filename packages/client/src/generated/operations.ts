@@ -1345,7 +1345,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Get what an import would do: the counts, whom it stops from getting mail, and the first 20 rows with each property before and after.
+   * Get what an import would do: the counts, how many contacts get no more mail, and the first 20 rows with each property before and after.
    *
    * Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
    */
@@ -2531,7 +2531,7 @@ export class Operations extends Caller {
   /**
    * Read the file in another encoding, with another delimiter, or with its header on another line.
    *
-   * What you omit is detected again; the encoding stays. The columns and samples are read again, and the mapping is proposed again. `encodings` of an import shows how its words read in each encoding. Needs the scope `contacts:write`.
+   * Omitted fields are detected again, except the encoding. The columns are read again, and a new mapping is proposed. `encodings` of an import shows how its words read in each encoding. Needs the scope `contacts:write`.
    */
   setImportFormat(input: SetImportFormatInput, options?: RequestOptions): Promise<ImportResult> {
     return this.call('PUT /v1/imports/{import_id}/format', input, options)

@@ -41,8 +41,8 @@ const linkPolicyOf = ({ mailer, config }: InvitationServices) => ({
 })
 
 /**
- * The invitations to a tenant. Like members, they can be read by everyone in it. Nobody grants more than they have: an API key can invite
- * to roles whose scopes it has in full, and never to `owner`; see team-authority.ts.
+ * The invitations to a tenant, which everyone in it can read, like its members. Nobody grants more than they have: an
+ * API key can invite to roles whose scopes it has in full, and never to `owner`; see team-authority.ts.
  */
 export const INVITATION_OPERATIONS = [
   operation({

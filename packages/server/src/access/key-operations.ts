@@ -12,7 +12,7 @@ import { ALL_TOOLS, storedTools, TOOLS_OPTION, type ToolChoiceServices, Tools } 
 
 const tag = 'API keys'
 const REDACTS =
-  'Whether personal data is hidden from AI agents that use the key over MCP. true: hide it, and let the key work at /mcp alone. false: show it. Default: hide it over MCP, and let the key use the API, which shows personal data.'
+  'Whether personal data is hidden from AI agents that use the key over MCP. `true`: hide it, and let the key work only at /mcp. `false`: show it. Default: hide it over MCP, and let the key use the API, which shows personal data.'
 const Changed = Type.Array(Type.String(), { description: 'The names of the fields that changed.' })
 
 export const Key = Type.Object(
@@ -24,7 +24,7 @@ export const Key = Type.Object(
       description: 'Whether personal data is hidden from AI agents that use the key over MCP.',
     }),
     mcp_only: Type.Boolean({
-      description: 'Whether the key works at /mcp alone, because it was created with `redact_personal_data: true`.',
+      description: 'Whether the key works only at /mcp, because it was created with `redact_personal_data: true`.',
     }),
     tools: Tools,
     created_at: Timestamp,
@@ -41,7 +41,7 @@ const OfferedTool = Type.Object(
     title: Type.String(),
     description: Type.String(),
     scopes: Type.Array(Type.String(), { description: 'The scopes that it needs.' }),
-    reads: Type.Boolean({ description: 'Whether it changes nothing.' }),
+    reads: Type.Boolean({ description: 'Whether it only reads.' }),
   },
   { title: 'OfferedTool' },
 )

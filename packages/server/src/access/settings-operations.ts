@@ -97,7 +97,7 @@ export const TENANT_OPERATIONS = [
           {
             maxItems: 100,
             description:
-              'Words that your systems send in place of an id that they do not have, such as `demo`. They are ignored as a user id, a visitor id and the id of a record, as are `undefined`, `null`, `anonymous` and the like for every tenant. Case, spaces around and quotes do not count. What is already linked stays linked. The list replaces the previous one.',
+              'Words that your systems send in place of an id that they do not have, such as `demo`. They are ignored as a user id, a visitor id and the id of a record, as are `undefined`, `null`, `anonymous` and the like for every tenant. Case, surrounding spaces and quotes do not count. What is already linked stays linked. The list replaces the previous one.',
             examples: [['demo', 'kiosk']],
           },
         ),

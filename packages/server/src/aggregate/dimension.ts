@@ -39,11 +39,13 @@ export interface Measure {
   /** The property, or the key of an event's `data`, whose numbers are used; empty for `count`. */
   field: string
   /**
-   * Whether groups of equal value are in the order of a hash of their keys: the keys are hidden from the caller, and their
-   * order, or which of them come first, would reveal them beside known ones.
+   * Whether groups of equal value are ordered by a hash of their keys. The caller must not see the keys, and their
+   * order among known ones would reveal them.
    */
   hidesOrder?: boolean
-  /** Whether phone numbers and texts are left out: phone numbers are hidden from the caller, whatever the property's name. */
+  /**
+   * Whether phone numbers and texts are left out: the caller must not see phone numbers, whatever the property's name.
+   */
   visibleOnly?: boolean
 }
 

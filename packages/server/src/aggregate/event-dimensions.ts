@@ -62,9 +62,9 @@ export const EVENT_DIMENSIONS = {
 const NUMERIC_TEXT = String.raw`^"(?:\\s|\\\\[tnrf])*([+-]?(?:[0-9]{1,30}(?:\\.[0-9]{0,30})?|\\.[0-9]{1,30}))(?:\\s|\\\\[tnrf])*"$`
 
 /**
- * The number under a top-level key of a JSON object, also as a text: numbers beyond 2^53 are kept as texts. null for any
- * other value. `{field}` is the key, `{field_in_json}` the key as this service serializes it: searching for those bytes first
- * avoids parsing most events.
+ * The number under a top-level key of a JSON object, or in a text there: numbers beyond 2^53 are kept as texts. null
+ * for any other value. `{field}` is the key, `{field_in_json}` the key as this service serializes it: searching for
+ * those bytes first avoids parsing most events.
  */
 export function numberIn(json: string, { visibleOnly }: Pick<Measure, 'visibleOnly'>): string {
   const value = `JSONExtractRaw(${json}, {field: String})`

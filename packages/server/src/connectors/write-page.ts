@@ -71,7 +71,7 @@ export async function writePage(
     )
   }
   for (const some of inParts(page.contacts ?? [], RECORDS_PER_WRITE)) {
-    // A page has no place for warnings: an ignored id is only missed if it was the record's only key, and then it fails.
+    // A page has no place for warnings. An ignored id matters only as the record's only key, and then the record fails.
     const records = some.map((record) => namedRecord(toRecord(record), ignored, []))
     const written = await writeRecords(tenant, services, writer, records)
     note(

@@ -42,7 +42,9 @@ export interface FilterFields {
 const OWN_NAMES: RawBuilder<unknown> = sql`ARRAY[
   properties ->> 'firstname' || ' ' || (properties ->> 'lastname'), properties ->> 'firstname', properties ->> 'lastname']`
 
-/** What `visible_text` hides in a text of a record: the contact's own names, and those of contacts that the text names. */
+/**
+ * What `visible_text` hides in a text of a record: the contact's own names, and those of contacts that the text names.
+ */
 export function namesHiddenIn(table: 'contacts' | 'companies', text: RawBuilder<unknown>): RawBuilder<unknown> {
   const ofOthers = sql`names_in(${sql.ref(`${table}.tenant_id`)}, ${text})`
   return table === 'contacts' ? sql`${OWN_NAMES} || ${ofOthers}` : ofOthers

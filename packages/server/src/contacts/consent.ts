@@ -1,3 +1,5 @@
+import { hasMoreCharacters } from '../platform/characters.ts'
+
 /** The rule of outreach that a property breaks. A bounce concerns the address, the others the person. */
 export type ConsentRule = 'do_not_contact' | 'unsubscribed' | 'bounced'
 
@@ -12,9 +14,9 @@ export interface Consent {
 }
 
 /**
- * How a property speaks of consent: its value says that the person opted out or that mail bounces; that the person agreed;
- * or one of many things, such as Mailchimp's `status`. `allowed` and `deliverable` are also a status, but a plain no counts
- * too: `newsletter` is `no` or `weekly`. `other` is about calls or texts, and does not stop mail.
+ * How a property speaks of consent: its value says that the person opted out or that mail bounces; that the person
+ * agreed; or one of many things, such as Mailchimp's `status`. `allowed` and `deliverable` are also a status, but a
+ * plain no counts too: `newsletter` is `no` or `weekly`. `other` is about calls or texts, and does not stop mail.
  */
 type Kind = 'opted_out' | 'bounced' | 'agreed' | 'status' | 'allowed' | 'deliverable' | 'other'
 
@@ -129,22 +131,24 @@ const OWN: readonly string[] = ['do_not_contact', 'unsubscribed']
 
 /** A tenant has few names of properties, which all of its contacts have in common. */
 const KINDS_KEPT_MAX = 20_000
+/** No property has a longer name. The header of a file may, and the patterns take the square of its length. */
 const NAME_LENGTH_MAX = 128
 const kinds = new Map<string, Kind | null>()
 
 function kindOf(name: string): Kind | null {
   const known = kinds.get(name)
   if (known !== undefined) return known
+  if (hasMoreCharacters(name, NAME_LENGTH_MAX)) return null
   const plain = plainText(name)
   const kind = PATTERNS.find(([, pattern]) => pattern.test(plain))?.[0] ?? null
   if (kinds.size >= KINDS_KEPT_MAX) kinds.clear()
-  if (name.length <= NAME_LENGTH_MAX) kinds.set(name, kind)
+  kinds.set(name, kind)
   return kind
 }
 
 /**
- * Whether a property is about consent, in any spelling: neither a page nor an agent can set it. Names that may also mean
- * something else, such as `status`, are not.
+ * Whether a property is about consent, in any spelling: neither a page nor an agent can set it. Names that may also
+ * mean something else, such as `status`, are not.
  */
 export function isConsent(name: string): boolean {
   const kind = kindOf(name)
@@ -152,9 +156,9 @@ export function isConsent(name: string): boolean {
 }
 
 /**
- * The rule of outreach that a property breaks; null if it stops nothing. What other systems write is a flag, a number, a
- * date or a word, and a form's checkbox sends `on`: an opt-out counts unless it is clearly none, and an agreement only if
- * it is clearly one, because a message cannot be unsent.
+ * The rule of outreach that a property breaks; null if it stops nothing. What other systems write is a flag, a number,
+ * a date or a word, and a form's checkbox sends `on`: an opt-out counts unless it is clearly none, and an agreement
+ * only if it is clearly one, because a message cannot be unsent.
  */
 export function ruleBrokenBy(name: string, value: unknown): ConsentRule | null {
   const kind = kindOf(name)

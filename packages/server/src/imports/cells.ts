@@ -1,6 +1,6 @@
 import { parseEmail } from '../platform/email.ts'
 
-/** What spreadsheets and exports write around a value is not part of it. */
+/** The value in a cell, without what spreadsheets and exports write around it. */
 export function contentOf(cell: string): string {
   const text = cell.trim()
   // Excel keeps the zeros of ="0170".
@@ -8,15 +8,15 @@ export function contentOf(cell: string): string {
   if (formula) return (formula[1] ?? '').replaceAll('""', '"').trim()
   // An apostrophe marks a number as text; our downloads put one before texts that a spreadsheet would evaluate.
   if (/^'[=+\-@]/.test(text) || (/^'[\d\s.,/()-]+$/.test(text) && /\d/.test(text))) return text.slice(1).trim()
-  // Outlook's date of nothing.
+  // Outlook writes this if there is no date.
   return text === '0/0/00' ? '' : text
 }
 
 const BETWEEN_ADDRESSES = /:::|[,;|\r\n]/
 
 /**
- * The address in a cell: also of `mailto:ada@example.com` and `Ada <ada@example.com>`. Some exports list all addresses of a person in one
- * cell; the first is the main one.
+ * The address in a cell, also in `mailto:ada@example.com` and `Ada <ada@example.com>`. Some exports list all addresses
+ * of a person in one cell; the first is the main one.
  */
 export function emailOf(cell: string): string | null {
   const whole = addressIn(cell)

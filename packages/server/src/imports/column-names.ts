@@ -1,8 +1,6 @@
 import { CONTACT_PROPERTIES, namesOf } from '../contacts/property-catalogue.ts'
 
-/**
- * The names by which files of any origin call what we have, the best one first. Outlook and others translate the names of their columns.
- */
+/** The column names that mean one of ours in files of any origin, the best first. Outlook and others translate them. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   external_id: ['External ID', 'Record ID', 'Contact ID', 'ID'],
   email: [

@@ -8,7 +8,7 @@ import { type IgnoredIds, ignoredId, namesNobody } from '../platform/ids-of-nobo
 import type { IncomingRecord } from '../sources/apply-records.ts'
 import { parseCompany } from '../sources/requests.ts'
 import { contentOf, emailOf } from './cells.ts'
-import { type FileRow, fits } from './contact-rows.ts'
+import { type FileRow, fits, type RowSize } from './contact-rows.ts'
 import type { Warning } from './row-warnings.ts'
 import { type Decimal, parseCell, stageOf, type ValueType } from './values.ts'
 
@@ -38,11 +38,11 @@ export interface ParsedRow {
   warnings: Warning[]
 }
 
-/** Parses a row. Blank cells are ignored. @param size how many cells a row has. */
+/** Parses a row. Blank cells are ignored. */
 export function parseRow(
   columns: readonly Column[],
   { cells, problem, line }: FileRow,
-  { size, ignoredIds }: { size: { least: number; most: number }; ignoredIds: IgnoredIds },
+  { size, ignoredIds }: { size: RowSize; ignoredIds: IgnoredIds },
 ): ParsedRow {
   const warnings: Warning[] = []
   const failed = (message: string) => ({ record: new ServiceError(400, 'validation_error', message), warnings: [] })
@@ -97,10 +97,11 @@ export function parseRow(
 }
 
 const KEYS = ['email', 'external_id']
-const UNSTORABLE = 'has a NUL character, or bytes that are no text in the encoding of the file; correct it'
+const UNSTORABLE =
+  'has a NUL character, or bytes that are not text in the encoding of the file. Correct the cell, or choose another encoding'
 
 function ignoredConsent(header: string): Warning {
-  const message = `consent_ignored: ${shown(header)} says that they are not to be written to, but is not imported. Import it as a property.`
+  const message = `consent_ignored: ${shown(header)} says that these contacts opted out, but the column is not imported. Import it as a property.`
   return { code: 'consent_ignored', message }
 }
 
@@ -121,7 +122,7 @@ function toValue(
   if (property === 'lifecyclestage') return { value: stageOf(cell) }
   const { value, problem, isKept } = parseCell(cell, type, decimal)
   if (isKept) {
-    const message = `kept_as_text: ${shown(property)} has numbers that begin with 0 or have more than 15 digits. They stay texts, so that no digit is lost.`
+    const message = `kept_as_text: ${shown(property)} has numbers that begin with 0 or have more than 15 digits. They are kept as text, so that no digit is lost.`
     return { value, warning: { code: 'kept_as_text', message } }
   }
   // What says that a person must not get mail is stored in whatever words.

@@ -28,8 +28,8 @@ export interface ChosenShape {
 }
 
 /**
- * Finds the delimiter and the header from the beginning of a file. Excel's first line `sep=;` names the delimiter. Reports have a title
- * and other lines above the header.
+ * Finds the delimiter and the header from the beginning of a file. Excel's first line `sep=;` names the delimiter.
+ * Reports have a title and other lines above the header.
  * @param isWhole whether the text is the whole file. @returns null if it has no row, or none at the chosen line.
  */
 export function shapeOf(text: string, isWhole: boolean, chosen: ChosenShape): Shape | null {
@@ -50,7 +50,9 @@ export function shapeOf(text: string, isWhole: boolean, chosen: ChosenShape): Sh
   return { delimiter, headerLine: line, headers: cells, rows, ...(problem === undefined ? {} : { problem }) }
 }
 
-/** The delimiter that Excel's first line names; null without such a line. Spreadsheets may have put it in quotes, or delimiters after it. */
+/**
+ * The delimiter that Excel's first line names; null without such a line. It may be in quotes, with delimiters after it.
+ */
 function separatorOf(text: string): string | null {
   const [line = ''] = text.split(/[\r\n]/, 1)
   const named = /^\ufeff?"?sep=(.)/i.exec(line)

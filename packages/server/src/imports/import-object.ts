@@ -70,13 +70,12 @@ export const Import = Type.Object(
     columns: Type.Array(FileColumn),
     mapping: Type.Array(ColumnMapping, { description: 'Proposed by the service until you set it.' }),
     warnings: Type.Array(RowWarning, {
-      description:
-        'What was left out of rows, or taken otherwise than their column says; known once the file has been read.',
+      description: 'What was left out of rows or kept as text; known once the file has been read.',
     }),
     row_count: Nullable(Type.Integer(), 'null until the file has been read to its end.'),
     progress: Type.Number({ description: 'The progress of the preview, the import or the undo, from 0 to 1.' }),
     preview: Nullable(Counts, 'What the import would do, as of the latest preview.'),
-    consent: Nullable(ImportConsent, 'Whom the import would stop from getting mail, as of the latest preview.'),
+    consent: Nullable(ImportConsent, 'How many contacts would get no more mail, as of the latest preview.'),
     counts: Counts,
     errors: Type.Array(FailedRow, { maxItems: 20, description: 'The first failed rows.' }),
     failed_rows_url: Nullable(

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { isConsent } from '../contacts/consent.ts'
-import { hasMoreCharacters } from '../platform/characters.ts'
+import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { COLUMNS_MAX, type Column } from './columns.ts'
@@ -86,6 +86,8 @@ export function mappedColumns(
   return columns
 }
 
+/** A name that is too long for a property is judged by its beginning, like the one that a proposal gives it. */
 function ignored(header: string): Column {
-  return isConsent(header) ? { target: 'ignore', consent: header } : { target: 'ignore' }
+  const consent = firstCharacters(header, NAME_LENGTH_MAX)
+  return isConsent(consent) ? { target: 'ignore', consent } : { target: 'ignore' }
 }

@@ -88,7 +88,7 @@ export const IMPORT_OPERATIONS = [
     scope,
     summary: 'Read the file in another encoding, with another delimiter, or with its header on another line',
     description:
-      'What you omit is detected again; the encoding stays. The columns and samples are read again, and the mapping is proposed again. `encodings` of an import shows how its words read in each encoding.',
+      'Omitted fields are detected again, except the encoding. The columns are read again, and a new mapping is proposed. `encodings` of an import shows how its words read in each encoding.',
     input: {
       ...input,
       encoding: Type.Optional(Encoding),
@@ -137,7 +137,7 @@ export const IMPORT_OPERATIONS = [
     scope,
     also: [{ scopes: ['contacts:read'] }],
     summary:
-      'Get what an import would do: the counts, whom it stops from getting mail, and the first 20 rows with each property before and after',
+      'Get what an import would do: the counts, how many contacts get no more mail, and the first 20 rows with each property before and after',
     input,
     output: { counts: Counts, consent: ImportConsent, rows: Type.Array(PreviewedRow) },
     errors: ['409 import_not_previewed'],

@@ -3,7 +3,7 @@ import Type from 'typebox'
 const KINDS_MAX = 20
 const FIRST_ROWS_MAX = 10
 
-/** A part of rows that was left out, or taken otherwise than its column says, while the rest of them counts. */
+/** A part of rows that was left out or kept as text, while the rest of them counts. */
 export const RowWarning = Type.Object(
   {
     code: Type.Enum(['ignored_id', 'kept_as_text', 'consent_ignored']),

@@ -119,7 +119,9 @@ export function fitted(result: Values, charactersMax = CHARACTERS_MAX - NOTICE_C
 
 const SHORTENED = 'Parts were left out because the result was too large. Ask for fewer fields or rows.'
 
-/** What is left of a value. Nothing stands in place of what is left out: the result must fit its tool's output schema. */
+/**
+ * What is left of a value. Nothing stands in place of what is left out: the result must fit its tool's output schema.
+ */
 function shorten(value: unknown, bounds: Bounds, depth: number): unknown {
   if (typeof value === 'string') return cut(value, bounds.characters)
   if (value === null || typeof value !== 'object') return value

@@ -1,9 +1,9 @@
 import type { Context, Operation } from './declare.ts'
 import { inWords, type Scope } from './scopes.ts'
 
-/** What whoever sends verified contacts, companies and events may do. */
+/** The scopes that sending verified contacts, companies and events needs. */
 export const WRITES_DATA = ['contacts:write', 'companies:write', 'events:write'] as const satisfies readonly Scope[]
-/** What whoever gets contacts, companies and events may read. */
+/** The scopes that receiving contacts, companies and events needs. */
 export const READS_DATA = ['contacts:read', 'companies:read', 'events:read'] as const satisfies readonly Scope[]
 
 /** A mailbox reads the mails of contacts into their conversations, and sends to contacts. */
@@ -28,7 +28,9 @@ export function scopesOfSent({ also = [], scopeOf }: Pick<Operation<never>, 'als
   return own === null ? further : [own, ...further]
 }
 
-/** Checks the scopes that follow from the record that a request names. @throws ServiceError 403 naming what lacks */
+/**
+ * Checks the scopes that follow from the record that a request names. @throws ServiceError 403 naming those that lack
+ */
 export async function requireScopesOfRecord<Services>(
   { also = [] }: Declared<Services>,
   context: Context & Services,

@@ -55,8 +55,8 @@ const Headers = Type.Array(
   },
 )
 /**
- * What deliveries carry: events with their contacts. Contact events and the templates of messages show any property of a
- * contact; of a company only its name and domain, which `events:read` shows too.
+ * What deliveries carry: events with their contacts. Contact events and the templates of messages show any property of
+ * a contact; of a company only its name and domain, which `events:read` shows too.
  */
 export const DELIVERED = [{ scopes: ['contacts:read', 'events:read'] as const }]
 const options = { headers: { name: 'header', hint: "'Name: value'", read: parseHeader } }

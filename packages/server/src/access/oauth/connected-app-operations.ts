@@ -79,7 +79,7 @@ export const CONNECTED_APP_OPERATIONS = [
     async run({ tenant, stores, actor, requireScope, offeredTools }, { grant_id, tools }) {
       const isOwn = await isOwnApp(tenant, actor, grant_id)
       if (!isOwn) requireScope('settings:write')
-      const { isChanged } = await changeTools(tenant, grant_id, storedTools(tools, offeredTools), isOwn)
+      const isChanged = await changeTools(tenant, grant_id, storedTools(tools, offeredTools), isOwn)
       return { connected_app: await readApp(tenant, stores, grant_id), changed: isChanged ? ['tools'] : [] }
     },
     audit: ({ connected_app: { grant_id, name, tools }, changed }) =>

@@ -105,8 +105,9 @@ function requireOwnScopes(scopes: readonly string[], own: ReadonlySet<string>): 
 
 /**
  * Changes the tools that an application may use; the next call knows it.
- * @param tx a transaction's handle. @param isOwn whether the caller is the person who connected it: nobody else allows more.
- * @returns the application's name, and whether its tools changed.
+ * @param tx a transaction's handle.
+ * @param isOwn whether the caller is the person who connected it: nobody else can allow it more.
+ * @returns whether its tools changed.
  * @throws ServiceError 404, 403 `not_your_application`
  */
 export async function changeTools(
@@ -114,10 +115,10 @@ export async function changeTools(
   grantId: string,
   tools: readonly string[],
   isOwn: boolean,
-): Promise<{ name: string; isChanged: boolean }> {
+): Promise<boolean> {
   const grant = await tx.db
     .selectFrom('oauth_grants')
-    .select(['client_name', 'tools'])
+    .select('tools')
     .where('grant_id', '=', grantId)
     .where('revoked_at', 'is', null)
     .forUpdate()
@@ -132,7 +133,7 @@ export async function changeTools(
     const changing = tx.db.updateTable('oauth_grants').set({ tools: [...tools] })
     await changing.where('grant_id', '=', grantId).execute()
   }
-  return { name: grant.client_name, isChanged }
+  return isChanged
 }
 
 /**

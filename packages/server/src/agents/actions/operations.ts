@@ -54,7 +54,7 @@ const Decision = Type.Object(
 )
 export type Decision = Type.Static<typeof Decision>
 
-/** Approving executes what was proposed; whoever edits a note or an update of properties writes to the contact themselves. */
+/** Approving executes what an agent proposed. Whoever edits a note or an update of properties writes it themselves. */
 const editsRecords = {
   scopes: ['contacts:write'] as const,
   when: 'with `params` for a note or an update of properties',

@@ -2,7 +2,10 @@ import type { Email } from 'postal-mime'
 
 type Parsed = Pick<Email, 'headers' | 'subject'>
 
-/** Flags by which machines mark what they wrote: Gmail, cPanel, Exim, Domain Technologie Control, CommuniGate, FirstClass. */
+/**
+ * Flags by which machines mark what they wrote: Gmail, cPanel, Exim, Domain Technologie Control, CommuniGate,
+ * FirstClass.
+ */
 const FLAGS = [
   'x-autoreply',
   'x-auto-reply',

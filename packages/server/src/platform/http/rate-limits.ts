@@ -16,7 +16,9 @@ export type Guessable = 'API key' | 'write key' | 'hook token' | 'code or token'
 export interface RateLimiter {
   /** @throws ServiceError 429 `rate_limited`. */
   checkApiKey(keyId: string, reply: FastifyReply): void
-  /** Rejects an address that has sent too many invalid secrets of this kind. @throws ServiceError 429 `rate_limited`. */
+  /**
+   * Rejects an address that has sent too many invalid secrets of this kind. @throws ServiceError 429 `rate_limited`.
+   */
   checkInvalid(kind: Guessable, sender: Sender): void
   countInvalid(kind: Guessable, sender: Sender): void
   /**
@@ -53,7 +55,8 @@ export interface RateLimiter {
   checkInvitation(sender: Sender, reply: FastifyReply): void
   /**
    * Counts a return from the OpenID provider by address.
-   * @param isExpected whether this browser started the sign-in: other pages can send it here without. These count apart.
+   * @param isExpected whether this browser started the sign-in. Pages of other sites can send it here too; these count
+   * apart.
    * @throws ServiceError 429 `rate_limited`.
    */
   checkReturn(ip: string, isExpected: boolean, reply: FastifyReply): void
