@@ -68,8 +68,7 @@ async function join(name: string, email = storedOf(name)): Promise<Browser> {
 }
 
 const emailOf = async (browser: Browser) => (await browser.call('GET', '/api/me')).body.user?.email
-const requestLink = (email: string) =>
-  new Browser(service).call('POST', '/api/auth/request-password-reset', { email })
+const requestLink = (email: string) => new Browser(service).call('POST', '/api/auth/request-password-reset', { email })
 
 describe.each(KINDS.map((kind, index) => ({ kind, index })))('an address $kind', ({ index }) => {
   const spelled = (name: string) => spellingsOf(name)[index] ?? ''

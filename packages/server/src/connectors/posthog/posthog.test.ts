@@ -114,7 +114,9 @@ describe('PostHog', () => {
       expect(await bench.contacts()).toHaveLength(2)
       const known = await bench.tenant.call('POST', '/v1/identify', { user_id: 'user-2' })
       expect(known.body.created).toBe(false)
-      expect((await bench.tenant.call('GET', `/v1/contacts/${known.body.contact_id}`)).body.contact.properties).toEqual({})
+      expect((await bench.tenant.call('GET', `/v1/contacts/${known.body.contact_id}`)).body.contact.properties).toEqual(
+        {},
+      )
 
       // Corrected in PostHog, the person is the contact of that id.
       await posthog.reset()
