@@ -117,7 +117,10 @@ describe.skipIf(!hasDovecot)('a crm_update of an agent', () => {
   )
 
   test.each([
-    ['a person', async () => tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { status: 'unsubscribed' } })],
+    [
+      'a person',
+      async () => tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { status: 'unsubscribed' } }),
+    ],
     [
       'a CRM',
       async () =>
