@@ -852,7 +852,7 @@ export class Operations extends Caller {
   /**
    * Request a file with all data of the tenant; if one is in progress, its id is returned.
    *
-   * Needs the scope `data:export`.
+   * At most five in 24 hours. Needs the scope `data:export`.
    */
   createExport(options?: RequestOptions): Promise<CreateExportResult> {
     return this.call('POST /v1/exports', {}, options)
@@ -2432,7 +2432,7 @@ export class Operations extends Caller {
   /**
    * Export now, in the background.
    *
-   * If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. Needs the scope `data:export`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
+   * If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. At most ten in 24 hours. Needs the scope `data:export`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
    */
   runWarehouseExport(input: RunWarehouseExportInput, options?: RequestOptions): Promise<RunWarehouseExportResult> {
     return this.call('POST /v1/warehouse/{destination_id}/run', input, options)
