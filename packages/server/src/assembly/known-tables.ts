@@ -7,6 +7,7 @@ import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { INSTALLATION_TABLE } from '../platform/clickhouse/installation.ts'
 import { missingTables, unknownTables } from '../platform/clickhouse/tables.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { JOB_OBJECTS } from '../platform/jobs/jobs.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { missingObjects, ownerOfTables } from '../platform/postgres/schema.ts'
 import { SCHEMA } from './migrations.ts'
@@ -48,9 +49,15 @@ function unknown(place: { directory: string } | { store: 'PostgreSQL' | 'ClickHo
   return new ServiceError(503, 'unknown_tables', message)
 }
 
+/** Everything in PostgreSQL that this version needs, once the job queues are open. */
+export const POSTGRES_OBJECTS = [...SCHEMA.objects, ...JOB_OBJECTS]
+
 /** Checks that PostgreSQL has everything that this version needs. @throws ServiceError `missing_tables`. */
-export async function requireAllOfPostgres(query: Parameters<typeof missingObjects>[0]): Promise<void> {
-  requireNone('PostgreSQL', await missingObjects(query, SCHEMA))
+export async function requireAllOfPostgres(
+  query: Parameters<typeof missingObjects>[0],
+  objects = SCHEMA.objects,
+): Promise<void> {
+  requireNone('PostgreSQL', await missingObjects(query, objects))
 }
 
 /** The same for ClickHouse. @throws ServiceError `missing_tables`. */

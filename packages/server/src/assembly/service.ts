@@ -21,7 +21,7 @@ import type { DeliveryWorker } from '../webhooks/queue/worker.ts'
 import { createApp } from './app.ts'
 import { type ConnectionOptions, type Connections, openConnections } from './connections.ts'
 import { type EngineOptions, type Engines, openEngines } from './engines.ts'
-import { requireAllOfClickHouse, requireAllOfPostgres } from './known-tables.ts'
+import { POSTGRES_OBJECTS, requireAllOfClickHouse, requireAllOfPostgres } from './known-tables.ts'
 import type { PurposeDependencies } from './purposes.ts'
 import { type Recording, startRecording } from './recording.ts'
 import { QUEUES, startWorkers } from './workers.ts'
@@ -120,7 +120,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /** For readiness: whether the databases still have every table and function that the service needs. */
 function requireAllOf({ clickhouse }: Engines['stores'], { clickhouseCluster }: Config) {
   return {
-    postgres: (client: Client) => requireAllOfPostgres((text, values) => client.query(text, values)),
+    postgres: (client: Client) => requireAllOfPostgres((text, values) => client.query(text, values), POSTGRES_OBJECTS),
     clickhouse: () => requireAllOfClickHouse(clickhouse, clickhouseCluster),
   }
 }

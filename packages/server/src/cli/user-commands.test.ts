@@ -105,18 +105,19 @@ test('the password is read from standard input, without a trailing line break', 
 })
 
 test.each([
-  ['two lines', `${PASSWORD}\n${PASSWORD}\n`],
-  ['two lines of Windows', `${PASSWORD}\r\n${PASSWORD}`],
-  ['a line after an empty one', `\n${PASSWORD}\n`],
-  ['an empty line at the end', `${PASSWORD}\n\n`],
-])('a password from standard input with %s is refused, and nobody is created', async (_what, input) => {
-  const email = 'lines@example.com'
+  ['two lines', 'two', `${PASSWORD}\n${PASSWORD}\n`],
+  ['two lines of Windows', 'windows', `${PASSWORD}\r\n${PASSWORD}`],
+  ['two lines of an old Mac', 'mac', `${PASSWORD}\r${PASSWORD}`],
+  ['a line after an empty one', 'after', `\n${PASSWORD}\n`],
+  ['an empty line at the end', 'end', `${PASSWORD}\n\n`],
+])('a password from standard input with %s is refused, and nobody is created', async (_what, name, input) => {
+  const email = `${name}@lines.example`
   const { code, stdout } = await cdsctl(['--email', email, '--password-stdin', '--json'], input)
+  const people = service.stores.database.selectFrom('users').select('id').where('email', '=', email)
+  expect(await people.execute()).toEqual([])
   const { error } = JSON.parse(stdout)
   expect([code, error.code]).toEqual([1, 'invalid_password'])
   expect(error.message).not.toContain(PASSWORD)
-  const people = service.stores.database.selectFrom('users').select('id').where('email', '=', email)
-  expect(await people.execute()).toEqual([])
 })
 
 test('a password on the command line still works, with a warning', async () => {

@@ -1,6 +1,7 @@
 import { firstCharacters } from '../platform/characters.ts'
 import { unusableFile } from './csv.ts'
-import { type Encoding, OLD_ENCODINGS } from './encoding.ts'
+import { decodeWhole, type Encoding, OLD_ENCODINGS } from './encoding.ts'
+import { plausibility } from './plausible-text.ts'
 
 /** The encoding of a file. @throws ServiceError 400 `invalid_file` if it is not text. */
 export function requireText({ encoding, problem }: Detected, name: string): Encoding {
@@ -33,6 +34,13 @@ const WORDS_SHOWN = 3
 /** The likeliest encodings, between which the shown words decide. */
 const COMPARED = 4
 const SHOWN_LENGTH_MAX = 40
+/** What older spreadsheets on Windows write. */
+const COMMONEST = 'windows-1252'
+/** A detector says something from 0 to 1. How the words read counts more; how common an encoding is decides between few words. */
+const PLAUSIBILITY_WEIGHT = 4
+const COMMONNESS: Partial<Record<Encoding, number>> = { [COMMONEST]: 0.4, ibm850: -0.3, ibm437: -0.4, ibm852: -0.2 }
+/** Of less, a detector knows nothing. */
+const BYTES_FOR_DETECTOR = 100
 /** Enough to see a file's zero bytes and control characters. */
 const HEAD_BYTES = 4096
 /** Valid characters for each invalid byte in a UTF-8 file with few broken rows. Other encodings have next to none. */
@@ -94,23 +102,26 @@ export function detectEncoding(): { see(chunk: Buffer): void; end(): Promise<Det
       if (wordBytes < SAMPLE_BYTES) addWords(Buffer.concat([rest, chunk]), false)
     },
     end: async () => {
-      const marked = markOf(head) ?? unmarkedUtf16(head)
+      const marked = markOf(head) ?? unmarkedUtf16(head) ?? (head.includes(JAPANESE_MAIL) ? 'iso-2022-jp' : null)
       if (marked !== null) return { encoding: marked, readings: [] }
       const problem = problemOf(head)
       if (problem !== null) return { encoding: null, problem, readings: [] }
       isUtf8 &&= isValid(() => strict.decode())
       if (wordBytes < SAMPLE_BYTES) addWords(rest, true)
-      if (words.length === 0) return { encoding: isUtf8 ? 'utf-8' : 'windows-1252', readings: [] }
+      if (words.length === 0) return { encoding: isUtf8 ? 'utf-8' : COMMONEST, readings: [] }
       const readings = await readingsOf(words)
       if (!isUtf8 && valid < VALID_PER_INVALID * invalid) {
-        const encoding = readings[0]?.encoding ?? 'windows-1252'
+        const encoding = readings[0]?.encoding ?? COMMONEST
         return { encoding, readings }
       }
-      const utf8: Reading = { encoding: 'utf-8', words: shownWords(words, new TextDecoder('utf-8')) }
+      const utf8: Reading = { encoding: 'utf-8', words: shownWords(words, 'utf-8') }
       return { encoding: 'utf-8', readings: [utf8, ...readings] }
     },
   }
 }
+
+/** Switches to Kanji in ISO-2022-JP, whose other bytes are ASCII. */
+const JAPANESE_MAIL = '\x1b$B'
 
 function markOf(bytes: Buffer): Encoding | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
@@ -167,11 +178,11 @@ async function readingsOf(words: readonly Buffer[]): Promise<Reading[]> {
   }
   const highest = Math.max(...guesses.values(), 0.01)
   const scored = OLD_ENCODINGS.flatMap((encoding) => {
-    const decoder = new TextDecoder(encoding)
-    const text = decoder.decode(bytes)
+    const text = decodeWhole(bytes, encoding)
     if (text.includes('\ufffd')) return []
-    const guess = (guesses.get(encoding) ?? 0) / highest
-    return { encoding, text, score: plausibility(text) * 4 + guess }
+    const guess = ((guesses.get(encoding) ?? 0) / highest) * Math.min(1, bytes.length / BYTES_FOR_DETECTOR)
+    const score = plausibility(text) * PLAUSIBILITY_WEIGHT + guess + (COMMONNESS[encoding] ?? 0) / words.length
+    return { encoding, text, score }
   })
   // Of encodings in which the words are the same, the commonest one stands for all.
   const different = [...Map.groupBy(scored, ({ text }) => text).values()].flatMap(([first, ...same]) =>
@@ -179,13 +190,12 @@ async function readingsOf(words: readonly Buffer[]): Promise<Reading[]> {
   )
   const ranked = different.sort((a, b) => b.score - a.score).map(({ encoding }) => encoding)
   const telling = tellingFirst(words, ranked.slice(0, COMPARED))
-  return ranked.map((encoding) => ({ encoding, words: shownWords(telling, new TextDecoder(encoding)) }))
+  return ranked.map((encoding) => ({ encoding, words: shownWords(telling, encoding) }))
 }
 
 /** The words, first those that read differently in the likeliest encodings. */
 function tellingFirst(words: readonly Buffer[], encodings: readonly Encoding[]): Buffer[] {
-  const decoders = encodings.map((encoding) => new TextDecoder(encoding))
-  const counted = words.map((word) => ({ word, count: new Set(decoders.map((each) => each.decode(word))).size }))
+  const counted = words.map((word) => ({ word, count: new Set(encodings.map((each) => decodeWhole(word, each))).size }))
   return counted.sort((a, b) => b.count - a.count).map(({ word }) => word)
 }
 
@@ -209,61 +219,14 @@ function decoderOf(name: string | null): Encoding | undefined {
 }
 
 /** Shows the first different words. */
-function shownWords(words: readonly Buffer[], decoder: InstanceType<typeof TextDecoder>): string {
+function shownWords(words: readonly Buffer[], encoding: Encoding): string {
   const texts = new Set<string>()
   for (const word of words) {
-    const text = decoder.decode(word).replace(/\p{Cc}/gu, '�')
+    const text = decodeWhole(word, encoding).replace(/\p{Cc}/gu, '�')
     texts.add(firstCharacters(text.trim(), SHOWN_LENGTH_MAX))
     if (texts.size === WORDS_SHOWN) break
   }
   return [...texts].join(', ')
-}
-
-/** Punctuation that people type between or beside words. */
-const USUAL_MARKS = /[«»‘’“”„–—…·¿¡º\u00a0]/u
-/** Signs that stand beside numbers. */
-const USUAL_SIGNS = /[€£§°]/u
-
-/**
- * How much a text reads like words, from 0 to 1: a letter beyond ASCII stands beside letters of its own script, and is
- * a capital only where a word begins, or among capitals. Short texts give a detector little else.
- */
-function plausibility(text: string): number {
-  let sum = 0
-  let count = 0
-  const characters = [...text]
-  for (const [index, character] of characters.entries()) {
-    if ((character.codePointAt(0) ?? 0) < 0x80) continue
-    count++
-    sum += plausible(characters[index - 1] ?? ' ', character, characters[index + 1] ?? ' ')
-  }
-  return count === 0 ? 0 : sum / count
-}
-
-function plausible(before: string, character: string, after: string): number {
-  const neighbors = [before, after].filter((each) => /\p{L}/u.test(each))
-  if (!/\p{L}|\p{M}/u.test(character)) {
-    return USUAL_MARKS.test(character) || (USUAL_SIGNS.test(character) && neighbors.length === 0) ? 0.6 : 0
-  }
-  if (neighbors.some((each) => scriptOf(each) !== scriptOf(character))) return 0
-  const isCapital = /\p{Lu}/u.test(character)
-  if (isCapital && /\p{Ll}/u.test(before)) return 0
-  // Half-width kana are what single bytes look like in Shift_JIS.
-  if (/[\uff61-\uff9f]/.test(character)) return 0.2
-  if (isCapital && /\p{Ll}/u.test(after) && /\p{L}/u.test(before)) return 0.3
-  return scriptOf(character) === 'latin' && !COMMON_LATIN.test(character) ? 0.7 : 1
-}
-
-/** Letters of the languages of Western Europe, which most Latin text is in. */
-const COMMON_LATIN = /[àáâãäåæçèéêëìíîïñòóôõöøœùúûüß]/iu
-
-function scriptOf(character: string): string {
-  if (/\p{Script=Latin}/u.test(character)) return 'latin'
-  if (/\p{Script=Cyrillic}/u.test(character)) return 'cyrillic'
-  if (/\p{Script=Greek}/u.test(character)) return 'greek'
-  if (/\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|ー/u.test(character)) return 'east-asian'
-  if (/\p{Script=Hangul}/u.test(character)) return 'hangul'
-  return 'other'
 }
 
 function count(text: string, part: string): number {

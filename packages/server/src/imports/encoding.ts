@@ -1,6 +1,10 @@
+import iconv from 'iconv-lite'
 import Type from 'typebox'
 
-/** The encodings of files, by their names for `TextDecoder`: the commonest ones first. */
+/** The encodings of DOS, in which Excel still saves, and of old Macs in Central Europe. `TextDecoder` lacks them. */
+const NAMES_OF_ICONV = { ibm850: 'cp850', ibm437: 'cp437', ibm852: 'cp852', 'x-mac-ce': 'maccenteuro' }
+
+/** The encodings of files, by their names for `TextDecoder` or at IANA: the commonest ones first. */
 export const ENCODINGS = [
   'utf-8',
   'utf-16le',
@@ -8,8 +12,12 @@ export const ENCODINGS = [
   'windows-1252',
   'macintosh',
   'iso-8859-15',
+  'ibm850',
+  'ibm437',
   'windows-1250',
   'iso-8859-2',
+  'ibm852',
+  'x-mac-ce',
   'windows-1251',
   'koi8-r',
   'ibm866',
@@ -51,7 +59,21 @@ export async function* decoded(chunks: AsyncIterable<Buffer>, encoding: Encoding
   yield* encoding === 'utf-8' ? decodedUtf8(chunks) : decodedOther(chunks, encoding)
 }
 
+/** Decodes bytes that are whole characters. Those that are no character become U+FFFD. */
+export function decodeWhole(bytes: Buffer, encoding: Encoding): string {
+  return isOfIconv(encoding) ? iconv.decode(bytes, NAMES_OF_ICONV[encoding]) : new TextDecoder(encoding).decode(bytes)
+}
+
+function isOfIconv(encoding: Encoding): encoding is keyof typeof NAMES_OF_ICONV {
+  return Object.hasOwn(NAMES_OF_ICONV, encoding)
+}
+
 async function* decodedOther(chunks: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
+  if (isOfIconv(encoding)) {
+    // Each byte is a character.
+    for await (const chunk of chunks) yield marked(decodeWhole(chunk, encoding))
+    return
+  }
   const decoder = new TextDecoder(encoding)
   for await (const chunk of chunks) yield marked(decoder.decode(chunk, { stream: true }))
   yield marked(decoder.decode())

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import iconv from 'iconv-lite'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { act, importOf, uploaded } from '../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
@@ -15,6 +16,21 @@ beforeEach(async () => {
 })
 
 const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}.csv`, import.meta.url), 'utf8')
+
+/** A file as old programs write it. */
+function encodedIn(encoding: string, text: string): Buffer {
+  // No library at hand writes it: each character of these names is two bytes between the switches.
+  if (encoding === 'iso-2022-jp') {
+    return Buffer.concat(
+      [...text.matchAll(/\p{ASCII}+|\P{ASCII}+/gu)].flatMap(([part]) => {
+        if (part < '\u0080') return [Buffer.from(part)]
+        const bytes = iconv.encode(part, 'euc-jp').map((byte) => byte & 0x7f)
+        return [Buffer.from('\x1b$B'), Buffer.from(bytes), Buffer.from('\x1b(B')]
+      }),
+    )
+  }
+  return iconv.encode(text, encoding === 'x-mac-ce' ? 'maccenteuro' : encoding)
+}
 
 /** Where each column goes. */
 function targetsOf({ columns, mapping }: Import): Record<string, string> {
@@ -418,6 +434,52 @@ describe('the encoding', () => {
     expect([done.encoding, done.counts.created]).toEqual([encoding, 1])
     expect(Object.values(await propertiesOf('tar@x.example'))).toContain(name)
   })
+
+  // Many files have nothing beyond ASCII but an apostrophe or a sign.
+  test.each([
+    'O’Brien',
+    'ABC’s',
+    '£500',
+    '100 €',
+    '§ 5',
+    'A – B',
+    '“Acme” Ltd',
+    'Acme™',
+    'Acme®',
+    '5½',
+    '«Acme»',
+    'Nº 5',
+  ])('one sign is read as Windows wrote it: %s', async (name) => {
+    expect(await readAs('windows-1252', [name])).toEqual([name])
+    expect(await readAs('windows-1252', [name, 'Smith', name, 'Jones'])).toEqual([name, 'Smith', name, 'Jones'])
+  })
+
+  test.each([
+    ['macintosh', ['O’Brien', 'D’Angelo']],
+    ['macintosh', ['François', 'Björn', 'Muñoz']],
+    ['iso-8859-15', ['100 €', '5 €']],
+    ['ibm850', ['Müller', 'Größe', 'Hélène']],
+    ['ibm437', ['Jürgen', 'André', 'Peña']],
+    ['ibm852', ['Dvořák', 'Šimić', 'Kraków']],
+    ['x-mac-ce', ['Dvořák', 'Novák', 'Růžička']],
+    ['windows-1250', ['Kovačić', 'Marković', 'Đorđević', 'Šimić']],
+    ['windows-1250', ['Łukasz', 'Wałęsa', 'Kraków']],
+    ['iso-8859-2', ['Dvořák', 'Žižka', 'Štěpán']],
+    ['windows-1254', ['Şahin', 'Yılmaz', 'Öztürk', 'Çağlar', 'İstanbul', 'Güneş']],
+    ['windows-1251', ['Иванов', 'Мария', 'Санкт-Петербург']],
+    ['iso-2022-jp', ['山田', '鈴木']],
+  ] as const)('%s of a few names is detected: %j', async (encoding, names) => {
+    expect(await readAs(encoding, names)).toEqual(names)
+  })
+
+  /** The samples of names in an uploaded file, as the service reads them. */
+  async function readAs(encoding: string, names: readonly string[]): Promise<string[]> {
+    const lines = ['email,name', ...names.map((name, index) => `p${index}@acme.example,${name}`)]
+    const found = await uploaded(tenant, new Uint8Array(encodedIn(encoding, `${lines.join('\n')}\n`)))
+    await act(tenant, found, 'start', 'completed')
+    const contacts = names.map((_, index) => propertiesOf(`p${index}@acme.example`))
+    return (await Promise.all(contacts)).map((properties) => String(properties.name ?? properties.firstname))
+  }
 
   test('a person sees how words read in others, and chooses one', async () => {
     const bytes = Buffer.from('email,company\nm.a@acme.example,M\x9fnchen\n', 'latin1')

@@ -15,6 +15,14 @@ beforeAll(async () => {
   service = await sharedService()
   tenant = await createTestTenant(service)
   ids = await createPersonalData(service, tenant)
+  const event = 'Zorblax Quintörp signed'
+  await tenant.track({ visitor_id: 'v-z', events: [{ event }] })
+  const filter = { match: 'all', conditions: [{ event: { type: event }, operator: 'did' }] }
+  const named: [string, object][] = [
+    ['/v1/segments', { name: 'Signed', filter }],
+    ['/v1/webhooks', { event, url: 'https://example.com/hook' }],
+  ]
+  for (const [path, body] of named) expect((await tenant.call('POST', path, body)).status).toBe(201)
   const agent = { enabled: true, capabilities: ['notes'], llm_config: { provider: 'template' } }
   expect((await tenant.call('PATCH', `/v1/agents/${ids.agent_id}`, agent)).status).toBe(200)
 })

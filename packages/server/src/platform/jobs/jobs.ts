@@ -1,13 +1,23 @@
 import { sql } from 'kysely'
-import { fromKysely, PgBoss, type QueueOptions, type SendOptions, type WorkOptions } from 'pg-boss'
+import {
+  fromKysely,
+  getConstructionPlans,
+  PgBoss,
+  type QueueOptions,
+  type SendOptions,
+  type WorkOptions,
+} from 'pg-boss'
 import { every } from '../every.ts'
 import type { Logger } from '../log.ts'
 import type { PostgresAddress } from '../postgres/address.ts'
 import type { Database } from '../postgres/database.ts'
+import { objectsOf } from '../postgres/schema.ts'
 import type { Stores, Tenant } from '../tenant.ts'
 import type { Clock } from '../time.ts'
 
 const SCHEMA = 'pgboss'
+/** The tables and functions of the queues, which pg-boss creates when they are opened. */
+export const JOB_OBJECTS = objectsOf(getConstructionPlans(SCHEMA))
 const CONNECTIONS_MAX = 4
 /** How often due jobs of all queues are polled; NOTIFY announces jobs that can start at once. */
 const POLL_EVERY_MS = 2_000

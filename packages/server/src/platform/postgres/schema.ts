@@ -9,18 +9,23 @@ export interface Schema {
   objects: readonly SchemaObject[]
 }
 
-interface SchemaObject {
+export interface SchemaObject {
   kind: 'table' | 'sequence' | 'function' | 'trigger'
+  /** With its schema, if the statement names one: `contacts`, `pgboss.job`. */
   name: string
 }
 
-const CREATED = /^CREATE (?:UNLOGGED )?(TABLE|SEQUENCE|FUNCTION|TRIGGER) (\w+)/gm
+const CREATED = /^\s*CREATE (?:UNLOGGED )?(TABLE|SEQUENCE|FUNCTION|TRIGGER) ((?:\w+\.)?\w+)/gm
 
-export function schemaOf(statements: string): Schema {
-  const objects = [...statements.matchAll(CREATED)].map(([, kind = '', name = '']) => ({
+export function objectsOf(statements: string): SchemaObject[] {
+  return [...statements.matchAll(CREATED)].map(([, kind = '', name = '']) => ({
     kind: kind.toLowerCase() as SchemaObject['kind'],
     name,
   }))
+}
+
+export function schemaOf(statements: string): Schema {
+  const objects = objectsOf(statements)
   const withoutComments = statements.replace(/^\s*--.*\n/gm, '')
   const fingerprint = createHash('sha256').update(withoutComments.replace(/\s+/g, ' ')).digest('hex')
   return { statements, fingerprint, objects }
@@ -49,17 +54,18 @@ export async function ownerOfTables<Tables>(
   return recorded[0]?.fingerprint === schema.fingerprint ? 'known' : 'unknown'
 }
 
-/** What a database lacks of a schema, such as `the table contacts`. The query takes a millisecond. */
+/** What a database lacks of these, such as `the table contacts`. The query takes a millisecond. */
 export async function missingObjects(
   query: (text: string, values: unknown[]) => Promise<{ rows: { kind: string; name: string }[] }>,
-  { objects }: Pick<Schema, 'objects'>,
+  objects: readonly SchemaObject[],
 ): Promise<string[]> {
   const { rows } = await query(
     `SELECT kind, name FROM unnest($1::text[], $2::text[]) AS wanted (kind, name)
      WHERE NOT CASE kind
-       WHEN 'function' THEN EXISTS (SELECT FROM pg_proc WHERE proname = name AND pg_function_is_visible(oid))
+       -- Null for a name that two functions share, too; no two of ours do.
+       WHEN 'function' THEN to_regproc(name) IS NOT NULL
        WHEN 'trigger' THEN EXISTS (SELECT FROM pg_trigger WHERE tgname = name AND pg_table_is_visible(tgrelid))
-       ELSE to_regclass(quote_ident(name)) IS NOT NULL
+       ELSE to_regclass(name) IS NOT NULL
      END`,
     [objects.map(({ kind }) => kind), objects.map(({ name }) => name)],
   )
