@@ -2234,7 +2234,7 @@ export type ImportUndo = {
 };
 
 export type ImportWarning = {
-    code: 'ignored_id' | 'kept_as_text' | 'consent_ignored';
+    code: 'ignored_id' | 'kept_as_text' | 'consent_ignored' | 'other_address';
     message: string;
     /**
      * How many rows have it.

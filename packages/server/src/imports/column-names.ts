@@ -58,7 +58,7 @@ const BY_PLAIN_NAME = new Map([
   ...Object.entries(NAMES).flatMap(([target, names]) =>
     names.map((name, rank) => [plainHeader(name), { target, rank }] as const),
   ),
-  ...[...namesOf(CONTACT_PROPERTIES, ({ isDerived }) => !isDerived), 'external_id'].map(
+  ...[...Object.keys(NAMES), ...namesOf(CONTACT_PROPERTIES, ({ isDerived }) => !isDerived)].map(
     (target) => [plainHeader(target), { target, rank: OWN }] as const,
   ),
 ])
@@ -74,6 +74,13 @@ export interface NamedTarget {
 export function usualTarget(header: string): NamedTarget | null {
   if (header.trim() === '__proto__') return { target: 'ignore', rank: OWN }
   return BY_PLAIN_NAME.get(plainHeader(header)) ?? null
+}
+
+/** Whether a column is named as one for addresses, also for further ones such as `E-mail 2 - Value` and `E-Mail 2: Adresse`. */
+export function isAddressColumn(header: string): boolean {
+  return [header.replace(/[2-9]/g, '1'), header.replace(/\d/g, '')].some(
+    (name) => usualTarget(name)?.target === 'email',
+  )
 }
 
 /** A name without case, accents and punctuation: `E-mail 1 - Value` is `email1value`. */

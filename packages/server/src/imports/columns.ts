@@ -18,7 +18,8 @@ export type Column =
   | { target: 'external_id' }
   /** `consent`: its name, if it says whether people may be written to. */
   | { target: 'ignore'; consent?: string }
-  | { target: 'property'; property: string; type: ValueType; decimal: Decimal }
+  /** `addresses`: its name, if it has further addresses of a person. */
+  | { target: 'property'; property: string; type: ValueType; decimal: Decimal; addresses?: string }
 
 export const COLUMNS_MAX = 500
 
@@ -55,6 +56,7 @@ export function parseRow(
   const properties: IncomingRecord['properties'] = {}
   const details: ErrorDetail[] = []
   let sentEmail: string | undefined
+  let other: { address: string; header: string } | undefined
   let sentId: string | undefined
   for (const [index, column] of columns.entries()) {
     const cell = contentOf(cells[index] ?? '')
@@ -69,21 +71,31 @@ export function parseRow(
     } else if (column.target === 'email') sentEmail = cell
     else if (column.target === 'external_id') sentId = cell
     else {
+      const address = column.addresses === undefined ? null : emailOf(cell)
+      if (address !== null) other ??= { address, header: column.addresses ?? '' }
       const { value, warning, detail } = toValue(column, cell)
       if (warning) warnings.push(warning)
       if (detail) details.push(detail)
       else properties[column.property] = value
     }
   }
-  const email = sentEmail === undefined ? null : emailOf(sentEmail)
-  if (sentEmail !== undefined && email === null) {
+  let email = sentEmail === undefined ? null : emailOf(sentEmail)
+  if (email === null && other && columns.some(({ target }) => target === 'email')) {
+    email = other.address
+    warnings.push(otherAddress(other.header))
+  } else if (sentEmail !== undefined && email === null) {
     details.push({ path: 'email', message: 'is not a valid email address' })
   }
   const externalId = sentId !== undefined && namesNobody(sentId, ignoredIds) ? null : (sentId ?? null)
   if (sentId !== undefined && externalId === null) {
     warnings.push({ code: 'ignored_id', message: ignoredId('external_id', sentId) })
   }
-  if (sentEmail === undefined && externalId === null && !details.some(({ path }) => KEYS.includes(path))) {
+  if (
+    email === null &&
+    sentEmail === undefined &&
+    externalId === null &&
+    !details.some(({ path }) => KEYS.includes(path))
+  ) {
     details.push({ path: 'email', message: noKey(sentId) })
   }
   if (externalId !== null && hasMoreCharacters(externalId, ID_LENGTH_MAX)) {
@@ -99,6 +111,11 @@ export function parseRow(
 const KEYS = ['email', 'external_id']
 const UNSTORABLE =
   'has a NUL character, or bytes that are not text in the encoding of the file. Correct the cell, or choose another encoding'
+
+function otherAddress(header: string): Warning {
+  const message = `other_address: the address comes from ${shown(header)}, because the column of the email has none.`
+  return { code: 'other_address', message }
+}
 
 function ignoredConsent(header: string): Warning {
   const message = `consent_ignored: ${shown(header)} says that these contacts opted out, but the column is not imported. Import it as a property.`

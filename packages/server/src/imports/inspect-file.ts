@@ -76,7 +76,7 @@ export async function inspectFile(
   if (shape === null) throw noHeader(name, chosen, isWhole)
   const { delimiter, headerLine } = shape
   if (shape.problem !== undefined) throw unusableFile(name, shape.problem)
-  const headers = shape.headers.map((header) => header.replace(/\p{Cf}/gu, ''))
+  const headers = shape.headers.map((header) => contentOf(header.replace(/\p{Cf}/gu, '')))
   if (headers.length > COLUMNS_MAX) throw unusableFile(name, tooManyColumns(headers))
   if (!headers.every(isStorableText))
     throw unusableFile(name, 'has a column whose name is not text. Rename it, or save the file as CSV in UTF-8')

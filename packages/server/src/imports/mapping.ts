@@ -3,6 +3,7 @@ import { isConsent } from '../contacts/consent.ts'
 import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
+import { isAddressColumn } from './column-names.ts'
 import { COLUMNS_MAX, type Column } from './columns.ts'
 import { type Decimal, ValueType } from './values.ts'
 
@@ -80,8 +81,10 @@ export function mappedColumns(
 ): Column[] {
   const columns = headers.map((header): Column => ignored(header))
   for (const { column, target, property = '', type = 'text' } of mapping) {
-    if (target === 'property') columns[column] = { target, property, type, decimal }
-    else columns[column] = target === 'ignore' ? ignored(headers[column] ?? '') : { target }
+    const header = headers[column] ?? ''
+    if (target === 'property') {
+      columns[column] = { target, property, type, decimal, ...(isAddressColumn(header) ? { addresses: header } : {}) }
+    } else columns[column] = target === 'ignore' ? ignored(header) : { target }
   }
   return columns
 }

@@ -6,7 +6,7 @@ const FIRST_ROWS_MAX = 10
 /** A part of rows that was left out or kept as text, while the rest of them counts. */
 export const RowWarning = Type.Object(
   {
-    code: Type.Enum(['ignored_id', 'kept_as_text', 'consent_ignored']),
+    code: Type.Enum(['ignored_id', 'kept_as_text', 'consent_ignored', 'other_address']),
     message: Type.String(),
     rows: Type.Integer({ description: 'How many rows have it.' }),
     first_rows: Type.Array(Type.Integer(), { maxItems: FIRST_ROWS_MAX, description: '1 is the row below the header.' }),
