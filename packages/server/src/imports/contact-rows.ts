@@ -265,10 +265,14 @@ function afterBlanks(text: string, from: number, delimiter: string): number {
   return at
 }
 
+/**
+ * Stops at whichever comes first, the delimiter or the line break. A search for each would read the rest of the line or
+ * of the text again for every cell.
+ */
 function cellEnd(text: string, from: number, delimiter: string): number {
-  const end = lineEnd(text, from)
-  const found = text.indexOf(delimiter, from)
-  return found >= 0 && found < end ? found : end
+  let at = from
+  while (!endsCell(text, at, delimiter)) at++
+  return at
 }
 
 function linesIn(text: string, start: number, end: number): number {

@@ -430,6 +430,14 @@ describe('a row that cannot be read fails alone', () => {
     ])
     expect(found.columns[4]?.note).toEqual({ code: 'no_name' })
   })
+
+  test('a name that is longer than that of any property is cut, whatever it repeats', async () => {
+    for (const word of ['is', 'contact', 'ada@x.', ' ', '>']) {
+      const done = await imported(`email,${word.repeat(200_000 / word.length)}x\na@example.com,Rome\n`)
+      const [, { property = '' } = {}] = done.mapping
+      expect([done.counts.failed, property.length <= 128]).toEqual([0, true])
+    }
+  })
 })
 
 describe('the encoding', () => {
