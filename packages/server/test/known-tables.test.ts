@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { CLICKHOUSE_TABLES } from '../src/assembly/known-tables.ts'
 import { MIGRATIONS, SCHEMA } from '../src/assembly/migrations.ts'
 import { startEmbeddedPostgres } from '../src/platform/embedded/postgres.ts'
+import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import { migratePostgres } from '../src/platform/postgres/migrate.ts'
 import { schemaOf } from '../src/platform/postgres/schema.ts'
@@ -125,19 +126,25 @@ test('embedded data of an earlier version is refused with what to do, by the com
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
 
-test('a ClickHouse with tables of another version is refused; two processes may create them at once', async () => {
+/** A ClickHouse server of its own, and an empty PostgreSQL database. */
+async function startFront() {
   const [directory, port] = [await openDirectory(), String(await freePort())]
   cleanup.push(() => rm(directory, { recursive: true, force: true }))
   const front = await startProcess(FRONT, [directory, port], {}, /ready \d+/)
   cleanup.push(() => front.end('SIGKILL'))
   const url = `http://127.0.0.1:${port}`
   const environment = { DATABASE_URL: await emptyWith('SELECT 1'), CLICKHOUSE_URL: url, CDS_SECRET_KEY: SECRET_KEY }
-  const start = () => startProcess(MAIN, [], { ...LISTENING, ...environment }, RUNNING)
-  const processes = await Promise.all([start(), start()])
-  for (const { end } of processes) expect(await end('SIGTERM')).toBe(0)
+  const start = (more: Record<string, string> = {}) =>
+    startProcess(MAIN, [], { ...LISTENING, ...environment, ...more }, RUNNING)
   const query = async (statement: string) =>
     expect((await fetch(url, { method: 'POST', body: statement })).status).toBe(200)
+  return { environment, start, query }
+}
 
+test('a ClickHouse with tables of another version is refused; two processes may create them at once', async () => {
+  const { query, start, environment } = await startFront()
+  const processes = await Promise.all([start(), start()])
+  for (const { end } of processes) expect(await end('SIGTERM')).toBe(0)
   // Earlier versions created their tables without a comment.
   for (const comment of ['Customer Data Service of last week', '']) {
     await query(`ALTER TABLE events MODIFY COMMENT '${comment}'`)
@@ -146,9 +153,46 @@ test('a ClickHouse with tables of another version is refused; two processes may 
       /ended with 1:\nThe service could not start: The ClickHouse database in CLICKHOUSE_URL has .*\n$/,
     )
   }
-  await query('DROP TABLE events')
-  const again = await start()
-  expect(await again.end('SIGTERM')).toBe(0)
+})
+
+test('a ClickHouse that has lost a table is refused, and continues only if its events are accepted as lost', async () => {
+  const { query, start, environment } = await startFront()
+  expect(await (await start()).end('SIGTERM')).toBe(0)
+  for (const table of ['events', 'owner_links']) {
+    await query(`DROP TABLE ${table}`)
+    const output = await refused(environment)
+    expect(output).toMatch(/ended with 1:\nThe service could not start: [^\n]*\n$/)
+    expect(output).toContain(`ClickHouse lacks the table ${table}`)
+    expect(output).toContain('Restore ClickHouse from a backup')
+    // Nothing was created, so it is refused again.
+    const CDS_ACCEPT_LOST_EVENTS = /CDS_ACCEPT_LOST_EVENTS=([\da-f-]{36})/.exec(await refused(environment))?.[1] ?? ''
+    expect(await refused({ ...environment, CDS_ACCEPT_LOST_EVENTS: newId() })).toContain('ClickHouse lacks')
+    expect(await (await start({ CDS_ACCEPT_LOST_EVENTS })).end('SIGTERM')).toBe(0)
+    // The setting accepts this loss alone.
+    await query(`DROP TABLE ${table}`)
+    expect(await refused({ ...environment, CDS_ACCEPT_LOST_EVENTS })).toContain(`lacks the table ${table}`)
+    const accepted = /CDS_ACCEPT_LOST_EVENTS=([\da-f-]{36})/.exec(await refused(environment))?.[1] ?? ''
+    expect(await (await start({ CDS_ACCEPT_LOST_EVENTS: accepted })).end('SIGTERM')).toBe(0)
+  }
+})
+
+/** What a first start leaves behind that is killed: PostgreSQL is made first, then ClickHouse's tables, then both ids. */
+const KILLED: [string, string[]][] = [
+  [
+    'before it made any table in ClickHouse',
+    ['DROP TABLE events', 'DROP TABLE owner_links', 'DROP TABLE installation'],
+  ],
+  ['between the tables', ['DROP TABLE owner_links', 'TRUNCATE TABLE installation']],
+  ['before it wrote an id', ['TRUNCATE TABLE installation']],
+  ['between the two ids', []],
+]
+
+test.each(KILLED)('a new installation whose first start was killed %s starts', async (_when, statements) => {
+  const { query, start, environment } = await startFront()
+  expect(await (await start()).end('SIGTERM')).toBe(0)
+  await execute(environment.DATABASE_URL, 'DELETE FROM installation')
+  for (const statement of statements) await query(statement)
+  for (let round = 0; round < 2; round++) expect(await (await start()).end('SIGTERM')).toBe(0)
 })
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')

@@ -107,7 +107,11 @@ export const ConnectionError = Type.Object(
     message: Type.String(),
     at: Timestamp,
   },
-  { title: 'ConnectionError', description: 'A record that could not be written. All others were written.' },
+  {
+    title: 'ConnectionError',
+    description:
+      'A record that could not be written. All others were written. With the code `ignored_id`: a record that was written without an id that names nobody, such as `undefined`; each such id is shown once for a page of records.',
+  },
 )
 
 export const Connection = Type.Object(

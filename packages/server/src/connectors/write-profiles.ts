@@ -17,7 +17,7 @@ const VISITORS_MAX = 100
 /** The connection's source, which writes the records. Its records may repeat earlier values. */
 export type Writer = Source & { sourceId: string }
 
-type Written = { status: 'identified' } | Failure
+type Written = { status: 'identified'; warnings: string[] } | Failure
 
 /**
  * Finds or creates the people of some profiles, links their visitors, and writes the source's properties. The source's kind
@@ -36,12 +36,15 @@ export async function writeProfiles(
     sender,
     links.map(({ call }) => call),
   )
-  const written: Written[] = profiles.map(() => ({ status: 'identified' }))
+  const written: Written[] = profiles.map(() => ({ status: 'identified', warnings: [] }))
   const contactIds = new Map<number, string>()
   for (const [at, result] of results.entries()) {
     const index = links[at]?.index ?? 0
     if (result.status === 'failed') written[index] = result
-    else if (result.contactId !== null) contactIds.set(index, result.contactId)
+    else if (result.contactId !== null) {
+      contactIds.set(index, result.contactId)
+      if (written[index]?.status === 'identified') written[index].warnings.push(...result.warnings)
+    }
     // Its only key was an id that names nobody.
     else written[index] = failure(validationError([{ path: 'the person', message: result.warnings.join(' ') }]))
   }
@@ -58,7 +61,9 @@ export async function writeProfiles(
       if (!before) continue
       try {
         const { source, kind } = writer
-        await changeContact(tx, log, before, { source, kind, properties: profile.properties, at }, now)
+        const { id, properties } = profile
+        const statement = { id, properties, isAgain: false, isAnother: true }
+        await changeContact(tx, log, before, { source, kind, properties, at, statement }, now)
       } catch (error) {
         if (!(error instanceof ServiceError) || error.status >= 500) throw error
         written[index] = failure(error)

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { type AppliedWrite, applyWrite, blankContact, wantsEmail } from '../contacts/apply-write.ts'
 import { type ContactState, newState } from '../contacts/bulk.ts'
 import { changedEvents, createdEvent } from '../contacts/change.ts'
-import { ruleBrokenBy } from '../contacts/consent.ts'
 import type { ContactRow } from '../contacts/contact-row.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
@@ -123,9 +122,19 @@ function applyRecord(
   const known = lookUp(upsert.byExternalId, externalId) ?? lookUp(upsert.byEmail, email)
   const state = known ?? newState(blankContact(newId(), null, upsert.source, now))
   const before = state.row
-  const sent = withoutRelease(upsert, record, state)
-  const news = upsert.isFollowed ? withoutRepeated(upsert, sent, state) : sent
-  const write = { ...writeOf(upsert, withOwnId(upsert, news, state), now), ...companyOf(upsert, record, before) }
+  const news = upsert.isFollowed ? withoutRepeated(upsert, record, state) : record
+  const statement = {
+    id: externalId,
+    properties: record.properties,
+    isAgain: upsert.touched.has(state),
+    // A connected system is read as it is now.
+    isAnother: upsert.isFollowed === true || externalId !== ownId(upsert, state),
+  }
+  const write = {
+    ...writeOf(upsert, withOwnId(upsert, news, state), now),
+    ...companyOf(upsert, record, before),
+    statement,
+  }
   const takesEmail = wantsEmail(before, write) && !upsert.byEmail.has(write.email)
   let applied: AppliedWrite
   try {
@@ -170,22 +179,6 @@ function isFurtherId(upsert: Upsert, externalId: string, state: ContactState): b
 
 function ownId({ source }: Source, { records }: ContactState): string | null {
   return records.find((known) => known.source === source)?.external_id ?? null
-}
-
-/**
- * Systems and files often have two records of one person, such as a lead and a contact: an opt-out in one is not undone by
- * the other.
- */
-function withoutRelease(upsert: Upsert, record: IncomingRecord, state: ContactState): IncomingRecord {
-  const own = ownId(upsert, state)
-  const { externalId } = record
-  const isAnother = externalId === null ? upsert.touched.has(state) : own !== null && own !== externalId
-  const said = isAnother ? state.records.find(({ source }) => source === upsert.source)?.fields : undefined
-  if (!said) return record
-  const isRelease = ([key, value]: [string, unknown]) =>
-    Object.hasOwn(said, key) && ruleBrokenBy(key, said[key]?.value) !== null && ruleBrokenBy(key, value) === null
-  const kept = Object.entries(record.properties).filter((entry) => !isRelease(entry))
-  return { ...record, properties: Object.fromEntries(kept) }
 }
 
 /** An old value that is sent again must not replace values that other sources have written since. */
@@ -263,7 +256,7 @@ function markUnchanged(upsert: Upsert, results: RecordResult[]): void {
 function isSame(source: string, a: Contents, b: Contents): boolean {
   const essence = ({ row, records }: Contents) => {
     const own = records.find((record) => record.source === source)
-    const fields = Object.entries(own?.fields ?? {}).map(([key, { value }]) => [key, value])
+    const fields = Object.entries(own?.fields ?? {}).map(([key, { value, said_by }]) => [key, [value, said_by]])
     const { email, company_id, properties } = row
     return [email, company_id, properties, own?.external_id, own?.raw, Object.fromEntries(fields)]
   }
