@@ -1,5 +1,5 @@
-import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventRecord } from '../journal/event-record.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { Dimension, Dimensions, Measure } from './dimension.ts'
 
 function text(column: keyof EventRecord, description: string): Dimension {

@@ -90,7 +90,7 @@ async function redacted(
   }
   const measure = { ...aggregation.measure, redaction: { orderSecret, phoneNumbers: [] } }
   if (aggregation.entity === 'companies') return { ...aggregation, measure }
-  const hidden = await hiddenFromSearch(redaction)
+  const hidden = await hiddenFromSearch(tenant, redaction, aggregation.filters)
   return { ...aggregation, measure, filters: { ...aggregation.filters, hidden } } as Aggregation
 }
 

@@ -59,8 +59,7 @@ export function openCall(
       warn: () => {},
       requireMatch: () => {},
       isGivenUp: isClosing,
-      redaction:
-        redactor === null ? undefined : { isHidden: redactor.isPersonal, orderSecret: redactor.orderSecret },
+      redaction: redactor === null ? undefined : { isHidden: redactor.isPersonal, orderSecret: redactor.orderSecret },
     }
     const result = await perform(operation, { ...services, ...context }, parseSent(operation, input))
     if (operation.audit !== undefined) await invalidation.caughtUp()

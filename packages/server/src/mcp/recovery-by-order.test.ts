@@ -51,7 +51,9 @@ test('which of two equal buckets comes first does not tell what a name in them h
   await own.contact('owner@buckets.example', { firstname: 'Xanthe', lastname: 'Vorbis' })
   const ids: string[] = []
   for (const letter of 'AFHMQTWZ') {
-    ids.push(await own.contact(`${letter}@buckets.example`, { company: `${letter}, not Xanthe Vorbis`, jobtitle: letter }))
+    ids.push(
+      await own.contact(`${letter}@buckets.example`, { company: `${letter}, not Xanthe Vorbis`, jobtitle: letter }),
+    )
   }
   for (const group_by of ['company', 'job_title']) {
     const first: boolean[] = []

@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { isSeen, type MayName } from '../contacts/visible-texts.ts'
 import { parseEmail } from '../platform/email.ts'
 import { containing, endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
@@ -19,6 +20,8 @@ export interface FilterContext {
   now: Date
   /** Contacts, unless given. */
   records?: FilteredRecords
+  /** Whether names of contacts may overlap with a text that is searched for; they may, unless given. */
+  mayName?: MayName
   /** The condition that a contact has enough matching events. */
   hasEvents(match: EventMatch): Condition
 }
@@ -41,7 +44,7 @@ function compileCondition(condition: SegmentCondition, context: FilterContext): 
 /** Never null: a comparison with a missing value is false, and its negation true. */
 function compileProperty(
   { property, operator, value, visible_only: visibleOnly }: PropertyCondition,
-  { now, records = CONTACTS }: FilterContext,
+  { now, records = CONTACTS, mayName = () => true }: FilterContext,
 ): Condition {
   const json = jsonOf(property, records)
   const comparable = (each: unknown) => comparableJson(property, each, records)
@@ -55,9 +58,9 @@ function compileProperty(
     case 'not_in':
       return sql`NOT ${isIn(json, [value].flat().map(comparable))}`
     case 'contains':
-      return containsText(property, value, json, records, visibleOnly)
+      return containsText(property, value, json, records, visibleOnly ? mayName : null)
     case 'not_contains':
-      return sql`NOT ${containsText(property, value, json, records, visibleOnly)}`
+      return sql`NOT ${containsText(property, value, json, records, visibleOnly ? mayName : null)}`
     case 'is_set':
       return isSet(property, records)
     case 'is_not_set':
@@ -92,20 +95,26 @@ function isIn(json: RawBuilder<unknown>, values: readonly string[]): Condition {
 
 /**
  * An address contains what its stored spelling has, or the one with the letters of its domain.
- * @param visibleOnly whether only what AI agents see of the value is compared
+ * @param mayName if only what AI agents see of the value is compared
  */
 function containsText(
   property: string,
   value: unknown,
   json: RawBuilder<unknown>,
   records: FilteredRecords,
-  visibleOnly: boolean | undefined,
+  mayName: MayName | null,
 ): Condition {
-  if (visibleOnly) {
+  if (mayName) {
     const pattern = containing(String(value))
-    const hidden = records.hiddenIn(sql`${json} #>> '{}'`)
+    const found = {
+      table: records.table,
+      text: sql`(${json} #>> '{}')`,
+      part: String(value),
+      mayName: mayName(String(value)),
+    }
+    const seen = isSeen(found, (names) => sql`property_shows(${json}, ${pattern}, ${names})`)
     // What is hidden is looked up only in texts that match.
-    return sql`CASE WHEN property_contains(${json}, ${pattern}) THEN property_shows(${json}, ${pattern}, ${hidden}) ELSE false END`
+    return sql`CASE WHEN property_contains(${json}, ${pattern}) THEN ${seen} ELSE false END`
   }
   if (!hasDomain(property, records)) return sql`property_contains(${json}, ${containing(String(value))})`
   const text = (property === 'email' ? parseEmail(String(value)) : null) ?? String(value)

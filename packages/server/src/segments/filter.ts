@@ -184,6 +184,14 @@ export function propertiesOf(filter: SegmentFilter): string[] {
   })
 }
 
+/** The texts of which only what AI agents see is compared. */
+export function visibleTextsOf(filter: SegmentFilter): string[] {
+  return filter.conditions.flatMap((condition) => {
+    if (isNested(condition)) return visibleTextsOf(condition)
+    return 'event' in condition || !condition.visible_only ? [] : [String(condition.value)]
+  })
+}
+
 /**
  * Whether membership changes with time alone, or with other contacts: their names are hidden in a contact's texts, and it
  * must not stay a member by a text that is hidden since.

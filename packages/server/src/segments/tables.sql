@@ -77,13 +77,13 @@ CREATE FUNCTION property_contains(value jsonb, pattern text) RETURNS boolean LAN
     ELSE coalesce(fold_text(value #>> '{}') LIKE fold_text(pattern), false)
   END;
 -- The same, of what AI agents see of the value.
-CREATE FUNCTION property_shows(value jsonb, pattern text, hidden text[]) RETURNS boolean
+CREATE FUNCTION property_shows(value jsonb, pattern text, names text) RETURNS boolean
   LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE
     WHEN jsonb_typeof(value) = 'array' THEN EXISTS (
       SELECT FROM jsonb_array_elements_text(value) AS elements (element)
-      WHERE visible_text(element, hidden) LIKE fold_text(pattern))
-    ELSE coalesce(visible_text(value #>> '{}', hidden) LIKE fold_text(pattern), false)
+      WHERE visible_text(element, names) LIKE plain_text(pattern))
+    ELSE coalesce(visible_text(value #>> '{}', names) LIKE plain_text(pattern), false)
   END;
 -- A timestamp with an offset, or a date alone, of an existing day. Actually immutable: a date alone gets UTC, so the
 -- session's time zone is never used.
