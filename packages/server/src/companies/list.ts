@@ -136,7 +136,7 @@ export function matchingCompanies(tenant: Tenant, filters: CompanyFilters) {
 /** A name may be that of a contact, whose name must not be found letter by letter. */
 function isVisible(word: string, mayName: MayName): RawBuilder<SqlBool> {
   const [inName, inDomain] = [sql`companies.name`, sql`companies.domain`].map((text) =>
-    showsText('companies', text, word, mayName),
+    showsText({ table: 'companies', text, part: word, isCompany: true }, mayName),
   )
   return sql`(${inName} OR ${inDomain})`
 }

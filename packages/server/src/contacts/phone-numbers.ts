@@ -20,7 +20,7 @@ export async function ownPhoneNumbers(
     )
     .select('beside.number')
     .distinct()
-    .where(sql<boolean>`has_phone_number(contacts.properties, beside.number, NULL)`)
+    .where(sql<boolean>`has_personal_number(contacts.properties, beside.number, NULL)`)
     .execute()
   return rows.map(({ number }) => number)
 }

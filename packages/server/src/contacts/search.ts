@@ -4,7 +4,7 @@ import { normalizeEmail } from '../platform/email.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
 import { containing, contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { isSeen, type MayName, namesOverlapping } from './visible-texts.ts'
+import { type Found, isSeen, type MayName, namesOverlapping } from './visible-texts.ts'
 
 /** The properties that a search compares: those in `search_text`. */
 const SEARCHED = ['email', 'firstname', 'lastname', 'company', 'jobtitle'] as const
@@ -77,17 +77,14 @@ function shows(
 ): RawBuilder<SqlBool> {
   const value = property === 'email' ? sql`email` : sql`properties ->> ${sql.lit(property)}`
   if (properties.includes(property)) return sql`is_whole_in(${value}, ${search}, ${word})`
-  return showsText('contacts', value, word, mayName)
+  return showsText({ table: 'contacts', text: value, part: word, isCompany: property === 'company' }, mayName)
 }
 
 /** Whether a text of a record contains a word, as AI agents see it. What is hidden is looked up only in texts that match. */
-export function showsText(
-  table: 'contacts' | 'companies',
-  text: RawBuilder<unknown>,
-  word: string,
-  mayName: MayName,
-): RawBuilder<SqlBool> {
-  const found = { table, text, part: word, mayName: mayName(word) }
-  const seen = isSeen(found, (names) => sql`visible_text(${text}, ${names}) LIKE plain_text(${containing(word)})`)
-  return sql`CASE WHEN ${contains(sql`fold_text(${text})`, word)} THEN ${seen} ELSE false END`
+export function showsText(found: Omit<Found, 'mayName'>, mayName: MayName): RawBuilder<SqlBool> {
+  const { text, part } = found
+  const shows = (names: RawBuilder<unknown>) =>
+    sql<SqlBool>`visible_text(${text}, ${names}) LIKE plain_text(${containing(part)})`
+  const seen = isSeen({ ...found, mayName: mayName(part) }, shows)
+  return sql`CASE WHEN ${contains(sql`fold_text(${text})`, part)} THEN ${seen} ELSE false END`
 }

@@ -157,12 +157,13 @@ CREATE FUNCTION numeric_property(properties jsonb, key text) RETURNS numeric LAN
       THEN (properties ->> key)::numeric
   END;
 
--- Whether a number is a phone number of the contact: with and without the country code, the last digits are the same.
-CREATE FUNCTION has_phone_number(properties jsonb, number text, except_key text) RETURNS boolean
+-- Whether a number is a phone number of the contact, or another that identifies a person. With and without the country code,
+-- the last digits are the same.
+CREATE FUNCTION has_personal_number(properties jsonb, number text, except_key text) RETURNS boolean
   LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN length(regexp_replace(number, '\D', '', 'g')) >= 6 AND EXISTS (
     SELECT FROM jsonb_each_text(properties) AS each (name, value)
-    WHERE name IS DISTINCT FROM except_key AND name ~* 'phone|mobile|cell|tel|fax|whatsapp|msisdn'
+    WHERE name IS DISTINCT FROM except_key AND name ~* 'phone|mobile|cell|tel|fax|whatsapp|msisdn|ssn|social.?security|tax|passport|licen[cs]e|iban|account|card|insurance|national.?id'
       AND length(regexp_replace(value, '\D', '', 'g')) >= 6
       AND right(regexp_replace(value, '\D', '', 'g'), 9) = right(regexp_replace(number, '\D', '', 'g'), 9));
 
@@ -171,7 +172,7 @@ CREATE FUNCTION has_phone_number(properties jsonb, number text, except_key text)
 CREATE FUNCTION visible_number(properties jsonb, key text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE
     WHEN jsonb_typeof(properties -> key) = 'string' AND btrim(properties ->> key) ~ '^(\+|0)[0-9]{7,}$' THEN NULL
-    WHEN has_phone_number(properties, properties ->> key, key) THEN NULL
+    WHEN has_personal_number(properties, properties ->> key, key) THEN NULL
     ELSE numeric_property(properties, key)
   END;
 
@@ -184,9 +185,16 @@ CREATE FUNCTION own_names(properties jsonb) RETURNS text LANGUAGE sql STABLE PAR
     properties ->> 'middlename', properties ->> 'nickname', properties ->> 'fullname', properties ->> 'name',
     properties ->> 'username');
 
--- Whether these names may overlap with a text that is searched for, whose words the patterns contain. Most contacts have
+-- Where the contact lives and its profiles: hidden in its own texts, but not in the name of a company.
+CREATE FUNCTION own_places(properties jsonb) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
+  RETURN concat_ws(' ', properties ->> 'city', properties ->> 'address', properties ->> 'street', properties ->> 'hometown',
+    properties ->> 'linkedin_url', properties ->> 'social_profile_url');
+
+-- Whether names and places of a contact may overlap with a text that is searched for, whose words the patterns contain. Most contacts have
 -- only a first and a last name, which are read from their columns: reading ten keys takes as long as all of a search.
-CREATE FUNCTION own_names_match(firstname text, lastname text, properties jsonb, patterns text[]) RETURNS boolean
+CREATE FUNCTION own_names_match(
+  firstname text, lastname text, properties jsonb, has_places boolean, patterns text[]
+) RETURNS boolean
   LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
   DECLARE
     names text := concat_ws(' ', firstname, lastname, left(firstname, 1) || translate(lastname, E' \'’.-', ''),
@@ -195,6 +203,7 @@ CREATE FUNCTION own_names_match(firstname text, lastname text, properties jsonb,
     IF properties ?| ARRAY['middlename', 'nickname', 'fullname', 'name', 'username'] THEN
       names := names || ' ' || own_names(properties);
     END IF;
+    IF has_places THEN names := names || ' ' || own_places(properties); END IF;
     RETURN plain_text(names) LIKE ANY (patterns);
   END $$;
 

@@ -16,6 +16,8 @@ export interface Found {
   /** A text of a record, known to contain the part. */
   text: RawBuilder<unknown>
   part: string
+  /** Whether the text is the name of a company, in which only names of people are hidden. */
+  isCompany: boolean
   mayName: boolean
 }
 
@@ -24,17 +26,24 @@ export interface Found {
  * @param shows the condition for a text from which something may be hidden, with the names
  */
 export function isSeen(
-  { table, text, part, mayName }: Found,
+  { table, text, part, isCompany, mayName }: Found,
   shows: (names: RawBuilder<unknown>) => RawBuilder<SqlBool>,
 ): RawBuilder<SqlBool> {
-  const own = table === 'contacts' ? sql`own_names(contacts.properties)` : sql`''`
+  const own = ownTexts(table, isCompany)
   if (mayName) return shows(sql`concat_ws(' ', ${own}, names_in(${sql.ref(`${table}.tenant_id`)}, ${text}))`)
   const patterns = sql.join(tokensOf(part).map((token) => sql`plain_text(${containing(token)})`))
   const isOwn =
     table === 'contacts'
-      ? sql`own_names_match(contacts.sort_firstname, contacts.sort_lastname, contacts.properties, ARRAY[${patterns}]::text[])`
+      ? sql`own_names_match(contacts.sort_firstname, contacts.sort_lastname, contacts.properties, ${!isCompany}::boolean,
+        ARRAY[${patterns}]::text[])`
       : sql`false`
   return sql`(is_all_visible(${text}) AND NOT ${isOwn} OR ${shows(own)})`
+}
+
+function ownTexts(table: Found['table'], isCompany: boolean): RawBuilder<unknown> {
+  if (table === 'companies') return sql`''`
+  if (isCompany) return sql`own_names(contacts.properties)`
+  return sql`concat_ws(' ', own_names(contacts.properties), own_places(contacts.properties))`
 }
 
 /** More different words are not looked up. */

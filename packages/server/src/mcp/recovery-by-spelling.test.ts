@@ -88,3 +88,59 @@ describe('a part of what is hidden finds nobody', () => {
     expect([await totalOf('小'), await totalOf('李小'), await totalOf('朋友')]).toEqual([0, 0, 1])
   })
 })
+
+describe('a personal value under another name', () => {
+  let id: string
+
+  beforeAll(async () => {
+    id = await tenant.contact('values@spelled.example', {
+      city: 'Quedlinburg',
+      address: 'Rosenweg 17',
+      birthday: '1984-03-07',
+      taxid: 123_456_789,
+      topic: 'Head in Quedlinburg, Rosenweg 17',
+      jobtitle: 'Head in Quedlinburg, Rosenweg 17',
+      company: 'Quedlinburg Works',
+      since: '1984-03-07',
+      ref: 123_456_789,
+      joined: '2020-01-01',
+    })
+    const title = 'Ring +49/171/5557788 or 0171/555778'
+    const events = [{ event: 'page_view', contact_id: id, url: `https://${tenant.site}/2024/05/17/x`, title }]
+    expect((await tenant.call('POST', '/v1/events', { events })).status).toBe(200)
+  })
+
+  test.each([
+    ['topic', 'contains', 'uedl', 0],
+    ['jobtitle', 'contains', 'osenw', 0],
+    ['topic', 'contains', 'head', 1],
+    ['company', 'contains', 'uedl', 1],
+    ['since', 'before', '1990-01-01', 0],
+    ['since', 'after', '1980-01-01', 0],
+    ['since', 'within_days', 30_000, 0],
+    ['joined', 'before', '2020-06-01', 1],
+    ['ref', 'gt', 1, 0],
+  ])('is not found by a part or an order: %s %s %j', async (property, operator, value, total) => {
+    const filter = { match: 'all', conditions: [{ property, operator, value }] }
+    expect((await use('search_contacts', { filter, count_only: true })).total).toBe(total)
+  })
+
+  test('is not shown by its figures', async () => {
+    const { buckets } = await use('aggregate', {
+      entity: 'contacts',
+      group_by: 'country',
+      metric: 'max',
+      metric_field: 'ref',
+    })
+    expect(buckets).toEqual([{}])
+  })
+
+  test.each([
+    [{ title_contains: '171' }, 0],
+    [{ title_contains: '0171' }, 0],
+    [{ title_contains: 'ring' }, 1],
+    [{ url_contains: '/2024/05' }, 1],
+  ])('is not found in texts of events by a group of digits: %j', async (args, total) => {
+    expect((await use('query_events', { ...args, count_only: true })).total).toBe(total)
+  })
+})

@@ -66,13 +66,13 @@ function compileProperty(
     case 'is_not_set':
       return sql`NOT ${isSet(property, records)}`
     case 'before':
-      return sql`coalesce(${timeOf(property, records)} <= ${endOfMillisecond(boundOf(value, 'end'))}::timestamptz, false)`
+      return sql`coalesce(${timeOf(property, records, visibleOnly)} <= ${endOfMillisecond(boundOf(value, 'end'))}::timestamptz, false)`
     case 'after':
-      return sql`coalesce(${timeOf(property, records)} >= ${boundOf(value, 'start')}::timestamptz, false)`
+      return sql`coalesce(${timeOf(property, records, visibleOnly)} >= ${boundOf(value, 'start')}::timestamptz, false)`
     case 'within_days': {
       const from = new Date(now.getTime() - Number(value) * DAY_MS)
       const until = endOfMillisecond(now)
-      return sql`coalesce(${timeOf(property, records)} BETWEEN ${from}::timestamptz AND ${until}::timestamptz, false)`
+      return sql`coalesce(${timeOf(property, records, visibleOnly)} BETWEEN ${from}::timestamptz AND ${until}::timestamptz, false)`
     }
     default: {
       const read = visibleOnly ? sql`visible_number` : sql`numeric_property`
@@ -106,12 +106,9 @@ function containsText(
 ): Condition {
   if (mayName) {
     const pattern = containing(String(value))
-    const found = {
-      table: records.table,
-      text: sql`(${json} #>> '{}')`,
-      part: String(value),
-      mayName: mayName(String(value)),
-    }
+    const part = String(value)
+    const isCompany = COMPANY_NAMES.test(property)
+    const found = { table: records.table, text: sql`(${json} #>> '{}')`, part, isCompany, mayName: mayName(part) }
     const seen = isSeen(found, (names) => sql`property_shows(${json}, ${pattern}, ${names})`)
     // What is hidden is looked up only in texts that match.
     return sql`CASE WHEN property_contains(${json}, ${pattern}) THEN ${seen} ELSE false END`
@@ -121,6 +118,9 @@ function containsText(
   const spellings = sql`jsonb_build_array(${json}, readable_domain(${json} #>> '{}'))`
   return sql`property_contains(${spellings}, ${containing(text)})`
 }
+
+/** Properties with the name of a company. */
+const COMPANY_NAMES = /^(company|organi[sz]ation)([ _-]?name)?$/i
 
 /** Whether a value is stored with its domain in punycode, or as a domain in it. */
 function hasDomain(property: string, { spelled }: FilteredRecords): boolean {
@@ -144,8 +144,9 @@ function jsonOf(property: string, records: FilteredRecords): RawBuilder<unknown>
   return sql`(${records.properties} -> ${property}::text)`
 }
 
-function timeOf(property: string, records: FilteredRecords): RawBuilder<unknown> {
+function timeOf(property: string, records: FilteredRecords, visibleOnly: boolean | undefined): RawBuilder<unknown> {
   if (records.timeColumns.includes(property)) return records.column(property)
+  if (visibleOnly) return sql`visible_time(${records.properties}, ${property}::text)`
   return sql`timestamp_of(${records.properties} ->> ${property}::text)`
 }
 

@@ -36,7 +36,7 @@ export interface PropertyCondition {
   operator: PropertyOperator
   /** Absent for is_set and is_not_set. */
   value?: Scalar | Scalar[]
-  /** Whether `contains` compares only what AI agents see of the value. */
+  /** Whether parts and orders are compared only of what AI agents see of the value. */
   visible_only?: true
 }
 
@@ -188,7 +188,9 @@ export function propertiesOf(filter: SegmentFilter): string[] {
 export function visibleTextsOf(filter: SegmentFilter): string[] {
   return filter.conditions.flatMap((condition) => {
     if (isNested(condition)) return visibleTextsOf(condition)
-    return 'event' in condition || !condition.visible_only ? [] : [String(condition.value)]
+    return 'event' in condition || !condition.visible_only || !/contains$/.test(condition.operator)
+      ? []
+      : [String(condition.value)]
   })
 }
 

@@ -94,3 +94,10 @@ CREATE FUNCTION timestamp_of(value text) RETURNS timestamptz LANGUAGE sql IMMUTA
       THEN (CASE WHEN length(value) = 10 THEN value || 'T00:00:00Z' ELSE value END)::timestamptz
     END
   END;
+-- The same, of what AI agents see: without the contact's birthday, whatever the property's name.
+CREATE FUNCTION visible_time(properties jsonb, key text) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE WHEN NOT EXISTS (
+    SELECT FROM jsonb_each_text(properties) AS each (name, value)
+    WHERE name <> key AND name ~* 'birth|born|dob' AND left(value, 10) = left(properties ->> key, 10))
+    THEN timestamp_of(properties ->> key)
+  END;
