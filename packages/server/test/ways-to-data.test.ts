@@ -55,6 +55,8 @@ const OTHERS: Record<string, string[]> = {
   listHookBodies: READS,
   getHookBody: READS,
   listConnectionErrors: ['contacts:read'],
+  createSegment: ['contacts:read'],
+  updateSegment: ['contacts:read'],
   previewSegment: ['contacts:read'],
   getImportPreview: ['contacts:read'],
   listKeptContacts: ['contacts:read'],
@@ -85,6 +87,16 @@ const MORE: { title: string; operation: string; sent: Record<string, unknown>; s
     },
     // A dry run needs the others anyway.
     scopes: operation === 'dryRunAgent' ? ['companies:read'] : READS,
+  })),
+  ...['createSegment', 'updateSegment', 'previewSegment'].map((operation) => ({
+    title: 'contacts by their events',
+    operation,
+    sent: {
+      name: 'Buyers',
+      filter: { match: 'all', conditions: [{ event: { type: 'purchase' }, operator: 'did' }] },
+    },
+    // They need contacts:read anyway.
+    scopes: ['events:read'],
   })),
   { title: 'the newest body of a hook', operation: 'previewHook', sent: {}, scopes: READS },
   // null means that the field is absent.
@@ -188,6 +200,7 @@ async function snapshot(): Promise<unknown[]> {
     '/v1/webhooks',
     '/v1/warehouse',
     '/v1/agents',
+    '/v1/segments',
     '/v1/tenant',
   ]
   return Promise.all(paths.map(async (path) => (await tenant.call('GET', path)).body))

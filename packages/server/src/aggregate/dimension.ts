@@ -38,15 +38,13 @@ export interface Measure {
   metric: Metric
   /** The property, or the key of an event's `data`, whose numbers are used; empty for `count`. */
   field: string
-  /**
-   * Whether groups of equal value are ordered by a hash of their keys. The caller must not see the keys, and their
-   * order among known ones would reveal them.
-   */
-  hidesOrder?: boolean
-  /**
-   * Whether phone numbers and texts are left out: the caller must not see phone numbers, whatever the property's name.
-   */
-  visibleOnly?: boolean
+  /** What is left out for a caller from whom personal values are hidden. */
+  redaction?: {
+    /** Groups of equal value are in the order of a hash of it and their keys, whose own order would reveal hidden ones. */
+    orderSecret: string
+    /** Numbers of events, as JSON, that are phone numbers of their contacts, whatever the field's name. */
+    phoneNumbers: readonly string[]
+  }
 }
 
 export function isTime({ kind }: Dimension): boolean {
