@@ -4,7 +4,7 @@ import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation } from '../operations/declare.ts'
 import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { Id } from '../platform/http/responses.ts'
+import { Changed, Id } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import { SegmentFilterSchema } from './filter.ts'
 import { SegmentDay, segmentGrowth } from './growth.ts'
@@ -162,7 +162,7 @@ export const SEGMENT_OPERATIONS = [
     },
     output: {
       segment: Segment,
-      changed: Type.Array(Type.String(), { description: 'The names of the fields that changed.' }),
+      changed: Changed,
     },
     example: { name: 'Leads in Italy' },
     async run({ tenant, now }, { segment_id, ...changes }) {

@@ -3,8 +3,9 @@ import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith, secret } from '../operations/declare.ts'
 import { READS_DATA } from '../operations/further-scopes.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { Id, Nullable } from '../platform/http/responses.ts'
+import { Changed, Id, Nullable } from '../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
+import { LABEL } from '../platform/personal.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
   checkChanges,
@@ -26,7 +27,6 @@ import { openStorage, testStorage } from './storage/open.ts'
 const operation = operationsWith<WarehouseServices>()
 const tag = 'Warehouse'
 const DestinationPath = { destination_id: idInPath('export destination') }
-const Changed = Type.Array(Type.String(), { description: 'The names of the fields that changed.' })
 const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Nightly export'] })
 const Key = Type.String({ minLength: 1, maxLength: 200 })
 const Schedule = Nullable(
@@ -166,7 +166,7 @@ export const WAREHOUSE_OPERATIONS = [
     also: [{ scopes: ['settings:write'] }],
     summary: 'Delete an export destination with its list of runs; exported files stay',
     input: DestinationPath,
-    output: { deleted: Type.Literal(true), destination_id: Id, name: Type.String() },
+    output: { deleted: Type.Literal(true), destination_id: Id, name: Type.String(LABEL) },
     async run({ tenant }, input) {
       const { destination_id, name } = await deleteDestination(tenant, input.destination_id)
       return { deleted: true as const, destination_id, name }
