@@ -3,7 +3,7 @@ import { countWaitingActions } from '../agents/actions/waiting.ts'
 import { type ContactFilters, countContacts } from '../contacts/list.ts'
 import { eventConditions } from '../events/conditions.ts'
 import { type Range, rangeBefore } from '../platform/http/days.ts'
-import { Nullable } from '../platform/http/responses.ts'
+import { Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { identifiedContacts, readFigures } from './figures.ts'
@@ -24,8 +24,8 @@ const FIGURES = {
 
 /** The figures of the dashboard's first page, without events from bots. */
 export const Overview = {
-  from: Day,
-  to: Day,
+  from: Timestamp,
+  to: Timestamp,
   ...FIGURES,
   top_pages: Type.Array(Type.Object({ url_path: Type.String(TEXT), views: Type.Integer(), visitors: Type.Integer() })),
   sources: Type.Array(Type.Object({ source: Nullable(Type.String(WORD)), visitors: Type.Integer() }), {

@@ -15,15 +15,16 @@ const FACTS = [
 ] as const
 const DEPTH_MAX = 5
 
+type Facts = Partial<Record<(typeof FACTS)[number], unknown>>
+
 /** What the log shows of an error. */
-export interface LoggedError {
+interface LoggedError extends Facts {
   type: string
   message: string
   /** The places in the code, without the message. */
   stack?: string
   cause?: LoggedError
   errors?: LoggedError[]
-  [fact: (typeof FACTS)[number]]: unknown
 }
 
 /**
@@ -34,7 +35,7 @@ export interface LoggedError {
 export function loggedError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: withoutQuotations(String(error)) }
   const { cause, errors } = error as { cause?: unknown; errors?: unknown }
-  const fields = error as Partial<Record<(typeof FACTS)[number], unknown>>
+  const fields = error as Facts
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
   const isDeep = depth >= DEPTH_MAX
   return {

@@ -8,7 +8,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
-import { TEXT, WITHHELD } from '../platform/personal.ts'
+import { TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { HOUR_SECONDS } from '../platform/time.ts'
@@ -35,7 +35,7 @@ export const Export = Type.Object(
     /** From 0 to 1. */
     progress: Type.Number(),
     /** URL of the file; null unless it is ready. */
-    url: Nullable(Type.String(WITHHELD)),
+    url: Nullable(Type.String(WORD)),
     size_bytes: Nullable(Type.Integer()),
     /** Number of records, by table. */
     counts: Type.Record(Type.String(), Type.Integer()),
