@@ -2052,7 +2052,7 @@ export type IdentityConnections = {
      */
     social_login: {
         session_id: string;
-        status: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
         deadline_at: string;
     } | null;
     /**
@@ -3838,6 +3838,9 @@ export type UpdateApiKeyResult = {
 export type UpdateConnectedAppResult = {
     status: 'success';
     connected_app: ConnectedApp;
+    /**
+     * The names of the fields that changed.
+     */
     changed: Array<string>;
     warnings?: Array<string>;
 };

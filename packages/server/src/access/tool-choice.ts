@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { shown } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { WORD } from '../platform/personal.ts'
 
 /** A tool of the MCP server, as a person chooses it. */
 export interface OfferedTool {
@@ -26,7 +27,7 @@ const NAME_LENGTH_MAX = 100
 const TOOLS_MAX = 200
 
 /** The tools that a key or a connected application may use. */
-export const Tools = Type.Array(Type.String({ maxLength: NAME_LENGTH_MAX }), {
+export const Tools = Type.Array(Type.String({ maxLength: NAME_LENGTH_MAX, ...WORD }), {
   maxItems: TOOLS_MAX,
   description:
     'The tools that it may use over MCP: their names, `all` for every tool that the scopes allow, or an empty list for none.',

@@ -4,9 +4,10 @@ import { idInPath, operationsWith } from '../operations/declare.ts'
 import { fieldOf, READS_DATA } from '../operations/further-scopes.ts'
 import { idInput } from '../platform/http/inputs.ts'
 import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
-import { Id, Nullable } from '../platform/http/responses.ts'
+import { Changed, Id, Nullable } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
+import { LABEL } from '../platform/personal.ts'
 import { Agent, etagOfAgent, toAgentObject } from './agent.ts'
 import { createAgent, deleteAgent, listAgents, newConfiguration, readAgent, updateAgent } from './agents.ts'
 import { checkBaseUrl } from './configuration.ts'
@@ -155,7 +156,7 @@ export const AGENT_OPERATIONS = [
       'Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started.',
     input: { ...AgentPath, name: Type.Optional(AgentName), ...AGENT_FIELDS },
     output: { agent: Agent },
-    forAudit: { changed: Type.Array(Type.String()) },
+    forAudit: { changed: Changed },
     example: { name: 'Pricing page follow-up' },
     etag: ({ agent }) => etagOfAgent(agent),
     ifMatch: true,
@@ -176,7 +177,7 @@ export const AGENT_OPERATIONS = [
     summary: 'Delete an agent with its runs',
     input: AgentPath,
     output: { deleted: Type.Literal(true), agent_id: Id },
-    forAudit: { name: Type.String() },
+    forAudit: { name: Type.String(LABEL) },
     ifMatch: true,
     async run({ tenant, requireMatch }, { agent_id }) {
       const name = await deleteAgent(tenant, agent_id, requireMatch)

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { isConsent } from '../contacts/consent.ts'
 import { firstCharacters } from '../platform/characters.ts'
+import { WORD } from '../platform/personal.ts'
 import { emailOf } from './cells.ts'
 import { plainHeader } from './column-names.ts'
 import { type Recognized, targetOf } from './known-exports.ts'
@@ -14,7 +15,7 @@ export const ColumnNote = Type.Object(
       description:
         '`same_target`: another column suits the target better, so this one became a property of its own. `found_by_values`: its values are addresses. `no_name`: it has no name, and is ignored. `consent`: contacts that opt out in it get no mail.',
     }),
-    target: Type.Optional(Type.String({ description: 'With `same_target`: the target, or the property.' })),
+    target: Type.Optional(Type.String({ description: 'With `same_target`: the target, or the property.', ...WORD })),
     column: Type.Optional(Type.Integer({ description: 'With `same_target`: the index of the column that has it.' })),
   },
   { title: 'ImportColumnNote' },

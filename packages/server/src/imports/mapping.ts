@@ -3,6 +3,7 @@ import { isConsent } from '../contacts/consent.ts'
 import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
+import { WORD } from '../platform/personal.ts'
 import { isAddressColumn } from './column-names.ts'
 import { COLUMNS_MAX, type Column } from './columns.ts'
 import { type Decimal, ValueType } from './values.ts'
@@ -19,6 +20,7 @@ export const ColumnMapping = Type.Object(
         minLength: 1,
         maxLength: NAME_LENGTH_MAX,
         description: 'The property, with the target `property`. `company` and `company_domain` name the company.',
+        ...WORD,
       }),
     ),
     type: Type.Optional(ValueType),

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { TEXT } from '../platform/personal.ts'
 
 const KINDS_MAX = 20
 const FIRST_ROWS_MAX = 10
@@ -7,7 +8,7 @@ const FIRST_ROWS_MAX = 10
 export const RowWarning = Type.Object(
   {
     code: Type.Enum(['ignored_id', 'kept_as_text', 'consent_ignored', 'other_address']),
-    message: Type.String(),
+    message: Type.String(TEXT),
     rows: Type.Integer({ description: 'How many rows have it.' }),
     first_rows: Type.Array(Type.Integer(), { maxItems: FIRST_ROWS_MAX, description: '1 is the row below the header.' }),
   },

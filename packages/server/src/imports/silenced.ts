@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { consentOf, ruleBrokenBy } from '../contacts/consent.ts'
 import type { Properties } from '../contacts/properties.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { WORD } from '../platform/personal.ts'
 import type { RecordResult } from '../sources/apply-records.ts'
 import type { Column } from './columns.ts'
 import type { Row } from './staging.ts'
@@ -21,7 +22,7 @@ export const ImportConsent = Type.Object(
     columns: Type.Array(
       Type.Object({
         column: Type.Integer({ description: 'Index of the column, from 0.' }),
-        property: Type.String(),
+        property: Type.String(WORD),
         contacts: Type.Integer({ description: 'The contacts that opt out in this column, or whose mail bounces.' }),
       }),
       { description: 'The columns that say so.' },

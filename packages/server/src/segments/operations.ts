@@ -5,7 +5,7 @@ import { type FurtherScopes, idInPath, operation } from '../operations/declare.t
 import { fieldOf } from '../operations/further-scopes.ts'
 import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { Id } from '../platform/http/responses.ts'
+import { Changed, Id } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import { namesEvents, SegmentFilterSchema } from './filter.ts'
 import { SegmentDay, segmentGrowth } from './growth.ts'
@@ -175,7 +175,7 @@ export const SEGMENT_OPERATIONS = [
     },
     output: {
       segment: Segment,
-      changed: Type.Array(Type.String(), { description: 'The names of the fields that changed.' }),
+      changed: Changed,
     },
     example: { name: 'Leads in Italy' },
     async run({ tenant, now }, { segment_id, ...changes }) {

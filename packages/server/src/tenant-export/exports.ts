@@ -9,6 +9,7 @@ import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import { requireFewerADay } from '../platform/limits.ts'
+import { TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -43,11 +44,11 @@ export const Export = Type.Object(
     /** From 0 to 1. */
     progress: Type.Number(),
     /** URL of the file; null unless it is ready. */
-    url: Nullable(Type.String()),
+    url: Nullable(Type.String(WORD)),
     size_bytes: Nullable(Type.Integer()),
     /** Number of records, by table. */
     counts: Type.Record(Type.String(), Type.Integer()),
-    error: Nullable(Type.String()),
+    error: Nullable(Type.String(TEXT)),
     created_at: Timestamp,
     finished_at: Nullable(Timestamp),
     expires_at: Nullable(Timestamp),

@@ -5,8 +5,9 @@ import { READS_DATA } from '../operations/further-scopes.ts'
 import { callerOf } from '../operations/idempotency.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
-import { Id, Nullable } from '../platform/http/responses.ts'
+import { Changed, Id, Nullable } from '../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
+import { LABEL } from '../platform/personal.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
   checkChanges,
@@ -28,7 +29,6 @@ import { openStorage, testStorage } from './storage/open.ts'
 const operation = operationsWith<WarehouseServices & { rateLimiter: Pick<RateLimiter, 'checkAudited'> }>()
 const tag = 'Warehouse'
 const DestinationPath = { destination_id: idInPath('export destination') }
-const Changed = Type.Array(Type.String(), { description: 'The names of the fields that changed.' })
 const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Nightly export'] })
 const Key = Type.String({ minLength: 1, maxLength: 200 })
 const Schedule = Nullable(
@@ -168,7 +168,7 @@ export const WAREHOUSE_OPERATIONS = [
     also: [{ scopes: ['settings:write'] }],
     summary: 'Delete an export destination with its list of runs; exported files stay',
     input: DestinationPath,
-    output: { deleted: Type.Literal(true), destination_id: Id, name: Type.String() },
+    output: { deleted: Type.Literal(true), destination_id: Id, name: Type.String(LABEL) },
     async run({ tenant }, input) {
       const { destination_id, name } = await deleteDestination(tenant, input.destination_id)
       return { deleted: true as const, destination_id, name }

@@ -5,8 +5,8 @@ import { callerOf } from '../../operations/idempotency.ts'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
-import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
-import { personal } from '../../platform/personal.ts'
+import { Changed, Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { LABEL, personal, WORD } from '../../platform/personal.ts'
 import type { Stores, Tenant } from '../../platform/tenant.ts'
 import { namesOfMembers } from '../members.ts'
 import { storedTools, TOOLS_OPTION, type ToolChoiceServices, Tools } from '../tool-choice.ts'
@@ -17,10 +17,10 @@ const tag = 'Connected apps'
 export const ConnectedApp = Type.Object(
   {
     grant_id: Id,
-    name: Type.String({ description: 'The name that the application gave itself. Nothing proves it.' }),
-    redirect_host: Type.String({ description: 'Where the person was sent back to: a host or a URL scheme.' }),
+    name: Type.String({ description: 'The name that the application gave itself. Nothing proves it.', ...LABEL }),
+    redirect_host: Type.String({ description: 'Where the person was sent back to: a host or a URL scheme.', ...WORD }),
     user: Type.Object({ user_id: Id, name: Type.String(personal('name')) }),
-    scopes: Type.Array(Type.String(), {
+    scopes: Type.Array(Type.String(WORD), {
       description: "What it may do at most. A call may never do more than the person's role.",
     }),
     redact_personal_data: Type.Boolean({ description: 'Whether it sees pseudonyms in place of personal data.' }),
@@ -75,7 +75,7 @@ export const CONNECTED_APP_OPERATIONS = [
     description:
       'Needs the scope settings:write, except for an application that you connected yourself. Only the person who connected it can allow it more tools.',
     input: { grant_id: idInPath('connected app'), tools: Tools },
-    output: { connected_app: ConnectedApp, changed: Type.Array(Type.String()) },
+    output: { connected_app: ConnectedApp, changed: Changed },
     example: { tools: ['describe_schema', 'search_contacts'] },
     errors: ['400 unknown_tool', '403 not_your_application'],
     options: { tools: TOOLS_OPTION },
@@ -104,7 +104,7 @@ export const CONNECTED_APP_OPERATIONS = [
     summary: 'Disconnect an application: its tokens stop working at once',
     description: 'Needs the scope settings:write, except for an application that you connected yourself.',
     input: { grant_id: idInPath('connected app') },
-    output: { revoked: Type.Literal(true), grant_id: Id, name: Type.String() },
+    output: { revoked: Type.Literal(true), grant_id: Id, name: Type.String(LABEL) },
     async run(context, { grant_id }) {
       await requireOwnApp(context, grant_id)
       const name = await endGrant(context.tenant, grant_id, context.now)
