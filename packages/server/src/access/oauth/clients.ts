@@ -1,6 +1,8 @@
+import type { ExpressionBuilder } from 'kysely'
 import { isUuid, newId } from '../../platform/ids.ts'
 import { isObject } from '../../platform/is-object.ts'
 import type { Database } from '../../platform/postgres/database.ts'
+import type { DB } from '../../platform/postgres/generated/tables.ts'
 import { isLoopback } from '../loopback.ts'
 import { OAuthError } from './oauth-error.ts'
 
@@ -8,7 +10,8 @@ const NAME_CHARACTERS_MAX = 80
 const REDIRECT_URIS_MAX = 10
 const REDIRECT_URI_LENGTH_MAX = 2_000
 /**
- * Applications that nobody has allowed yet. With more, the oldest are forgotten: registration itself needs no person.
+ * Applications that nobody has allowed yet, and as many whose grants have all ended. With more, the oldest are forgotten:
+ * registration needs no person, and one person can allow and disconnect any number.
  */
 const UNUSED_MAX = 5_000
 const UNNAMED = 'Unnamed application'
@@ -52,6 +55,24 @@ async function forgetOldest(database: Database): Promise<void> {
         .offset(UNUSED_MAX),
     )
     .execute()
+  await database
+    .deleteFrom('oauth_clients')
+    .where('client_id', 'in', (query) =>
+      query
+        .selectFrom('oauth_clients')
+        .where('authorized_at', 'is not', null)
+        .where(hasNoGrant)
+        .select('client_id')
+        .orderBy('authorized_at', 'desc')
+        .offset(UNUSED_MAX),
+    )
+    .execute()
+}
+
+/** Whether no person's grant of an application is left. */
+export function hasNoGrant({ not, exists, selectFrom }: ExpressionBuilder<DB, 'oauth_clients'>) {
+  const ofClient = selectFrom('oauth_grants').whereRef('oauth_grants.client_id', '=', 'oauth_clients.client_id')
+  return not(exists(ofClient.select('grant_id')))
 }
 
 export async function findClient(database: Database, clientId: string): Promise<Client | null> {

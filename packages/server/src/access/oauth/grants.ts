@@ -10,7 +10,7 @@ import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
 import { roleOf } from '../tenants-of-person.ts'
 import { ALL_TOOLS, allowsMore } from '../tool-choice.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
-import { displayedHost } from './clients.ts'
+import { displayedHost, hasNoGrant } from './clients.ts'
 import { GRANTABLE_SCOPES } from './scopes.ts'
 import { newToken } from './token-texts.ts'
 
@@ -189,14 +189,6 @@ export async function deleteExpiredGrants(database: Database, now: Date): Promis
   await database
     .deleteFrom('oauth_clients')
     .where('authorized_at', '<', before(ENDED_CLIENT_MS))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('oauth_grants')
-            .whereRef('oauth_grants.client_id', '=', 'oauth_clients.client_id')
-            .select('grant_id'),
-        ),
-      ),
-    )
+    .where(hasNoGrant)
     .execute()
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { allow, authorizationRequest, CALLBACK, register, sendForm, startOAuthService } from '../../../test/oauth.ts'
 import { type Browser, signedIn } from '../../../test/people.ts'
 import { createTestTenant, type TestService, type TestTenant } from '../../../test/service.ts'
+import { newId } from '../../platform/ids.ts'
 
 /*
  * Anyone, a viewer too, may connect applications of their own, change and disconnect them. The audit log keeps an entry of
@@ -54,4 +55,29 @@ test('what a person does with applications of their own is limited, whatever it 
   const admin = await signedIn(service, tenant.id, 'admin')
   expect((await admin.call('DELETE', path)).status).toBe(200)
   expect((await allow(admin, query, tenant.id)).status).toBe(200)
+})
+
+test('of applications whose grants have all ended, the latest 5,000 are remembered, and those in use always', async () => {
+  const { database } = service.stores
+  const hour = (n: number) => new Date(now.getTime() - n * 3_600_000)
+  const client = (name: string, authorized_at: Date) => {
+    return { client_id: newId(), name, redirect_uris: [CALLBACK], created_at: authorized_at, authorized_at }
+  }
+  const [used, oldest] = [client('used', hour(9)), client('oldest', hour(8))]
+  const others = Array.from({ length: 5_000 }, () => client('other', hour(1)))
+  await database.insertInto('oauth_clients').values([used, oldest]).execute()
+  for (let from = 0; from < others.length; from += 1_000) {
+    const some = others.slice(from, from + 1_000)
+    await database.insertInto('oauth_clients').values(some).execute()
+  }
+  const { verifier: _, query } = authorizationRequest(service, used.client_id)
+  const owner = await signedIn(service, tenant.id, 'owner')
+  expect((await allow(owner, query, tenant.id)).status).toBe(200)
+  const expectKnown = async (names: string[]) => {
+    const clients = database.selectFrom('oauth_clients').select('name').where('name', 'in', ['used', 'oldest'])
+    expect((await clients.execute()).map(({ name }) => name).sort()).toEqual(names)
+  }
+  await expectKnown(['oldest', 'used'])
+  expect((await register(service)).status).toBe(201)
+  await expectKnown(['used'])
 })
