@@ -8,8 +8,8 @@ export function contentOf(cell: string): string {
   if (formula) return (formula[1] ?? '').replaceAll('""', '"').trim()
   // An apostrophe marks a number as text; our downloads put one before texts that a spreadsheet would evaluate.
   const isMarked = /^'[=+\-@]/.test(text) || (/^'[\d\s.,/()-]+$/.test(text) && /\d/.test(text))
-  // An address may begin with one, but nobody's does.
-  if (isMarked || /^'[^'\s]+@[^'\s]+$/.test(text)) return text.slice(1).trim()
+  // An address may begin with an apostrophe, but no real one does.
+  if (isMarked || /^'[^'\s@]+@[^'\s]+$/.test(text)) return text.slice(1).trim()
   // Outlook writes this if there is no date.
   return text === '0/0/00' ? '' : text
 }

@@ -113,7 +113,7 @@ const UNSTORABLE =
   'has a NUL character, or bytes that are not text in the encoding of the file. Correct the cell, or choose another encoding'
 
 function otherAddress(header: string): Warning {
-  const message = `other_address: the address comes from ${shown(header)}, because the column of the email has none.`
+  const message = `other_address: the email comes from ${shown(header)}, because the email column has no address.`
   return { code: 'other_address', message }
 }
 
