@@ -101,6 +101,7 @@ async function snapshot(): Promise<unknown[]> {
     '/v1/webhooks',
     '/v1/warehouse',
     '/v1/agents',
+    '/v1/segments',
     '/v1/tenant',
   ]
   return Promise.all(paths.map(async (path) => (await tenant.call('GET', path)).body))

@@ -897,7 +897,7 @@ export class Operations extends Caller {
   /**
    * Define a segment; its members are counted in the background.
    *
-   * Needs the scope `segments:write`.
+   * Needs the scope `segments:write`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
    */
   createSegment(input: CreateSegmentInput, options?: RequestOptions): Promise<SegmentResult> {
     return this.call('POST /v1/segments', input, options)
@@ -2164,7 +2164,7 @@ export class Operations extends Caller {
   /**
    * Count the contacts that match a filter, without defining a segment.
    *
-   * Needs the scope `segments:read`. Also needs the scope `contacts:read`.
+   * Needs the scope `segments:read`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
    */
   previewSegment(input: PreviewSegmentInput, options?: RequestOptions): Promise<PreviewSegmentResult> {
     return this.call('POST /v1/segments/preview', input, options)
@@ -2765,7 +2765,7 @@ export class Operations extends Caller {
   /**
    * Change the name, the description or the filter of a segment.
    *
-   * With another filter, the members are counted again. Contacts that enter or leave record no event. Needs the scope `segments:write`.
+   * With another filter, the members are counted again. Contacts that enter or leave record no event. Needs the scope `segments:write`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
    */
   updateSegment(input: UpdateSegmentInput, options?: RequestOptions): Promise<UpdateSegmentResult> {
     return this.call('PATCH /v1/segments/{segment_id}', input, options)

@@ -159,7 +159,7 @@ test('the tools that can be chosen are listed with their scopes, for people who 
   const { body } = await tenant.call('GET', '/v1/api-keys/tools')
   expect(body.tools.find(({ name }: { name: string }) => name === 'create_segment')).toMatchObject({
     title: 'Create a segment',
-    scopes: ['segments:write'],
+    scopes: ['segments:write', 'contacts:read'],
     reads: false,
   })
   const viewer = await signedIn(service, tenant.id, 'viewer')

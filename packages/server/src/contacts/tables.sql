@@ -157,16 +157,21 @@ CREATE FUNCTION numeric_property(properties jsonb, key text) RETURNS numeric LAN
       THEN (properties ->> key)::numeric
   END;
 
--- The same, of what AI agents see: without phone numbers, which are written like numbers, whatever the property's name.
+-- Whether a number is a phone number of the contact: with and without the country code, the last digits are the same.
+CREATE FUNCTION has_phone_number(properties jsonb, number text, except_key text) RETURNS boolean
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN length(regexp_replace(number, '\D', '', 'g')) >= 6 AND EXISTS (
+    SELECT FROM jsonb_each_text(properties) AS each (name, value)
+    WHERE name IS DISTINCT FROM except_key AND name ~* 'phone|mobile|cell|tel|fax|whatsapp|msisdn'
+      AND length(regexp_replace(value, '\D', '', 'g')) >= 6
+      AND right(regexp_replace(value, '\D', '', 'g'), 9) = right(regexp_replace(number, '\D', '', 'g'), 9));
+
+-- A property as a number, of what AI agents see: without phone numbers, which are written like numbers, whatever the
+-- property's name.
 CREATE FUNCTION visible_number(properties jsonb, key text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE
     WHEN jsonb_typeof(properties -> key) = 'string' AND btrim(properties ->> key) ~ '^(\+|0)[0-9]{7,}$' THEN NULL
-    WHEN length(regexp_replace(properties ->> key, '\D', '', 'g')) >= 6 AND EXISTS (
-      SELECT FROM jsonb_each_text(properties) AS each (name, value)
-      WHERE name <> key AND name ~* 'phone|mobile|cell|tel|fax|whatsapp'
-        AND length(regexp_replace(value, '\D', '', 'g')) >= 6
-        AND right(regexp_replace(value, '\D', '', 'g'), 9) = right(regexp_replace(properties ->> key, '\D', '', 'g'), 9))
-      THEN NULL
+    WHEN has_phone_number(properties, properties ->> key, key) THEN NULL
     ELSE numeric_property(properties, key)
   END;
 

@@ -50,6 +50,8 @@ export interface Context {
 export interface Redaction {
   /** Whether the values of a property are hidden. */
   isHidden(entity: 'contacts' | 'companies', property: string): Promise<boolean>
+  /** A secret of the tenant for an order that tells nothing about the values. */
+  orderSecret: string
 }
 
 /** An operation's input or output, by name. */

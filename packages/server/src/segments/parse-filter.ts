@@ -9,6 +9,7 @@ import {
   type EventCondition,
   type EventMatch,
   type FilteredRecords,
+  LEVELS_MAX,
   PROPERTY_OPERATORS,
   type PropertyCondition,
   type PropertyOperator,
@@ -16,7 +17,6 @@ import {
   type SegmentFilter,
 } from './filter.ts'
 
-const LEVELS_MAX = 5
 const CONDITIONS_MAX = 50
 const KEY_LENGTH_MAX = 128
 const TEXT_LENGTH_MAX = 1_000

@@ -51,7 +51,7 @@ const calls: Record<string, () => object[]> = {
         conditions: [{ property: 'email', operator: 'equals', value: `email:${ids.contact_id}` }],
       },
     },
-    { segment_id: ids.segment_id, sort_by: 'company', fields: FIELDS },
+    { segment_id: ids.segment_id, sort_by: 'createdate', fields: FIELDS },
     { company_id: ids.company_id },
   ],
   get_contact: () => [

@@ -148,7 +148,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
     },
     async run(call, { include_system: system, filters, ...rest }) {
       const entity = rest.entity === 'companies' ? 'companies' : 'contacts'
-      await requireVisible(call, entity, rest.metric_field, 'added up')
+      await requireVisible(call, entity, rest.metric_field)
       const sent = {
         ...rest,
         filters: filters && withContactIds(filters as Values),
