@@ -699,7 +699,7 @@ export class Operations extends Caller {
   /**
    * Approve a proposed action; it is then queued for execution.
    *
-   * Needs the scope `agents:approve`. Also needs the scope `contacts:write` with `params` for a note or an update of properties.
+   * Needs the scope `agents:approve`. Also needs the scope `contacts:write` for a note or an update of properties.
    */
   approveAction(input: ApproveActionInput, options?: RequestOptions): Promise<ActionResult> {
     return this.call('POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/approve', input, options)
@@ -708,7 +708,7 @@ export class Operations extends Caller {
   /**
    * Approve several proposed actions independently.
    *
-   * If an action cannot be approved, its decision has an `error`, and the others are not affected. Needs the scope `agents:approve`.
+   * If an action cannot be approved, its decision has an `error`, and the others are not affected. Needs the scope `agents:approve`. Also needs the scope `contacts:write` for a note or an update of properties.
    */
   approveActions(input: ApproveActionsInput, options?: RequestOptions): Promise<ApproveActionsResult> {
     return this.call('POST /v1/approvals/approve', input, options)
@@ -807,7 +807,7 @@ export class Operations extends Caller {
   /**
    * Create an agent.
    *
-   * Needs the scope `agents:write`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` with `llm_config.base_url`.
+   * Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`.
    */
   createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('POST /v1/agents', input, options)
@@ -2182,7 +2182,7 @@ export class Operations extends Caller {
   /**
    * Propose an action for a contact; it always waits for approval.
    *
-   * Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the response is an action with the status `rejected`, whose `error` says why. Needs the scope `agents:trigger`.
+   * Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the response is an action with the status `rejected`, whose `error` says why. Needs the scope `agents:trigger`. Also needs the scope `contacts:read`.
    */
   proposeAction(input: ProposeActionInput, options?: RequestOptions): Promise<ActionResult> {
     return this.call('POST /v1/agents/{agent_id}/actions', input, options)
@@ -2639,7 +2639,7 @@ export class Operations extends Caller {
   /**
    * Queue a run of an agent, even if the agent is disabled.
    *
-   * Needs the scope `agents:trigger`.
+   * Needs the scope `agents:trigger`. Also needs the scopes `contacts:read` and `events:read` with `contact_ids`, or for an agent with a `monitoring.filter`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`.
    */
   triggerAgent(input: TriggerAgentInput, options?: RequestOptions): Promise<TriggerAgentResult> {
     return this.call('POST /v1/agents/{agent_id}/trigger', input, options)
@@ -2666,7 +2666,7 @@ export class Operations extends Caller {
   /**
    * Change an agent; omitted fields keep their values, and null removes a setting.
    *
-   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. Needs the scope `agents:write`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` with `llm_config.base_url`.
+   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. The agent as it is after the change decides about further scopes; to turn it off, with `enabled: false` alone, `agents:write` is enough. Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`.
    */
   updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('PATCH /v1/agents/{agent_id}', input, options)

@@ -25,20 +25,20 @@ export function scopesAlways({ also = [] }: Declared<never>): Scope[] {
 export function scopesOfSent({ also = [], scopeOf }: Pick<Operation<never>, 'also' | 'scopeOf'>, sent: unknown) {
   const own = scopeOf?.(sent) ?? null
   const further = also.flatMap(({ scopes, ofSent }) => (ofSent?.(sent) ? scopes : []))
-  return own === null ? further : [own, ...further]
+  return [...new Set(own === null ? further : [own, ...further])]
 }
 
-/**
- * Checks the scopes that follow from the record that a request names. @throws ServiceError 403 naming those that lack
- */
+/** Checks the scopes that follow from the record that a request names. @throws ServiceError 403 naming all that lack */
 export async function requireScopesOfRecord<Services>(
   { also = [] }: Declared<Services>,
   context: Context & Services,
   input: Record<string, unknown>,
 ): Promise<void> {
+  const needed = new Set<Scope>()
   for (const { scopes, ofRecord } of also) {
-    if (await ofRecord?.(context, input)) context.requireScope(...scopes)
+    if (await ofRecord?.(context, input)) for (const scope of scopes) needed.add(scope)
   }
+  context.requireScope(...needed)
 }
 
 /** The sentences of openapi.json about these scopes. */
