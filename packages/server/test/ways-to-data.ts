@@ -141,6 +141,27 @@ export const MORE: { title: string; operation: string; sent: Record<string, unkn
     sent: { actions: [{ run_id: ':run_id', contact_id: ':contact_id', action_index: NOTE_INDEX }] },
     scopes: ['contacts:write'],
   },
+  {
+    title: 'contacts that match',
+    operation: 'changeContacts',
+    sent: { matching: { search: 'ada' }, set: { properties: { x: 1 } } },
+    scopes: ['contacts:read'],
+  },
+  {
+    title: 'contacts by their events',
+    operation: 'changeContacts',
+    sent: {
+      matching: { filter: { match: 'all', conditions: [{ event: { type: 'purchase' }, operator: 'did' }] } },
+      set: { properties: { x: 1 } },
+    },
+    scopes: ['contacts:read', 'events:read'],
+  },
+  {
+    title: 'companies that match',
+    operation: 'changeCompanies',
+    sent: { matching: { search: 'ada' }, set: { properties: { x: 1 } } },
+    scopes: ['companies:read'],
+  },
   ...['createSegment', 'updateSegment', 'previewSegment'].map((operation) => ({
     title: 'contacts by their events',
     operation,

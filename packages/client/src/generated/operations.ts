@@ -31,6 +31,8 @@ import type {
   ChangeCompaniesResult,
   ChangeContactsInput,
   ChangeContactsResult,
+  ChangedCompanyResult,
+  ChangedContactResult,
   CheckEmailAccountInput,
   CheckPlaybookInput,
   CheckPlaybookResult,
@@ -650,10 +652,10 @@ export interface Routes {
   'PATCH /v1/agents/{agent_id}': { input: UpdateAgentInput; response: AgentResult }
   'PATCH /v1/agent-settings': { input: UpdateAgentSettingsInput; response: UpdateAgentSettingsResult }
   'PATCH /v1/api-keys/{key_id}': { input: UpdateApiKeyInput; response: UpdateApiKeyResult }
-  'PUT /v1/companies/{company_id}': { input: UpdateCompanyInput; response: CompanyResult }
+  'PUT /v1/companies/{company_id}': { input: UpdateCompanyInput; response: ChangedCompanyResult }
   'PATCH /v1/connected-apps/{grant_id}': { input: UpdateConnectedAppInput; response: UpdateConnectedAppResult }
   'PATCH /v1/connections/{connection_id}': { input: UpdateConnectionInput; response: ConnectionResult }
-  'PUT /v1/contacts/{contact_id}': { input: UpdateContactInput; response: ContactResult }
+  'PUT /v1/contacts/{contact_id}': { input: UpdateContactInput; response: ChangedContactResult }
   'PATCH /v1/hooks/{hook_id}': { input: UpdateHookInput; response: UpdateHookResult }
   'PUT /v1/identities/{identity_id}': { input: UpdateIdentityInput; response: IdentityResult }
   'PATCH /v1/members/{user_id}': { input: UpdateMemberInput; response: MemberResult }
@@ -762,7 +764,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many companies.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`. Also needs the scope `companies:read` with `matching`.
    */
   changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResult> {
     return this.call('POST /v1/companies/bulk', input, options)
@@ -771,7 +773,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many contacts.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `contacts:write`. Also needs the scope `contacts:read` with `matching`. Also needs the scope `events:read` with event conditions in the filter.
    */
   changeContacts(input: ChangeContactsInput = {}, options?: RequestOptions): Promise<ChangeContactsResult> {
     return this.call('POST /v1/contacts/bulk', input, options)
@@ -2695,7 +2697,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `companies:write`.
    */
-  updateCompany(input: UpdateCompanyInput, options?: RequestOptions): Promise<CompanyResult> {
+  updateCompany(input: UpdateCompanyInput, options?: RequestOptions): Promise<ChangedCompanyResult> {
     return this.call('PUT /v1/companies/{company_id}', input, options)
   }
 
@@ -2722,7 +2724,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  updateContact(input: UpdateContactInput, options?: RequestOptions): Promise<ContactResult> {
+  updateContact(input: UpdateContactInput, options?: RequestOptions): Promise<ChangedContactResult> {
     return this.call('PUT /v1/contacts/{contact_id}', input, options)
   }
 

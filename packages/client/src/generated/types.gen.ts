@@ -724,6 +724,71 @@ export type ChangeContactsResult = {
     warnings?: Array<string>;
 };
 
+export type ChangedCompany = {
+    company_id: string;
+    _id: string;
+    name: string | null;
+    domain: string | null;
+    /**
+     * Your own id of the company, from a group call of an SDK.
+     */
+    external_id: string | null;
+    properties: {
+        [key: string]: string | number | boolean | Array<string | number | boolean>;
+    };
+    created_at: string;
+    updated_at: string;
+    /**
+     * Without the scope `companies:read`, the response has only the dates, and the values as they were sent; the rest is empty.
+     */
+    is_partial?: true;
+};
+
+export type ChangedCompanyResult = {
+    status: 'success';
+    company: ChangedCompany;
+    warnings?: Array<string>;
+};
+
+export type ChangedContact = {
+    contact_id: string;
+    /**
+     * Transitional alias of contact_id; will be removed.
+     */
+    _id: string;
+    properties: {
+        [key: string]: string | number | boolean | Array<string | number | boolean>;
+    };
+    consent: Consent | null;
+    associations: {
+        companies: Array<string>;
+    };
+    company_id: string | null;
+    first_seen_at: string;
+    segment_ids: Array<string>;
+    creation_source: string;
+    created_at: string;
+    updated_at: string;
+    notes: Array<Note>;
+    /**
+     * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
+     */
+    notes_truncated?: true;
+    properties_provenance?: {
+        [key: string]: Provenance;
+    };
+    /**
+     * Without the scope `contacts:read`, the response has only the dates, and the properties as they were sent; the rest is empty.
+     */
+    is_partial?: true;
+};
+
+export type ChangedContactResult = {
+    status: 'success';
+    contact: ChangedContact;
+    warnings?: Array<string>;
+};
+
 export type CheckPlaybookResult = {
     status: 'success';
     unknown: Array<string>;
@@ -2080,7 +2145,7 @@ export type Import = {
     size_bytes: number;
     encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'windows-1250' | 'iso-8859-2' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
     /**
-     * Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain.
+     * Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain, and without the scope `contacts:read`.
      */
     encodings: Array<ImportEncoding>;
     delimiter: string;
@@ -2089,7 +2154,7 @@ export type Import = {
      */
     header_line: number;
     /**
-     * The first lines of the file. Empty once the file is deleted.
+     * The first lines of the file. Empty once the file is deleted, and without the scope `contacts:read`.
      */
     first_lines: Array<ImportLine>;
     /**
@@ -2103,7 +2168,7 @@ export type Import = {
      */
     mapping: Array<ColumnMapping>;
     /**
-     * What was left out of rows, or taken otherwise than their column says; known once the file has been read.
+     * What was left out of rows, or taken otherwise than their column says; known once the file has been read. Empty without the scope `contacts:read`.
      */
     warnings: Array<ImportWarning>;
     /**
@@ -2124,7 +2189,7 @@ export type Import = {
     consent: ImportConsent | null;
     counts: ImportCounts;
     /**
-     * The first failed rows.
+     * The first failed rows. Empty without the scope `contacts:read`.
      */
     errors: Array<FailedRow>;
     /**
@@ -2146,6 +2211,9 @@ export type Import = {
 
 export type ImportColumn = {
     header: string;
+    /**
+     * Empty once the file is deleted, and without the scope `contacts:read`.
+     */
     samples: Array<string>;
     /**
      * What may surprise in the proposed mapping.
@@ -2604,7 +2672,7 @@ export type MembersPage = {
 
 export type MergeContactResult = {
     status: 'success';
-    contact: Contact;
+    contact: ChangedContact;
     merged_contact_id: string;
     warnings?: Array<string>;
 };
@@ -3810,7 +3878,7 @@ export type UnifiedProfile = {
 
 export type UnmergeContactResult = {
     status: 'success';
-    contact: Contact;
+    contact: ChangedContact;
     unmerged_from: string;
     warnings?: Array<string>;
 };

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
-import { CompanyProperties, type Properties, type PropertyChanges } from '../contacts/properties.ts'
+import { asSent, CompanyProperties, type Properties, type PropertyChanges } from '../contacts/properties.ts'
 import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { LABEL, TEXT, WORD } from '../platform/personal.ts'
@@ -39,6 +39,36 @@ export const Company = Type.Object(
   },
   { title: 'Company' },
 )
+
+/** A company after a change. */
+export const ChangedCompany = Type.Object(
+  {
+    ...Company.properties,
+    is_partial: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'Without the scope `companies:read`, the response has only the dates, and the values as they were sent; the rest is empty.',
+      }),
+    ),
+  },
+  { title: 'ChangedCompany' },
+)
+
+/** What a change shows of a company to a caller who may not read it. */
+export function toPartialCompany(
+  row: CompanyRow,
+  sent: Pick<Partial<CompanyChanges>, keyof CompanyChanges>,
+): Type.Static<typeof ChangedCompany> {
+  const company = toCompanyObject(row)
+  return {
+    ...company,
+    name: company.name === sent.name ? company.name : null,
+    domain: company.domain === sent.domain ? company.domain : null,
+    external_id: null,
+    properties: asSent(company.properties, sent.properties ?? {}),
+    is_partial: true,
+  }
+}
 
 /** A company as the API returns it. */
 export function toCompanyObject(row: CompanyRow): Type.Static<typeof Company> {

@@ -9,7 +9,7 @@ import { joinContacts } from '../events/people.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
-import { Company, etagOfCompany, toCompanyObject } from './company-object.ts'
+import { ChangedCompany, Company, etagOfCompany, toCompanyObject, toPartialCompany } from './company-object.ts'
 import { countCompanies, listCompanies, readCompany } from './list.ts'
 import { people } from './people.ts'
 import { COMPANY_FIELDS, companyFiltersOf, ListCompaniesQuery, NEW_COMPANY_FIELDS, parseCompany } from './requests.ts'
@@ -132,15 +132,16 @@ export const COMPANY_OPERATIONS = [
     scope: 'companies:write',
     summary: 'Change a company; properties are merged',
     input: { ...CompanyPath, ...COMPANY_FIELDS },
-    output: { company: Company },
+    output: { company: ChangedCompany },
     example: { name: 'Analytical Engines', properties: { industry: 'Computing' } },
     errors: ['409 company_domain_taken', '413 company_too_large'],
-    etag: ({ company }) => etagOfCompany(company),
+    etag: ({ company }) => (company.is_partial ? null : etagOfCompany(company)),
     ifMatch: true,
     unaudited: 'data, not a setting of the tenant',
-    async run({ tenant, now, requireMatch }, { company_id, ...fields }) {
+    async run({ tenant, now, requireMatch, scopes }, { company_id, ...fields }) {
       const changes = parseCompany(fields, false)
-      return { company: toCompanyObject(await updateCompany(tenant, company_id, changes, now, requireMatch)) }
+      const row = await updateCompany(tenant, company_id, changes, now, requireMatch)
+      return { company: scopes.has('companies:read') ? toCompanyObject(row) : toPartialCompany(row, fields) }
     },
   }),
   companyOperation({

@@ -6,7 +6,7 @@ import { consentOf } from './consent.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import type { RecentNotes } from './notes/notes.ts'
 import { Note } from './notes/schema.ts'
-import { ContactProperties, type Properties, PropertyProvenance, type PropertyValue } from './properties.ts'
+import { asSent, ContactProperties, type Properties, PropertyProvenance, type PropertyValue } from './properties.ts'
 import { SUMMARY_PROPERTIES } from './property-catalogue.ts'
 
 const Provenance = Type.Record(Type.String(), PropertyProvenance)
@@ -58,6 +58,20 @@ const FIELDS = {
 
 /** A whole contact. */
 export const Contact = Type.Object(FIELDS, { title: 'Contact' })
+/** A contact after a change. */
+export const ChangedContact = Type.Object(
+  {
+    ...FIELDS,
+    is_partial: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'Without the scope `contacts:read`, the response has only the dates, and the properties as they were sent; the rest is empty.',
+      }),
+    ),
+  },
+  { title: 'ChangedContact' },
+)
+type ChangedContact = Type.Static<typeof ChangedContact>
 /** A contact in the list of a segment's members. */
 export const SegmentMember = Type.Object(
   {
@@ -120,6 +134,24 @@ export function toContactObject(
     ...(isCut ? { notes_truncated: true as const } : {}),
     ...(withProvenance ? { properties_provenance: row.properties_provenance as Type.Static<typeof Provenance> } : {}),
   }
+}
+
+/** What a change shows of a contact to a caller who may not read it. */
+export function toPartialContact(row: ContactRow, sent: Readonly<Record<string, unknown>> = {}): ChangedContact {
+  const contact = toContactObject({ ...row, segment_ids: [] }, { notes: [], isCut: false }, false)
+  return {
+    ...contact,
+    properties: asSent(contact.properties, sent),
+    consent: null,
+    associations: { companies: [] },
+    company_id: null,
+    is_partial: true,
+  }
+}
+
+/** The version of a changed contact; null if it is not shown. */
+export function etagOfChanged(contact: ChangedContact): string | null {
+  return contact.is_partial ? null : etagOfContact(contact)
 }
 
 /** The version of a contact: what its writers set, and nothing that visitors, events or segments change. */

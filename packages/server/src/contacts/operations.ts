@@ -10,10 +10,17 @@ import { ContactId, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import type { WriteDependencies } from './change-log.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
-import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
+import {
+  ChangedContact,
+  Contact,
+  etagOfChanged,
+  etagOfContact,
+  ProjectedContact,
+  parseProjection,
+} from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
 import { contactFiltersOf, filtersByEvents, type ListFilter } from './list-filters.ts'
-import { readContact, toWholeContact } from './read.ts'
+import { readContact, toChangedContact, toWholeContact } from './read.ts'
 import {
   CONTACT_FIELDS,
   ListContactsQuery,
@@ -190,7 +197,7 @@ export const CONTACT_OPERATIONS = [
     scope: 'contacts:write',
     summary: 'Change a contact; properties are merged',
     input: { ...ContactPath, ...CONTACT_FIELDS },
-    output: { contact: Contact },
+    output: { contact: ChangedContact },
     example: { properties: { firstname: 'Ada', lifecyclestage: 'customer' } },
     errors: [
       '400 unknown_company',
@@ -200,7 +207,7 @@ export const CONTACT_OPERATIONS = [
       '413 contact_too_large',
     ],
     options: { company_id: COMPANY_OR_NONE },
-    etag: ({ contact }) => etagOfContact(contact),
+    etag: ({ contact }) => etagOfChanged(contact),
     ifMatch: true,
     unaudited: 'recorded as an event',
     async check({ tenant, now, findIgnoredIds, warn }, { contact_id: _, ...fields }) {
@@ -209,10 +216,10 @@ export const CONTACT_OPERATIONS = [
       await registerVisitors(tenant, visitorIds, now)
       return { ...update, visitorIds }
     },
-    async run(context, { contact_id }, update) {
+    async run(context, { contact_id, properties }, update) {
       const { tenant, requireMatch } = context
       const row = await updateContact(tenant, context, contact_id, update, requireMatch)
-      return { contact: await toWholeContact(tenant, row) }
+      return { contact: await toChangedContact(context, row, properties) }
     },
   }),
   contactOperation({

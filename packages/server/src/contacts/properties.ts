@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import { hasMoreCharacters, shown } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
@@ -118,4 +119,9 @@ export function requireFewKeys(
   const all = record === 'contact' ? 'keys, counting its email' : 'keys'
   const message = `would give the ${record} more than ${max} ${all}. Remove some with null, in the same request or an earlier one`
   throw validationError([{ path: 'properties', message }])
+}
+
+/** The properties that are as they were sent: a value that differs was there before, or is another spelling. */
+export function asSent(stored: Readonly<Properties>, sent: Readonly<Record<string, unknown>>): Properties {
+  return Object.fromEntries(Object.entries(stored).filter(([key, value]) => isDeepStrictEqual(value, sent[key])))
 }

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { compactEventsOfContact } from '../events/of-contact.ts'
+import type { Context } from '../operations/declare.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { missingContact } from './aliases.ts'
 import { SEGMENT_IDS } from './columns.ts'
-import { toContactObject } from './contact-object.ts'
+import { toContactObject, toPartialContact } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
 import { NO_NOTES, noteBeginnings, recentNotes, toNotes } from './notes/notes.ts'
 import type { Properties } from './properties.ts'
@@ -52,6 +53,15 @@ export async function toWholeContact(tenant: Tenant, row: ContactRow) {
     .executeTakeFirst()
   const [notes = NO_NOTES] = await toNotes(tenant, [found?.notes ?? []])
   return toContactObject({ ...row, segment_ids: found?.segment_ids ?? [] }, notes, false)
+}
+
+/** A contact after a change, as far as the caller may see it: changing needs another scope than reading. */
+export async function toChangedContact(
+  { tenant, scopes }: Pick<Context, 'tenant' | 'scopes'>,
+  row: ContactRow,
+  sent?: Readonly<Record<string, unknown>>,
+) {
+  return scopes.has('contacts:read') ? toWholeContact(tenant, row) : toPartialContact(row, sent)
 }
 
 /** Contacts by id, as in lists, in the order of the ids; unknown ids are omitted. */

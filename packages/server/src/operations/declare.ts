@@ -131,8 +131,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   errors?: readonly NamedError[]
   /** How the command's options differ from the input, by its names. */
   options?: Record<string, OptionSettings>
-  /** The `ETag` of the response, without quotes. */
-  etag?: (output: Output) => string
+  /** The `ETag` of the response, without quotes; null if the response does not show what it is made of. */
+  etag?: (output: Output) => string | null
   /** Whether `run` calls `requireMatch`. If not, a request with If-Match is rejected. */
   ifMatch?: true
   /**

@@ -73,7 +73,8 @@ function mount<Services extends object>(
       const result = key === undefined ? await work() : await once(request, reply, key, context, work)
       // Audited operations change keys, domains and settings, which every process caches: the next request sees the change.
       if (operation.audit !== undefined) await dependencies.invalidation.caughtUp()
-      if (operation.etag) reply.header('etag', `"${operation.etag(result)}"`)
+      const etag = operation.etag?.(result) ?? null
+      if (etag !== null) reply.header('etag', `"${etag}"`)
       return reply.code(status).send({ status: 'success', ...result })
     },
   })

@@ -1,8 +1,8 @@
 import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import { ContactId, Id, pathId } from '../../platform/http/responses.ts'
-import { Contact, etagOfContact } from '../contact-object.ts'
-import { toWholeContact } from '../read.ts'
+import { ChangedContact, etagOfChanged } from '../contact-object.ts'
+import { toChangedContact } from '../read.ts'
 import { type MergeServices, mergeContacts } from './merge.ts'
 import { unmergeContact } from './unmerge.ts'
 
@@ -24,7 +24,7 @@ export const MERGE_OPERATIONS = [
       ...ContactPath,
       into: idInput({ description: 'The contact that survives.' }),
     },
-    output: { contact: Contact, merged_contact_id: ContactId },
+    output: { contact: ChangedContact, merged_contact_id: ContactId },
     example: { into: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },
     errors: [
       '409 already_merged',
@@ -33,14 +33,14 @@ export const MERGE_OPERATIONS = [
       '409 too_many_visitors',
       '413 contact_too_large',
     ],
-    etag: ({ contact }) => etagOfContact(contact),
+    etag: ({ contact }) => etagOfChanged(contact),
     ifMatch: true,
     isAtomic: true,
     async run(context, { contact_id: contactId, into: sent }) {
       const { tenant, actor, requireMatch } = context
       const into = pathId(sent, 'contact')
       const row = await mergeContacts(tenant, context, { contactId, into }, actor, requireMatch)
-      return { contact: await toWholeContact(tenant, row), merged_contact_id: contactId }
+      return { contact: await toChangedContact(context, row), merged_contact_id: contactId }
     },
     // Connectors merge too; the service is the actor.
     audit: 'own',
@@ -55,7 +55,7 @@ export const MERGE_OPERATIONS = [
     description:
       'Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. `If-Match` is the ETag of the contact that survived the merge; the response has the ETag of the restored one.',
     input: ContactPath,
-    output: { contact: Contact, unmerged_from: Id },
+    output: { contact: ChangedContact, unmerged_from: Id },
     errors: [
       '409 contact_email_taken',
       '409 contact_keys_taken',
@@ -64,12 +64,12 @@ export const MERGE_OPERATIONS = [
       '409 too_many_visitors',
       '409 unmerge_later_first',
     ],
-    etag: ({ contact }) => etagOfContact(contact),
+    etag: ({ contact }) => etagOfChanged(contact),
     ifMatch: true,
     async run(context, { contact_id }) {
       const { tenant, requireMatch } = context
       const { row, unmergedFrom } = await unmergeContact(tenant, context, contact_id, requireMatch)
-      return { contact: await toWholeContact(tenant, row), unmerged_from: unmergedFrom }
+      return { contact: await toChangedContact(context, row), unmerged_from: unmergedFrom }
     },
     audit: ({ unmerged_from }, { contact_id }) => ({
       action: 'contact.unmerged',
