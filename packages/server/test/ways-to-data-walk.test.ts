@@ -13,7 +13,7 @@ import { MORE, OPENS_NOTHING, OTHERS, READS, SCOPES_OF_DATA, WAYS, WRITES } from
 const DATA: readonly string[] = [...READS, ...WRITES, ...SCOPES_OF_DATA]
 const OF_CONTACTS = ['contacts:read', 'data:export', 'data:erase']
 
-/** Operations that show contacts under another scope, because the interface names that one. */
+/** Operations that show contacts or companies under another scope, because the interface names that one. */
 const SHOWS_CONTACTS: Record<string, string> = {
   listSegmentContacts: 'segments:read',
   listAgentRuns: 'agents:read',
@@ -22,12 +22,21 @@ const SHOWS_CONTACTS: Record<string, string> = {
   listActions: 'agents:read',
   getAction: 'agents:read',
   listApprovals: 'agents:read',
+  updateContact: 'contacts:write',
+  mergeContact: 'contacts:write',
+  unmergeContact: 'contacts:write',
+  updateCompany: 'companies:write',
 }
 /** With the contact in each event, as the interface says. */
 const SHOWS_EVENTS = 'events:read'
 
 /** The contact's address, a text that only it has, and the address of somebody in a file that is being imported. */
 const SECRETS = ['owner@example.com', 'enchantress-of-numbers', 'imported-person@example.com']
+/** A text that only the company has. */
+const OF_COMPANY = 'difference-engine'
+
+/** Inputs that differ from the example. */
+const SENT: Record<string, object> = { mergeContact: { into: ':survivor_id' } }
 
 let tenant: TestTenant
 let ids: Record<string, string>
@@ -37,6 +46,8 @@ beforeAll(async () => {
   tenant = await createTestTenant(service)
   ids = await oneOfEach(service, tenant, 'walked')
   await tenant.call('PUT', `/v1/contacts/${ids.contact_id}`, { properties: { nickname: SECRETS[1] } })
+  await tenant.call('PUT', `/v1/companies/${ids.company_id}`, { properties: { engine: OF_COMPANY } })
+  ids.survivor_id = await tenant.contact('survivor@example.com')
   const { import_id } = (await tenant.upload(`email,nickname\n${SECRETS[2]},x\n`)).body.import
   ids.import_id = import_id
   await tenant.call('POST', `/v1/imports/${import_id}/preview`)
@@ -75,7 +86,7 @@ describe('a key with the scopes of an operation, but none to read contacts, is s
   test.each(WALKED.map((operation) => [operation.name, operation] as const))('by %s', async (_, operation) => {
     const own = scopesOf(operation).filter((scope) => scope === operation.scope || !DATA.includes(scope))
     const { method, url, hasBody } = routeOf(operation)
-    const sent = exampleOf(operation)
+    const sent = { ...exampleOf(operation), ...SENT[operation.name] }
     const path = fill(url, ids)
     const body = hasBody ? fillBody(sent, ids) : undefined
     const query = hasBody ? '' : queryOf(sent)
@@ -83,9 +94,10 @@ describe('a key with the scopes of an operation, but none to read contacts, is s
     const response = await tenant.call(method, path + query, body && JSON.parse(body), await tenant.keyWith(...own))
     const asked = `${path}${query}${body}`
     const text = JSON.stringify(response.body)
+    const hidden = scopesOf(operation).includes('companies:read') ? SECRETS : [...SECRETS, OF_COMPANY]
     expect([
       response.status,
-      SECRETS.filter((secret) => text.includes(secret) && !decoded(asked).includes(secret)),
+      hidden.filter((secret) => text.includes(secret) && !decoded(asked).includes(secret)),
     ]).toEqual([expect.any(Number), []])
     if (!WRITES.includes(operation.scope)) expect(await contact()).toEqual(before)
   })

@@ -39,6 +39,7 @@ export const OPENS_NOTHING: Record<string, string> = {
   deleteOAuthClient: 'ends it',
   completeAuthorization: 'needs the scopes of what was started: authorizations.test.ts',
   deleteAgent: 'ends it',
+  triggerAgent: 'runs an agent, whose settings needed the scopes of what it opens',
   cancelRun: 'stops it',
   rejectAction: 'nothing executes',
   rejectActions: 'nothing executes',
@@ -128,18 +129,33 @@ export const MORE: { title: string; operation: string; sent: Record<string, unkn
       scopes: ['agents:approve'],
     },
   ]),
-  {
-    title: 'a run of chosen contacts',
-    operation: 'triggerAgent',
-    sent: { contact_ids: [':contact_id'] },
-    scopes: ['contacts:read', 'events:read'],
-  },
   { title: 'the note that waits', operation: 'approveAction', sent: {}, scopes: ['contacts:write'] },
   {
     title: 'the notes that wait',
     operation: 'approveActions',
     sent: { actions: [{ run_id: ':run_id', contact_id: ':contact_id', action_index: NOTE_INDEX }] },
     scopes: ['contacts:write'],
+  },
+  {
+    title: 'contacts that match',
+    operation: 'changeContacts',
+    sent: { matching: { search: 'ada' }, set: { properties: { x: 1 } } },
+    scopes: ['contacts:read'],
+  },
+  {
+    title: 'contacts by their events',
+    operation: 'changeContacts',
+    sent: {
+      matching: { filter: { match: 'all', conditions: [{ event: { type: 'purchase' }, operator: 'did' }] } },
+      set: { properties: { x: 1 } },
+    },
+    scopes: ['contacts:read', 'events:read'],
+  },
+  {
+    title: 'companies that match',
+    operation: 'changeCompanies',
+    sent: { matching: { search: 'ada' }, set: { properties: { x: 1 } } },
+    scopes: ['companies:read'],
   },
   ...['createSegment', 'updateSegment', 'previewSegment'].map((operation) => ({
     title: 'contacts by their events',

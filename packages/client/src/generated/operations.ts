@@ -762,7 +762,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many companies.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`. Also needs the scope `companies:read` with `matching`.
    */
   changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResult> {
     return this.call('POST /v1/companies/bulk', input, options)
@@ -771,7 +771,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many contacts.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `contacts:write`. Also needs the scope `contacts:read` with `matching`. Also needs the scope `events:read` with event conditions in the filter.
    */
   changeContacts(input: ChangeContactsInput = {}, options?: RequestOptions): Promise<ChangeContactsResult> {
     return this.call('POST /v1/contacts/bulk', input, options)
@@ -2639,7 +2639,7 @@ export class Operations extends Caller {
   /**
    * Queue a run of an agent, even if the agent is disabled.
    *
-   * Needs the scope `agents:trigger`. Also needs the scopes `contacts:read` and `events:read` with `contact_ids`, or for an agent with a `monitoring.filter`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`.
+   * Needs the scope `agents:trigger`.
    */
   triggerAgent(input: TriggerAgentInput, options?: RequestOptions): Promise<TriggerAgentResult> {
     return this.call('POST /v1/agents/{agent_id}/trigger', input, options)

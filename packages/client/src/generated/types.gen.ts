@@ -2080,7 +2080,7 @@ export type Import = {
     size_bytes: number;
     encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'ibm850' | 'ibm437' | 'windows-1250' | 'iso-8859-2' | 'ibm852' | 'x-mac-ce' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
     /**
-     * Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain.
+     * Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain, and without the scope `contacts:read`.
      */
     encodings: Array<ImportEncoding>;
     delimiter: string;
@@ -2089,7 +2089,7 @@ export type Import = {
      */
     header_line: number;
     /**
-     * The first lines of the file. Empty once the file is deleted.
+     * The first lines of the file. Empty once the file is deleted, and without the scope `contacts:read`.
      */
     first_lines: Array<ImportLine>;
     /**
@@ -2103,7 +2103,7 @@ export type Import = {
      */
     mapping: Array<ColumnMapping>;
     /**
-     * What was left out of rows or kept as text; known once the file has been read.
+     * What was left out of rows or kept as text; known once the file has been read. Empty without the scope `contacts:read`.
      */
     warnings: Array<ImportWarning>;
     /**
@@ -2124,7 +2124,7 @@ export type Import = {
     consent: ImportConsent | null;
     counts: ImportCounts;
     /**
-     * The first failed rows.
+     * The first failed rows. Empty without the scope `contacts:read`.
      */
     errors: Array<FailedRow>;
     /**
@@ -2146,6 +2146,9 @@ export type Import = {
 
 export type ImportColumn = {
     header: string;
+    /**
+     * Empty once the file is deleted, and without the scope `contacts:read`.
+     */
     samples: Array<string>;
     /**
      * What may surprise in the proposed mapping.

@@ -72,21 +72,6 @@ export const ofChangedAgent: readonly FurtherScopes[] = WAYS.map(({ scopes, when
   },
 }))
 
-/** Whoever triggers a run reads contacts that they name, or those of the agent, and it writes what the agent may. */
-export const ofTriggeredAgent: readonly FurtherScopes[] = [
-  {
-    scopes: READS_AUDIENCE.scopes,
-    when: `with \`contact_ids\`, or ${READS_AUDIENCE.when}`,
-    ofSent: (sent) => (fieldOf(sent, 'contact_ids') ?? null) !== null,
-    ofRecord: ofAgent(READS_AUDIENCE),
-  },
-  { scopes: WRITES_TO_CONTACTS.scopes, when: WRITES_TO_CONTACTS.when, ofRecord: ofAgent(WRITES_TO_CONTACTS) },
-]
-
-function ofAgent({ opens }: Way): NonNullable<FurtherScopes['ofRecord']> {
-  return async (context, { agent_id }) => opens(await configurationFor(context, String(agent_id)))
-}
-
 async function configurationFor({ tenant }: Context, agentId: string): Promise<AgentConfiguration | undefined> {
   const row = await findAgent(tenant, agentId)
   return row && configurationOf(row)

@@ -31,7 +31,10 @@ export const FileColumn = Type.Object(
   {
     header: Type.String(TEXT),
     /** The first different values. Empty once the file is deleted. */
-    samples: Type.Array(Type.String(valueNamedBy('header')), { maxItems: SAMPLES_SHOWN }),
+    samples: Type.Array(Type.String(valueNamedBy('header')), {
+      maxItems: SAMPLES_SHOWN,
+      description: 'Empty once the file is deleted, and without the scope `contacts:read`.',
+    }),
     note: Nullable(ColumnNote, 'What may surprise in the proposed mapping.'),
   },
   { title: 'ImportColumn' },

@@ -5,7 +5,6 @@ import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platfo
 import { oneOf } from '../../platform/http/query-parameters.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { MAX_CONTACTS } from '../agent.ts'
-import { ofTriggeredAgent } from '../further-scopes.ts'
 import { windowParameters } from '../requests.ts'
 import { cancelRun } from './cancel.ts'
 import { listRunContacts, listRuns, readRun } from './read.ts'
@@ -28,7 +27,6 @@ export const RUN_OPERATIONS = [
     http: 'POST /v1/agents/:agent_id/trigger',
     command: 'agent trigger',
     scope: 'agents:trigger',
-    also: ofTriggeredAgent,
     summary: 'Queue a run of an agent, even if the agent is disabled',
     input: {
       ...AgentPath,
