@@ -23,8 +23,8 @@ type Place = Pick<Config, 'databaseUrl' | 'clickhouseUrl' | 'clickhouseCluster' 
 export const CLICKHOUSE_TABLES = [INSTALLATION_TABLE, EVENTS_TABLE, OWNER_LINKS_TABLE]
 
 /**
- * Checks PostgreSQL before it is changed. @returns whether it has our tables; an empty database has none.
- * @throws ServiceError `unknown_tables`.
+ * Checks PostgreSQL before it is changed. An empty database passes.
+ * @throws ServiceError 503 `unknown_tables`.
  */
 export async function requireKnownPostgres(database: Kysely<DB>, { databaseUrl, dataDirectory }: Place): Promise<void> {
   if ((await ownerOfTables(database, SCHEMA)) !== 'unknown') return

@@ -84,7 +84,7 @@ function linksOf({ userId, email: sentEmail, visitorIds }: Profile): (Call | Ser
   return visitorIds.slice(0, VISITORS_MAX).map((visitorId) => ({ ...person, visitorId }))
 }
 
-/** Written without its address, the person would be a contact that nobody recognizes. */
+/** Without its address, the person would become a contact that nobody recognizes. */
 export function malformedEmail(email: string): ServiceError {
   const message = `'${shown(email)}' is not an email address. Correct it in the connected system: the record is read again after its next change there.`
   return new ServiceError(400, 'invalid_email', message)

@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { type Role, rolesOf } from './consent-words.ts'
 
 /**
@@ -29,6 +30,7 @@ const NOTHING: Phrase = { kind: null, isExact: false }
 
 /** A tenant has few names of properties, which all of its contacts have in common. */
 const PHRASES_KEPT_MAX = 20_000
+/** No property has a longer name, but the header of a file may. */
 const LENGTH_MAX = 128
 const phrases = new Map<string, Phrase>()
 
@@ -36,7 +38,7 @@ const phrases = new Map<string, Phrase>()
 export function phraseOf(text: string): Phrase {
   const known = phrases.get(text)
   if (known !== undefined) return known
-  if (text.length > LENGTH_MAX) return NOTHING
+  if (hasMoreCharacters(text, LENGTH_MAX)) return NOTHING
   const phrase = judge(rolesOf(text), isPath(text))
   if (phrases.size >= PHRASES_KEPT_MAX) phrases.clear()
   phrases.set(text, phrase)

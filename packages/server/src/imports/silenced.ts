@@ -2,27 +2,27 @@ import Type from 'typebox'
 import { consentOf, ruleBrokenBy } from '../contacts/consent.ts'
 import type { Properties } from '../contacts/properties.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { WORD } from '../platform/personal.ts'
 import type { RecordResult } from '../sources/apply-records.ts'
 import type { Column } from './columns.ts'
 import type { Row } from './staging.ts'
 
-/** Whom an import stops from getting mail. */
+/** How many contacts an import stops from getting mail, or lets get mail again. */
 export const ImportConsent = Type.Object(
   {
     silenced: Type.Integer({
-      description: 'Contacts that are written to before the import, or are new, and not after it.',
+      description: 'Contacts that get no mail after the import: they did before it, or are new.',
     }),
     still_silent: Type.Integer({
-      description: 'Contacts of the file that are not written to before the import, nor after it.',
+      description: 'Contacts of the file that get no mail before or after the import.',
     }),
     released: Type.Integer({
-      description:
-        'Contacts that are not written to before the import, and are after it, because the file says something else than an earlier opt-out.',
+      description: 'Contacts that get mail again after the import, because the file contradicts an earlier opt-out.',
     }),
     columns: Type.Array(
       Type.Object({
         column: Type.Integer({ description: 'Index of the column, from 0.' }),
-        property: Type.String(),
+        property: Type.String(WORD),
         contacts: Type.Integer({ description: 'The contacts that opt out in this column, or whose mail bounces.' }),
       }),
       { description: 'The columns that say so.' },
@@ -38,7 +38,7 @@ interface Changed {
   after: Properties
 }
 
-/** Values that one kind or another of the properties about consent says no with. */
+/** Every kind of property about consent says no with at least one of these values. */
 const NOES = ['true', 'false', 'unsubscribed']
 
 /** Counts the contacts that opt out, as their rows are computed or written: all rows of a contact at once. */

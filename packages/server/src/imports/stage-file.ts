@@ -4,7 +4,7 @@ import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { CHARACTERS_PER_CHUNK, type Chunk, chunksOf, ROWS_PER_CHUNK } from './chunks.ts'
 import { type Column, hasBothKeys, parseRow } from './columns.ts'
-import type { FileRow } from './contact-rows.ts'
+import type { FileRow, RowSize } from './contact-rows.ts'
 import { createGrouping } from './groups.ts'
 import { createRowWarnings, type RowWarning } from './row-warnings.ts'
 import { openStaging, type Part, type Row, type Staging } from './staging.ts'
@@ -18,8 +18,7 @@ const CHUNKS_IN_FLIGHT = 3
 export interface MappedFile {
   records: AsyncGenerator<FileRow>
   columns: readonly Column[]
-  /** The number of cells in a row. */
-  size: { least: number; most: number }
+  size: RowSize
   ignoredIds: IgnoredIds
   /** Whether a row was imported before an interruption. */
   isDone?: (row: number) => boolean

@@ -54,8 +54,8 @@ type Stored = (ResponseContent | { isTooLarge: true }) & { isFinal: boolean }
  * transaction of the change, if the operation is atomic; else after it, and the value from `remember` makes a retry
  * harmless.
  * @throws ServiceError 409 `idempotency_key_reused` for another request, 409 `idempotency_key_in_use` while the first
- * has no response, 409 `idempotency_response_not_kept` if that was too large, 429 `idempotency_storage_full`, before the
- * work, if nothing more can be kept.
+ * has no response, 409 `idempotency_response_not_kept` if that was too large, 429 `idempotency_storage_full`, before
+ * the work, if nothing more can be kept.
  */
 export async function performOnce(
   caller: Caller,
@@ -174,7 +174,7 @@ async function hasRoom(tx: Tenant, caller: string, more: number): Promise<boolea
 function refuseIfFull(error: unknown): never {
   if ((error as { constraint?: string }).constraint !== 'idempotency_usage_max') throw error
   const { caller, tenant } = KEPT_MB_MAX
-  const message = `Nothing was changed: the responses that are kept for retries take ${caller} MB for this caller or ${tenant} MB for the workspace, which is the limit. Each is deleted after 24 hours. Try again later, or send the request without an Idempotency-Key.`
+  const message = `Nothing was changed, because the responses kept for retries have reached a limit: ${caller} MiB for this caller, or ${tenant} MiB for the workspace. Each is deleted after 24 hours. Try again later, or send the request without an Idempotency-Key.`
   throw new ServiceError(429, 'idempotency_storage_full', message, {
     cause: error,
     retryAfterSeconds: ROOM_AFTER_SECONDS,
@@ -196,7 +196,7 @@ function responsePlace(tenantId: string, caller: string, key: string): string {
 export async function deleteOldIdempotencyKeys(database: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS)
   await database.deleteFrom('idempotency_keys').where('claimed_at', '<', before).execute()
-  // Of callers that are gone.
+  // The sums of callers of whom nothing is kept any more.
   await database.deleteFrom('idempotency_usage').where(sql<boolean>`bytes = 0`).execute()
 }
 

@@ -44,8 +44,8 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_claimed ON idempotency_keys (claimed_at);
 
--- The exact sum of these bytes, without adding them up for each request: of each caller, and of the tenant, whose caller is ''.
--- The check is the limit: a row beyond it cannot exist, however many requests come at once.
+-- The exact sums of these bytes, so that no request has to add them up: of each caller, and of the tenant, whose caller
+-- is ''. The check is the limit: a row beyond it cannot exist, however many requests come at once.
 CREATE TABLE idempotency_usage (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   caller text NOT NULL,

@@ -80,7 +80,7 @@ export function isIgnoredId(warning: string): boolean {
 }
 
 /** The problem of a record that has no email, and only an id that names nobody. */
-export function nobodyNamed(path: string, id: string): ErrorDetail {
+export function nobodyDetail(path: string, id: string): ErrorDetail {
   const what = `${JSON.stringify(shown(id))} names nobody (ignored_id), and there is no email`
   return { path, message: `${what}. Send an email, or an id that only one person has` }
 }

@@ -13,9 +13,10 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Source } from './apply-records.ts'
 
 /**
- * Removes a source's records of contacts that were deleted in the source. Values that only this source wrote are removed.
- * Where its value had won, the next source's value is used. The contacts stay, with their events and all other values. A
- * contact that the source still has under another id keeps its record. An opt-out stays: who is deleted there has not agreed.
+ * Removes a source's records of contacts that were deleted in the source. Values that only this source wrote are
+ * removed. Where its value had won, the next source's value is used. The contacts stay, with their events and all other
+ * values. A contact that the source still has under another id keeps its record. An opt-out stays: a deletion is not an
+ * agreement.
  * @returns how many contacts lost their record.
  */
 export async function removeSourceRecords(

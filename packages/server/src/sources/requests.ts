@@ -5,7 +5,7 @@ import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { idInput } from '../platform/http/inputs.ts'
 import { recordCheck, recordList } from '../platform/http/records.ts'
-import { type IgnoredIds, ignoredId, namesNobody, nobodyNamed } from '../platform/ids-of-nobody.ts'
+import { type IgnoredIds, ignoredId, namesNobody, nobodyDetail } from '../platform/ids-of-nobody.ts'
 import { isObject } from '../platform/is-object.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import type { IncomingRecord } from './apply-records.ts'
@@ -127,7 +127,7 @@ export function namedRecord(
   if (record instanceof ServiceError || record.externalId === null || !namesNobody(record.externalId, ignored)) {
     return record
   }
-  if (record.email === null) return validationError([nobodyNamed('external_id', record.externalId)])
+  if (record.email === null) return validationError([nobodyDetail('external_id', record.externalId)])
   warnings.push(ignoredId('external_id', record.externalId))
   return { ...record, externalId: null }
 }

@@ -3,6 +3,7 @@ import { idInPath, operation } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { requiredBound, timestampBound } from '../platform/http/query-parameters.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
+import { WORD } from '../platform/personal.ts'
 import { listDeliveries, readDelivery } from './deliveries.ts'
 import { DELIVERED, entryOf, SubscriptionPath } from './operations.ts'
 import { resendDelivery } from './resend.ts'
@@ -91,7 +92,7 @@ export const DELIVERY_OPERATIONS = [
     output: {
       subscription_id: Id,
       resent: Type.Integer({ description: 'The number of deliveries sent again, or earlier than planned.' }),
-      next: Nullable(Type.String(), 'Send it as `after` to continue; null if nothing is left.'),
+      next: Nullable(Type.String(WORD), 'Send it as `after` to continue; null if nothing is left.'),
     },
     example: { from: '2026-01-01T00:00:00Z', only: 'failed' },
     errors: ['409 webhook_paused'],

@@ -23,7 +23,10 @@ export interface ExchangeDependencies {
   clock: Clock
 }
 
-/** Of a grant, the newest codes and tokens that are kept: an application that refreshes in a loop must not fill the table. */
+/**
+ * Of a grant, the newest codes and tokens that are kept: an application that refreshes in a loop must not fill the
+ * table.
+ */
 const TOKENS_MAX = 100
 
 /** A code or token as found. */
@@ -107,8 +110,8 @@ function refused(kind: 'code' | 'refresh'): Outcome {
 }
 
 /**
- * A code or token with its grant, which is locked until the transaction ends: two exchanges of one grant must see what the
- * other has ended. Null if it is unknown.
+ * A code or token with its grant; null if it is unknown. The grant is locked until the transaction ends, so that of two
+ * exchanges, the second sees what the first has ended.
  */
 async function lockToken(database: Stores['database'], text: string, kinds: readonly TokenKind[]) {
   const found = database
@@ -133,8 +136,9 @@ async function lockToken(database: Stores['database'], text: string, kinds: read
 }
 
 /**
- * An application that uses a refresh token has received it: its parent must not be exchanged again, and what other exchanges
- * of the parent gave ends, because nobody else may go on with it. Using that reveals that two hold the tokens of one.
+ * An application that uses a refresh token has received it. So the token's parent cannot be exchanged again, and the
+ * tokens from other exchanges of the parent end. Using one of these reveals that two parties hold tokens of the same
+ * grant.
  */
 async function endOtherChains(tx: Tenant, { grant_id, parent_id, exchange_id }: Row, now: Date): Promise<void> {
   const ofGrant = tx.db.updateTable('oauth_tokens').set({ ended_at: now }).where('grant_id', '=', grant_id)
@@ -204,7 +208,8 @@ async function endOlderGrants(tx: Tenant, row: Row, now: Date): Promise<void> {
 }
 
 /**
- * The revocation endpoint (RFC 7009): ends the grant of a refresh token, or one access token. An unknown token is not an error.
+ * The revocation endpoint (RFC 7009): ends the grant of a refresh token, or one access token. An unknown token is not
+ * an error.
  * @returns whether the token was the client's
  */
 export async function revokeToken(

@@ -2,7 +2,10 @@ import type { Email } from 'postal-mime'
 
 type Parsed = Pick<Email, 'headers' | 'subject'>
 
-/** Flags by which machines mark what they wrote: Gmail, cPanel, Exim, Domain Technologie Control, CommuniGate, FirstClass. */
+/**
+ * Flags by which machines mark what they wrote: Gmail, cPanel, Exim, Domain Technologie Control, CommuniGate,
+ * FirstClass.
+ */
 const FLAGS = [
   'x-autoreply',
   'x-auto-reply',
@@ -18,7 +21,7 @@ const FLAGS = [
 const PRECEDENCES = ['precedence', 'x-precedence', 'preference']
 const AUTOMATIC_PRECEDENCES = ['bulk', 'junk', 'list', 'auto_reply', 'auto-reply', 'autoreply']
 /** A read receipt, a bounce or a delay: reports are never written by people (RFC 6522). */
-const REPORT = /^\s*(multipart\/report|message\/(disposition-notification|delivery-status))\b/i
+const REPORT = /^\s*(multipart\/report|message\/(global-)?(disposition-notification|delivery-status))\b/i
 
 /** How programs begin the subject of a vacation note, in the languages that they speak. */
 const SUBJECTS = [

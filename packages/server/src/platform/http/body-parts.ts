@@ -46,7 +46,8 @@ export function withFlawsOf<Copy extends object>(part: object, copy: Copy): Copy
  */
 export function parseJsonBody(text: string, schema: TSchema = {}, warn: (text: string) => void = () => {}): unknown {
   const body = parseJson(text)
-  // JSON in UTF-8 can contain a NUL or a lone surrogate only as an escape, so most bodies need no check of their strings.
+  // JSON in UTF-8 can contain a NUL or a lone surrogate only as an escape, so most bodies need no check of their
+  // strings.
   if (isFlawless(body, 0, text.includes('\\u'))) return body
   const repaired = repair(body, withExactNumbers(body, text), schema, warn)
   if (isContainer(repaired)) texts.set(repaired, text)

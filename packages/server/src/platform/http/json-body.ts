@@ -17,7 +17,8 @@ export function parseJson(text: string): unknown {
  * Fractions and numbers with an exponent become the nearest double, as always in JSON.
  */
 export function parseExactJson(text: string): unknown {
-  // The text is parsed first. In valid JSON every string is closed, so the search for numbers reads each character once.
+  // The text is parsed first. In valid JSON every string is closed, so the search for numbers reads each character
+  // once.
   return withExactNumbers(parseJson(text), text)
 }
 

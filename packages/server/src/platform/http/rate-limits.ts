@@ -16,14 +16,16 @@ export type Guessable = 'API key' | 'write key' | 'hook token' | 'code or token'
 export interface RateLimiter {
   /** @throws ServiceError 429 `rate_limited`. */
   checkApiKey(keyId: string, reply: FastifyReply): void
-  /** Rejects an address that has sent too many invalid secrets of this kind. @throws ServiceError 429 `rate_limited`. */
+  /**
+   * Rejects an address that has sent too many invalid secrets of this kind. @throws ServiceError 429 `rate_limited`.
+   */
   checkInvalid(kind: Guessable, sender: Sender): void
   countInvalid(kind: Guessable, sender: Sender): void
   /**
-   * Counts a download of records by its caller: the audit log records each one, and keeps it for ever.
-   * @throws ServiceError 429 `rate_limited`.
+   * Counts what a caller does without a scope for writing and the audit log keeps an entry of for ever: downloads of records,
+   * changes of their own connected applications, pauses of exports. @throws ServiceError 429 `rate_limited`.
    */
-  checkDownload(caller: string): void
+  checkAudited(caller: string): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkUser(userId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
@@ -53,7 +55,8 @@ export interface RateLimiter {
   checkInvitation(sender: Sender, reply: FastifyReply): void
   /**
    * Counts a return from the OpenID provider by address.
-   * @param isExpected whether this browser started the sign-in: other pages can send it here without. These count apart.
+   * @param isExpected whether this browser started the sign-in. Pages of other sites can send it here too; these count
+   * apart.
    * @throws ServiceError 429 `rate_limited`.
    */
   checkReturn(ip: string, isExpected: boolean, reply: FastifyReply): void
@@ -80,7 +83,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const createLimit = (perMinute: number | undefined): Limit | null =>
     perMinute === undefined ? null : { perMinute, windows: createWindows() }
   const apiKeys = createLimit(limits?.apiPerMinute)
-  const downloads = createLimit(limits?.downloadPerMinute)
+  const audited = createLimit(limits?.downloadPerMinute)
   const users = createLimit(limits?.apiPerMinute)
   const guesses: Record<Guessable, Limit | null> = {
     'API key': createLimit(limits?.invalidKeyPerIpPerMinute),
@@ -131,7 +134,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
 
   return {
     checkApiKey: (keyId, reply) => count(apiKeys, keyId, reply),
-    checkDownload: (caller) => count(downloads, caller, null),
+    checkAudited: (caller) => count(audited, caller, null),
     checkUser: (userId, reply) => count(users, userId, reply),
     checkInvalid: (kind, sender) => checkInvalid(guesses[kind], placeOf(sender), `requests with an invalid ${kind}`),
     countInvalid: (kind, sender) => guesses[kind]?.windows.count(placeOf(sender), now()),

@@ -38,8 +38,8 @@ export async function createSchema(db: Kysely<unknown>, { statements, fingerprin
 }
 
 /**
- * Whose tables a database has: `unknown` if there are tables with our names that other statements created. Call it under
- * the migration lock: another process may be creating them.
+ * Whose tables a database has: `unknown` if there are tables with our names that other statements created. Call it
+ * under the migration lock: another process may be creating them.
  */
 export async function ownerOfTables<Tables>(
   db: Kysely<Tables>,
