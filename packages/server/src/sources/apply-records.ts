@@ -11,6 +11,7 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
 import { newId } from '../platform/ids.ts'
+import { MalformedAddress, optOutsOf } from './malformed-address.ts'
 
 /** A validated record of a source. */
 export interface IncomingRecord {
@@ -28,7 +29,10 @@ export interface IncomingRecord {
 }
 
 /** The result of a record. */
-export type RecordResult = { status: 'created' | 'updated' | 'unchanged'; contactId: string } | Failure
+export type RecordResult =
+  | { status: 'created' | 'updated' | 'unchanged'; contactId: string }
+  /** `contactId` is there if the opt-outs of the record were written to it. */
+  | (Failure & { contactId?: string })
 
 /** The source of records, and its kind. */
 export interface Source {
@@ -71,8 +75,14 @@ export interface Applied {
 
 /** The external ids and the emails of the records. */
 export function keysOf(records: readonly (IncomingRecord | ServiceError)[]): [externalIds: string[], emails: string[]] {
-  const sound = records.flatMap((record) => (record instanceof ServiceError ? [] : record))
+  const sound = records.flatMap((record) => recordIn(record) ?? [])
   return [sound.flatMap(({ externalId }) => externalId ?? []), sound.flatMap(({ email }) => email ?? [])]
+}
+
+/** What a record says, even if its address is malformed; null if it failed for another reason. */
+export function recordIn(record: IncomingRecord | ServiceError): IncomingRecord | null {
+  if (record instanceof MalformedAddress) return record.said
+  return record instanceof ServiceError ? null : record
 }
 
 /** Prepares an upsert of records whose contacts are locked. */
@@ -104,9 +114,11 @@ export function applyRecords(
   now: Date,
   onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
 ): RecordResult[] {
-  const results = records.map((record, index) =>
-    record instanceof ServiceError ? failure(record) : applyRecord(upsert, index, record, now, onApplied),
-  )
+  const results = records.map((record, index): RecordResult => {
+    if (!(record instanceof ServiceError)) return applyRecord(upsert, index, record, now, onApplied)
+    const written = record instanceof MalformedAddress ? applyOptOuts(upsert, index, record, now, onApplied) : {}
+    return { ...failure(record), ...written }
+  })
   markUnchanged(upsert, results)
   return results
 }
@@ -159,6 +171,22 @@ function applyRecord(
   else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, upsert.source, now))
   const isNews = applied.isNews || applied.isNewsOfSource
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
+}
+
+function applyOptOuts(
+  upsert: Upsert,
+  index: number,
+  { said }: MalformedAddress,
+  now: Date,
+  onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
+): { contactId?: string } {
+  const properties = optOutsOf(said.properties)
+  const { externalId, at } = said
+  const isKnown = lookUp(upsert.byExternalId, externalId) !== undefined
+  if (!isKnown || Object.keys(properties).length === 0) return {}
+  const record = { externalId, email: null, properties, at, companyDomain: null }
+  const { contactId } = applyRecord(upsert, index, record, now, onApplied)
+  return contactId === undefined ? {} : { contactId }
 }
 
 /** A merged contact's id, and a further one of a connected system, lead to the contact, which keeps its own. */
@@ -248,7 +276,8 @@ function markUnchanged(upsert: Upsert, results: RecordResult[]): void {
     state.isRowDirty = isEnriched
     state.isRecordDirty = upsert.kind !== 'import'
     events.length = 0
-    for (const index of indexes) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
+    const ofRecords = indexes.filter((index) => results[index]?.status !== 'failed')
+    for (const index of ofRecords) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
   }
 }
 

@@ -18,6 +18,7 @@ import {
   keysOf,
   openUpsert,
   type RecordResult,
+  recordIn,
   type Source,
   type Upsert,
 } from './apply-records.ts'
@@ -36,7 +37,9 @@ export async function writeRecords(
   records: readonly (IncomingRecord | ServiceError)[],
   onStored?: (tx: Tenant, written: Written) => Promise<void>,
 ): Promise<RecordResult[]> {
-  if (!onStored && records.every((record) => record instanceof ServiceError)) return records.map(failure)
+  const isNothing = (record: IncomingRecord | ServiceError) =>
+    record instanceof ServiceError && recordIn(record) === null
+  if (!onStored && records.every(isNothing)) return records.map((record) => failure(record as ServiceError))
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const states = await lockStates(tx, source.source, ...keysOf(records))
