@@ -9,7 +9,7 @@ import { parseTimestamp } from '../platform/time.ts'
 import { type Call, EMPTY_CALL } from '../sites/ingestion/call.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { Source } from '../sources/apply-records.ts'
-import { writeOptOutsOfUser } from '../sources/malformed-address.ts'
+import { writeOptOutsOfUser } from '../sources/write-opt-outs.ts'
 import type { Profile } from './connector.ts'
 
 /** The maximum number of links per profile. A person rarely has more than a few devices. */

@@ -12,7 +12,7 @@ import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { type IgnoredIds, unlessNobody } from '../platform/ids-of-nobody.ts'
 import { parseTimestamp } from '../platform/time.ts'
-import { MalformedAddress } from '../sources/malformed-address.ts'
+import { MalformedAddress } from '../sources/incoming-record.ts'
 import type { Field, Mapping } from './mapping.ts'
 import { type Body, openBody, type ParsedPaths } from './paths.ts'
 

@@ -1,6 +1,6 @@
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { MalformedAddress } from '../sources/malformed-address.ts'
+import { MalformedAddress } from '../sources/incoming-record.ts'
 import { applyMapping } from './apply-mapping.ts'
 import { type ClaimedBody, finishBody, type Outcome, releaseBody } from './bodies.ts'
 import type { HookRow } from './hook-object.ts'

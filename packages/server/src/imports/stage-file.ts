@@ -1,7 +1,7 @@
 import { findContactsByKeys } from '../contacts/bulk.ts'
 import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { recordIn } from '../sources/apply-records.ts'
+import { recordIn } from '../sources/incoming-record.ts'
 import { CHARACTERS_PER_CHUNK, type Chunk, chunksOf, ROWS_PER_CHUNK } from './chunks.ts'
 import { type Column, hasBothKeys, parseRow } from './columns.ts'
 import type { FileRow, RowSize } from './contact-rows.ts'

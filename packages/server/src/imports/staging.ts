@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { ServiceError } from '../platform/errors.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
-import { type IncomingRecord, recordIn } from '../sources/apply-records.ts'
-import { MalformedAddress } from '../sources/malformed-address.ts'
+import { type IncomingRecord, MalformedAddress, recordIn } from '../sources/incoming-record.ts'
 
 /** A row of the file, or its error. */
 export interface Row {

@@ -3,7 +3,6 @@ import { type AppliedWrite, applyWrite, blankContact, wantsEmail } from '../cont
 import { type ContactState, newState } from '../contacts/bulk.ts'
 import { changedEvents, createdEvent } from '../contacts/change.ts'
 import type { ContactRow } from '../contacts/contact-row.ts'
-import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
 import type { SourceWrite } from '../contacts/source-write.ts'
 import type { SystemEvent } from '../journal/append.ts'
@@ -11,22 +10,7 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
 import { newId } from '../platform/ids.ts'
-import { MalformedAddress, optOutsOf } from './malformed-address.ts'
-
-/** A validated record of a source. */
-export interface IncomingRecord {
-  /** The source's id for the contact; null if it has none (a row of a file). */
-  externalId: string | null
-  email: string | null
-  properties: PropertyChanges
-  raw?: unknown
-  /** When it was changed in the source. */
-  at: Date | null
-  /** Domain of the company to link a contact without one to. */
-  companyDomain: string | null
-  /** The source's id of the contact's company. */
-  companyKey?: string | null
-}
+import { type IncomingRecord, MalformedAddress, optOutsOf, recordIn } from './incoming-record.ts'
 
 /** The result of a record. */
 export type RecordResult =
@@ -77,12 +61,6 @@ export interface Applied {
 export function keysOf(records: readonly (IncomingRecord | ServiceError)[]): [externalIds: string[], emails: string[]] {
   const sound = records.flatMap((record) => recordIn(record) ?? [])
   return [sound.flatMap(({ externalId }) => externalId ?? []), sound.flatMap(({ email }) => email ?? [])]
-}
-
-/** What a record says, even if its address is malformed; null if it failed for another reason. */
-export function recordIn(record: IncomingRecord | ServiceError): IncomingRecord | null {
-  if (record instanceof MalformedAddress) return record.said
-  return record instanceof ServiceError ? null : record
 }
 
 /** Prepares an upsert of records whose contacts are locked. */

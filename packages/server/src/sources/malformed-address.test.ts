@@ -82,7 +82,7 @@ test('of a source, under an id that names nobody, or repeated among others of th
 test('of a connected system', async () => {
   const path = await connect(tenant)
   const { run_id } = await pulled(tenant, path)
-  const read = async (record: object, since: string) => {
+  const read = async (record: { email: string; properties: Record<string, unknown> }, since: string) => {
     system.pages = [{ contacts: [{ external_id: 'c1', ...record }] }]
     await tenant.call('POST', `${path}/reread`, {})
     return (await pulled(tenant, path, since)).run_id

@@ -8,9 +8,8 @@ import { recordCheck, recordList } from '../platform/http/records.ts'
 import { type IgnoredIds, ignoredId, namesNobody, nobodyDetail } from '../platform/ids-of-nobody.ts'
 import { isObject } from '../platform/is-object.ts'
 import { parseTimestamp } from '../platform/time.ts'
-import { type IncomingRecord, recordIn } from './apply-records.ts'
 import { CONNECTOR_KINDS } from './connectors.ts'
-import { MalformedAddress } from './malformed-address.ts'
+import { type IncomingRecord, MalformedAddress, recordIn } from './incoming-record.ts'
 
 /** Built-in sources, which pushes cannot use. */
 const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import', 'agent']

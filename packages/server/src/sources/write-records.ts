@@ -14,14 +14,13 @@ import {
   type Applied,
   applyRecords,
   type Contents,
-  type IncomingRecord,
   keysOf,
   openUpsert,
   type RecordResult,
-  recordIn,
   type Source,
   type Upsert,
 } from './apply-records.ts'
+import { type IncomingRecord, recordIn } from './incoming-record.ts'
 
 /**
  * Writes a source's records in one transaction with a fixed number of statements. Records are applied in order: a

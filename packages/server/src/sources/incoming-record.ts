@@ -1,11 +1,21 @@
-import { changeContact } from '../contacts/change.ts'
-import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { ruleBrokenBy } from '../contacts/consent.ts'
-import { lockByKey } from '../contacts/lock-by-key.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import { ServiceError } from '../platform/errors.ts'
-import type { Tenant } from '../platform/tenant.ts'
-import type { IncomingRecord, Source } from './apply-records.ts'
+
+/** A validated record of a source. */
+export interface IncomingRecord {
+  /** The source's id for the contact; null if it has none (a row of a file). */
+  externalId: string | null
+  email: string | null
+  properties: PropertyChanges
+  raw?: unknown
+  /** When it was changed in the source. */
+  at: Date | null
+  /** Domain of the company to link a contact without one to. */
+  companyDomain: string | null
+  /** The source's id of the contact's company. */
+  companyKey?: string | null
+}
 
 /**
  * The error of a record that fails for its address alone. Nothing of it is written but its opt-outs, to the contact that
@@ -24,25 +34,13 @@ export class MalformedAddress extends ServiceError {
   }
 }
 
+/** What a record says, even if its address is malformed; null if it failed for another reason. */
+export function recordIn(record: IncomingRecord | ServiceError): IncomingRecord | null {
+  if (record instanceof MalformedAddress) return record.said
+  return record instanceof ServiceError ? null : record
+}
+
 /** The properties that stop outreach. */
 export function optOutsOf(properties: PropertyChanges): PropertyChanges {
   return Object.fromEntries(Object.entries(properties).filter(([key, value]) => ruleBrokenBy(key, value) !== null))
-}
-
-/** Writes the opt-outs of a record that names its contact by the tenant's own id. */
-export async function writeOptOutsOfUser(
-  tenant: Tenant,
-  dependencies: WriteDependencies,
-  { source, kind }: Source,
-  userId: string,
-  { properties, at }: Pick<IncomingRecord, 'properties' | 'at'>,
-): Promise<void> {
-  const optOuts = optOutsOf(properties)
-  if (Object.keys(optOuts).length === 0) return
-  await changeContacts(tenant, dependencies, async (tx, log) => {
-    const contact = await lockByKey(tx, 'external_id', userId)
-    if (!contact) return
-    const write = { source, kind, properties: optOuts, isPartial: true, ...(at === null ? {} : { at }) }
-    await changeContact(tx, log, contact.stored ?? contact, write, dependencies.clock())
-  })
 }
