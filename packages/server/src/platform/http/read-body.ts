@@ -6,7 +6,7 @@ import type { TSchema } from 'typebox'
 import { shown } from '../characters.ts'
 import { ServiceError } from '../errors.ts'
 import { parseJsonBody } from './body-parts.ts'
-import { parseExactJson } from './json-body.ts'
+import { parseExactJson } from './exact-numbers.ts'
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -25,7 +25,7 @@ export async function readJsonBody(request: FastifyRequest, payload: Readable): 
   return text === '' ? undefined : parseJsonBody(text, schema, (warning) => void request.warnings.push(warning))
 }
 
-/** The same for routes that check every value themselves. Whole numbers beyond 2^53 are texts. */
+/** The same for routes that check every value themselves. Numbers that would lose digits are texts. */
 export async function readUncheckedJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
   const text = await readText(request, payload)
   return text === '' ? undefined : parseExactJson(text)

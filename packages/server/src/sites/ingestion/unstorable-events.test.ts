@@ -65,11 +65,12 @@ test('numbers in data keep their digits as text, and those that are too large ar
   expect(body.warnings).toEqual([
     'events[0].data.id was kept as text: as a number, it would lose digits.',
     'events[0].data.huge was left out: it is a number that is too large to be stored.',
+    'events[0].data.tiny was kept as text: as a number, it would lose digits.',
     'events[1].context.analytics_user_id was kept as text: as a number, it would lose digits.',
   ])
   const recorded = await events()
   expect(recorded).toMatchObject([{ event: 'e' }, { event: 'f', analytics_user_id: '1234567890123456789' }])
-  expect(recorded[0].data).toEqual({ id: '1234567890123456789', price: 0.1, tiny: 0 })
+  expect(recorded[0].data).toEqual({ id: '1234567890123456789', price: 0.1, tiny: '1e-400' })
 })
 
 test('neighboring numbers in data stay two values', async () => {

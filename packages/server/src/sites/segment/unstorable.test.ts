@@ -80,6 +80,30 @@ describe('numeric ids beyond 2^53', () => {
     ])
   })
 
+  test.each([
+    ['1.234567890123456781e18', '1.234567890123456789e18'],
+    ['12345678901234567.1', '12345678901234567.9'],
+    ['0.1234567890123456781', '0.1234567890123456789'],
+    ['1e-400', '2e-400'],
+  ])('or have an exponent or a fraction, are the digits that were sent, as every id: %s', async (one, other) => {
+    for (const id of [one, other]) {
+      const { body } = await send(
+        '/v1/batch',
+        `{"batch":[
+          {"type":"track","anonymousId":${id},"event":"seen","messageId":${id}},
+          {"type":"identify","userId":${id},"traits":{"of":"${id}"}},
+          {"type":"group","userId":${id},"groupId":${id}}]}`,
+      )
+      expect(body).toEqual(SUCCESS)
+    }
+    expect(await contacts()).toHaveLength(2)
+    for (const id of [one, other]) expect((await contactOf(id)).properties).toMatchObject({ of: id })
+    const seen = (await events()).map((each: { visitor_id: string }) => each.visitor_id)
+    expect(seen.toSorted()).toEqual([one, other])
+    const { companies } = (await tenant.call('GET', '/v1/companies')).body
+    expect(companies.map((company: { external_id: string }) => company.external_id).toSorted()).toEqual([one, other])
+  })
+
   test('that are too long are an error of the call, and a fraction is its shortest form', async () => {
     const long = await send('/v1/track', `{"userId":${'1'.repeat(400)},"event":"e"}`)
     expect([long.status, long.body.error.message]).toEqual([400, expect.stringMatching(/userId/)])

@@ -109,6 +109,7 @@ test('numbers that lose digits are kept as text, and those that are too large ar
     'events[0].data.id was kept as text: as a number, it would lose digits.',
     'events[0].data.next was kept as text: as a number, it would lose digits.',
     'events[0].data.huge was left out: it is a number that is too large to be stored.',
+    'events[0].data.tiny was kept as text: as a number, it would lose digits.',
     'events[0].data.list[0] was kept as text: as a number, it would lose digits.',
     'events[0].data.list[1] was left out: it is a number that is too large to be stored.',
   ])
@@ -116,7 +117,7 @@ test('numbers that lose digits are kept as text, and those that are too large ar
   expect(event.data).toEqual({
     id: '1234567890123456789',
     next: '-1234567890123456790',
-    tiny: 0,
+    tiny: '1e-400',
     zero: 0,
     list: ['9007199254740993', 1],
   })
@@ -125,16 +126,28 @@ test('numbers that lose digits are kept as text, and those that are too large ar
   expect(properties).not.toHaveProperty('balance')
 })
 
-test('two people whose numeric ids differ in the last digit are two contacts', async () => {
-  for (const digit of [1, 2]) {
+test.each([
+  ['1234567890123456781', '1234567890123456782'],
+  ['2.234567890123456781e18', '2.234567890123456789E18'],
+  ['12345678901234567.1', '12345678901234567.9'],
+])('two people whose numeric ids differ in the last digit are two contacts: %s', async (one, other) => {
+  for (const id of [one, other]) {
     const { body } = await send(
-      `{"visitor_id":"v${digit}","identify":{"external_user_id":123456789012345678${digit}},"events":[{"event":"e"}]}`,
+      `{"visitor_id":"v${id}","identify":{"external_user_id":${id}},"events":[{"event":"e"}]}`,
     )
     expect(body.warnings).toBeUndefined()
   }
   expect(await contacts()).toHaveLength(2)
-  const { body } = await tenant.call('POST', '/v1/identify', { user_id: '1234567890123456782' })
+  const { body } = await tenant.call('POST', '/v1/identify', { user_id: other })
   expect(body.created).toBe(false)
+})
+
+test('only numbers that a double does not hold become text: not prices, and not round numbers of any size', async () => {
+  const data = '"a":0.1,"b":49.9,"c":299060.17,"d":100000000000000000000,"e":1e21,"f":0.30000000000000004'
+  const { body } = await send(`{"visitor_id":"v","events":[{"event":"e","data":{${data}}}]}`)
+  expect(body.warnings).toBeUndefined()
+  const [event] = await events()
+  expect(event.data).toEqual({ a: 0.1, b: 49.9, c: 299060.17, d: 1e20, e: 1e21, f: 0.30000000000000004 })
 })
 
 test('thousands of values that cannot be stored cause at most 21 warnings', async () => {
