@@ -66,7 +66,7 @@ describe('a value that cannot be stored', () => {
       '{"a":"\\u0000","list":["x","\\ud800","y"],"deep":{"a\\u0000":1,"b":2},"__proto__":{"c":3},"kept":"\\u00e9"}'
     const { body, warnings } = parse(text, LEFT_OUT)
     expect(body).toEqual({ list: ['x', 'y'], deep: { b: 2 }, kept: 'é' })
-    const text1 = 'it contains a NUL character or a lone surrogate, which cannot be stored.'
+    const text1 = 'it contains a NUL character, a lone surrogate or bytes that are not UTF-8, which cannot be stored.'
     expect(warnings).toEqual([
       `a was left out: ${text1}`,
       `list[1] was left out: ${text1}`,

@@ -13,7 +13,7 @@ const PATH_LENGTH_MAX = 200
 /** Smaller numbers have fewer digits as a double. */
 const NORMAL_MIN = 2 ** -1022
 
-const UNSTORABLE = 'contains a NUL character or a lone surrogate, which cannot be stored'
+const UNSTORABLE = 'contains a NUL character, a lone surrogate or bytes that are not UTF-8, which cannot be stored'
 const TOO_DEEP = `is nested deeper than ${DEPTH_MAX} levels`
 const RESERVED = 'is a reserved name'
 const TOO_LARGE = 'is a number that is too large to be stored'
@@ -50,7 +50,7 @@ export function withFlawsOf<Copy extends object>(part: object, copy: Copy): Copy
 export function parseJsonBody(text: string, schema: TSchema = {}, warn: (text: string) => void = () => {}): unknown {
   const body = parseJson(text)
   // JSON in UTF-8 can contain a NUL or a lone surrogate only as an escape, so most bodies need no check of their strings.
-  const look: Look = { withStrings: text.includes('\\u'), hasZero: false }
+  const look: Look = { withStrings: text.includes('\\u') || !text.isWellFormed(), hasZero: false }
   const isWhole = isFlawless(body, 0, look)
   const exact = withExactNumbers(body, text, look.hasZero || !isWhole)
   if (isWhole && exact === body) return body

@@ -222,6 +222,18 @@ describe('a value that cannot be stored', () => {
     expect((await contactOf('u')).properties).toMatchObject({ plan: 'pro' })
   })
 
+  test('in a field that is not read is left out, of a call and of a batch', async () => {
+    const unread = '"integrations":{"All":true,"x":"\\u0000"},"channel":"\\ud800","_metadata":{"__proto__":1}'
+    const expected = ['integrations.x', 'channel', '_metadata.__proto__']
+    const single = await send('/v1/track', `{"userId":"u","event":"e",${unread}}`)
+    expect([single.status, single.body.warnings.map((text: string) => text.split(' ')[0])]).toEqual([200, expected])
+    const batch = await send('/v1/batch', `{"batch":[{"type":"track","userId":"u","event":"f",${unread}}]}`)
+    expect(batch.body.warnings.map((text: string) => text.split(' ')[0])).toEqual(
+      expected.map((name) => `batch[0].${name}`),
+    )
+    expect((await events()).map(({ event }: { event: string }) => event)).toEqual(['e', 'f'])
+  })
+
   test('in a call with a context shared by its batch still fails it', async () => {
     const { body } = await send(
       '/v1/batch',

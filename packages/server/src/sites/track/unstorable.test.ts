@@ -23,7 +23,7 @@ const send = (text: string) =>
   call(service, 'POST', '/track', { headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME }, body: text })
 const events = async () => (await tenant.call('GET', '/v1/events?sort_dir=asc&limit=100')).body.events
 const contacts = async () => (await tenant.call('GET', '/v1/contacts?limit=100')).body.contacts
-const CHARACTER = 'it contains a NUL character or a lone surrogate, which cannot be stored.'
+const CHARACTER = 'it contains a NUL character, a lone surrogate or bytes that are not UTF-8, which cannot be stored.'
 
 test('a NUL in a trait leaves out the identification and keeps the event', async () => {
   // The file from the field.
