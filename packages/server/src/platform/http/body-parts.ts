@@ -112,7 +112,7 @@ interface Place {
 
 /** A part of the body, or the whole. */
 interface Part {
-  fate: Fate | 'rejects'
+  fate: Fate
   place: Place | null
   flaws: ErrorDetail[]
 }
@@ -146,7 +146,9 @@ function repairValue(
   outer: Part,
 ): unknown {
   const fate = schema?.['x-unstorable']
-  if (fate === undefined) return repairWithin(run, value, exact, schema, place, outer)
+  // What must be an object and is none is invalid, whether it can be stored or not: its own part has nothing to keep.
+  const isMisplaced = fate === 'left-out' && schema?.type === 'object' && !isContainer(value)
+  if (fate === undefined || isMisplaced) return repairWithin(run, value, exact, schema, place, outer)
   const part: Part = { fate, place, flaws: [] }
   const repaired = repairWithin(run, value, exact, schema, place, part)
   if (part.flaws.length === 0) return repaired

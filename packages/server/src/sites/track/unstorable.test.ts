@@ -23,6 +23,7 @@ const send = (text: string) =>
   call(service, 'POST', '/track', { headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME }, body: text })
 const events = async () => (await tenant.call('GET', '/v1/events?sort_dir=asc&limit=100')).body.events
 const contacts = async () => (await tenant.call('GET', '/v1/contacts?limit=100')).body.contacts
+const UUID = /^[0-9a-f-]{36}$/
 const CHARACTER = 'it contains a NUL character, a lone surrogate or bytes that are not UTF-8, which cannot be stored.'
 
 test('a NUL in a trait leaves out the identification and keeps the event', async () => {
@@ -96,6 +97,79 @@ test('what cannot be stored in the context, the hash or the external contact id 
     'context.other.__proto__',
   ])
   expect(await events()).toMatchObject([{ event: 'kept', screen: '1x1' }])
+})
+
+test('a visitor, a session or a clock that cannot be stored is left out, and the events are kept', async () => {
+  const { status, body } = await send(
+    '{"visitor_id":"v\\u0000","session_id":"s\\ud800","sent_at":"\\u0000","__proto__":{"a":1},"x\\u0000":1,"events":[{"event":"kept"}]}',
+  )
+  expect([status, body.accepted]).toEqual([200, 1])
+  expect(body.warnings).toEqual([
+    `visitor_id was left out: ${CHARACTER}`,
+    `session_id was left out: ${CHARACTER}`,
+    `sent_at was left out: ${CHARACTER}`,
+    '__proto__ was left out: it is a reserved name.',
+    `the body has a key that was left out: ${CHARACTER}`,
+  ])
+  expect([body.visitor_id, body.session_id]).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)])
+  expect(await events()).toMatchObject([{ event: 'kept', visitor_id: body.visitor_id }])
+})
+
+test('an event is kept without a key beside its data that cannot be stored', async () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const { status, body } = await send(
+    `{"visitor_id":"v","events":[{"event":"a","__proto__":{"x":1},"b\\u0000":1},{"event":"b","deep":${deep}},{"event":"c"}]}`,
+  )
+  expect([status, body.accepted]).toEqual([200, 3])
+  expect(body.warnings).toEqual([
+    'events[0].__proto__ was left out: it is a reserved name.',
+    `events[0] has a key that was left out: ${CHARACTER}`,
+    'events[1].deep was left out: it is nested deeper than 32 levels.',
+  ])
+  expect((await events()).map(({ event }: { event: string }) => event)).toEqual(['a', 'b', 'c'])
+})
+
+test.each([
+  ['{"event":"a\\u0000"}', 'events[0].event'],
+  ['{"event":"a","event_id":"\\u0000"}', 'events[0].event_id'],
+  ['{"event":"a","timestamp":"2026-01-31T08:00:00\\ud800Z"}', 'events[0].timestamp'],
+  ['{"event":"a","x":1}', 'events[0].x'],
+  ['"\\u0000"', 'events[0]'],
+  [`${'['.repeat(100)}${']'.repeat(100)}`, 'events[0]'],
+])(
+  'but an event whose name, id or time cannot be stored is malformed: 400, none is recorded: %#',
+  async (event, path) => {
+    const { status, body } = await send(`{"visitor_id":"v","events":[${event},{"event":"good"}]}`)
+    expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
+    expect(await events()).toEqual([])
+  },
+)
+
+test('a list of events that is nested too deep is 400, even beside an identification', async () => {
+  const { status } = await send(`{"identify":{"external_user_id":"u"},"events":${'['.repeat(100)}${']'.repeat(100)}}`)
+  expect(status).toBe(400)
+  expect(await contacts()).toEqual([])
+})
+
+test('an external_contact_id may be a number, and one that cannot be used is ignored with a warning', async () => {
+  const known = await tenant.call('POST', '/v1/identify', { user_id: '5' })
+  const long = await tenant.call('POST', '/v1/identify', { user_id: '1234567890123456781' })
+  for (const [id, visitor] of [['5', 'p'], ['1234567890123456781', 'q']] as const) {
+    const { status, body } = await send(`{"visitor_id":"${visitor}","external_contact_id":${id},"events":[{"event":"${visitor}"}]}`)
+    expect([status, body.warnings]).toEqual([200, undefined])
+  } // biome-ignore format: a list
+  expect(await events()).toMatchObject([
+    { event: 'p', internal_contact_id: known.body.contact_id },
+    { event: 'q', internal_contact_id: long.body.contact_id },
+  ])
+  for (const id of ['{"a":1}', '["5"]', '""', `"${'x'.repeat(201)}"`]) {
+    const { status, body } = await send(`{"visitor_id":"w","external_contact_id":${id},"events":[{"event":"w"}]}`)
+    expect([status, body.accepted, body.warnings]).toEqual([
+      200,
+      1,
+      ['external_contact_id was ignored: it must be a string of 1 to 200 characters.'],
+    ])
+  }
 })
 
 test('numbers that lose digits are kept as text, and those that are too large are left out', async () => {
