@@ -45,10 +45,7 @@ const COMMON_SUBJECTS = 'ooo|away|vacation|holiday|urlaub|vacances|vacaciones|fe
 const TAGS = String.raw`^(?:\[[^\]]{1,40}\] ?)*`
 const TAGGED = new RegExp(String.raw`${TAGS}\[(?:${SUBJECTS})\]`, 'iu')
 const NAMED = new RegExp(`${TAGS}(?:${SUBJECTS})(?: auto ?reply| reply)? ?[:：]`, 'iu')
-const NAMED_ANSWER = new RegExp(
-  `${TAGS}(?:${SUBJECTS}|${COMMON_SUBJECTS})(?: auto ?reply| reply)? ?[:：]`,
-  'iu',
-)
+const NAMED_ANSWER = new RegExp(`${TAGS}(?:${SUBJECTS}|${COMMON_SUBJECTS})(?: auto ?reply| reply)? ?[:：]`, 'iu')
 /** Nothing follows, or how long it lasts, or who is away. What people write about goes on in words. */
 const UNNAMED_ANSWER = new RegExp(
   String.raw`${TAGS}(?:${SUBJECTS})(?: auto ?reply| reply)?(?:$| ?[-–—|(,.!]| (?:until|till|from|bis|vom|jusqu['’]au|hasta|fino|tot|t/m|\d))`,
