@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isConsent, ruleBrokenBy } from './consent.ts'
 import type { ContactRow } from './contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
+import { optOutWinner, type Winner } from './opt-out-winner.ts'
 import { optOutsIn, withoutReleases, withSayers } from './opt-outs.ts'
 import { mergeProperties, type Properties, requireFewKeys } from './properties.ts'
 import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
@@ -28,7 +29,6 @@ export interface AppliedWrite {
 }
 
 type Provenance = Record<string, { source: string; updated_at: string }>
-type Winner = { value: Properties[string]; source: string; updated_at: string }
 
 /** Whether a write would set the contact's email, if no other contact has it. */
 export function wantsEmail(before: ContactRow, write: SourceWrite): write is SourceWrite & { email: string } {
@@ -41,9 +41,10 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
  * Computes the result of a write to a contact, without touching the database. The latest write wins among sources that
  * may replace each other's values (see source-trust.ts); pages cannot change protected properties; once one value of
  * the first touch is written, it can be changed and completed only by hand. A null removes the source's value, and the
- * newest value of another source replaces it; by hand, a null removes the key.
+ * newest value of another source replaces it; by hand, a null removes the key. Opt-outs have a rule of their own, see
+ * opt-out-winner.ts.
  *
- * Whether a key is ignored depends on the source of its value, never on the value itself, so that no one can confirm a
+ * Whether a key is ignored depends on the source of its value, never on the value itself, so that no page can confirm a
  * guess. @param records the sources' current records. @param email the contact's email after this write. @throws
  * ServiceError 400 if there would be too many properties, 413 `contact_too_large`.
  */
@@ -185,7 +186,13 @@ function winnersOf(
       outranked.push(key)
       continue
     }
-    if (value !== null) {
+    const written = { key, value, before: isKnown ? properties[key] : undefined, writtenBy: current?.source }
+    const optOut = optOutWinner(written, write, others, entry)
+    if (optOut === 'kept') {
+      outranked.push(key)
+    } else if (optOut !== null) {
+      winners.push([key, optOut])
+    } else if (value !== null) {
       const isBlank = !isKnown || properties[key] === ''
       const isOwn = current?.source === write.source
       const replaces = mayReplace(write.kind, kindOf(current?.source, records)) && !write.yields?.has(key)

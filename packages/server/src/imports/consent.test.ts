@@ -130,17 +130,17 @@ test('an unexpected word in a column of consent fails no row', async () => {
   expect(await decidingProperty('late@acme.example')).toBe('opted_out')
 })
 
-test('a blank cell, or a no under another name, does not undo an opt-out; a newer no under the same name does, and is counted', async () => {
+test('no file undoes what a person or a system has said: a blank cell, a no, or a no under another name', async () => {
   await tenant.contact('blank@acme.example', { opted_out: true })
   await tenant.contact('other@acme.example', { has_opted_out_of_email: true })
   await tenant.contact('same@acme.example', { opted_out: true })
   const text = 'email,opted_out\nblank@acme.example,\nother@acme.example,false\nsame@acme.example,false\n'
   const found = await previewed(text)
-  expect(found.consent).toMatchObject({ silenced: 0, still_silent: 2, released: 1 })
+  expect(found.consent).toMatchObject({ silenced: 0, still_silent: 3, released: 0 })
   await act(tenant, found, 'start', 'completed')
   expect(await decidingProperty('blank@acme.example')).toBe('opted_out')
   expect(await decidingProperty('other@acme.example')).toBe('has_opted_out_of_email')
-  expect(await decidingProperty('same@acme.example')).toBe(null)
+  expect(await decidingProperty('same@acme.example')).toBe('opted_out')
 })
 
 test('an import in progress has no counts until its preview is computed', async () => {
