@@ -8,7 +8,8 @@ import { INSTALLATION_TABLE } from '../platform/clickhouse/installation.ts'
 import { missingTables, unknownTables } from '../platform/clickhouse/tables.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
-import { missingObjects, ownerOfTables } from '../platform/postgres/schema.ts'
+import { missingParts } from '../platform/postgres/parts.ts'
+import { ownerOfTables } from '../platform/postgres/schema.ts'
 import { SCHEMA } from './migrations.ts'
 
 /**
@@ -49,8 +50,8 @@ function unknown(place: { directory: string } | { store: 'PostgreSQL' | 'ClickHo
 }
 
 /** Checks that PostgreSQL has everything that this version needs. @throws ServiceError `missing_tables`. */
-export async function requireAllOfPostgres(query: Parameters<typeof missingObjects>[0]): Promise<void> {
-  requireNone('PostgreSQL', await missingObjects(query, SCHEMA))
+export async function requireAllOfPostgres(query: Parameters<typeof missingParts>[0]): Promise<void> {
+  requireNone('PostgreSQL', await missingParts(query, SCHEMA))
 }
 
 /** The same for ClickHouse. @throws ServiceError `missing_tables`. */
