@@ -827,6 +827,7 @@ export interface SavedViews {
 
 export interface SchemaFingerprint {
   fingerprint: string;
+  parts: Json;
   single: Generated<boolean>;
 }
 
