@@ -11,7 +11,7 @@ import { IGNORED_ID, ignoredId, isIgnoredId, namesNobody } from '../platform/ids
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
-import type { IncomingRecord } from '../sources/apply-records.ts'
+import { type IncomingRecord, MalformedAddress } from '../sources/incoming-record.ts'
 import { removeSourceRecords } from '../sources/remove-records.ts'
 import { namedRecord, parseRecord } from '../sources/requests.ts'
 import { writeRecords } from '../sources/write-records.ts'
@@ -109,7 +109,10 @@ export async function writePage(
 /** A blank address counts as none; a malformed one is the record's error. */
 function toRecord({ company_id, email: sentEmail, ...record }: ContactRecord): IncomingRecord | ServiceError {
   const email = sentEmail?.trim() ?? ''
-  if (email !== '' && parseEmail(email) === null) return malformedEmail(email)
+  if (email !== '' && parseEmail(email) === null) {
+    const said = parseRecord(record)
+    return said instanceof ServiceError ? malformedEmail(email) : new MalformedAddress(malformedEmail(email), said)
+  }
   const parsed = parseRecord({ ...record, ...(email === '' ? {} : { email }) })
   return parsed instanceof ServiceError ? parsed : { ...parsed, companyKey: company_id ?? null }
 }

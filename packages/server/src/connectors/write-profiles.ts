@@ -9,6 +9,7 @@ import { parseTimestamp } from '../platform/time.ts'
 import { type Call, EMPTY_CALL } from '../sites/ingestion/call.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { Source } from '../sources/apply-records.ts'
+import { writeOptOutsOfUser } from '../sources/write-opt-outs.ts'
 import type { Profile } from './connector.ts'
 
 /** The maximum number of links per profile. A person rarely has more than a few devices. */
@@ -47,6 +48,11 @@ export async function writeProfiles(
     }
     // Its only key was an id that names nobody.
     else written[index] = failure(validationError([{ path: 'the person', message: result.warnings.join(' ') }]))
+  }
+  for (const profile of profiles) {
+    const { userId, email, properties } = profile
+    if (userId === null || email === null || parseEmail(email) !== null) continue
+    await writeOptOutsOfUser(tenant, services, writer, userId, { properties, at: timeOf(profile, services.clock()) })
   }
   const changes = [...contactIds].map(([index, contactId]) => ({ index, contactId }))
   // Every process uses the same order, which prevents deadlocks.

@@ -59,7 +59,7 @@ const NEUTRAL: ReadonlySet<Role | null> = new Set<Role>([
   'status',
   'tags',
 ])
-const MAIL: ReadonlySet<Role | null> = new Set<Role>(['mail', 'newsletter', 'marketing'])
+const MAIL: ReadonlySet<Role | null> = new Set<Role>(['mail', 'mailing', 'newsletter', 'marketing'])
 const AGREEMENT: ReadonlySet<Role | null> = new Set<Role>(['agree', 'opted_in', 'mailable'])
 const OPT_OUT: ReadonlySet<Role | null> = new Set<Role>(['out', 'complained', 'bounced', 'listed'])
 
@@ -79,8 +79,10 @@ function judge(roles: Roles, isPath: boolean): Phrase {
   // `unsubscribe_url` is not an opt-out, and `consent_date` neither consent nor the lack of it.
   const isOptOut = kind === 'opted_out' || kind === 'bounced'
   const after = roles.slice(head + 1)
-  if (after.includes('thing') || (!isOptOut && after.includes('detail'))) return NOTHING
-  return { kind: has('other') && !isAboutMail ? 'other' : kind, isExact }
+  if (after.includes('thing')) return NOTHING
+  if (has('other') && !isAboutMail) return { kind: 'other', isExact }
+  if (!isOptOut && after.includes('detail')) return NOTHING
+  return { kind, isExact }
 }
 
 interface Found {
@@ -102,9 +104,11 @@ function areOnly(roles: Roles, ...wanted: Role[]): boolean {
   )
 }
 
+const NEGATIONS: ReadonlySet<Role> = new Set<Role>(['do_not', 'no', 'not'])
+
 /** "Do not email", "no newsletter", "not subscribed", "Werbung nicht erlaubt"; "never bounced" is the opposite. */
 function negated(roles: Roles): Found | null {
-  const at = roles.findIndex((role) => role === 'do_not' || role === 'no')
+  const at = roles.findIndex((role) => role !== null && NEGATIONS.has(role))
   if (at === -1) return null
   const isExact = !roles.includes(null)
   const optOut = (head: number): Found => ({ kind: 'opted_out', head, isExact })
@@ -112,13 +116,16 @@ function negated(roles: Roles): Found | null {
   for (const [index, role] of [...roles.entries()].slice(at + 1)) {
     if (AGREEMENT.has(role)) return optOut(index)
     if (OPT_OUT.has(role)) return { kind: 'allowed', head: index, isExact }
-    if (MAIL.has(role) || role === 'contact' || role === 'other') {
+    if (roles[at] === 'not' && MAIL.has(role)) continue
+    if (role === 'contacted' && !isAsked) return null
+    if (MAIL.has(role) || role === 'contact' || role === 'contacted' || role === 'other') {
+      if (roles[at] === 'not' && index > at + 1) return null
       // "No email address" is a contact without one. An unknown word may be what there is none of.
       const isClear = roles[at] === 'do_not' || (isExact && !roles.includes('address'))
       return isClear ? optOut(index) : null
     }
     if (role === 'may' || role === 'like' || role === 'send') isAsked = true
-    else if (role !== 'filler' && role !== 'do_not' && role !== 'no') return null
+    else if (role !== 'filler' && (role === null || !NEGATIONS.has(role))) return null
   }
   if (!isAsked || !isExact) return null
   if (roles.some((role) => MAIL.has(role) || AGREEMENT.has(role))) return optOut(at)
@@ -138,7 +145,7 @@ function optOutIn(roles: Roles, isPath: boolean): Found | null {
   const bounced = find('bounced')
   if (bounced !== -1) return { kind: 'bounced', head: bounced, isExact }
   // Among other words than these, they are about something else.
-  const about = ['mail', 'newsletter', 'marketing', 'contact', 'gdpr', 'other'] as const
+  const about = ['mail', 'mailing', 'newsletter', 'marketing', 'contact', 'gdpr', 'other'] as const
   for (const [kind, role, beside] of ONLY_AMONG_KNOWN) {
     const head = find(role)
     if (head === -1 || (beside && !has(...beside))) continue
@@ -151,8 +158,9 @@ function optOutIn(roles: Roles, isPath: boolean): Found | null {
 /** Kinds by a word, and one of the words that must be beside it. */
 const ONLY_AMONG_KNOWN: readonly (readonly [Kind, Role, readonly Role[] | null])[] = [
   ['opted_out', 'listed', null],
-  ['opted_out', 'disabled', ['mail', 'newsletter', 'marketing']],
-  ['opted_out', 'excluded', ['mail', 'newsletter', 'marketing', 'campaign']],
+  ['opted_out', 'disabled', ['mail', 'mailing', 'newsletter', 'marketing']],
+  ['opted_out', 'excluded', ['mail', 'mailing', 'newsletter', 'marketing', 'campaign']],
+  ['opted_out', 'flag', ['mail', 'mailing', 'newsletter', 'marketing']],
   ['bounced', 'cleaned', null],
   ['bounced', 'bounce', ['detail']],
   ['bounced', 'bad', ['mail']],
@@ -163,8 +171,8 @@ const ONLY_AMONG_KNOWN: readonly (readonly [Kind, Role, readonly Role[] | null])
 function agreementIn(roles: Roles): Found | null {
   const find = (...wanted: Role[]) => roles.findIndex((role) => role !== null && wanted.includes(role))
   const has = (...wanted: Role[]) => find(...wanted) !== -1
-  const isAboutMail = has('mail', 'newsletter', 'marketing', 'gdpr', 'send', 'other') || isContacted(roles)
-  const about = ['mail', 'newsletter', 'marketing', 'gdpr', 'send', 'contact', 'other'] as const
+  const isAboutMail = has('mail', 'mailing', 'newsletter', 'marketing', 'gdpr', 'send', 'other') || isContacted(roles)
+  const about = ['mail', 'mailing', 'newsletter', 'marketing', 'gdpr', 'send', 'contact', 'contacted', 'other'] as const
   const isExact = areOnly(roles, 'agree', 'opted_in', 'may', 'like', ...about)
   const agreed = find('agree', 'opted_in')
   if (agreed !== -1) {
@@ -173,22 +181,20 @@ function agreementIn(roles: Roles): Found | null {
   }
   if (!isExact) return null
   // What concerns calls or notifications alone is no consent: `push_enabled`.
-  if (has('may', 'like', 'send') && (has('mail', 'newsletter', 'marketing') || isContacted(roles))) {
+  if (has('may', 'like', 'send') && (has('mail', 'mailing', 'newsletter', 'marketing') || isContacted(roles))) {
     const head = Math.max(find('may'), find('like'), find('send'))
     return { kind: has('may') || (has('send') && has('marketing')) ? 'agreed' : 'allowed', head, isExact }
   }
   const status = find('status')
-  if (status === -1 || !areOnly(roles, 'mail', 'marketing', 'newsletter', 'gdpr')) return null
-  const isSubscribed = has('marketing') || (has('subscription') && has('mail', 'newsletter'))
+  if (status === -1 || !areOnly(roles, 'mail', 'mailing', 'marketing', 'newsletter', 'gdpr')) return null
+  const isSubscribed = has('marketing') || (has('subscription') && has('mail', 'mailing', 'newsletter'))
   return isSubscribed ? { kind: 'agreed', head: status, isExact } : null
 }
 
 /** Whether "contact" is what one may do, rather than the name of the record. */
 function isContacted(roles: Roles): boolean {
-  return (
-    roles.includes('contact') &&
-    roles.indexOf('contact') > roles.findIndex((role) => role === 'may' || role === 'like' || role === 'agree')
-  )
+  const asked = roles.findIndex((role) => role === 'may' || role === 'like' || role === 'agree')
+  return roles.includes('contacted') || roles.lastIndexOf('contact') > asked
 }
 
 /** Names that may also mean something else. */
@@ -198,14 +204,15 @@ function vagueIn(roles: Roles): Found | null {
   if (has('withdrawn') && areOnly(roles, 'withdrawn')) return found('withdrawn', 'withdrawn')
   if (has('mailable') && areOnly(roles, 'mailable')) return found('allowed', 'mailable')
   if (has('good') && has('mail') && areOnly(roles, 'good', 'mail')) return found('deliverable', 'good')
-  if (!areOnly(roles, 'mail', 'newsletter', 'marketing', 'gdpr')) return null
+  if (!areOnly(roles, 'mail', 'mailing', 'newsletter', 'marketing', 'gdpr')) return null
   if (has('newsletter')) return found('allowed', 'newsletter')
   if (has('gdpr') && has('status')) return found('allowed', 'gdpr')
   if (has('marketing') && has('mail', 'preferences')) return found('allowed', 'marketing')
   if (has('mail') && has('status')) return found(has('subscription', 'list') ? 'status' : 'deliverable', 'status')
   if (has('mail') && has('subscription')) return found('status', 'subscription')
   if (has('mail') && has('campaign')) return found('status', 'campaign')
-  if (has('mail', 'marketing', 'gdpr')) return null
+  // `MailingState` is a part of an address, and may be Nebraska: NE.
+  if (has('mail', 'marketing', 'gdpr') || (has('mailing') && !has('status'))) return null
   if (has('status')) return found('status', 'status')
   return has('tags') ? found('tags', 'tags') : null
 }

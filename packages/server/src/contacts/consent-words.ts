@@ -5,7 +5,7 @@
 export type Role =
   /** An opt-out. */
   | 'out'
-  /** An opt-out too, but other things than mail have such lists. */
+  /** An opt-out too, but such words have other meanings: a list of other things, or signing out. */
   | 'listed'
   | 'bounced'
   /** As Mailchimp's exports say it. */
@@ -18,8 +18,13 @@ export type Role =
   /** `do not`, which is always followed by what not to do; `no` may also be a number. */
   | 'do_not'
   | 'no'
+  /** Of words for mail, only what the person agreed to can be `not`: `non_marketing` is something else. */
+  | 'not'
   | 'contact'
+  | 'contacted'
   | 'mail'
+  /** Also the address of letters. */
+  | 'mailing'
   | 'newsletter'
   | 'marketing'
   | 'gdpr'
@@ -61,17 +66,17 @@ export type Role =
 const WORDS: Readonly<Record<Role, string>> = {
   out: `
     optout optouts optedout optsout optingout unsubscribed unsubscribe unsubscribes unsubscribing unsubscription unsub
-    unsubs dnc dne abgemeldet abmeldung abmelden abbestellt abbestellung ausgetragen werbesperre werbewiderspruch mailsperre
-    newslettersperre désabonné désabonnée désabonnés désabonnement désinscrit désinscrite désinscription dadodebaja
-    dadadebaja desuscrito desuscrita desuscripción descadastrado descadastrada descadastro desinscrito desinscrita
-    desinscrição disiscritto disiscritta disiscrizione uitgeschreven uitschrijving afgemeld afmelding avregistrerad
-    avprenumererad avanmäld afmeldt avmeldt frameldt frabedt markkinointikielto suoramarkkinointikielto wypisany wypisana
-    wypisano odhlášen odhlášena odhlášeno odhlášení odhlášený leiratkozott leiratkozás dezabonat dezabonată dezabonare
-    abonelikiptali abonelikiptal listedençıktı отписан отписана отписался отписалась отписка отписки відписаний відписана
-    відписався відписалася відписка оптаут 配信停止 購読解除 登録解除 オプトアウト 退订 退訂 取消订阅 取消訂閱 拒收 수신거부 구독취소 수신거절`,
+    unsubs werbesperre werbewiderspruch mailsperre newslettersperre désabonné désabonnée désabonnés désabonnement désinscrit
+    désinscrite désinscription dadodebaja dadadebaja desuscrito desuscrita desuscripción descadastrado descadastrada
+    descadastro desinscrito desinscrita desinscrição disiscritto disiscritta disiscrizione avprenumererad markkinointikielto
+    suoramarkkinointikielto leiratkozott leiratkozás dezabonat dezabonată dezabonare abonelikiptali abonelikiptal listedençıktı
+    отписан отписана отписался отписалась відписаний відписана відписався відписалася оптаут 配信停止 購読解除 登録解除
+    オプトアウト 退订 退訂 取消订阅 取消訂閱 拒收 수신거부 구독취소 수신거절`,
   listed: `
-    suppressed suppression suppressions suppressionlist blacklist blacklisted blocklist blocklisted denylist denylisted baja
-    bajas robinson robinsonliste robinsonlist listarobinson`,
+    suppressed suppression suppressions suppressionlist blacklist blacklisted blocklist blocklisted denylist denylisted
+    robinsonliste robinsonlist listarobinson dnc dne baja bajas abgemeldet abmeldung abmelden abbestellt abbestellung
+    ausgetragen uitgeschreven uitschrijving afgemeld afmelding avregistrerad avanmäld afmeldt avmeldt frameldt frabedt wypisany
+    wypisana wypisano odhlášen odhlášena odhlášeno odhlášení odhlášený отписка отписки відписка`,
   bounced: `
     bounced hardbounced hardbounce hardbounces bouncehard bounceshard bouncedhard bouncing bounceback unzustellbar`,
   cleaned: 'cleantime cleancampaigntitle cleancampaignid',
@@ -84,17 +89,20 @@ const WORDS: Readonly<Record<Role, string>> = {
   do_not: `
     donot dont doesnot doesnt never nolonger nicht nichtmehr niet inte ikke não ne pas nepas не не älä nevolat nie 不 请勿 請勿`,
   no: `
-    no not stop kein keine keinen keiner sin sem senza sans zonder geen ingen inga inget ej ei bez без нет ні pasde plusde
-    non nessun nessuna nincs nem fără nu`,
+    no stop kein keine keinen keiner sin sem senza sans zonder geen ingen inga inget ej ei bez без нет ні pasde plusde
+    nessun nessuna nincs nem fără nu`,
+  not: 'not non',
   contact: `
-    contact contacts contacted contacting disturb solicit solicitation market write approach mm kontaktieren kontaktiert
-    anschreiben contacter contacté contactar contattare contacteren benaderen kontakta kontakte kontaktować kontaktovat
+    contact contacts disturb solicit solicitation market write approach mm kontaktieren
+    anschreiben contacter contactar contattare contacteren benaderen kontakta kontakte kontaktować kontaktovat
     писать связываться звязуватися 連絡 联系 聯繫 연락`,
+  contacted: 'contacted kontaktiert contacté',
   mail: `
     email emails mail mails emailing emailings mailto correo correos correoelectrónico courriel courriels correio eposta
     sähköposti epost почта письма письмо листи メール 邮件 郵件 메일 이메일`,
+  mailing: 'mailing',
   newsletter: `
-    newsletter newsletters mailinglist mailinglists mailing mailings rundbrief infomail infolettre lettredinformation boletín
+    newsletter newsletters mailinglist mailinglists mailings rundbrief infomail infolettre lettredinformation boletín
     boletines boletim nieuwsbrief nieuwsbrieven nyhetsbrev nyhedsbrev uutiskirje biuletyn biuletynu newslettera newsletteru
     zpravodaj hírlevél bülten buletin рассылка рассылки рассылку розсилка розсилки メルマガ メールマガジン ニュースレター 电子报 電子報
     뉴스레터`,
@@ -104,12 +112,12 @@ const WORDS: Readonly<Record<Role, string>> = {
     marknadsföring markedsføring реклама рекламы реклами 広告 广告 廣告 광고`,
   gdpr: 'gdpr dsgvo rgpd lgpd',
   agree: `
-    consent consents consented consenting permission permissions permitted subscribed subscribe subscribes optstatus
+    consent consents consented consenting permission permitted subscribed subscribe subscribes optstatus
     einwilligung einverständnis zustimmung consentement consentimiento consentimento consenso toestemming samtycke samtykke
     suostumus zgoda souhlas súhlas hozzájárulás consimțământ согласие згода 同意 동의 abonniert abonné abonnée suscrito
     suscrita iscritto iscritta geabonneerd подписан підписаний 購読 订阅 訂閱 구독`,
   opted_in: 'optin optins optedin optsin optingin optinstatus',
-  may: 'accepts accept allow allows allowed can may receive receives want wants',
+  may: 'permissions accepts accept allow allows allowed can may receive receives want wants',
   like: `
     ok okay given granted erteilt enabled signup signedup abo abonnement anmeldung angemeldet erwünscht erlaubt inscrit inscrite inscrito inscrita
     ingeschreven aangemeld tilmeldt påmeldt zapisany autorisé permitido autorizado recevoir recibir receber ricevere ontvangen`,
@@ -137,16 +145,16 @@ const WORDS: Readonly<Record<Role, string>> = {
   elsewhere: `
     enrichment cookie cookies analytics personalization personalisation recording autorenew autorenewal renewal arbitration
     insurance training ads advertising retargeting sale sell selling trial beta payment payments cheque invoice card page
-    session visit directory leaderboard`,
+    pages session sessions visit visits directory leaderboard`,
   thing: `
     url uri link links href label title count counts rate ratio percent percentage pct template token hash key level language
     locale version form button footer html copy policy landingpage endpoint webhook plan id ids noof`,
   detail: `
-    at on date time timestamp ts datetime datum fecha reason other cause source mode method updated changed since grund motif motivo 日 日時 날짜`,
+    at on date time timestamp ts type datetime datum fecha reason other cause source mode method updated changed since grund motif motivo 日 日時 날짜`,
   filler: `
     hs hubspot salesforce sfdc sf mailchimp klaviyo shopify pipedrive intercom activecampaign brevo sendinblue marketo mkto
     zoho dynamics pardot pi customerio cio mailjet braze drip omnisend iterable wix outreach salesloft apollo crm people
-    person customer user users member profile lead properties property traits attributes attribute attr custom field fields
+    person customer user member profile lead properties property traits attributes attribute attr custom field fields
     customfield meta metadata x cf udf info data c pc value values flag enum legacy old bool boolean raw is has was
     been be being of from for to the a an me them us you global globally all everything processing message messages
     material materials product yesno yn truefalse jaja janein ouinon sino it de la le les der die das den des du del

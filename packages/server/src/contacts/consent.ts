@@ -37,6 +37,12 @@ export function isConsent(name: string): boolean {
   return kind !== null && !WITH_OTHER_MEANINGS.has(kind)
 }
 
+/** Whether some value of a property stops outreach. Names that may also mean something else count. */
+export function maySilence(name: string): boolean {
+  const { kind } = phraseOf(name)
+  return kind !== null && kind !== 'other' && kind !== 'withdrawn'
+}
+
 /**
  * The rule of outreach that a property breaks; null if it stops nothing. What other systems write is a flag, a number, a
  * date or a word, and a form's checkbox sends `on`: an opt-out counts unless it is clearly none, and an agreement only if

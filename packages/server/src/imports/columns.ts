@@ -5,7 +5,7 @@ import { type ErrorDetail, ServiceError, validationError } from '../platform/err
 import { isStorableText } from '../platform/http/json-body.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { type IgnoredIds, ignoredId, namesNobody } from '../platform/ids-of-nobody.ts'
-import type { IncomingRecord } from '../sources/apply-records.ts'
+import { type IncomingRecord, MalformedAddress } from '../sources/incoming-record.ts'
 import { parseCompany } from '../sources/requests.ts'
 import { contentOf, emailOf } from './cells.ts'
 import { type FileRow, fits, type RowSize } from './contact-rows.ts'
@@ -104,8 +104,11 @@ export function parseRow(
   details.push(...checkProperties(properties))
   const { domain, detail } = parseCompany(properties.company_domain)
   if (detail) details.push(detail)
-  if (details.length > 0) return { record: validationError(details), warnings: [] }
-  return { record: { externalId, email, properties, at: null, companyDomain: domain }, warnings }
+  const record = { externalId, email, properties, at: null, companyDomain: domain }
+  if (details.length === 0) return { record, warnings }
+  const error = validationError(details)
+  const isForAddress = externalId !== null && details.every(({ path }) => path === 'email')
+  return { record: isForAddress ? new MalformedAddress(error, record) : error, warnings: [] }
 }
 
 const KEYS = ['email', 'external_id']
@@ -143,6 +146,6 @@ function toValue(
     return { value, warning: { code: 'kept_as_text', message } }
   }
   // What says that a person must not get mail is stored in whatever words.
-  if (problem === undefined || isConsent(property)) return { value }
+  if (problem === undefined || isConsent(property) || ruleBrokenBy(property, value) !== null) return { value }
   return { value, detail: { path: `properties.${shown(property)}`, message: problem } }
 }

@@ -81,6 +81,14 @@ describe('the preview says how many contacts the import silences, and by which c
       ['Person - Marketing status'],
     ],
     ['another spelling', 'email,doNotEmail\nd@acme.example,x\n', 'd@acme.example', ['doNotEmail']],
+    ['a plain column of agreement', 'email,Subscribed\ns@acme.example,no\n', 's@acme.example', ['Subscribed']],
+    ['consent', 'email,Consent\ns@acme.example,No\n', 's@acme.example', ['Consent']],
+    ['a mailing list', 'email,Mailing List\ns@acme.example,No\n', 's@acme.example', ['Mailing List']],
+    ['a complaint', 'email,Complaint\ns@acme.example,yes\n', 's@acme.example', ['Complaint']],
+    ['a block', 'email,Blocked\ns@acme.example,yes\n', 's@acme.example', ['Blocked']],
+    ['German', 'email,Kein Newsletter\ns@acme.example,ja\n', 's@acme.example', ['Kein Newsletter']],
+    ['an accent', 'email,Émail opt out\ns@acme.example,1\n', 's@acme.example', ['Émail opt out']],
+    ['tags', 'email,Tags\ns@acme.example,unsubscribed\n', 's@acme.example', ['Tags']],
     ['German Excel', 'email;Opt-Out\nw@acme.example;WAHR\n', 'w@acme.example', ['Opt-Out']],
   ])('%s', async (_, text, email, properties) => {
     const found = await previewed(text)
@@ -109,6 +117,21 @@ describe('the preview says how many contacts the import silences, and by which c
       released: 0,
       columns: [{ column: 1, property: 'Email Opt Out', contacts: 1_001 }],
     })
+  })
+
+  test.each([
+    ['email,Subscribed,Tags\na@acme.example,yes,"vip, London"\nb@acme.example,weekly,unsubscribe page\n'],
+    ['email,subscribed_plan,blocked_by_manager,bounce_rate\na@acme.example,no,true,0.3\n'],
+    ['email,consent_text,newsletter_signup_url,unsubscribed_at\na@acme.example,no,no,\n'],
+  ])('%j silences nobody', async (text) => {
+    expect((await previewed(text)).consent).toEqual({ silenced: 0, still_silent: 0, released: 0, columns: [] })
+  })
+
+  test('a word that a later row has in a column of yes and no fails no row', async () => {
+    const rows = Array.from({ length: 600 }, (_, n) => `p${n}@acme.example,${n % 2 === 0}\n`).join('')
+    const found = await previewed(`email,consent\n${rows}late@acme.example,withdrawn\n`)
+    expect(found.mapping[1]).toMatchObject({ type: 'boolean' })
+    expect(found.consent).toMatchObject({ silenced: 301 })
   })
 
   test('a column that is left out is warned of', async () => {

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { isConsent } from '../contacts/consent.ts'
+import { maySilence } from '../contacts/consent.ts'
 import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
@@ -94,5 +94,5 @@ export function mappedColumns(
 /** A name that is too long for a property is judged by its beginning, like the one that a proposal gives it. */
 function ignored(header: string): Column {
   const consent = firstCharacters(header, NAME_LENGTH_MAX)
-  return isConsent(consent) ? { target: 'ignore', consent } : { target: 'ignore' }
+  return maySilence(consent) ? { target: 'ignore', consent } : { target: 'ignore' }
 }

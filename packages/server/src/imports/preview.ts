@@ -98,10 +98,11 @@ export async function readPreview(tenant: Tenant, importId: string): Promise<Pre
 /** Each contact before its first row of a chunk, and after its last one. */
 function changesByContact(planned: readonly PlannedRecord[]) {
   const changes = new Map<string, { before: Properties; after: Properties }>()
-  for (const { result, contact } of planned) {
-    if (result.status === 'failed' || contact === null) continue
-    const before = changes.get(result.contactId)?.before ?? (contact.before.properties as Properties)
-    changes.set(result.contactId, { before, after: contact.after.properties as Properties })
+  for (const { contact } of planned) {
+    if (contact === null) continue
+    const { contact_id } = contact.after
+    const before = changes.get(contact_id)?.before ?? (contact.before.properties as Properties)
+    changes.set(contact_id, { before, after: contact.after.properties as Properties })
   }
   return changes
 }

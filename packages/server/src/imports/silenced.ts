@@ -1,9 +1,9 @@
 import Type from 'typebox'
-import { consentOf, ruleBrokenBy } from '../contacts/consent.ts'
+import { consentOf, maySilence, ruleBrokenBy } from '../contacts/consent.ts'
 import type { Properties } from '../contacts/properties.ts'
-import { ServiceError } from '../platform/errors.ts'
 import { WORD } from '../platform/personal.ts'
 import type { RecordResult } from '../sources/apply-records.ts'
+import { recordIn } from '../sources/incoming-record.ts'
 import type { Column } from './columns.ts'
 import type { Row } from './staging.ts'
 
@@ -38,16 +38,13 @@ interface Changed {
   after: Properties
 }
 
-/** Every kind of property about consent says no with at least one of these values. */
-const NOES = ['true', 'false', 'unsubscribed']
-
 /** Counts the contacts that opt out, as their rows are computed or written: all rows of a contact at once. */
 export function createConsentCount(columns: readonly Column[]): {
   add(rows: readonly Row[], results: readonly RecordResult[], changed: ReadonlyMap<string, Changed>): void
   counts: ImportConsent
 } {
   const watched = columns.flatMap((each, column) => {
-    if (each.target !== 'property' || !NOES.some((no) => ruleBrokenBy(each.property, no) !== null)) return []
+    if (each.target !== 'property' || !maySilence(each.property)) return []
     return { column, property: each.property, contacts: 0 }
   })
   const counts: ImportConsent = { silenced: 0, still_silent: 0, released: 0, columns: [] }
@@ -63,8 +60,9 @@ export function createConsentCount(columns: readonly Column[]): {
         const contacts = new Set<string>()
         for (const [index, { record }] of rows.entries()) {
           const result = results[index]
-          if (record instanceof ServiceError || result === undefined || result.status === 'failed') continue
-          if (ruleBrokenBy(each.property, record.properties[each.property]) !== null) contacts.add(result.contactId)
+          const said = recordIn(record)?.properties[each.property]
+          if (result?.contactId === undefined || said === undefined) continue
+          if (ruleBrokenBy(each.property, said) !== null) contacts.add(result.contactId)
         }
         each.contacts += contacts.size
       }

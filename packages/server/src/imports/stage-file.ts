@@ -1,7 +1,7 @@
 import { findContactsByKeys } from '../contacts/bulk.ts'
-import { ServiceError } from '../platform/errors.ts'
 import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { recordIn } from '../sources/incoming-record.ts'
 import { CHARACTERS_PER_CHUNK, type Chunk, chunksOf, ROWS_PER_CHUNK } from './chunks.ts'
 import { type Column, hasBothKeys, parseRow } from './columns.ts'
 import type { FileRow, RowSize } from './contact-rows.ts'
@@ -93,7 +93,7 @@ async function stage(
 
 /** The stored contact of each row: rows without a shared key may belong to the same one. */
 async function storedContactsOf(tenant: Tenant, rows: readonly Row[]): Promise<(string | null)[]> {
-  const keys = rows.map(({ record }) => (record instanceof ServiceError ? { externalId: null, email: null } : record))
+  const keys = rows.map(({ record }) => recordIn(record) ?? { externalId: null, email: null })
   const externalIds = keys.flatMap(({ externalId }) => externalId ?? [])
   const emails = keys.flatMap(({ email }) => email ?? [])
   const { byExternalId, byEmail } = await findContactsByKeys(tenant, SOURCE.source, externalIds, emails)

@@ -3,7 +3,6 @@ import { type AppliedWrite, applyWrite, blankContact, wantsEmail } from '../cont
 import { type ContactState, newState } from '../contacts/bulk.ts'
 import { changedEvents, createdEvent } from '../contacts/change.ts'
 import type { ContactRow } from '../contacts/contact-row.ts'
-import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
 import type { SourceWrite } from '../contacts/source-write.ts'
 import type { SystemEvent } from '../journal/append.ts'
@@ -11,24 +10,13 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
 import { newId } from '../platform/ids.ts'
-
-/** A validated record of a source. */
-export interface IncomingRecord {
-  /** The source's id for the contact; null if it has none (a row of a file). */
-  externalId: string | null
-  email: string | null
-  properties: PropertyChanges
-  raw?: unknown
-  /** When it was changed in the source. */
-  at: Date | null
-  /** Domain of the company to link a contact without one to. */
-  companyDomain: string | null
-  /** The source's id of the contact's company. */
-  companyKey?: string | null
-}
+import { type IncomingRecord, MalformedAddress, optOutsOf, recordIn } from './incoming-record.ts'
 
 /** The result of a record. */
-export type RecordResult = { status: 'created' | 'updated' | 'unchanged'; contactId: string } | Failure
+export type RecordResult =
+  | { status: 'created' | 'updated' | 'unchanged'; contactId: string }
+  /** `contactId` is there if the opt-outs of the record were written to it. */
+  | (Failure & { contactId?: string })
 
 /** The source of records, and its kind. */
 export interface Source {
@@ -71,7 +59,7 @@ export interface Applied {
 
 /** The external ids and the emails of the records. */
 export function keysOf(records: readonly (IncomingRecord | ServiceError)[]): [externalIds: string[], emails: string[]] {
-  const sound = records.flatMap((record) => (record instanceof ServiceError ? [] : record))
+  const sound = records.flatMap((record) => recordIn(record) ?? [])
   return [sound.flatMap(({ externalId }) => externalId ?? []), sound.flatMap(({ email }) => email ?? [])]
 }
 
@@ -104,9 +92,11 @@ export function applyRecords(
   now: Date,
   onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
 ): RecordResult[] {
-  const results = records.map((record, index) =>
-    record instanceof ServiceError ? failure(record) : applyRecord(upsert, index, record, now, onApplied),
-  )
+  const results = records.map((record, index): RecordResult => {
+    if (!(record instanceof ServiceError)) return applyRecord(upsert, index, record, now, onApplied)
+    const written = record instanceof MalformedAddress ? applyOptOuts(upsert, index, record, now, onApplied) : {}
+    return { ...failure(record), ...written }
+  })
   markUnchanged(upsert, results)
   return results
 }
@@ -159,6 +149,22 @@ function applyRecord(
   else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, upsert.source, now))
   const isNews = applied.isNews || applied.isNewsOfSource
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
+}
+
+function applyOptOuts(
+  upsert: Upsert,
+  index: number,
+  { said }: MalformedAddress,
+  now: Date,
+  onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
+): { contactId?: string } {
+  const properties = optOutsOf(said.properties)
+  const { externalId, at } = said
+  const isKnown = lookUp(upsert.byExternalId, externalId) !== undefined
+  if (!isKnown || Object.keys(properties).length === 0) return {}
+  const record = { externalId, email: null, properties, at, companyDomain: null }
+  const { contactId } = applyRecord(upsert, index, record, now, onApplied)
+  return contactId === undefined ? {} : { contactId }
 }
 
 /** A merged contact's id, and a further one of a connected system, lead to the contact, which keeps its own. */
@@ -248,7 +254,8 @@ function markUnchanged(upsert: Upsert, results: RecordResult[]): void {
     state.isRowDirty = isEnriched
     state.isRecordDirty = upsert.kind !== 'import'
     events.length = 0
-    for (const index of indexes) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
+    const ofRecords = indexes.filter((index) => results[index]?.status !== 'failed')
+    for (const index of ofRecords) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
   }
 }
 
