@@ -296,6 +296,24 @@ describe('people', () => {
     expect((await contactOf('ada@example.com')).properties.firstname).toBe('Eve')
   })
 
+  test.each([
+    '{"a":1}', 'true', 'false', '5', '["a@example.com"]', '[]', '"nope"', '{"address":"a@example.com"}',
+  ])('with %s as their email are told that it is none, and keep their other traits', async (email) => {
+    for (const name of ['email', 'Email']) {
+      const traits = `{"${name}":${email},"plan":"pro"}`
+      const { body } = await send('/v1/identify', `{"userId":"u-${name}","traits":${traits}}`)
+      expect(body.warnings).toEqual(['traits.email is not a valid email address.'])
+      const known = await tenant.call('POST', '/v1/identify', { user_id: `u-${name}` })
+      const { contact } = (await tenant.call('GET', `/v1/contacts/${known.body.contact_id}`)).body
+      expect(contact.properties).toEqual({ plan: 'pro' })
+    }
+  }) // biome-ignore format: a list
+
+  test.each(['null', '""', '" "'])('with %s as their email have none, without a warning', async (email) => {
+    const { body } = await send('/v1/identify', `{"userId":"u","traits":{"email":${email},"plan":"pro"}}`)
+    expect(body.warnings).toBeUndefined()
+  })
+
   test('that alias joins have the events of both ids', async () => {
     await send('/v1/track', { anonymousId: 'v1', event: 'as visitor' })
     await send('/v1/identify', { userId: 'u1', traits: { email: 'ada@example.com' } })
