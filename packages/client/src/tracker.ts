@@ -10,8 +10,8 @@ export type EventToTrack = Omit<SendEventsInput['events'][number], 'timestamp'> 
 }
 
 /**
- * A person, by `user_id` or `email` or both, with properties to write and visitors to link. Ids that name nobody, such as
- * `undefined` as a text, are ignored; a person without another key is refused.
+ * A person, by `user_id` or `email` or both, with properties to write and visitors to link. An id that names nobody,
+ * such as the text `undefined`, is ignored; a person without another key is rejected.
  */
 export type PersonToIdentify = IdentifyInput
 
@@ -38,8 +38,8 @@ const CHARACTERS_PER_REQUEST = 256 * 1024
 
 /**
  * Records events and identifies people from a server, in the background: calls return at once and never throw. They are
- * sent in their order, many in a request, and again after a failure that may pass. What waits is sent before the process
- * ends by itself; before `process.exit()` and on a signal, call `close`.
+ * sent in their order, many in a request, and again after a failure that may pass. What waits is sent before the
+ * process ends by itself; before `process.exit()` and on a signal, call `close`.
  */
 export class Tracker extends Caller {
   readonly #options: Required<Pick<TrackerOptions, 'flushEveryMs' | 'queueMax' | 'flushTimeoutMs' | 'onError'>>

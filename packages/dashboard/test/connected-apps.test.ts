@@ -130,7 +130,7 @@ describe.skipIf(!HAS_BROWSER)('connected apps', () => {
     expect(problems().filter((problem) => !problem.includes('https://helper.example/back'))).toEqual([])
   })
 
-  test('a key for an agent hides personal data and works over MCP alone, unless a person chooses otherwise', async () => {
+  test('a key for an agent hides personal data and works only over MCP, unless a person chooses otherwise', async () => {
     const page = await browser.signedIn(tenant, { path: '/settings/keys?dialog=true' })
     const create = async (name: string, use: string) => {
       await page.getByRole('textbox', { name: 'Name' }).fill(name)

@@ -163,8 +163,8 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     expect(await chosen('Encoding')).toBe('Western European (Mac) · München')
     expect(await chosen('Header row')).toContain('Line 3: ID, Title, Job Title')
     expect(await chosen('Separator')).toBe('Semicolon')
-    await page.getByText('Job title comes from Job Title. This column is kept beside it.').waitFor()
-    await page.getByText('Contacts who opt out here get no mail.').waitFor()
+    await page.getByText('Job title comes from Job Title, so this column becomes a property of its own.').waitFor()
+    await page.getByText('Contacts who opt out in this column get no mail.').waitFor()
     await screenshot(page, 'import-format')
     expect(await checkPage(page, 'import-format')).toEqual([])
 
@@ -187,7 +187,7 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     await choose('Title', 'Job title')
     await page.getByRole('button', { name: 'Preview', exact: true }).last().click()
 
-    await page.getByText('1 contact will get no mail: opted_out.').waitFor()
+    await page.getByText('1 contact will get no mail, because of opted_out.').waitFor()
     await page.getByText('1 contact that opted out will get mail again').waitFor()
     await page.getByText('names nobody and was ignored').waitFor()
     await page.getByText('line 6 has a quotation mark that is not closed').waitFor()

@@ -246,4 +246,11 @@ describe('an email address', () => {
   ])('or another text stays as it is: %j', (text) => {
     expect(readableAddress(text)).toBe(text)
   })
+
+  test.each([
+    ['one label', `a@xn--${'a'.repeat(200_000)}`],
+    ['many labels', `a@${'.xn--'.repeat(60_000)} `],
+  ])('and so does one that is too long for an address: %s', (_, text) => {
+    expect(readableAddress(text)).toBe(text)
+  })
 })

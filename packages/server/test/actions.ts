@@ -2,6 +2,7 @@ import type { ActionParams, ActionType } from '../src/agents/action-types.ts'
 import { type Proposed, proposeAction } from '../src/agents/actions/propose.ts'
 import type { ActionRef } from '../src/agents/actions/queue.ts'
 import { type SystemEvent, toRecords } from '../src/journal/append.ts'
+import type { Actor } from '../src/operations/audit.ts'
 import { newId } from '../src/platform/ids.ts'
 import type { Jobs } from '../src/platform/jobs/jobs.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
@@ -17,6 +18,8 @@ export interface TestProposal<T extends ActionType = ActionType> {
   /** The run of another proposal. */
   runId?: string
   actionIndex?: number
+  /** Who proposes it, if no run does. */
+  proposedBy?: Actor
   now?: Date
 }
 
@@ -94,7 +97,8 @@ export async function propose(
       .execute()
     const place = { runId, agentId, contactId, actionIndex, agentName: 'Scout' }
     const events: SystemEvent[] = []
-    const sent = { ...place, type, params, identityId, requireApproval }
+    const by = more.proposedBy === undefined ? {} : { proposedBy: more.proposedBy }
+    const sent = { ...place, type, params, identityId, requireApproval, ...by }
     const result = await proposeAction(tx, events, jobs, sent, now)
     await appendRecords(tx, toRecords(tx.id, events))
     return result

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { CLICKHOUSE_TABLES } from '../src/assembly/known-tables.ts'
 import { MIGRATIONS, SCHEMA } from '../src/assembly/migrations.ts'
 import { startEmbeddedPostgres } from '../src/platform/embedded/postgres.ts'
+import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import { migratePostgres } from '../src/platform/postgres/migrate.ts'
 import { schemaOf } from '../src/platform/postgres/schema.ts'
@@ -125,19 +126,25 @@ test('embedded data of an earlier version is refused with what to do, by the com
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
 
-test('a ClickHouse with tables of another version is refused; two processes may create them at once', async () => {
+/** A ClickHouse server of its own, and an empty PostgreSQL database. */
+async function startFront() {
   const [directory, port] = [await openDirectory(), String(await freePort())]
   cleanup.push(() => rm(directory, { recursive: true, force: true }))
   const front = await startProcess(FRONT, [directory, port], {}, /ready \d+/)
   cleanup.push(() => front.end('SIGKILL'))
   const url = `http://127.0.0.1:${port}`
   const environment = { DATABASE_URL: await emptyWith('SELECT 1'), CLICKHOUSE_URL: url, CDS_SECRET_KEY: SECRET_KEY }
-  const start = () => startProcess(MAIN, [], { ...LISTENING, ...environment }, RUNNING)
-  const processes = await Promise.all([start(), start()])
-  for (const { end } of processes) expect(await end('SIGTERM')).toBe(0)
+  const start = (more: Record<string, string> = {}) =>
+    startProcess(MAIN, [], { ...LISTENING, ...environment, ...more }, RUNNING)
   const query = async (statement: string) =>
     expect((await fetch(url, { method: 'POST', body: statement })).status).toBe(200)
+  return { environment, start, query }
+}
 
+test('a ClickHouse with tables of another version is refused; two processes may create them at once', async () => {
+  const { query, start, environment } = await startFront()
+  const processes = await Promise.all([start(), start()])
+  for (const { end } of processes) expect(await end('SIGTERM')).toBe(0)
   // Earlier versions created their tables without a comment.
   for (const comment of ['Customer Data Service of last week', '']) {
     await query(`ALTER TABLE events MODIFY COMMENT '${comment}'`)
@@ -146,9 +153,42 @@ test('a ClickHouse with tables of another version is refused; two processes may 
       /ended with 1:\nThe service could not start: The ClickHouse database in CLICKHOUSE_URL has .*\n$/,
     )
   }
+})
+
+test('a ClickHouse that has lost a table is refused, and continues only if its events are accepted as lost', {
+  timeout: 300_000,
+}, async () => {
+  const { query, start, environment } = await startFront()
+  expect(await (await start()).end('SIGTERM')).toBe(0)
   await query('DROP TABLE events')
-  const again = await start()
-  expect(await again.end('SIGTERM')).toBe(0)
+  const output = await refused(environment)
+  expect(output).toMatch(/ended with 1:\nThe service could not start: ClickHouse lacks the table events, [^\n]*\n$/)
+  expect(output).toContain('Restore ClickHouse from a backup')
+  // Nothing was created, so it is refused again; the id of another loss accepts nothing.
+  expect(await refused({ ...environment, CDS_ACCEPT_LOST_EVENTS: newId() })).toContain('lacks the table events')
+  const CDS_ACCEPT_LOST_EVENTS = /CDS_ACCEPT_LOST_EVENTS=([\da-f-]{36})/.exec(output)?.[1] ?? ''
+  expect(await (await start({ CDS_ACCEPT_LOST_EVENTS })).end('SIGTERM')).toBe(0)
+  // The setting has accepted that loss alone.
+  await query('DROP TABLE owner_links')
+  expect(await refused({ ...environment, CDS_ACCEPT_LOST_EVENTS })).toContain('lacks the table owner_links')
+})
+
+/** What a first start leaves behind that is killed: PostgreSQL is made first, then ClickHouse's tables, then both ids. */
+const KILLED = [
+  ['between the two ids'],
+  ['before it wrote an id', 'TRUNCATE TABLE installation'],
+  ['between the tables', 'DROP TABLE owner_links', 'TRUNCATE TABLE installation'],
+  ['before the tables', 'DROP TABLE events', 'DROP TABLE owner_links', 'DROP TABLE installation'],
+] as const
+
+test('a new installation starts wherever its first start was killed', { timeout: 300_000 }, async () => {
+  const { query, start, environment } = await startFront()
+  expect(await (await start()).end('SIGTERM')).toBe(0)
+  for (const [when, ...statements] of KILLED) {
+    await execute(environment.DATABASE_URL, 'DELETE FROM installation')
+    for (const statement of statements) await query(statement)
+    expect([when, await (await start()).end('SIGTERM')]).toEqual([when, 0])
+  }
 })
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -182,7 +222,7 @@ describe('readiness', () => {
   }
 
   test('fails while any table, sequence or function is missing, and recovers', async () => {
-    const objects = SCHEMA.objects.filter(({ kind }) => kind !== 'trigger')
+    const objects = SCHEMA.objects.filter(({ kind }) => kind !== 'trigger' && kind !== 'extension')
     expect(objects.length).toBeGreaterThan(100)
     for (const { kind, name } of objects) {
       await renamed(kind, name, 'away')
@@ -220,6 +260,64 @@ describe('readiness', () => {
     expect(await ready()).toBe('ok')
   })
 
+  test.each([
+    [
+      'the column contacts.properties',
+      'ALTER TABLE contacts RENAME COLUMN properties TO x',
+      'ALTER TABLE contacts RENAME COLUMN x TO properties',
+    ],
+    [
+      'the column contacts.creation_source as this version creates it',
+      'ALTER TABLE contacts ALTER creation_source DROP NOT NULL',
+      'ALTER TABLE contacts ALTER creation_source SET NOT NULL',
+    ],
+    [
+      'the column tenants.name as this version creates it',
+      'ALTER TABLE tenants ALTER name TYPE varchar(300)',
+      'ALTER TABLE tenants ALTER name TYPE text',
+    ],
+    [
+      'the index audit_log_newest',
+      'ALTER INDEX audit_log_newest RENAME TO away',
+      'ALTER INDEX away RENAME TO audit_log_newest',
+    ],
+    [
+      'the trigger audit_log_append_only as this version creates it',
+      'ALTER TABLE audit_log DISABLE TRIGGER audit_log_append_only',
+      'ALTER TABLE audit_log ENABLE TRIGGER audit_log_append_only',
+    ],
+    [
+      'the constraint schema_fingerprint_single_check',
+      'ALTER TABLE schema_fingerprint DROP CONSTRAINT schema_fingerprint_single_check',
+      'ALTER TABLE schema_fingerprint ADD CHECK (single)',
+    ],
+    [
+      'the function readable_domain as this version creates it',
+      'ALTER FUNCTION readable_domain VOLATILE',
+      'ALTER FUNCTION readable_domain IMMUTABLE',
+    ],
+  ])('fails while PostgreSQL lacks %s, and a start refuses it', async (what, change, undo) => {
+    const database = service.config.databaseUrl ?? ''
+    await execute(database, change)
+    expect(await ready()).toBe(`503 PostgreSQL lacks ${what}. Restore PostgreSQL from a backup.`)
+    await expect(startTestService({ DATABASE_URL: database })).rejects.toMatchObject({
+      code: 'missing_tables',
+      message: expect.stringContaining(`PostgreSQL lacks ${what}. Restore PostgreSQL from a backup.`),
+    })
+    await execute(database, undo)
+    expect(await ready()).toBe('ok')
+  })
+
+  test('more than this version creates does not count', async () => {
+    const database = service.config.databaseUrl ?? ''
+    await execute(
+      database,
+      'CREATE INDEX more ON audit_log (at); ALTER TABLE audit_log ADD COLUMN ours text; CREATE TABLE ours ()',
+    )
+    expect(await ready()).toBe('ok')
+    await execute(database, 'DROP INDEX more; ALTER TABLE audit_log DROP COLUMN ours; DROP TABLE ours')
+  })
+
   test("fails while one of ClickHouse's tables is missing, and recovers", async () => {
     const { command } = service.stores.clickhouse
     for (const { name } of CLICKHOUSE_TABLES) {
@@ -228,6 +326,28 @@ describe('readiness', () => {
       await command(`RENAME TABLE away TO ${name}`)
     }
     expect(await ready()).toBe('ok')
+  })
+
+  test.each([
+    ['column events.title', 'RENAME COLUMN title TO away', 'RENAME COLUMN away TO title'],
+    [
+      'index events.by_event',
+      'DROP INDEX by_event',
+      'ADD INDEX by_event event_id TYPE bloom_filter(0.001) GRANULARITY 8',
+    ],
+    [
+      'projection events.names',
+      'DROP PROJECTION names',
+      'ADD PROJECTION names (SELECT tenant_id, is_system, event, count() GROUP BY tenant_id, is_system, event)',
+    ],
+  ])('fails while ClickHouse lacks the %s', async (what, change, undo) => {
+    const { command } = service.stores.clickhouse
+    // A column of a projection cannot be renamed.
+    if (what.startsWith('column')) await command('ALTER TABLE events DROP PROJECTION by_owner')
+    await command(`ALTER TABLE events ${change}`)
+    expect(await ready()).toContain(`the ${what}`)
+    await command(`ALTER TABLE events ${undo}`)
+    expect(await ready()).not.toContain(`the ${what}`)
   })
 })
 
@@ -252,7 +372,8 @@ test('what the sources name is what an empty database gets', async () => {
        AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND relkind = 'S' AND deptype IN ('a', 'i'))
      UNION ALL SELECT 'trigger', tgname FROM pg_trigger WHERE NOT tgisinternal
      UNION ALL SELECT 'function', proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND NOT EXISTS
-       (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')`,
+       (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')
+     UNION ALL SELECT 'extension', extname FROM pg_extension WHERE extname <> 'plpgsql'`,
   )
   const names = (objects: readonly { kind: string; name: string }[]) =>
     objects.map(({ kind, name }) => `${kind} ${name}`)

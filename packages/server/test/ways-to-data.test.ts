@@ -4,110 +4,15 @@ import { OPERATIONS } from '../src/assembly/all-operations.ts'
 import { type Declaration, isReading, routeOf } from '../src/operations/declare.ts'
 import { SCOPES, scopesOf } from '../src/operations/scopes.ts'
 import type { Tag } from '../src/operations/tags.ts'
-import { NOTE } from './actions.ts'
+import { NOTE, propose } from './actions.ts'
 import { exampleOf, fill, fillBody, oneOfEach } from './one-of-each.ts'
 import { createTestTenant, sharedService, type TestResponse, type TestService, type TestTenant } from './service.ts'
+import { DELIVERED, MORE, NOTE_INDEX, OPENS_NOTHING, OTHERS, SENT, WAYS, WRITES } from './ways-to-data.ts'
 
 /**
- * One scope is never worth others: what creates a way to data needs the scopes of that data. The tables below are the
+ * One scope is never worth others: what creates a way to data needs the scopes of that data. The tables are the
  * contract, not the declarations, so an operation that lacks its declaration fails here.
  */
-
-const WRITES = ['contacts:write', 'companies:write', 'events:write']
-const READS = ['contacts:read', 'companies:read', 'events:read']
-const DELIVERED = ['contacts:read', 'events:read']
-
-/** The things that are ways to data, by the tag of their operations, and the scopes of the data. */
-const WAYS: Partial<Record<Tag, string[]>> = {
-  Sources: WRITES,
-  Hooks: WRITES,
-  Connections: WRITES,
-  Webhooks: DELIVERED,
-  Warehouse: READS,
-  Providers: WRITES,
-}
-
-/** The operations of these tags that open nothing. Every other one that changes something needs the scopes. */
-const OPENS_NOTHING: Record<string, string> = {
-  deleteSource: 'ends it',
-  pushSourceContacts: 'writes contacts itself, with their scope',
-  pushSourceConversations: 'writes conversations itself, with the scope of contacts',
-  deleteHook: 'ends it',
-  pauseConnection: 'stops it',
-  deleteConnection: 'ends it',
-  pauseWebhook: 'stops it',
-  deleteWebhook: 'ends it',
-  pauseWarehouseDestination: 'stops it',
-  deleteWarehouseDestination: 'ends it',
-  setOAuthClient: 'the client of later sign-ins, whose codes only this service receives',
-  deleteOAuthClient: 'ends it',
-  completeAuthorization: 'needs the scopes of what was started: authorizations.test.ts',
-}
-
-/** Operations of other tags that open a way, and reads that show data under another scope. */
-const OTHERS: Record<string, string[]> = {
-  rotateIdentitySecret: WRITES,
-  setConnectionWriteBack: ['contacts:read', ...WRITES],
-  setEmailAccount: ['contacts:read', 'contacts:write'],
-  rereadMailbox: ['contacts:read', 'contacts:write'],
-  listWebhookDeliveries: DELIVERED,
-  getWebhookDelivery: DELIVERED,
-  listHookBodies: READS,
-  getHookBody: READS,
-  listConnectionErrors: ['contacts:read'],
-  previewSegment: ['contacts:read'],
-  getImportPreview: ['contacts:read'],
-  listKeptContacts: ['contacts:read'],
-  dryRunAgent: ['agents:trigger', 'contacts:read', 'events:read'],
-  createWarehouseDestination: ['settings:write', ...READS],
-  updateWarehouseDestination: ['settings:write', ...READS],
-}
-
-/** Inputs that differ from the example. */
-const SENT: Record<string, Record<string, unknown>> = {
-  createWebhook: { event: 'contact_updated', url: 'https://hooks.example.com/new' },
-  startAuthorization: { provider: 'hubspot', purpose: { kind: 'connection', connector: 'hubspot' } },
-}
-
-const MORE: { title: string; operation: string; sent: Record<string, unknown>; scopes: string[] }[] = [
-  {
-    title: 'a sign-in for a mailbox',
-    operation: 'startAuthorization',
-    sent: { provider: 'google', purpose: { kind: 'mailbox', identity_id: ':identity_id' } },
-    scopes: ['contacts:read', 'contacts:write'],
-  },
-  ...['createAgent', 'updateAgent', 'dryRunAgent'].map((operation) => ({
-    title: 'an agent whose model runs on a chosen server',
-    operation,
-    sent: {
-      name: 'Spy',
-      llm_config: { provider: 'openai_compatible', model: 'm', base_url: 'https://models.example.com/v1' },
-    },
-    // A dry run needs the others anyway.
-    scopes: operation === 'dryRunAgent' ? ['companies:read'] : READS,
-  })),
-  { title: 'the newest body of a hook', operation: 'previewHook', sent: {}, scopes: READS },
-  // null means that the field is absent.
-  { title: 'the newest body, with null', operation: 'previewHook', sent: { sample: null }, scopes: READS },
-  {
-    title: 'values of a property of contacts',
-    operation: 'suggestSegmentValues',
-    sent: { property: 'email' },
-    scopes: ['contacts:read'],
-  },
-  {
-    title: 'names of companies',
-    operation: 'suggestSegmentValues',
-    sent: { property: 'company_id' },
-    scopes: ['companies:read'],
-  },
-  {
-    title: 'names of events',
-    operation: 'suggestSegmentValues',
-    sent: { property: 'event.type' },
-    scopes: ['events:read'],
-  },
-]
 
 let service: TestService
 let tenant: TestTenant
@@ -116,7 +21,15 @@ let ids: Record<string, string>
 beforeAll(async () => {
   service = await sharedService()
   tenant = await createTestTenant(service)
-  ids = await oneOfEach(service, tenant, 'ways')
+  const each = await oneOfEach(service, tenant, 'ways')
+  const place = { contactId: each.contact_id ?? '', agentId: each.agent_id ?? '', runId: each.run_id ?? '' }
+  await propose(tenant.handle, service.jobs, {
+    ...place,
+    ...NOTE,
+    actionIndex: NOTE_INDEX,
+    proposedBy: { kind: 'service' },
+  })
+  ids = { ...each, action_index: String(NOTE_INDEX) }
 })
 
 const keys = new Map<string, Promise<string>>()
@@ -188,6 +101,7 @@ async function snapshot(): Promise<unknown[]> {
     '/v1/webhooks',
     '/v1/warehouse',
     '/v1/agents',
+    '/v1/segments',
     '/v1/tenant',
   ]
   return Promise.all(paths.map(async (path) => (await tenant.call('GET', path)).body))
@@ -239,20 +153,6 @@ test('what ends or pauses a way to data needs no more than its own scope', async
   }
 })
 
-test('whoever edits the note that they approve needs contacts:write; approving it as proposed does not', async () => {
-  const contactId = await tenant.contact('approved@example.com')
-  const { agent } = (await tenant.call('POST', '/v1/agents', { name: 'Scout', enabled: true, capabilities: ['notes'] }))
-    .body
-  const proposal = { contact_id: contactId, ...NOTE, reason: 'They asked.' }
-  const { action } = (await tenant.call('POST', `/v1/agents/${agent.agent_id}/actions`, proposal)).body
-  const path = `/v1/agents/runs/${action.run_id}/contacts/${contactId}/actions/0`
-  const key = await tenant.keyWith('agents:approve')
-  const edited = await tenant.call('POST', `${path}/approve`, { params: { content: 'Something else.' } }, key)
-  expect(lackOf(edited)).toEqual([403, 'insufficient_scope', ['contacts:write']])
-  const approved = await tenant.call('POST', `${path}/approve`, undefined, key)
-  expect([approved.status, approved.body.error]).toEqual([200, undefined])
-})
-
 test('without events:read, the snippet of the tracker comes without events', async () => {
   await tenant.track({ visitor_id: 'seen', events: [{ event: 'page_view', url: `https://${tenant.site}/` }] })
   const { body } = await tenant.call('GET', '/v1/tracker', undefined, await tenant.keyWith('settings:read'))
@@ -292,6 +192,7 @@ const KEEPS_SECRETS: Record<string, Tag | `no way: ${string}`> = {
   identification_settings: 'Settings',
   invitations: 'no way: a role has no scope that its inviter lacks (team-by-key.test.ts)',
   mail_sends: 'no way: hashes of unsubscribe links',
+  oauth_grants: 'no way: a hash of what its refresh tokens begin with',
   oauth_tokens: 'no way: a grant has no scope that its person lacks (oauth.test.ts)',
   provider_clients: 'Providers',
   social_sessions: 'no way: credentials of a login that is under way',

@@ -7,7 +7,7 @@ import { options, type TrackedEvent } from './options.ts'
 import { readSession } from './store.ts'
 import { cut, redact } from './text.ts'
 import { currentVisitor, discard, enqueue } from './transport.ts'
-import { isPlain, textOf } from './values.ts'
+import { idOf, isPlain } from './values.ts'
 
 /** In bytes: what browsers send when a page unloads. */
 const IDENTIFICATION_BUDGET = 200_000
@@ -36,7 +36,7 @@ export function readContext(): void {
     language: navigator.language,
     timezone: timezone(),
     referrer: redact(document.referrer),
-    analytics_user_id: textOf(options.analyticsUserId, 'analyticsUserId'),
+    analytics_user_id: idOf(options.analyticsUserId, 'analyticsUserId'),
   }).slice(0, -1)
 }
 
@@ -57,23 +57,23 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
  * @param proof has the hash that the site's server computed of the user id, else of the email.
  */
 export function identify(userId: unknown, traits: unknown, proof: unknown): void {
-  let [id, fields, signed] = [userId, traits, proof]
   if (isPlain(userId)) {
-    fields = attempt(() => ({ ...userId, ...(traits as object), userHash: undefined })) ?? userId
-    signed ??= traits
-    id = ''
+    const first = userId
+    proof ??= traits
+    traits = attempt(() => ({ ...first, ...(traits as object), userHash: undefined })) ?? first
+    userId = ''
   }
-  const claim = { external_user_id: cut(textOf(id, 'id')) || undefined, traits: isPlain(fields) ? fields : undefined }
+  const claim = { external_user_id: idOf(userId, 'id'), traits: isPlain(traits) ? traits : undefined }
   // The text between the braces goes into the request unchanged.
-  const user_hash = (signed as { userHash?: string } | null)?.userHash
+  const user_hash = (proof as { userHash?: string } | null)?.userHash
   const json = serialize({ identify: claim, user_hash }, IDENTIFICATION_BUDGET).slice(1, -1)
   if (/^"identify":{("traits":{})?}/.test(json)) warn(`identify names nobody${SIGN_OUT}`)
   else add(json, '')
 }
 
 function add(identification: string, event: string): void {
-  const external = cut(readCookie(EXTERNAL_CONTACT))
-  const head = `${external && `"external_contact_id":${serialize(external)},`}"context":${context}${readSession()}`
+  const external_contact_id = idOf(readCookie(EXTERNAL_CONTACT), EXTERNAL_CONTACT)
+  const head = serialize({ external_contact_id, context: 0 }).slice(1, -2) + context + readSession()
   if (identification + event) enqueue([currentVisitor(), head, identification, event])
 }
 

@@ -7,13 +7,13 @@ export const DNT = 'service_dnt'
 /** Browsers limit the lifetime of cookies to 400 days. */
 export const LONGEST_SECONDS = 34_560_000
 
-/** What a template or a sign-out leaves in a cookie: it names nobody, and the service refuses it as an id. */
-const NOBODY = 'undefined|null|nan|[0-]+'
+/** The words that the service refuses as an id, because they name nobody, as far as a visitor's id can have their characters. */
+const NOBODY = 'undefined|null|nil|none|nan|true|false|anonymous|guest|unknown|not.set|[0.-]+|-1[.0]*'
 
 /** A cookie's value; '' if there is none, if it names nobody, or if cookies are blocked. */
 export function readCookie(name: string, form = '[^;]*'): string {
-  const pattern = `(?:^|; )${name}=(?!(?:${NOBODY})(?:;|$))(${form})(?:;|$)`
-  return attempt(() => decodeURIComponent(new RegExp(pattern, 'i').exec(document.cookie)?.[1] ?? '')) ?? ''
+  const pattern = `(^|; )${name}=(?!(${NOBODY})(;|$))(${form})(;|$)`
+  return attempt(() => decodeURIComponent(new RegExp(pattern, 'i').exec(document.cookie)?.[4] ?? '')) ?? ''
 }
 
 /** The visitor's id in its cookie, or ''. */

@@ -29,13 +29,12 @@ export async function fingerprint(): Promise<string> {
 
 /** Properties that survive updates of the browser, zooming and moving the window. */
 function system(): unknown[] {
-  const { deviceMemory } = navigator as Navigator & { deviceMemory?: number }
   return [
     navigator.language,
     navigator.platform,
     navigator.hardwareConcurrency,
     navigator.maxTouchPoints,
-    deviceMemory,
+    (navigator as Navigator & { deviceMemory?: number }).deviceMemory,
     screen.width,
     screen.height,
     timezone(),

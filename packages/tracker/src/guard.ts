@@ -23,13 +23,13 @@ export function warn(text: string): string {
 }
 
 /** Listens in the capture phase, so that stopPropagation hides nothing. */
-export function on(
+export function on<Heard extends Event>(
   target: EventTarget,
   types: string,
-  listener: (event: Event) => unknown,
+  listener: (event: Heard) => unknown,
   guarded = guard(listener),
 ): void {
-  for (const type of types.split(' ')) target.addEventListener(type, guarded, true)
+  for (const type of types.split(' ')) target.addEventListener(type, guarded as EventListener, true)
 }
 
 export function later(run: () => unknown, milliseconds: number): void {

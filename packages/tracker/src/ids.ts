@@ -9,8 +9,8 @@ export function hex(number: number, digits: number): string {
 export function newId(): string {
   const random = new Uint8Array(36)
   attempt(() => crypto.getRandomValues(random))
-  const time = hex(Date.now(), 12)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7xxx-yxxx-xxxxxxxxxxxx`.replace(/[xy]/g, (mark, at: number) => {
+  const time = hex(Date.now(), 12).replace(/.{8}/, '$&-')
+  return `${time}-7xxx-yxxx-xxxxxxxxxxxx`.replace(/[xy]/g, (mark, at: number) => {
     const digit = ((Math.random() * 16) ^ (random[at] as number)) & 15
     return hex(mark === 'x' ? digit : (digit & 3) | 8, 1)
   })

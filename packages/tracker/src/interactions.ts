@@ -1,15 +1,16 @@
 import { capture } from './capture.ts'
 import { attribute, describe, isElement, isIgnored, labelOf } from './dom.ts'
 import { guard, on } from './guard.ts'
+import { MEDIA_EVENTS } from './players.ts'
 import { redact } from './text.ts'
-import { captureConversion, MEDIA_EVENTS, onMedia } from './videos.ts'
+import { captureConversion, onMedia } from './videos.ts'
 
 const LINK = 'a[href],area[href]'
 const BUTTON = 'button,summary,[role=button],[type=submit],[type=button],[type=reset],[type=image]'
 
 /** One listener per event for the whole page, so that elements added later count too. */
 export function watchInteractions(): void {
-  on(window, 'click auxclick', (event) => onClick(event as MouseEvent))
+  on(window, 'click auxclick', onClick)
   // Submit and media events do not leave a shadow root, so listeners are added to it at the first input within it.
   on(window, 'pointerdown keydown', (event) => {
     for (const node of event.composedPath() as Node[]) if (node.nodeType === 11) listenWithin(node)
@@ -33,7 +34,11 @@ function onClick(event: MouseEvent): void {
   const element = path.find(
     (node) => isElement(node) && node.matches(event.button ? LINK : `${LINK},${BUTTON}`),
   ) as Element
-  if (event.button > 1 || isIgnored(path[0] as Node) || isImplicit(event, element)) return
+  // The browser simulates a click on a form's button if Enter is pressed in a text field.
+  const { activeElement } = element.getRootNode() as Document
+  const isImplicit =
+    !event.detail && activeElement !== element && (element as HTMLButtonElement).form?.contains(activeElement)
+  if (event.button > 1 || isIgnored(path[0] as Node) || isImplicit) return
   const data = { text: labelOf(element), ...describe(element) }
   if (element.matches(LINK)) {
     const { href, host, protocol } = urlOf(element.getAttribute('href'))
@@ -45,12 +50,6 @@ function onClick(event: MouseEvent): void {
 
 function urlOf(relative: string | null | undefined): URL {
   return new URL(relative ?? '', document.baseURI)
-}
-
-/** Whether the browser simulated the click on a form's button, because Enter was pressed in a text field. */
-function isImplicit(event: MouseEvent, element: Element): boolean {
-  const active = (element.getRootNode() as Document).activeElement
-  return !event.detail && active !== element && !!(element as HTMLButtonElement).form?.contains(active)
 }
 
 function onSubmit({ target, submitter }: SubmitEvent): void {

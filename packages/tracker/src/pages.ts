@@ -24,7 +24,7 @@ export function watchPages(): void {
   // The Navigation API reports every navigation without patching the page's objects.
   const { navigation } = window as { navigation?: EventTarget }
   if (navigation) {
-    on(navigation, 'currententrychange', (event) => moved((event as { navigationType?: string }).navigationType))
+    on(navigation, 'currententrychange', (event: Event & { navigationType?: string }) => moved(event.navigationType))
   } else setInterval(() => attempt(moved), POLL_MS)
   on(document, 'visibilitychange', () => {
     if (document.hidden) {
@@ -37,9 +37,9 @@ export function watchPages(): void {
     leave()
     send()
   })
-  on(window, 'pageshow', (event) => {
+  on(window, 'pageshow', (event: PageTransitionEvent) => {
     // Restored from the back-forward cache: a new view of the page.
-    if ((event as PageTransitionEvent).persisted) view(TITLE_MS, redact(document.referrer))
+    if (event.persisted) view(TITLE_MS, redact(document.referrer))
   })
   on(window, 'load', () => later(() => recordPending?.(), 0))
   view(document.readyState === 'complete' ? 0 : LOAD_MS_MAX)

@@ -1,6 +1,9 @@
 import { later, on } from './guard.ts'
 import { redact } from './text.ts'
 
+/** Of a `<video>` and of Vimeo alike. */
+export const MEDIA_EVENTS = 'play pause ended timeupdate'
+
 /** The current state of a video. */
 export interface Playback {
   provider: string
@@ -44,7 +47,7 @@ export function playerOf(element: Element): Playback | undefined {
  * (YouTube players only respond if embedded with `enablejsapi=1`.)
  */
 export function watchPlayers(report: Report): void {
-  on(window, 'message', (event) => onMessage(event as MessageEvent, report))
+  on(window, 'message', (event: MessageEvent) => onMessage(event, report))
   const greetAll = () => {
     for (const delay of GREETINGS_MS) later(() => eachFrame(greet), delay)
   }
@@ -88,8 +91,7 @@ function onMessage({ origin, source, data: sent }: MessageEvent, report: Report)
       }
       players.set(frame, playback)
       if (isVimeo(origin)) {
-        for (const name of ['play', 'pause', 'ended', 'timeupdate'])
-          ask(frame, `{"method":"addEventListener","value":"${name}"}`)
+        for (const name of MEDIA_EVENTS.split(' ')) ask(frame, `{"method":"addEventListener","value":"${name}"}`)
       }
     }
     const details: Details = (typeof info === 'number' ? { playerState: info } : info) ?? data ?? {}

@@ -28,7 +28,8 @@ export function store(items: Item[]): void {
 
 /** Removes sent items. */
 export function unstore(items: Item[], instead: Item[] = []): void {
-  const others = readStored().filter((item) => !items.some((removed) => `${removed}` === `${item}`))
+  const removed = items.map(String)
+  const others = readStored().filter((item) => !removed.includes(`${item}`))
   const stored = [...others, ...instead].slice(-STORED_MAX)
   write(KEY, stored.map((item) => item.join('\t')).join('\n'))
 }
@@ -39,7 +40,7 @@ export function unstore(items: Item[], instead: Item[] = []): void {
  */
 export function readSession(): string {
   const [until, ending] = (read(SESSION) || session).split(' ')
-  return ending && Number(until) > Date.now() ? ending : writeSession(`,"session_id":"${newId()}"}`)
+  return ending && +(until as string) > Date.now() ? ending : writeSession(`,"session_id":"${newId()}"}`)
 }
 
 function writeSession(ending: string): string {

@@ -4,14 +4,12 @@ import { options } from './options.ts'
 const ADDRESS = /.(@|%(25)*40).+(\.|%(25)*2e)\D/i
 const SENSITIVE = 'pass|token|secret|auth(?!or)|mail|phone|session|api_?key'
 
-/** The first 200 characters as the service counts them: a surrogate pair is one character. */
-function firstCharacters(text: string): string {
-  return `${text.match(/.{0,200}/su)}`
-}
-
-/** Collapses white space and cuts to 200 characters. */
+/** Collapses white space and cuts to 200 characters as the service counts them: a surrogate pair is one character. */
 export function cut(text: unknown): string {
-  return firstCharacters(`${text ?? ''}`.trim().replace(/\s+/g, ' '))
+  return `${`${text ?? ''}`
+    .trim()
+    .replace(/\s+/g, ' ')
+    .match(/.{0,200}/u)}`
 }
 
 /**

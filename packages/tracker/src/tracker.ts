@@ -103,10 +103,9 @@ function reset(): void {
 }
 
 function start(): void {
-  const { globalPrivacyControl } = navigator as { globalPrivacyControl?: boolean }
   const isRefused =
     readCookie(DNT) === '1' ||
-    (options.gpc !== 'off' && globalPrivacyControl) ||
+    (options.gpc !== 'off' && (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl) ||
     (options.dnt === 'on' && navigator.doNotTrack === '1')
   if (isActive() || isRefused) return
   // A prerendered page may never be shown.

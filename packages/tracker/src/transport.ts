@@ -84,13 +84,12 @@ export function flush(): void {
     return
   }
   inFlight = batch
-  post(url, bodyOf(batch), (status, response) => {
-    inFlight = []
-    handleResponse(batch, status, response)
-  })
+  post(url, bodyOf(batch), handleResponse)
 }
 
-function handleResponse(batch: Item[], status: number, response: string): void {
+function handleResponse(status: number, response: string): void {
+  const batch = inFlight
+  inFlight = []
   const session = idIn(response, 'session_id')
   // After an opt-out, nothing is stored.
   if (!visitor) return
@@ -128,9 +127,9 @@ export function flushLast(): void {
     lastBytes = 0
   }, BATCH_MS)
   queue = [...inFlight, ...queue]
+  const url = collectUrl()
   while (visitor && queue[0]) {
     const batch = nextBatch()
-    const url = collectUrl()
     const body = bodyOf(batch)
     const size = bytesOf(body)
     const keepForLater = () => {

@@ -12,3 +12,12 @@ export function textOf(value: unknown, name: string): string | undefined {
   if (typeof value === 'string' || (typeof value === 'number' && Math.abs(value) < 2 ** 53)) return `${value}`
   return value == null ? '' : void warn(`${name} is no text`)
 }
+
+/**
+ * An id, without the space around it; undefined if there is none. One that is longer than the service accepts is left out,
+ * because two of them could be cut to the same.
+ */
+export function idOf(value: unknown, name: string): string | undefined {
+  const id = textOf(value, name)?.trim()
+  return /.{201}/su.test(id as string) ? void warn(`${name} is too long`) : id || undefined
+}

@@ -3,7 +3,6 @@ import { attribute, describe, isIgnored } from './dom.ts'
 import { type Playback, playerOf, type Report, watchPlayers } from './players.ts'
 import { cut, redact } from './text.ts'
 
-export const MEDIA_EVENTS = 'play pause ended timeupdate'
 const CHANGES: Record<string, string> = {
   play: 'play',
   pause: 'pause',
@@ -33,9 +32,13 @@ export function onMedia({ type, target }: Event): void {
 }
 
 function html5(video: HTMLVideoElement): Playback {
-  const { currentSrc, duration, currentTime } = video
-  const video_title = attribute(video, 'title')
-  return { provider: 'html5', video_url: redact(currentSrc), video_title, duration, position: currentTime }
+  return {
+    provider: 'html5',
+    video_url: redact(video.currentSrc),
+    video_title: attribute(video, 'title'),
+    duration: video.duration,
+    position: video.currentTime,
+  }
 }
 
 /** Records changes of the playback, and each milestone once per video. */
@@ -72,8 +75,11 @@ function captureVideo(what: string, element: Element, playback: Playback, more: 
 
 /** Records a conversion if the submitted form is shown over a video, as players show email forms. */
 export function captureConversion(form: Element, formId: string | undefined): void {
-  const { left, top, width, height } = form.getBoundingClientRect()
-  for (const element of (form.getRootNode() as Document).elementsFromPoint(left + width / 2, top + height / 2)) {
+  const box = form.getBoundingClientRect()
+  for (const element of (form.getRootNode() as Document).elementsFromPoint(
+    box.left + box.width / 2,
+    box.top + box.height / 2,
+  )) {
     const playback = element.localName === 'video' ? html5(element as HTMLVideoElement) : playerOf(element)
     if (playback) captureVideo('conversion', element, playback, { formId })
   }

@@ -5,6 +5,12 @@ import { useSite } from './site.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
 
+/** The service's words of ids that name nobody, as far as a visitor's id can have their characters. */
+const NOBODY = [
+  'undefined', 'null', 'nil', 'None', 'NaN', 'true', 'FALSE', 'anonymous', 'guest', 'Unknown', 'not_set', 'not-set',
+  '0', '-0', '0.0', '-1', '-1.0', '00000000-0000-0000-0000-000000000000', '00000000000000000000000000000000',
+] // biome-ignore format: a list
+
 /** Whatever pages pass to the commands. */
 describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
@@ -73,23 +79,73 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(JSON.stringify(site.requests(url))).not.toContain('[object')
   })
 
-  test.each(['undefined', 'null', 'NaN', '0', '00000000-0000-0000-0000-000000000000'])(
-    'a cookie that holds "%s" counts as absent',
-    async (value) => {
-      const { url } = await site.host()
-      const context = await site.browser.newContext()
-      const names = ['service_visitor_id', 'service_external_contact_id']
-      await context.addCookies(names.map((name) => ({ name, value, url })))
+  test('a word that only begins or ends like one that names nobody is an id', async () => {
+    const { url } = await site.host()
+    const context = await site.browser.newContext()
+    for (const value of ['guest-7', '-12', '1']) {
+      await context.addCookies([{ name: 'service_visitor_id', value, url }])
+      const before = site.requests(url).length
       const page = await site.open(url, { context })
       await site.drained(url, page)
-      const bodies = site.requests(url).map(({ body }) => body)
-      expect(new Set(bodies.map(({ visitor_id }) => visitor_id)).size).toBe(1)
-      expect(bodies[0].visitor_id).toMatch(/^[\da-f]{8}-.*7/)
-      expect(bodies.filter((body) => 'external_contact_id' in body)).toEqual([])
-      const cookies = await context.cookies()
-      expect(cookies.find(({ name }) => name === 'service_visitor_id')?.value).toBe(bodies[0].visitor_id)
-    },
-  )
+      const sent = site.requests(url).slice(before)
+      expect(new Set(sent.map(({ body }) => body.visitor_id))).toEqual(new Set([value]))
+      await page.close()
+    }
+  })
+
+  test('an id that is too long is not cut, because two could become one: it is left out, and the traits count', async () => {
+    const { url, tenant } = await site.host()
+    const page = await site.open(url)
+    const said = listen(page)
+    const longest = `${'\u{1f600}'.repeat(199)}b`
+    await page.evaluate((id) => {
+      const { service } = window as unknown as Global
+      service.identify?.(`${'a'.repeat(200)}1`, { email: 'ann@shop.example' })
+      service.reset?.()
+      service.identify?.(`${'a'.repeat(200)}2`, { email: 'bob@shop.example' })
+      service.reset?.()
+      service.identify?.(id, { email: 'cy@shop.example' })
+    }, longest)
+    await site.drained(url, page)
+    expect(identifications(url).map(({ identify }) => identify)).toEqual([
+      { traits: { email: 'ann@shop.example' } },
+      { traits: { email: 'bob@shop.example' } },
+      { external_user_id: longest, traits: { email: 'cy@shop.example' } },
+    ])
+    expect(said).toEqual(['service: id is too long'])
+    const { body } = await tenant.call('GET', '/v1/contacts?search=shop.example')
+    const emails = body.contacts.map(({ properties }: { properties: { email: string } }) => properties.email)
+    expect(emails.sort()).toEqual(['ann@shop.example', 'bob@shop.example', 'cy@shop.example'])
+  })
+
+  test('an external contact id that is too long is not sent, and the events arrive', async () => {
+    const { url } = await site.host()
+    const context = await site.browser.newContext()
+    await context.addCookies([{ name: 'service_external_contact_id', value: 'a'.repeat(201), url }])
+    const page = await site.tab({ context })
+    const said = listen(page)
+    site.pages[`${url}/`] = site.html({})
+    await page.goto(url)
+    await site.drained(url, page)
+    expect(site.names(url)).toContain('page_view')
+    expect(site.requests(url).filter(({ body }) => 'external_contact_id' in body)).toEqual([])
+    expect(said).toEqual(['service: service_external_contact_id is too long'])
+  })
+
+  test.each(NOBODY)('a cookie that holds "%s" counts as absent', async (value) => {
+    const { url } = await site.host()
+    const context = await site.browser.newContext()
+    const names = ['service_visitor_id', 'service_external_contact_id']
+    await context.addCookies(names.map((name) => ({ name, value, url })))
+    const page = await site.open(url, { context })
+    await site.drained(url, page)
+    const bodies = site.requests(url).map(({ body }) => body)
+    expect(new Set(bodies.map(({ visitor_id }) => visitor_id)).size).toBe(1)
+    expect(bodies[0].visitor_id).toMatch(/^[\da-f]{8}-.*7/)
+    expect(bodies.filter((body) => 'external_contact_id' in body)).toEqual([])
+    const cookies = await context.cookies()
+    expect(cookies.find(({ name }) => name === 'service_visitor_id')?.value).toBe(bodies[0].visitor_id)
+  })
 
   test('what is no data is left out alone, the console names it, and the event arrives', async () => {
     const { url } = await site.host()

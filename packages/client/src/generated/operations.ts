@@ -699,7 +699,7 @@ export class Operations extends Caller {
   /**
    * Approve a proposed action; it is then queued for execution.
    *
-   * Needs the scope `agents:approve`. Also needs the scope `contacts:write` with `params` for a note or an update of properties.
+   * Needs the scope `agents:approve`. Also needs the scope `contacts:write` for a note or an update of properties.
    */
   approveAction(input: ApproveActionInput, options?: RequestOptions): Promise<ActionResult> {
     return this.call('POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/approve', input, options)
@@ -708,7 +708,7 @@ export class Operations extends Caller {
   /**
    * Approve several proposed actions independently.
    *
-   * If an action cannot be approved, its decision has an `error`, and the others are not affected. Needs the scope `agents:approve`.
+   * If an action cannot be approved, its decision has an `error`, and the others are not affected. Needs the scope `agents:approve`. Also needs the scope `contacts:write` for a note or an update of properties.
    */
   approveActions(input: ApproveActionsInput, options?: RequestOptions): Promise<ApproveActionsResult> {
     return this.call('POST /v1/approvals/approve', input, options)
@@ -762,7 +762,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many companies.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`. Also needs the scope `companies:read` with `matching`.
    */
   changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResult> {
     return this.call('POST /v1/companies/bulk', input, options)
@@ -771,7 +771,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many contacts.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `contacts:write`. Also needs the scope `contacts:read` with `matching`. Also needs the scope `events:read` with event conditions in the filter.
    */
   changeContacts(input: ChangeContactsInput = {}, options?: RequestOptions): Promise<ChangeContactsResult> {
     return this.call('POST /v1/contacts/bulk', input, options)
@@ -807,7 +807,7 @@ export class Operations extends Caller {
   /**
    * Create an agent.
    *
-   * Needs the scope `agents:write`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` with `llm_config.base_url`.
+   * Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`.
    */
   createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('POST /v1/agents', input, options)
@@ -852,7 +852,7 @@ export class Operations extends Caller {
   /**
    * Request a file with all data of the tenant; if one is in progress, its id is returned.
    *
-   * Needs the scope `data:export`.
+   * At most five in 24 hours. Needs the scope `data:export`.
    */
   createExport(options?: RequestOptions): Promise<CreateExportResult> {
     return this.call('POST /v1/exports', {}, options)
@@ -897,7 +897,7 @@ export class Operations extends Caller {
   /**
    * Define a segment; its members are counted in the background.
    *
-   * Needs the scope `segments:write`.
+   * Needs the scope `segments:write`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
    */
   createSegment(input: CreateSegmentInput, options?: RequestOptions): Promise<SegmentResult> {
     return this.call('POST /v1/segments', input, options)
@@ -1345,7 +1345,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Get what an import would do: the counts, whom it stops from getting mail, and the first 20 rows with each property before and after.
+   * Get what an import would do: the counts, how many contacts get no more mail, and the first 20 rows with each property before and after.
    *
    * Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
    */
@@ -2164,7 +2164,7 @@ export class Operations extends Caller {
   /**
    * Count the contacts that match a filter, without defining a segment.
    *
-   * Needs the scope `segments:read`. Also needs the scope `contacts:read`.
+   * Needs the scope `segments:read`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
    */
   previewSegment(input: PreviewSegmentInput, options?: RequestOptions): Promise<PreviewSegmentResult> {
     return this.call('POST /v1/segments/preview', input, options)
@@ -2182,7 +2182,7 @@ export class Operations extends Caller {
   /**
    * Propose an action for a contact; it always waits for approval.
    *
-   * Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the response is an action with the status `rejected`, whose `error` says why. Needs the scope `agents:trigger`.
+   * Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the response is an action with the status `rejected`, whose `error` says why. Needs the scope `agents:trigger`. Also needs the scope `contacts:read`.
    */
   proposeAction(input: ProposeActionInput, options?: RequestOptions): Promise<ActionResult> {
     return this.call('POST /v1/agents/{agent_id}/actions', input, options)
@@ -2432,7 +2432,7 @@ export class Operations extends Caller {
   /**
    * Export now, in the background.
    *
-   * If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. Needs the scope `data:export`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
+   * If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. At most ten in 24 hours. Needs the scope `data:export`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
    */
   runWarehouseExport(input: RunWarehouseExportInput, options?: RequestOptions): Promise<RunWarehouseExportResult> {
     return this.call('POST /v1/warehouse/{destination_id}/run', input, options)
@@ -2531,7 +2531,7 @@ export class Operations extends Caller {
   /**
    * Read the file in another encoding, with another delimiter, or with its header on another line.
    *
-   * What you omit is detected again; the encoding stays. The columns and samples are read again, and the mapping is proposed again. `encodings` of an import shows how its words read in each encoding. Needs the scope `contacts:write`.
+   * Omitted fields are detected again, except the encoding. The columns are read again, and a new mapping is proposed. `encodings` of an import shows how its words read in each encoding. Needs the scope `contacts:write`.
    */
   setImportFormat(input: SetImportFormatInput, options?: RequestOptions): Promise<ImportResult> {
     return this.call('PUT /v1/imports/{import_id}/format', input, options)
@@ -2666,7 +2666,7 @@ export class Operations extends Caller {
   /**
    * Change an agent; omitted fields keep their values, and null removes a setting.
    *
-   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. Needs the scope `agents:write`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` with `llm_config.base_url`.
+   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. The agent as it is after the change decides about further scopes; to turn it off, with `enabled: false` alone, `agents:write` is enough. Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`.
    */
   updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('PATCH /v1/agents/{agent_id}', input, options)
@@ -2765,7 +2765,7 @@ export class Operations extends Caller {
   /**
    * Change the name, the description or the filter of a segment.
    *
-   * With another filter, the members are counted again. Contacts that enter or leave record no event. Needs the scope `segments:write`.
+   * With another filter, the members are counted again. Contacts that enter or leave record no event. Needs the scope `segments:write`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
    */
   updateSegment(input: UpdateSegmentInput, options?: RequestOptions): Promise<UpdateSegmentResult> {
     return this.call('PATCH /v1/segments/{segment_id}', input, options)

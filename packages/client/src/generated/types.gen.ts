@@ -544,11 +544,11 @@ export type ApiKey = {
      */
     redact_personal_data: boolean;
     /**
-     * Whether the key works at /mcp alone, because it was created with `redact_personal_data: true`.
+     * Whether the key works only at /mcp, because it was created with `redact_personal_data: true`.
      */
     mcp_only: boolean;
     /**
-     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     * The tools that it may use over MCP: their names, `all` for every tool that the scopes allow, or an empty list for none.
      */
     tools: Array<string>;
     created_at: string;
@@ -842,7 +842,7 @@ export type ConnectedApp = {
      */
     redact_personal_data: boolean;
     /**
-     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     * The tools that it may use over MCP: their names, `all` for every tool that the scopes allow, or an empty list for none.
      */
     tools: Array<string>;
     created_at: string;
@@ -904,7 +904,7 @@ export type Connection = {
 };
 
 /**
- * A record that could not be written. All others were written.
+ * A record that could not be written. All others were written. With the code `ignored_id`: a record that was written without an id that names nobody, such as `undefined`; each such id is shown once for a page of records.
  */
 export type ConnectionError = {
     error_id: string;
@@ -2052,7 +2052,7 @@ export type IdentityConnections = {
      */
     social_login: {
         session_id: string;
-        status: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
         deadline_at: string;
     } | null;
     /**
@@ -2080,7 +2080,7 @@ export type Import = {
     size_bytes: number;
     encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'ibm850' | 'ibm437' | 'windows-1250' | 'iso-8859-2' | 'ibm852' | 'x-mac-ce' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
     /**
-     * Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain.
+     * Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain, and without the scope `contacts:read`.
      */
     encodings: Array<ImportEncoding>;
     delimiter: string;
@@ -2089,7 +2089,7 @@ export type Import = {
      */
     header_line: number;
     /**
-     * The first lines of the file. Empty once the file is deleted.
+     * The first lines of the file. Empty once the file is deleted, and without the scope `contacts:read`.
      */
     first_lines: Array<ImportLine>;
     /**
@@ -2103,7 +2103,7 @@ export type Import = {
      */
     mapping: Array<ColumnMapping>;
     /**
-     * What was left out of rows, or taken otherwise than their column says; known once the file has been read.
+     * What was left out of rows or kept as text; known once the file has been read. Empty without the scope `contacts:read`.
      */
     warnings: Array<ImportWarning>;
     /**
@@ -2119,12 +2119,12 @@ export type Import = {
      */
     preview: ImportCounts | null;
     /**
-     * Whom the import would stop from getting mail, as of the latest preview.
+     * How many contacts would get no more mail, as of the latest preview.
      */
     consent: ImportConsent | null;
     counts: ImportCounts;
     /**
-     * The first failed rows.
+     * The first failed rows. Empty without the scope `contacts:read`.
      */
     errors: Array<FailedRow>;
     /**
@@ -2146,6 +2146,9 @@ export type Import = {
 
 export type ImportColumn = {
     header: string;
+    /**
+     * Empty once the file is deleted, and without the scope `contacts:read`.
+     */
     samples: Array<string>;
     /**
      * What may surprise in the proposed mapping.
@@ -2155,7 +2158,7 @@ export type ImportColumn = {
 
 export type ImportColumnNote = {
     /**
-     * `same_target`: another column suits the target better, so this one became a property of its own. `found_by_values`: its values are addresses. `no_name`: it has no name, and is ignored. `consent`: contacts that opt out in it are not written to.
+     * `same_target`: another column suits the target better, so this one became a property of its own. `found_by_values`: its values are addresses. `no_name`: it has no name, and is ignored. `consent`: contacts that opt out in it get no mail.
      */
     code: 'same_target' | 'found_by_values' | 'no_name' | 'consent';
     /**
@@ -2170,15 +2173,15 @@ export type ImportColumnNote = {
 
 export type ImportConsent = {
     /**
-     * Contacts that are written to before the import, or are new, and not after it.
+     * Contacts that get no mail after the import: they did before it, or are new.
      */
     silenced: number;
     /**
-     * Contacts of the file that are not written to before the import, nor after it.
+     * Contacts of the file that get no mail before or after the import.
      */
     still_silent: number;
     /**
-     * Contacts that are not written to before the import, and are after it, because the file says something else than an earlier opt-out.
+     * Contacts that get mail again after the import, because the file contradicts an earlier opt-out.
      */
     released: number;
     /**
@@ -2234,7 +2237,7 @@ export type ImportUndo = {
 };
 
 export type ImportWarning = {
-    code: 'ignored_id' | 'kept_as_text' | 'consent_ignored';
+    code: 'ignored_id' | 'kept_as_text' | 'consent_ignored' | 'other_address';
     message: string;
     /**
      * How many rows have it.
@@ -2711,7 +2714,7 @@ export type OfferedTool = {
      */
     scopes: Array<string>;
     /**
-     * Whether it changes nothing.
+     * Whether it only reads.
      */
     reads: boolean;
     title: string;
@@ -3414,7 +3417,7 @@ export type SdkCall = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -3838,6 +3841,9 @@ export type UpdateApiKeyResult = {
 export type UpdateConnectedAppResult = {
     status: 'success';
     connected_app: ConnectedApp;
+    /**
+     * The names of the fields that changed.
+     */
     changed: Array<string>;
     warnings?: Array<string>;
 };
@@ -4536,11 +4542,11 @@ export type CreateApiKeyInput = {
      */
     expires_at?: string;
     /**
-     * Whether personal data is hidden from AI agents that use the key over MCP. true: hide it, and let the key work at /mcp alone. false: show it. Default: hide it over MCP, and let the key use the API, which shows personal data.
+     * Whether personal data is hidden from AI agents that use the key over MCP. `true`: hide it, and let the key work only at /mcp. `false`: show it. Default: hide it over MCP, and let the key use the API, which shows personal data.
      */
     redact_personal_data?: boolean;
     /**
-     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     * The tools that it may use over MCP: their names, `all` for every tool that the scopes allow, or an empty list for none.
      */
     tools?: Array<string>;
 };
@@ -7152,7 +7158,7 @@ export type SdkAliasInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7202,7 +7208,7 @@ export type SdkGroupInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7252,7 +7258,7 @@ export type SdkPageInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7283,7 +7289,7 @@ export type SdkScreenInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7314,7 +7320,7 @@ export type SdkTrackInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7467,7 +7473,7 @@ export type SetImportFormatInput = {
     import_id: string;
     encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'macintosh' | 'iso-8859-15' | 'ibm850' | 'ibm437' | 'windows-1250' | 'iso-8859-2' | 'ibm852' | 'x-mac-ce' | 'windows-1251' | 'koi8-r' | 'ibm866' | 'x-mac-cyrillic' | 'windows-1253' | 'windows-1254' | 'windows-1255' | 'windows-1256' | 'windows-1257' | 'windows-1258' | 'windows-874' | 'shift_jis' | 'euc-jp' | 'iso-2022-jp' | 'gb18030' | 'big5' | 'euc-kr';
     /**
-     * What is between cells: one character, such as `;`.
+     * The character between cells, such as `;`.
      */
     delimiter?: string;
     /**
@@ -7668,7 +7674,7 @@ export type UpdateApiKeyInput = {
     key_id: string;
     name?: string;
     /**
-     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     * The tools that it may use over MCP: their names, `all` for every tool that the scopes allow, or an empty list for none.
      */
     tools?: Array<string>;
 };
@@ -7694,7 +7700,7 @@ export type UpdateConnectedAppInput = {
      */
     grant_id: string;
     /**
-     * The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.
+     * The tools that it may use over MCP: their names, `all` for every tool that the scopes allow, or an empty list for none.
      */
     tools: Array<string>;
 };
@@ -7819,7 +7825,7 @@ export type UpdateTenantInput = {
      */
     personal_properties?: Array<string>;
     /**
-     * Words that your systems send in place of an id that they do not have, such as `demo`. They are ignored as a user id, a visitor id and the id of a record, as are `undefined`, `null`, `anonymous` and the like for every tenant. Case, spaces around and quotes do not count. What is already linked stays linked. The list replaces the previous one.
+     * Words that your systems send in place of an id that they do not have, such as `demo`. They are ignored as a user id, a visitor id and the id of a record, as are `undefined`, `null`, `anonymous` and the like for every tenant. Case, surrounding spaces and quotes do not count. What is already linked stays linked. The list replaces the previous one.
      */
     ignored_ids?: Array<string>;
 };

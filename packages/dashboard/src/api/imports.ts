@@ -68,7 +68,7 @@ export function setImportMapping(import_id: string, columns: ColumnMapping[]) {
   return call('PUT /v1/imports/{import_id}/mapping', { import_id, columns })
 }
 
-/** Reads the file in another way. What is left out is detected again, except the encoding. */
+/** Reads the file again with another format. Omitted fields are detected again, except the encoding. */
 export function setImportFormat(import_id: string, format: ImportFormat) {
   return call('PUT /v1/imports/{import_id}/format', { import_id, ...format })
 }

@@ -9,7 +9,7 @@ import { text } from './text.ts'
 interface GuideKeyProps {
   name: string
   scopes: string[]
-  /** Whether the key works over MCP alone and hides personal data. */
+  /** Whether the key works only over MCP and hides personal data. */
   isForAgent: boolean
   isCreated: boolean
   onCreated: (apiKey: string) => void

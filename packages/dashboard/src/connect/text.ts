@@ -106,7 +106,7 @@ export const text = {
     created: 'The key is in the code below. Copy it now: it is not shown again.',
     explain: (scopes: readonly string[]) =>
       `Creates an API key that can only do what this code needs: ${scopes.join(', ')}.`,
-    explainAgent: 'It works over MCP alone, and personal data is hidden.',
+    explainAgent: 'It works only over MCP, and personal data is hidden.',
     adminsOnly: 'Only admins can create keys. Ask one of them, or replace YOUR_API_KEY with a key you have.',
   },
   domain: {

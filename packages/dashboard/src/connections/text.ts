@@ -116,7 +116,8 @@ export const text = {
 
   errors: {
     title: 'Failed records',
-    description: 'All other records were written. The last 1,000 failures are kept.',
+    description:
+      'All other records were written. A record that was written without an ID that names nobody, such as “undefined”, is listed too. The last 1,000 entries are kept.',
     at: 'When',
     object: 'Type',
     id: 'ID in the system',

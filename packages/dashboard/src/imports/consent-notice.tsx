@@ -3,7 +3,7 @@ import type { Import } from '../api/imports.ts'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
 
-/** Whom the import stops from getting mail, and whom it lets get mail again. */
+/** How many contacts get no mail after the import, and how many get mail again. */
 export function ConsentNotice({ consent }: Pick<Import, 'consent'>) {
   if (consent === null) return null
   const { silenced, still_silent: still, released, columns } = consent

@@ -4,7 +4,7 @@ import { type Import, type ImportFormat, setImportFormat, showImport } from '../
 import { FormError } from '../ui/form.tsx'
 import { text } from './text.ts'
 
-/** How the file is read, and the choice of another way, which shows its columns again. */
+/** How the file is read, and the choice of another format, which reads its columns again. */
 export function FileFormat({ of, onChange }: { of: Import; onChange: () => void }) {
   const queryClient = useQueryClient()
   const reading = useMutation({
@@ -56,7 +56,7 @@ export function FileFormat({ of, onChange }: { of: Import; onChange: () => void 
   )
 }
 
-/** Those in which the words of the file differ, the likeliest first, then all others. */
+/** First the likely encodings, with the words of the file as they read in each; then all others. */
 function encodingsOf({ encoding, encodings }: Import) {
   const names = text.format.encodings
   const words = new Map(encodings.map((each) => [each.encoding, each.words]))

@@ -19,7 +19,7 @@ export function RowWarnings({ warnings }: Pick<Import, 'warnings'>) {
   )
 }
 
-/** A warning without its code, which is for programs. */
+/** A warning without the code at its start, which is for programs. */
 function sentenceOf(message: string): string {
   return message.replace(/^[a-z_]+: /, '')
 }

@@ -82,10 +82,11 @@ export const text = {
       shopify: 'Shopify',
     },
     notes: {
-      same_target: (other: string, target: string) => `${target} comes from ${other}. This column is kept beside it.`,
+      same_target: (other: string, target: string) =>
+        `${target} comes from ${other}, so this column becomes a property of its own.`,
       found_by_values: 'Its values are email addresses.',
       no_name: 'This column has no name.',
-      consent: 'Contacts who opt out here get no mail.',
+      consent: 'Contacts who opt out in this column get no mail.',
     },
     table: 'Columns of the file',
     columns: { column: 'Column', samples: 'Samples', target: 'Goes to', type: 'Stored as' },
@@ -118,7 +119,7 @@ export const text = {
   format: {
     heading: 'How the file is read',
     encoding: 'Encoding',
-    encodingHint: 'Choose the one in which the words are right.',
+    encodingHint: 'Choose the one in which the words look right.',
     words: (encoding: string, words: string) => (words === '' ? encoding : `${encoding} · ${words}`),
     encodings: {
       'utf-8': 'UTF-8',
@@ -163,11 +164,11 @@ export const text = {
   },
   consent: {
     silenced: (count: number, properties: readonly string[]) =>
-      `${counted(count, 'contact', 'contacts')} will get no mail: ${properties.join(', ')}.`,
+      `${counted(count, 'contact', 'contacts')} will get no mail, because of ${properties.join(', ')}.`,
     still: (count: number) =>
       `${counted(count, 'contact in this file already gets', 'contacts in this file already get')} no mail.`,
     released: (count: number) =>
-      `${counted(count, 'contact that opted out', 'contacts that opted out')} will get mail again, because the file says so. To keep them silent, do not import that column.`,
+      `${counted(count, 'contact that opted out', 'contacts that opted out')} will get mail again, because a column of the file says so. To keep them opted out, do not import that column.`,
   },
   warnings: {
     title: 'Warnings',

@@ -9,7 +9,7 @@ import { EntryFrame } from '../sign-in/entry-frame.tsx'
 import { Form } from '../ui/form.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { isolated } from '../ui/text.tsx'
-import { ToolChoice, toolsWithin } from '../ui/tool-choice.tsx'
+import { ALL_TOOLS, ToolChoice, toolsWithin } from '../ui/tool-choice.tsx'
 import { ScopeChoice } from './scope-choice.tsx'
 import { text } from './text.ts'
 
@@ -50,7 +50,7 @@ function ConsentForm({ query, consent }: { query: string; consent: Consent }) {
   const [tenantId, setTenantId] = useState(active ?? tenants[0]?.tenant_id ?? '')
   const [chosen, setChosen] = useState(consent.requested_scopes)
   const [redacts, setRedacts] = useState(true)
-  const [tools, setTools] = useState(['all'])
+  const [tools, setTools] = useState(ALL_TOOLS)
   const [isLeaving, setLeaving] = useState(false)
   const possible = tenants.find(({ tenant_id }) => tenant_id === tenantId)?.scopes ?? []
   const scopes = chosen.filter((scope) => possible.includes(scope))

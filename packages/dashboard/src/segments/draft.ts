@@ -30,7 +30,7 @@ export interface EventDraft {
   texts: Partial<Record<EventText, string>>
   withinDays: string
   minCount: string
-  /** As for properties. */
+  /** As in `PropertyDraft`. */
   visibleOnly?: boolean
 }
 

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { createApiKey, refreshKeys, scopesQuery, toolsQuery } from '../api/keys.ts'
 import { Form, FormError } from '../ui/form.tsx'
 import { DAY_MS } from '../ui/range.ts'
-import { ToolChoice, toolsWithin } from '../ui/tool-choice.tsx'
+import { ALL_TOOLS, ToolChoice, toolsWithin } from '../ui/tool-choice.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { SecretShown } from './secret-shown.tsx'
 import { text } from './text.ts'
@@ -41,7 +41,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
   const [life, setLife] = useState<keyof typeof LIVES>('never')
   const [lastDay, setLastDay] = useState('')
   const [use, setUse] = useState<Use>('apps')
-  const [tools, setTools] = useState(['all'])
+  const [tools, setTools] = useState(ALL_TOOLS)
   const allTools = useQuery(toolsQuery)
   const making = useMutation({
     mutationFn: () => createApiKey({ name: name.trim(), scopes, ...expiryOf(life, lastDay), ...fieldsOf(use, tools) }),

@@ -25,7 +25,7 @@ export function ScopeBadges({ scopes }: { scopes: string[] }) {
   )
 }
 
-/** Whether personal data is hidden from AI agents, and whether the key works over MCP alone. */
+/** Whether personal data is hidden from AI agents, and whether the key works only over MCP. */
 export function RedactionBadge({ redacts, isMcpOnly = false }: { redacts: boolean; isMcpOnly?: boolean }) {
   return (
     <Group gap={4}>

@@ -250,7 +250,7 @@ export const text = {
         },
         agent: {
           label: 'An AI agent',
-          description: 'It works over MCP alone, and personal data is hidden.',
+          description: 'It works only over MCP, and personal data is hidden.',
         },
         openAgent: {
           label: 'An AI agent that sees personal data',

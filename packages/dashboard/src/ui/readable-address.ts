@@ -1,3 +1,5 @@
+/** The service stores no longer address. A longer text may be hostile: decoding takes the square of its length. */
+const ADDRESS_LENGTH_MAX = 254
 const ADDRESS = /^([^@\s]+@)([^@\s]*\bxn--[^@\s]*)$/i
 const [BASE, T_MIN, T_MAX, SKEW, DAMP, FIRST_BIAS, FIRST_POINT] = [36, 1, 26, 38, 700, 72, 128]
 
@@ -6,6 +8,7 @@ const [BASE, T_MIN, T_MAX, SKEW, DAMP, FIRST_BIAS, FIRST_POINT] = [36, 1, 26, 38
  * other direction. Every other text stays as it is.
  */
 export function readableAddress(text: string): string {
+  if (text.length > ADDRESS_LENGTH_MAX) return text
   const [, local, domain] = ADDRESS.exec(text) ?? []
   if (local === undefined || domain === undefined) return text
   return local + domain.split('.').map(readableLabel).join('.')

@@ -234,6 +234,6 @@ export const text = {
     all: 'All tools',
     allDescription: 'Every tool its scopes allow, including tools that later versions add.',
     reading: 'Tools that read',
-    changing: 'Tools that change something',
+    changing: 'Tools that change data',
   },
 }

@@ -10,7 +10,8 @@ export interface ChoosableTool {
   reads: boolean
 }
 
-const ALL = ['all']
+/** The choice of all tools. */
+export const ALL_TOOLS = ['all']
 
 interface ToolChoiceProps {
   tools: readonly ChoosableTool[]
@@ -38,7 +39,7 @@ export function ToolChoice({ tools, chosen, onChange }: ToolChoiceProps) {
         label={text.tools.all}
         description={text.tools.allDescription}
         checked={isAll}
-        onChange={(event) => onChange(event.currentTarget.checked ? ALL : names)}
+        onChange={(event) => onChange(event.currentTarget.checked ? ALL_TOOLS : names)}
       />
       {isAll
         ? null

@@ -1,6 +1,5 @@
 import { isRole } from '../operations/roles.ts'
 import { tokenHash } from '../platform/crypto/tokens.ts'
-import { normalizeEmail } from '../platform/email.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Stores } from '../platform/tenant.ts'
@@ -145,9 +144,10 @@ async function createInvited(
 /**
  * Verifies an address that the OpenID provider has verified. The provider authenticates people but does not authorize
  * them: an address without an account gets one only while it has an invitation. The person then accepts while signed in.
+ * @param person their address as `normalizeEmail` writes it.
  */
 export async function verifyByProvider(stores: Stores, person: { email: string; name: unknown }, now: Date) {
-  const email = normalizeEmail(person.email)
+  const { email } = person
   await stores.database.transaction().execute(async (database) => {
     const verifiedId = await verifyAddress({ ...stores, database }, email, now)
     if (verifiedId !== null || (await verifiedAccount(database, email)) !== null) return

@@ -14,7 +14,7 @@ export interface ApiKey {
   scopes: ReadonlySet<string>
   /** Whether it hides personal data from AI agents that use it over MCP. */
   redacts: boolean
-  /** Whether it works over MCP alone. */
+  /** Whether it works only over MCP. */
   mcpOnly: boolean
   /** The names of the tools that it may use over MCP, or `all`. */
   tools: ReadonlySet<string>

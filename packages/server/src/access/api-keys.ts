@@ -24,8 +24,8 @@ export interface NewApiKey {
   scopes: readonly string[]
   expiresAt?: Date | undefined
   /**
-   * Whether AI agents that use it over MCP see pseudonyms in place of personal data. True: it works over MCP alone. Default:
-   * yes, but the API shows personal data.
+   * Whether AI agents that use it over MCP see pseudonyms in place of personal data. With true, it works only over MCP.
+   * By default, they do, and the API shows personal data.
    */
   redacts?: boolean | undefined
   /** The names of the tools that it may use over MCP, or `all`, the default. */
@@ -143,7 +143,8 @@ export interface KeyChanges {
 
 /**
  * Changes a key's name or tools; undefined fields are unchanged. After the commit, every process knows it.
- * @param tx a transaction's handle. @param own the caller's scopes: who could not create the key allows it no more tools.
+ * @param tx a transaction's handle.
+ * @param own the caller's scopes. A caller who lacks a scope of the key cannot allow it more tools.
  * @returns the names of the changed fields.
  * @throws ServiceError 404 if there is no such active key, 400 for a blank name, 403 `insufficient_scope`
  */

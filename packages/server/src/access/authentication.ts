@@ -161,7 +161,7 @@ export function missingApiKey(): ServiceError {
 /** Outside of MCP, nothing hides personal data. */
 function redactingKey(): ServiceError {
   const message =
-    'This key hides personal data, so it works at /mcp alone. For the API, create a key without redact_personal_data.'
+    'This key hides personal data, so it works only at /mcp. For the API, create a key without redact_personal_data.'
   return new ServiceError(403, 'redacting_key', message)
 }
 

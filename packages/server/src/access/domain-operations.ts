@@ -4,6 +4,7 @@ import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { flag } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { TEXT, WORD } from '../platform/personal.ts'
 import {
   type Attempt,
   findProofs,
@@ -36,12 +37,12 @@ const ofDomains = operationsWith<DomainServices>()
 const Domain = Type.Object(
   {
     domain_id: Id,
-    domain: Type.String(),
-    txt_name: Type.String({ description: 'The name of the TXT record that verifies the domain.' }),
-    txt_value: Type.String({ description: 'The value of that record.' }),
-    file_url: Type.String({ description: 'Or: the URL of a text file that verifies the domain.' }),
-    file_content: Type.String({ description: 'The content of that file.' }),
-    meta_tag: Type.String({ description: 'Or: a tag in the head of the home page that verifies the domain.' }),
+    domain: Type.String(WORD),
+    txt_name: Type.String({ description: 'The name of the TXT record that verifies the domain.', ...WORD }),
+    txt_value: Type.String({ description: 'The value of that record.', ...WORD }),
+    file_url: Type.String({ description: 'Or: the URL of a text file that verifies the domain.', ...WORD }),
+    file_content: Type.String({ description: 'The content of that file.', ...WORD }),
+    meta_tag: Type.String({ description: 'Or: a tag in the head of the home page that verifies the domain.', ...WORD }),
     verified_at: Nullable(Timestamp),
     verified_by: Type.Unsafe<Proof | null>({
       enum: [...PROOFS, null],
@@ -63,7 +64,7 @@ const Check = Type.Object({
     Type.Object({
       method: Type.Unsafe<PublishedProof>({ enum: [...PUBLISHED] }),
       outcome: Type.Unsafe<Attempt['outcome']>({ enum: ['found', 'nothing', 'other_value', 'unreachable'] }),
-      found: Type.Array(Type.String(), { description: 'The values found there.' }),
+      found: Type.Array(Type.String(TEXT), { description: 'The values found there.' }),
     }),
     { description: 'What each place has; empty for a local domain.' },
   ),
@@ -159,7 +160,7 @@ export const DOMAIN_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Remove a domain: its pages can no longer send events',
     input: DomainPath,
-    output: { deleted: Type.Literal(true), domain_id: Id, domain: Type.String() },
+    output: { deleted: Type.Literal(true), domain_id: Id, domain: Type.String(WORD) },
     async run({ tenant }, { domain_id }) {
       const { domain } = await removeDomain(tenant, domain_id)
       return { deleted: true as const, domain_id, domain }

@@ -4,7 +4,7 @@ import { RoleName } from '../operations/roles.ts'
 import { emailInput } from '../platform/http/inputs.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
-import { personal } from '../platform/personal.ts'
+import { personal, WITHHELD } from '../platform/personal.ts'
 import { type InvitationMail, linkToShow, mailInvitation } from './invitation-mail.ts'
 import {
   deleteInvitation,
@@ -30,6 +30,7 @@ const CreatedInvitation = {
     Type.String({
       description:
         'The link, which is never shown again. Null if a mail server is configured: the link is then only sent by mail.',
+      ...WITHHELD,
     }),
   ),
   mailed: Type.Boolean({ description: 'Whether the link was sent.' }),
@@ -41,8 +42,8 @@ const linkPolicyOf = ({ mailer, config }: InvitationServices) => ({
 })
 
 /**
- * The invitations to a tenant. Like members, they can be read by everyone in it. Nobody grants more than they have: an API key can invite
- * to roles whose scopes it has in full, and never to `owner`; see team-authority.ts.
+ * The invitations to a tenant, which everyone in it can read, like its members. Nobody grants more than they have: an
+ * API key can invite to roles whose scopes it has in full, and never to `owner`; see team-authority.ts.
  */
 export const INVITATION_OPERATIONS = [
   operation({
@@ -86,7 +87,7 @@ export const INVITATION_OPERATIONS = [
     status: 201,
     example: { email: 'ada@example.com', role: 'viewer' },
     errors: ['400 invalid_email', '409 already_member', '409 too_many_invitations', '429 too_many_invitations_sent'],
-    forAudit: { token: Type.String() },
+    forAudit: { token: Type.String(WITHHELD) },
     async run({ tenant, now, ...context }, sent) {
       const { invitation, token } = await invite(tenant, context, sent, linkPolicyOf(context), now)
       return { invitation, link: linkToShow(context, token), mailed: false, token }
@@ -104,7 +105,7 @@ export const INVITATION_OPERATIONS = [
     input: InvitationPath,
     output: CreatedInvitation,
     errors: ['409 too_many_invitations', '429 too_many_invitations_sent'],
-    forAudit: { token: Type.String() },
+    forAudit: { token: Type.String(WITHHELD) },
     async run({ tenant, now, ...context }, { invitation_id: id }) {
       const { invitation, token } = await renewInvitation(tenant, context, id, linkPolicyOf(context), now)
       return { invitation, link: linkToShow(context, token), mailed: false, token }

@@ -5,26 +5,26 @@ import { SCOPES } from '../operations/scopes.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { Changed, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
+import { LABEL, WITHHELD, WORD } from '../platform/personal.ts'
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey, updateApiKey } from './api-keys.ts'
 import { ALL_TOOLS, storedTools, TOOLS_OPTION, type ToolChoiceServices, Tools } from './tool-choice.ts'
 
 const tag = 'API keys'
 const REDACTS =
-  'Whether personal data is hidden from AI agents that use the key over MCP. true: hide it, and let the key work at /mcp alone. false: show it. Default: hide it over MCP, and let the key use the API, which shows personal data.'
-const Changed = Type.Array(Type.String(), { description: 'The names of the fields that changed.' })
+  'Whether personal data is hidden from AI agents that use the key over MCP. `true`: hide it, and let the key work only at /mcp. `false`: show it. Default: hide it over MCP, and let the key use the API, which shows personal data.'
 
 export const Key = Type.Object(
   {
     key_id: Id,
-    name: Type.String(),
-    scopes: Type.Array(Type.String()),
+    name: Type.String(LABEL),
+    scopes: Type.Array(Type.String(WORD)),
     redact_personal_data: Type.Boolean({
       description: 'Whether personal data is hidden from AI agents that use the key over MCP.',
     }),
     mcp_only: Type.Boolean({
-      description: 'Whether the key works at /mcp alone, because it was created with `redact_personal_data: true`.',
+      description: 'Whether the key works only at /mcp, because it was created with `redact_personal_data: true`.',
     }),
     tools: Tools,
     created_at: Timestamp,
@@ -37,11 +37,11 @@ export const Key = Type.Object(
 
 const OfferedTool = Type.Object(
   {
-    name: Type.String(),
-    title: Type.String(),
-    description: Type.String(),
-    scopes: Type.Array(Type.String(), { description: 'The scopes that it needs.' }),
-    reads: Type.Boolean({ description: 'Whether it changes nothing.' }),
+    name: Type.String(WORD),
+    title: Type.String(WORD),
+    description: Type.String(WORD),
+    scopes: Type.Array(Type.String(WORD), { description: 'The scopes that it needs.' }),
+    reads: Type.Boolean({ description: 'Whether it only reads.' }),
   },
   { title: 'OfferedTool' },
 )
@@ -73,7 +73,7 @@ export const KEY_OPERATIONS = [
     scope: 'settings:read',
     summary: 'List the scopes that an API key can have',
     input: {},
-    output: { scopes: Type.Array(Type.String()) },
+    output: { scopes: Type.Array(Type.String(WORD)) },
     run: async () => ({ scopes: [...SCOPES] }),
   }),
   operation({
@@ -116,7 +116,7 @@ export const KEY_OPERATIONS = [
       redact_personal_data: Type.Optional(Type.Boolean({ description: REDACTS })),
       tools: Type.Optional(Tools),
     },
-    output: { key_id: Id, api_key: Type.String({ description: 'Returned only once.' }) },
+    output: { key_id: Id, api_key: Type.String({ description: 'Returned only once.', ...WITHHELD }) },
     status: 201,
     example: { name: 'CRM', scopes: ['all'] },
     errors: ['400 invalid_scope', '400 unknown_tool', '409 too_many_api_keys'],

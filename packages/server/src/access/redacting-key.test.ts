@@ -88,7 +88,7 @@ test('a key made to show personal data shows it at /mcp too', async () => {
   expect((await tenant.call('GET', '/v1/contacts', undefined, apiKey)).status).toBe(200)
 })
 
-test('the list of keys and the audit log say which keys work over MCP alone', async () => {
+test('the list of keys and the audit log say which keys work only over MCP', async () => {
   const { key } = await createKey({ redact_personal_data: true })
   const { body } = await tenant.call('GET', '/v1/api-keys')
   const listed = body.keys.find(({ key_id }: { key_id: string }) => key_id === key.key_id)
@@ -159,7 +159,7 @@ test('the tools that can be chosen are listed with their scopes, for people who 
   const { body } = await tenant.call('GET', '/v1/api-keys/tools')
   expect(body.tools.find(({ name }: { name: string }) => name === 'create_segment')).toMatchObject({
     title: 'Create a segment',
-    scopes: ['segments:write'],
+    scopes: ['segments:write', 'contacts:read'],
     reads: false,
   })
   const viewer = await signedIn(service, tenant.id, 'viewer')

@@ -9,7 +9,7 @@ import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
-import { LABEL, TEXT } from '../platform/personal.ts'
+import { LABEL, TEXT, WITHHELD, WORD } from '../platform/personal.ts'
 import { liveApiKeys } from './api-keys.ts'
 import { requireSignature, rotateIdentitySecret, setIgnoredIds } from './identification-settings.ts'
 import { readTenantObject, TenantObject } from './tenant-object.ts'
@@ -43,7 +43,7 @@ const entryOf = entryAbout('tenant')
 
 /** What changed in a list that a request replaces. */
 function listChanges() {
-  const words = Type.Array(Type.String())
+  const words = Type.Array(Type.String(WORD))
   const description = 'What changed in the list, if the request has one.'
   return Type.Optional(Type.Object({ added: words, removed: words }, { title: 'ListChanges', description }))
 }
@@ -97,7 +97,7 @@ export const TENANT_OPERATIONS = [
           {
             maxItems: 100,
             description:
-              'Words that your systems send in place of an id that they do not have, such as `demo`. They are ignored as a user id, a visitor id and the id of a record, as are `undefined`, `null`, `anonymous` and the like for every tenant. Case, spaces around and quotes do not count. What is already linked stays linked. The list replaces the previous one.',
+              'Words that your systems send in place of an id that they do not have, such as `demo`. They are ignored as a user id, a visitor id and the id of a record, as are `undefined`, `null`, `anonymous` and the like for every tenant. Case, surrounding spaces and quotes do not count. What is already linked stays linked. The list replaces the previous one.',
             examples: [['demo', 'kiosk']],
           },
         ),
@@ -146,7 +146,7 @@ export const TENANT_OPERATIONS = [
       'Returns the secret, which is never shown again. The previous secret stays valid for 24 hours; the one before it stops working. To invalidate a leaked secret at once, rotate twice.',
     input: {},
     output: {
-      identity_secret: Type.String({ description: 'The HMAC-SHA256 key that computes a user_hash.' }),
+      identity_secret: Type.String({ description: 'The HMAC-SHA256 key that computes a user_hash.', ...WITHHELD }),
       previous_valid_until: Nullable(Timestamp),
     },
     status: 201,
@@ -180,12 +180,12 @@ const LABELS: Record<keyof RateLimits, string> = {
 
 const Limits = {
   enabled: Type.Boolean(),
-  limits: Type.Array(Type.Object({ name: Type.String(), label: Type.String(), per_minute: Type.Integer() })),
+  limits: Type.Array(Type.Object({ name: Type.String(WORD), label: Type.String(WORD), per_minute: Type.Integer() })),
   requests: Type.Object(
     {
       tracking: Nullable(Type.Integer()),
       forms: Nullable(Type.Integer()),
-      keys: Type.Array(Type.Object({ key_id: Id, name: Type.String(), requests: Nullable(Type.Integer()) })),
+      keys: Type.Array(Type.Object({ key_id: Id, name: Type.String(LABEL), requests: Nullable(Type.Integer()) })),
     },
     {
       description:
@@ -207,10 +207,10 @@ const SeenEvent = Type.Object(
 )
 
 const Tracker = {
-  snippet: Type.String(),
-  script_url: Type.String(),
-  collect_url: Type.String(),
-  form_url: Type.String({ description: "Where pages send the tenant's forms; replace FORM_ID." }),
+  snippet: Type.String(WORD),
+  script_url: Type.String(WORD),
+  collect_url: Type.String(WORD),
+  form_url: Type.String({ description: "Where pages send the tenant's forms; replace FORM_ID.", ...WORD }),
   first_event: Nullable(SeenEvent, 'Of a visitor who is not a bot; null without the scope `events:read`.'),
   last_event: Nullable(SeenEvent, 'null without the scope `events:read`.'),
 }

@@ -143,7 +143,7 @@ CREATE TABLE api_keys (
   scopes text[] NOT NULL,
   -- Whether AI agents that use the key over MCP see pseudonyms in place of personal data.
   redacts boolean NOT NULL DEFAULT true,
-  -- Whether the key works over MCP alone, because the API would show what it must hide.
+  -- Whether the key works only over MCP, because the API would show what it must hide.
   mcp_only boolean NOT NULL DEFAULT false,
   -- The names of the tools that it may use over MCP, or `all`.
   tools text[] NOT NULL DEFAULT '{all}',
@@ -184,6 +184,8 @@ CREATE TABLE oauth_grants (
   created_at timestamptz NOT NULL,
   last_used_at timestamptz,
   revoked_at timestamptz,
+  -- The SHA-256 of what its refresh tokens begin with: it reveals one that was used, even if that was deleted since.
+  family_hash bytea UNIQUE,
   PRIMARY KEY (tenant_id, grant_id),
   FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_users ON DELETE CASCADE
 );
@@ -201,8 +203,8 @@ CREATE TABLE oauth_tokens (
   -- Of a code: what the exchange must prove and repeat.
   code_challenge text,
   redirect_uri text,
-  -- Of an access or a refresh token: the code or refresh token that was exchanged, and an id of the exchange. What is
-  -- exchanged again, because a response was lost, has tokens of several exchanges.
+  -- Of an access or a refresh token: the code or refresh token that was exchanged for it, and the id of the exchange.
+  -- After a lost response, a token is exchanged again, so it may be the parent of tokens from several exchanges.
   parent_id uuid,
   exchange_id uuid,
   expires_at timestamptz NOT NULL,

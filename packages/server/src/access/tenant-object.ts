@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { LABEL, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { readIdentificationSettings } from './identification-settings.ts'
 import { readTenant } from './tenants.ts'
@@ -8,7 +9,7 @@ export const TenantObject = Type.Object(
   {
     tenant_id: Id,
     _id: Id,
-    name: Type.String(),
+    name: Type.String(LABEL),
     require_signed_identification: Type.Boolean({
       description: 'Whether identifications that pages send without a valid user_hash are ignored.',
     }),
@@ -21,11 +22,11 @@ export const TenantObject = Type.Object(
         { description: 'When the identity secret was created; null if there is none.' },
       ),
     ),
-    personal_properties: Type.Array(Type.String(), {
+    personal_properties: Type.Array(Type.String(WORD), {
       description:
         'Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values.',
     }),
-    ignored_ids: Type.Array(Type.String(), {
+    ignored_ids: Type.Array(Type.String(WORD), {
       description:
         'Words that are no user id, visitor id or id of a record, besides `undefined`, `null`, `anonymous` and other words that name nobody.',
     }),

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { shown } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { WORD } from '../platform/personal.ts'
 
 /** A tool of the MCP server, as a person chooses it. */
 export interface OfferedTool {
@@ -18,7 +19,7 @@ export interface ToolChoiceServices {
   offeredTools: readonly OfferedTool[]
 }
 
-/** The choice of every tool, also of those that a later version adds. */
+/** Allows every tool, including those that a later version adds. */
 const ALL = 'all'
 export const ALL_TOOLS: readonly string[] = [ALL]
 
@@ -26,10 +27,10 @@ const NAME_LENGTH_MAX = 100
 const TOOLS_MAX = 200
 
 /** The tools that a key or a connected application may use. */
-export const Tools = Type.Array(Type.String({ maxLength: NAME_LENGTH_MAX }), {
+export const Tools = Type.Array(Type.String({ maxLength: NAME_LENGTH_MAX, ...WORD }), {
   maxItems: TOOLS_MAX,
   description:
-    'The tools that it may use over MCP: their names, `all` for all that the scopes allow, or an empty list for none.',
+    'The tools that it may use over MCP: their names, `all` for every tool that the scopes allow, or an empty list for none.',
   examples: [['describe_schema', 'search_contacts']],
 })
 
@@ -50,7 +51,7 @@ export function storedTools(chosen: readonly string[], offered: readonly Offered
   const names = offered.map(({ name }) => name)
   const unknown = chosen.find((name) => !names.includes(name))
   if (unknown === undefined) return names.filter((name) => chosen.includes(name))
-  const message = `There is no tool ${shown(unknown)}. Use all alone, or any of ${names.join(', ')}.`
+  const message = `There is no tool ${shown(unknown)}. Use all by itself, or any of ${names.join(', ')}.`
   const details = [{ path: 'tools', message: `has the unknown name ${shown(unknown)}` }]
   throw new ServiceError(400, 'unknown_tool', message, { details })
 }

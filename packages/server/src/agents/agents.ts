@@ -124,13 +124,13 @@ export async function deleteAgent(
 
 /** @throws ServiceError 404. */
 export async function readAgent(tenant: Tenant, agentId: string): Promise<AgentRow> {
-  const row = await tenant.db
-    .selectFrom('agents')
-    .select(AGENT_COLUMNS)
-    .where('agent_id', '=', agentId)
-    .executeTakeFirst()
+  const row = await findAgent(tenant, agentId)
   if (!row) throw notFound('agent')
   return row
+}
+
+export function findAgent({ db }: Tenant, agentId: string): Promise<AgentRow | undefined> {
+  return db.selectFrom('agents').select(AGENT_COLUMNS).where('agent_id', '=', agentId).executeTakeFirst()
 }
 
 /** The agents that write as an identity. */

@@ -1,15 +1,16 @@
 import Type from 'typebox'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
-import { fieldOf, READS_DATA } from '../operations/further-scopes.ts'
 import { idInput } from '../platform/http/inputs.ts'
 import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
-import { Id, Nullable } from '../platform/http/responses.ts'
+import { Changed, Id, Nullable } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
+import { LABEL } from '../platform/personal.ts'
 import { Agent, etagOfAgent, toAgentObject } from './agent.ts'
 import { createAgent, deleteAgent, listAgents, newConfiguration, readAgent, updateAgent } from './agents.ts'
 import { checkBaseUrl } from './configuration.ts'
+import { ofChangedAgent, ofDryRun, ofNewAgent } from './further-scopes.ts'
 import type { LlmSettings } from './reasoning/models.ts'
 import { AGENT_FIELDS, AgentName, windowParameters } from './requests.ts'
 import { DRY_RUN_CONTACTS, dryRun } from './runs/dry-run.ts'
@@ -33,12 +34,6 @@ const ListedAgent = Type.Intersect([
   }),
 ])
 
-/** Whoever chooses the server of the model receives what agents know of contacts. */
-const ownServer = {
-  scopes: READS_DATA,
-  when: 'with `llm_config.base_url`',
-  ofSent: (sent: unknown) => typeof fieldOf(fieldOf(sent, 'llm_config'), 'base_url') === 'string',
-}
 const agentOperation = operationsWith<AgentServices>()
 
 const entryOf = entryAbout('agent')
@@ -83,7 +78,7 @@ export const AGENT_OPERATIONS = [
     http: 'POST /v1/agents',
     command: 'agent create',
     scope: 'agents:write',
-    also: [ownServer],
+    also: ofNewAgent,
     summary: 'Create an agent',
     input: { name: AgentName, ...AGENT_FIELDS },
     output: { agent: Agent },
@@ -103,7 +98,7 @@ export const AGENT_OPERATIONS = [
     http: 'POST /v1/agents/dry-run',
     command: 'agent dry-run',
     scope: 'agents:write',
-    also: [{ scopes: ['agents:trigger', 'contacts:read', 'events:read'] }, ownServer],
+    also: ofDryRun,
     summary: 'Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals',
     description:
       'Takes the fields of a new agent. The contacts are evaluated as in a run, and the response has its proposals, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost.',
@@ -149,13 +144,13 @@ export const AGENT_OPERATIONS = [
     http: 'PATCH /v1/agents/:agent_id',
     command: 'agent update',
     scope: 'agents:write',
-    also: [ownServer],
+    also: ofChangedAgent,
     summary: 'Change an agent; omitted fields keep their values, and null removes a setting',
     description:
-      'Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started.',
+      'Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. The agent as it is after the change decides about further scopes; to turn it off, with `enabled: false` alone, `agents:write` is enough.',
     input: { ...AgentPath, name: Type.Optional(AgentName), ...AGENT_FIELDS },
     output: { agent: Agent },
-    forAudit: { changed: Type.Array(Type.String()) },
+    forAudit: { changed: Changed },
     example: { name: 'Pricing page follow-up' },
     etag: ({ agent }) => etagOfAgent(agent),
     ifMatch: true,
@@ -176,7 +171,7 @@ export const AGENT_OPERATIONS = [
     summary: 'Delete an agent with its runs',
     input: AgentPath,
     output: { deleted: Type.Literal(true), agent_id: Id },
-    forAudit: { name: Type.String() },
+    forAudit: { name: Type.String(LABEL) },
     ifMatch: true,
     async run({ tenant, requireMatch }, { agent_id }) {
       const name = await deleteAgent(tenant, agent_id, requireMatch)

@@ -38,13 +38,13 @@ export interface Measure {
   metric: Metric
   /** The property, or the key of an event's `data`, whose numbers are used; empty for `count`. */
   field: string
-  /**
-   * Whether groups of equal value are in the order of a hash of their keys: the keys are hidden from the caller, and their
-   * order, or which of them come first, would reveal them beside known ones.
-   */
-  hidesOrder?: boolean
-  /** Whether phone numbers and texts are left out: phone numbers are hidden from the caller, whatever the property's name. */
-  visibleOnly?: boolean
+  /** What is left out for a caller from whom personal values are hidden. */
+  redaction?: {
+    /** Groups of equal value are in the order of a hash of it and their keys, whose own order would reveal hidden ones. */
+    orderSecret: string
+    /** Numbers of events, as JSON, that are phone numbers of their contacts, whatever the field's name. */
+    phoneNumbers: readonly string[]
+  }
 }
 
 export function isTime({ kind }: Dimension): boolean {

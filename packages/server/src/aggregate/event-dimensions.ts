@@ -1,4 +1,5 @@
 import type { EventRecord } from '../journal/event-record.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { Dimension, Dimensions, Measure } from './dimension.ts'
 
 function text(column: keyof EventRecord, description: string): Dimension {
@@ -62,17 +63,27 @@ export const EVENT_DIMENSIONS = {
 const NUMERIC_TEXT = String.raw`^"(?:\\s|\\\\[tnrf])*([+-]?(?:[0-9]{1,30}(?:\\.[0-9]{0,30})?|\\.[0-9]{1,30}))(?:\\s|\\\\[tnrf])*"$`
 
 /**
- * The number under a top-level key of a JSON object, also as a text: numbers beyond 2^53 are kept as texts. null for any
- * other value. `{field}` is the key, `{field_in_json}` the key as this service serializes it: searching for those bytes first
- * avoids parsing most events.
+ * The number under a top-level key of a JSON object, or in a text there: numbers beyond 2^53 are kept as texts. null
+ * for any other value. `{field}` is the key, `{field_in_json}` the key as this service serializes it: searching for
+ * those bytes first avoids parsing most events.
  */
-export function numberIn(json: string, { visibleOnly }: Pick<Measure, 'visibleOnly'>): string {
-  const value = `JSONExtractRaw(${json}, {field: String})`
-  const number = visibleOnly ? value : `replaceRegexpOne(${value}, '${NUMERIC_TEXT}', '\\\\1')`
-  return `if(position(${json}, {field_in_json: String}) = 0, NULL, toFloat64OrNull(${number}))`
+export function numberIn(json: string, { redaction }: Pick<Measure, 'redaction'>): string {
+  const value = rawIn(json)
+  // For a redacted caller, texts do not count: they may be phone numbers with a leading zero.
+  const number = redaction
+    ? `if(${value} IN {phone_numbers: Array(String)}, NULL, toFloat64OrNull(${value}))`
+    : `toFloat64OrNull(replaceRegexpOne(${value}, '${NUMERIC_TEXT}', '\\\\1'))`
+  return `if(position(${json}, {field_in_json: String}) = 0, NULL, ${number})`
 }
 
-/** The placeholders of `numberIn`. */
-export function fieldParameters({ metric, field }: Measure): Record<string, string> {
-  return metric === 'count' ? {} : { field, field_in_json: JSON.stringify(field) }
+/** The JSON under the key; empty if there is none. */
+export function rawIn(json: string): string {
+  return `JSONExtractRaw(${json}, {field: String})`
+}
+
+/** The placeholders of both. */
+export function fieldParameters({ metric, field, redaction }: Measure): QueryParameters {
+  if (metric === 'count') return {}
+  const parameters = { field, field_in_json: JSON.stringify(field) }
+  return redaction ? { ...parameters, phone_numbers: redaction.phoneNumbers } : parameters
 }

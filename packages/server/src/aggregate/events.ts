@@ -33,7 +33,7 @@ export async function aggregateEvents(
   const { where, parameters } = rollup ?? (await conditionsOf(tenant, filters))
   const missing = missingIn(dimension)
   const hidesMissing = dimension.kind === 'id'
-  const ties = measure.hidesOrder ? `MD5(concat('${tenant.id}', toString(key)))` : 'key'
+  const ties = measure.redaction ? 'MD5(concat({order_secret: String}, toString(key)))' : 'key'
   const order = isTime(dimension) ? 'key DESC' : `value DESC NULLS LAST, ${missing}, ${ties}`
   const rows = await tenant.events.select<Row>({
     name: 'aggregate.events',
@@ -41,7 +41,11 @@ export async function aggregateEvents(
     isRollup: rollup !== null,
     columns: `${dimension.sql} AS key, ${measureOf(measure)} AS value, count() AS records`,
     where,
-    parameters: { ...parameters, ...fieldParameters(measure) },
+    parameters: {
+      ...parameters,
+      ...fieldParameters(measure),
+      ...(measure.redaction ? { order_secret: measure.redaction.orderSecret } : {}),
+    },
     groupBy: 'key',
     outer: {
       columns: `${shownKey(dimension)} AS key, value, sum(records) OVER () AS total, countIf(NOT ${missing}) OVER () AS distinct_groups`,

@@ -12,6 +12,7 @@ import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 import { aggregateEvents, type EventSummary } from './events.ts'
 import { aggregateEventsByCompany } from './events-by-company.ts'
 import { aggregateEventsByContact } from './events-by-contact.ts'
+import { phoneNumbersIn } from './phone-numbers.ts'
 import { aggregateCompanies, aggregateContacts } from './records.ts'
 import { AGGREGATE_FIELDS, AggregateBody, checkAggregation, parseAggregation, scopeOfBody } from './requests.ts'
 
@@ -62,7 +63,7 @@ export const AGGREGATE_OPERATIONS = [
     reads: true,
     async run({ tenant, warn, redaction }, sent) {
       const body = checkAggregation(sent)
-      const aggregation = await redacted(parseAggregation(body), redaction)
+      const aggregation = await redacted(tenant, parseAggregation(body), redaction)
       const { metric, field } = aggregation.measure
       if (metric === 'count' && field !== '') {
         warn("metric_field was ignored: the metric 'count' counts records")
@@ -74,20 +75,23 @@ export const AGGREGATE_OPERATIONS = [
 ]
 
 /** The aggregation of a caller from whom personal values may be hidden. */
-async function redacted(aggregation: Aggregation, redaction: Redaction | undefined): Promise<Aggregation> {
-  const hidden = await hiddenFromSearch(redaction)
+async function redacted(
+  tenant: Tenant,
+  aggregation: Aggregation,
+  redaction: Redaction | undefined,
+): Promise<Aggregation> {
   if (redaction === undefined) return aggregation
-  if (aggregation.entity === 'companies')
-    return { ...aggregation, measure: { ...aggregation.measure, visibleOnly: true } }
-  const { dimension, filters } = aggregation
+  const { orderSecret } = redaction
   if (aggregation.entity === 'events') {
-    const measure = { ...aggregation.measure, hidesOrder: true, visibleOnly: true }
-    return { ...aggregation, measure, filters: { ...aggregation.filters, visibleOnly: true } }
+    const filters = { ...aggregation.filters, visibleOnly: true }
+    const phoneNumbers = await phoneNumbersIn(tenant, filters, aggregation.measure)
+    const measure = { ...aggregation.measure, redaction: { orderSecret, phoneNumbers } }
+    return { ...aggregation, measure, filters }
   }
-  const property = dimension === 'job_title' ? 'jobtitle' : dimension
-  const hidesOrder = await redaction.isHidden('contacts', property)
-  const measure = { ...aggregation.measure, hidesOrder, visibleOnly: true }
-  return { ...aggregation, measure, filters: { ...filters, hidden } } as Aggregation
+  const measure = { ...aggregation.measure, redaction: { orderSecret, phoneNumbers: [] } }
+  if (aggregation.entity === 'companies') return { ...aggregation, measure }
+  const hidden = await hiddenFromSearch(tenant, redaction, aggregation.filters)
+  return { ...aggregation, measure, filters: { ...aggregation.filters, hidden } } as Aggregation
 }
 
 type Aggregation = ReturnType<typeof parseAggregation>

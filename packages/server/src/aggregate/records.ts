@@ -45,9 +45,9 @@ const METRIC_SQL: Record<Exclude<Metric, 'count'>, (number: RawBuilder<unknown>)
   max: (number) => sql`max(${number})`,
 }
 
-function measureOf({ metric, field, visibleOnly }: Measure): RawBuilder<string | null> {
+function measureOf({ metric, field, redaction }: Measure): RawBuilder<string | null> {
   if (metric === 'count') return sql`count(*)`
-  if (!visibleOnly) return METRIC_SQL[metric](sql`numeric_property(matching.properties, ${field}::text)`)
+  if (!redaction) return METRIC_SQL[metric](sql`numeric_property(matching.properties, ${field}::text)`)
   const visible = sql`visible_number(matching.properties, ${field}::text)`
   return METRIC_SQL[metric](
     sql`CASE WHEN jsonb_typeof(matching.properties -> ${field}::text) = 'number' THEN ${visible} END`,
@@ -68,7 +68,7 @@ async function summarize(
   const hidesMissing = dimension.kind === 'id'
   // Texts are sorted by byte, as in ClickHouse, regardless of the database's locale.
   const key = dimension.kind === 'boolean' ? sql`key` : sql`key COLLATE "C"`
-  const ties = measure.hidesOrder ? sql`md5(${tenant.id} || key::text)` : key
+  const ties = measure.redaction ? sql`md5(${measure.redaction.orderSecret} || key::text)` : key
   const order = isTime(dimension) ? sql`${key} DESC` : sql`value DESC NULLS LAST, ${ties} ASC NULLS LAST`
   const groups = tenant.db
     .selectFrom(matching)

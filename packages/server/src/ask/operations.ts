@@ -15,6 +15,7 @@ import { type Context, operationsWith } from '../operations/declare.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
+import { bag, TEXT, WORD } from '../platform/personal.ts'
 import { answerQuestion, type MadeCall } from './answer-question.ts'
 import { restoreAnswer, restoreValues } from './restore.ts'
 
@@ -34,10 +35,10 @@ const underWay = new Map<string, number>()
 
 const Call = Type.Object(
   {
-    tool: Type.String({ examples: ['search_contacts'] }),
-    title: Type.String(),
-    arguments: Type.Record(Type.String(), Type.Unknown(), { examples: [{ count_only: true }] }),
-    error: Nullable(Type.String(), 'Why it failed; the model then tried something else.'),
+    tool: Type.String({ examples: ['search_contacts'], ...WORD }),
+    title: Type.String(WORD),
+    arguments: Type.Record(Type.String(), Type.Unknown(), { examples: [{ count_only: true }], ...bag('query') }),
+    error: Nullable(Type.String(TEXT), 'Why it failed; the model then tried something else.'),
   },
   { title: 'ToolCall' },
 )
@@ -54,7 +55,7 @@ export const ASK_OPERATIONS = [
     scope: 'agents:read',
     summary: 'Get the model that answers questions',
     input: {},
-    output: { model: Nullable(Type.String(), 'null if none is configured: questions then cannot be asked.') },
+    output: { model: Nullable(Type.String(WORD), 'null if none is configured: questions then cannot be asked.') },
     run: async ({ config }) => ({ model: chooseModel(config.llm, {})?.model ?? null }),
   }),
   askOperation({
@@ -70,9 +71,12 @@ export const ASK_OPERATIONS = [
       question: Type.String({ minLength: 3, maxLength: 2_000, examples: ['Who looked at pricing twice this week?'] }),
     },
     output: {
-      answer: Type.String({ description: 'Markdown. Names of contacts link to their pages in the dashboard.' }),
+      answer: Type.String({
+        description: 'Markdown. Names of contacts link to their pages in the dashboard.',
+        ...TEXT,
+      }),
       calls: Type.Array(Call, { description: 'What the model looked up, in order.' }),
-      model: Type.String(),
+      model: Type.String(WORD),
       usage: TokenUsage,
     },
     example: { question: 'Who looked at pricing twice this week and got no reply?' },

@@ -6,7 +6,6 @@ import { type Projector, startProjector } from '../journal/projector.ts'
 import { type ClickHouse, connectClickHouse } from '../platform/clickhouse/connect.ts'
 import { checkInstallation, EventsMissing } from '../platform/clickhouse/installation.ts'
 import { refusingClickHouse } from '../platform/clickhouse/refusing.ts'
-import { createMissingTables } from '../platform/clickhouse/tables.ts'
 import { requireVersion } from '../platform/clickhouse/version.ts'
 import { explainFileError, openDataDirectory } from '../platform/embedded/data-directory.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/embedded/postgres.ts'
@@ -100,7 +99,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     await requireKnownClickHouse(found, config)
     await options.beforeChange?.(postgres.db, config)
     await migratePostgres(postgres.db, MIGRATIONS)
-    await requireAllOfPostgres((text, values) => postgres.pool.query(text, values))
+    await requireAllOfPostgres((text) => postgres.pool.query(text))
     return migrateClickHouse(postgres, found, options)
   })
   const reads = await openReadLanes(found, config)
@@ -156,13 +155,13 @@ async function migrateClickHouse(
 ): Promise<ClickHouse> {
   const { clickhouseCluster, acceptLostEvents } = config
   try {
-    await checkInstallation({ database: postgres.db, clickhouse, cluster: clickhouseCluster, acceptLostEvents })
+    const [tables, cluster] = [CLICKHOUSE_TABLES, clickhouseCluster]
+    await checkInstallation({ database: postgres.db, clickhouse, tables, cluster, acceptLostEvents })
   } catch (error) {
     if (!(error instanceof EventsMissing)) throw error
     log.error(error.advice)
     onProgress?.(error.advice)
     return refusingClickHouse(error, clickhouse.close)
   }
-  await createMissingTables(clickhouse, CLICKHOUSE_TABLES, clickhouseCluster)
   return clickhouse
 }

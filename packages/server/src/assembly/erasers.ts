@@ -29,7 +29,7 @@ export const ERASERS: readonly Eraser[] = [
   eraseProblems,
   // Late, because it locks rows that delivery workers wait for.
   (tx, { contactId, email }) => eraseFromDeliveries(tx, contactId, email === null ? null : mentionPattern(email)),
-  // And this one the sums of what is kept, for which every request with an Idempotency-Key waits.
+  // Last, because it locks the sums that every request with an Idempotency-Key waits for.
   eraseResponses,
 ]
 

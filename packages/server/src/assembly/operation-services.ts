@@ -30,7 +30,7 @@ interface Parts extends Omit<Connections, 'close'>, Pick<PurposeDependencies, 'm
   recordCalls: RecordCalls
   jobs: JobSender
   mailer: Mailer | null
-  rateLimiter: Pick<RateLimiter, 'usedByApiKey' | 'usedByTenant'>
+  rateLimiter: Pick<RateLimiter, 'checkAudited' | 'usedByApiKey' | 'usedByTenant'>
   invalidation: Pick<Invalidation, 'caughtUp'>
   isClosing(): boolean
 }

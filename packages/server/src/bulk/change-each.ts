@@ -4,6 +4,7 @@ import { type ErrorDetail, notFound, ServiceError, validationError } from '../pl
 import { WORDS_MAX, wordsOf } from '../platform/http/query-parameters.ts'
 import { Nullable, RecordError } from '../platform/http/responses.ts'
 import { isUuid } from '../platform/ids.ts'
+import { TEXT } from '../platform/personal.ts'
 
 /** Records per call: a call takes about a second, and holds the lock of one record at a time. */
 export const RECORDS_MAX = 100
@@ -16,7 +17,7 @@ export const BULK_FIELDS = {
   delete: Type.Optional(Type.Literal(true, { description: 'Deletes the records. Instead of `set`.' })),
 }
 
-const Failure = Type.Object({ id: Type.String(), error: RecordError }, { title: 'UnchangedRecord' })
+const Failure = Type.Object({ id: Type.String(TEXT), error: RecordError }, { title: 'UnchangedRecord' })
 
 /** The response to every bulk change. */
 export const BULK_OUTPUT = {

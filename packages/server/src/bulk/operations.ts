@@ -9,13 +9,15 @@ import { nextContactIds } from '../contacts/pages.ts'
 import { PropertiesInput } from '../contacts/properties.ts'
 import { CONTACT_FIELDS, parseUpdateContact } from '../contacts/requests.ts'
 import { deleteContact, updateContact } from '../contacts/write.ts'
-import { operationsWith } from '../operations/declare.ts'
+import { type FurtherScopes, operationsWith } from '../operations/declare.ts'
 import { anyVersion } from '../operations/etag.ts'
+import { fieldOf } from '../operations/further-scopes.ts'
+import type { Scope } from '../operations/scopes.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
 import { idInput } from '../platform/http/inputs.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { SegmentFilterSchema } from '../segments/filter.ts'
+import { namesEvents, SegmentFilterSchema } from '../segments/filter.ts'
 import { BULK_FIELDS, BULK_OUTPUT, changeEach, RECORDS_MAX, requireOneChange } from './change-each.ts'
 
 const bulkOperation = operationsWith<ContactServices>()
@@ -31,6 +33,13 @@ const Ids = Type.Optional(
 )
 const DESCRIPTION = `Every record is changed as by a request of its own: the same checks, events and webhooks. With \`matching\`, a call changes ${RECORDS_MAX} records at most, in the order of their ids; repeat it with \`after\` until \`next\` is null. A record that fails is listed in \`failed\`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in \`failed\`.`
 
+/** The response says how many records match, and which is the next. */
+const ofMatching = (scope: Scope): FurtherScopes => ({
+  scopes: [scope],
+  when: 'with `matching`',
+  ofSent: (sent) => (fieldOf(sent, 'matching') ?? null) !== null,
+})
+
 /** Changes of many contacts or companies: by id, or all that match a filter. */
 export const BULK_OPERATIONS = [
   bulkOperation({
@@ -39,8 +48,16 @@ export const BULK_OPERATIONS = [
     http: 'POST /v1/contacts/bulk',
     command: 'contact bulk',
     scope: 'contacts:write',
+    also: [
+      ofMatching('contacts:read'),
+      {
+        scopes: ['events:read'],
+        when: 'with event conditions in the filter',
+        ofSent: (sent) => namesEvents(fieldOf(fieldOf(sent, 'matching'), 'filter')),
+      },
+    ],
     summary: 'Change or delete many contacts',
-    description: `${DESCRIPTION} Event conditions in the filter also need the scope \`events:read\`.`,
+    description: DESCRIPTION,
     input: {
       contact_ids: Ids,
       matching: Type.Optional(
@@ -99,6 +116,7 @@ export const BULK_OPERATIONS = [
     http: 'POST /v1/companies/bulk',
     command: 'company bulk',
     scope: 'companies:write',
+    also: [ofMatching('companies:read')],
     summary: 'Change or delete many companies',
     description: DESCRIPTION,
     input: {

@@ -44,6 +44,7 @@ export async function openServices(session: Session): Promise<{ services: Servic
 
 /** A command counts no requests: each process of the service counts its own in memory. */
 const UNCOUNTED = {
+  checkAudited: () => {},
   usedByApiKey: () => null,
   usedByTenant: () => {
     console.error('cdsctl: Request counts are null: only the running service has them. GET /v1/limits returns them.')

@@ -24,7 +24,7 @@ interface Described {
 
 /** A command that does one thing, on the databases. */
 export interface CommandOnce extends Described {
-  /** The fields of its result, which `--json` prints; `name?` is not always there. */
+  /** The fields of its result, which `--json` prints; `name?` may be absent. */
   prints: readonly string[]
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
   /** Describes a partial failure and where to find the details; null if there is none. */

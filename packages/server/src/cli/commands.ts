@@ -1,6 +1,6 @@
 import { FORMAT_NAMES, isFormatName } from '../event-formats/formats.ts'
 import { type EventImportSummary, failedLinesOf } from '../event-imports/import-events.ts'
-import { type Encoding, isDelimiter, isEncoding } from '../imports/encoding.ts'
+import { ENCODINGS, type Encoding, isDelimiter, isEncoding } from '../imports/encoding.ts'
 import { consentSentences, failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
@@ -51,8 +51,8 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
     options: {
       tenant,
       results: optional('FILE'),
-      encoding: { ...optional('ENCODING'), description: 'detected if omitted, such as macintosh or shift_jis' },
-      delimiter: { ...optional('CHARACTER'), description: 'between cells; detected if omitted' },
+      encoding: { ...optional('ENCODING'), description: 'such as macintosh or shift_jis; detected if omitted' },
+      delimiter: { ...optional('CHARACTER'), description: 'the character between cells, or tab; detected if omitted' },
       'header-line': { ...optional('NUMBER'), description: 'the line that names the columns; detected if omitted' },
     },
     prints: [
@@ -155,12 +155,14 @@ export const COMMANDS: Record<string, Command> = { ...DATABASE_COMMANDS, ...FOLL
 function problemOfFormat(values: Values): string | null {
   const { encoding, delimiter, 'header-line': line } = values
   if (encoding !== undefined && !isEncoding(String(encoding))) {
-    return '--encoding must be one of those of PUT /v1/imports/:import_id/format, such as utf-8, windows-1252 or macintosh'
+    return `--encoding must be one of ${ENCODINGS.join(', ')}`
   }
   if (delimiter !== undefined && !isDelimiter(delimiterOf(delimiter))) {
-    return '--delimiter must be one character that is no letter, digit or quotation mark; tab is a tab'
+    return '--delimiter must be tab, or one character other than a letter, a digit or a quotation mark'
   }
-  return line === undefined || /^\d{1,4}$/.test(String(line)) ? null : '--header-line must be a whole number'
+  return line === undefined || /^\d{1,4}$/.test(String(line))
+    ? null
+    : '--header-line must be a whole number from 0 to 9999'
 }
 
 /** How a file of contacts is written, as far as the options say. */

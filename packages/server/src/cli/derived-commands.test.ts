@@ -1,14 +1,22 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TSchema } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CommandLine } from '../../test/command-line.ts'
 import { startCommand } from '../../test/process.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { createIdentity, socialOf } from '../../test/social.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
-import { optionsOf } from '../operations/command-line.ts'
+import { optionsOf, readOptions } from '../operations/command-line.ts'
 import { OPERATION_COMMANDS } from './operation-commands.ts'
+
+interface JsonSchema {
+  type?: string
+  items?: object
+  minItems?: number
+  anyOf?: JsonSchema[]
+}
 
 let service: TestService
 let tenant: TestTenant
@@ -61,6 +69,42 @@ describe('every operation', () => {
       expect(options).toEqual(['tenant', ...Object.keys(optionsOf(operation))])
     },
   )
+})
+
+describe('a list', () => {
+  const lists = OPERATIONS.flatMap((operation) =>
+    Object.entries(operation.input as Record<string, JsonSchema>).flatMap(([name, schema]) => {
+      const { items, minItems = 0 } = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
+      return items === undefined ? [] : [{ command: operation.command, operation, name, minItems }]
+    }),
+  )
+  const read = (operation: (typeof OPERATIONS)[number], name: string) => {
+    const alone = { ...operation, input: { [name]: operation.input[name] as TSchema } }
+    const [option = ''] = Object.keys(optionsOf(alone))
+    return readOptions(alone, { [option]: [''] }, () => {})[name]
+  }
+
+  test.each(lists.filter(({ minItems }) => minItems === 0))(
+    '$name of $command is emptied by an empty text',
+    ({ operation, name }) => expect(read(operation, name)).toEqual([]),
+  )
+
+  test.each(lists.filter(({ minItems }) => minItems > 0))(
+    '$name of $command needs an item, which the error says',
+    ({ operation, name }) => expect(() => read(operation, name)).toThrow(/^--[a-z-]+ must (be|have)/),
+  )
+
+  test('of a tenant is emptied', async () => {
+    const words = { 'ignored-ids': 'demo', 'personal-properties': 'salary' }
+    expect((await cds('tenant update', words)).body.tenant).toMatchObject({ ignored_ids: ['demo'] })
+    const { exit, body } = await cds('tenant update', { 'ignored-ids': '', 'personal-properties': '' })
+    expect(exit).toBe(0)
+    expect(body).toMatchObject({
+      tenant: { ignored_ids: [] },
+      ignored_ids: { added: [], removed: ['demo'] },
+      personal_properties: { removed: ['salary'] },
+    })
+  })
 })
 
 describe.each(['social', 'linkedin'])('identity %s', (network) => {

@@ -32,13 +32,13 @@ function passwordIn(input: string): string {
   const line = onlyLineOf(input)
   if (line !== null) return line
   const message =
-    'Standard input has more than one line. Send the password alone: a second line may be a confirmation or another password.'
+    'Standard input has more than one line. Send only the password: a second line may be a confirmation or another password.'
   throw new ServiceError(400, 'invalid_password', message)
 }
 
 /**
- * The text of a secret that a file or a pipe holds, without the line break at its end; null if it has more lines. The first
- * of two would be a guess: the file may be the wrong one, and nobody sees what was read.
+ * The secret in a file or a pipe, without the line break at its end; null if there are more lines. Taking the first of
+ * two would be a guess: the file may be the wrong one, and nobody sees what was read.
  */
 export function onlyLineOf(input: string): string | null {
   const line = input.replace(/^\uFEFF/, '').replace(/(\r\n|\n|\r)$/, '')

@@ -10,9 +10,10 @@ running service can read events, so commands that need them fail with \`clickhou
 
 - \`--tenant TENANT_ID\` chooses the tenant. You can leave it out if there is only one.
 - \`--json\` prints one line of JSON: the operation's response in the [API reference](../openapi.json) without \`status\`. Each command below names
-  its fields; one with a question mark is not always there. \`warnings\` is there if the API would have warned. Progress goes to standard error.
+  its fields; one with a question mark may be absent. \`warnings\` has what the API would have warned about. Progress goes to standard error.
 - With \`--json\`, an error is \`{"error":{"code","message"}}\` on standard output. Without it, an error is text on standard error.
 - \`--help\` after a command prints its options.
+- A list is an option that can be repeated. An empty text, such as \`--ignored-ids ""\`, is the empty list.
 - Every user of the machine can see a command's arguments. So a secret has the options \`--NAME-file\`, where \`-\` is standard input, and \`--NAME-env\`.
 
 | Exit status | Means                                                                  |

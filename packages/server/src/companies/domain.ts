@@ -15,7 +15,10 @@ export function parseCompanyDomain(text: string): string | null {
   return isDomain && !/^[\d.]+$/.test(domain) ? domain : null
 }
 
-/** The domain as `parseCompanyDomain` writes it; what is none is trimmed and in lower case, to be looked up all the same. */
+/**
+ * The domain as `parseCompanyDomain` writes it. Another text is only trimmed and in lower case: it can still be looked
+ * up.
+ */
 export function spelledDomain(text: string): string {
   return parseCompanyDomain(text) ?? text.trim().toLowerCase()
 }

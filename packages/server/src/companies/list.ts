@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kyse
 import { COMPANY_FACETS } from '../contacts/facets.ts'
 import { type FoundProperty, findProperties, NEWEST_RECORDS } from '../contacts/found-properties.ts'
 import { showsText } from '../contacts/search.ts'
+import type { MayName } from '../contacts/visible-texts.ts'
 import { notFound } from '../platform/errors.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
@@ -22,8 +23,8 @@ export interface CompanyFilters extends Partial<Record<keyof typeof COMPANY_FACE
   created_after?: Date
   created_before?: Date
   search?: string
-  /** Whether personal values are hidden from the caller: a search then compares only what it sees. */
-  visibleOnly?: boolean
+  /** If personal values are hidden from the caller: a search then compares only what it sees. */
+  mayName?: MayName
   company_ids?: readonly string[]
   /** A filter of segments, compiled. */
   condition?: RawBuilder<SqlBool>
@@ -133,19 +134,20 @@ export function matchingCompanies(tenant: Tenant, filters: CompanyFilters) {
 }
 
 /** A name may be that of a contact, whose name must not be found letter by letter. */
-function isVisible(word: string): RawBuilder<SqlBool> {
+function isVisible(word: string, mayName: MayName): RawBuilder<SqlBool> {
   const [inName, inDomain] = [sql`companies.name`, sql`companies.domain`].map((text) =>
-    showsText('companies', text, word),
+    showsText({ table: 'companies', text, part: word, isCompany: true }, mayName),
   )
   return sql`(${inName} OR ${inDomain})`
 }
 
 function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filters: CompanyFilters) {
   const words = wordsOf(filters.search)
+  const { mayName } = filters
   const conditions = [
     ...exactFacets(COMPANY_FACETS, filters),
     ...words.map((word) => contains(sql`companies.search_text`, word)),
-    ...(filters.visibleOnly ? words.map(isVisible) : []),
+    ...(mayName ? words.map((word) => isVisible(word, mayName)) : []),
   ]
   if (filters.name !== undefined) conditions.push(sql`companies.name = ${filters.name}`)
   if (filters.domain !== undefined) conditions.push(sql`companies.domain = ${spelledDomain(filters.domain)}`)

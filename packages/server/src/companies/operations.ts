@@ -2,12 +2,14 @@ import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { ProjectedContact } from '../contacts/contact-object.ts'
 import { countContacts, listContacts } from '../contacts/list.ts'
+import { namesOverlapping } from '../contacts/visible-texts.ts'
 import { EnrichedEvent } from '../events/event-object.ts'
 import { eventFilterSchemas, withCompany } from '../events/filters.ts'
 import { countEvents, listEvents } from '../events/list.ts'
 import { joinContacts } from '../events/people.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { wordsOf } from '../platform/http/query-parameters.ts'
 import { Id } from '../platform/http/responses.ts'
 import { Company, etagOfCompany, toCompanyObject } from './company-object.ts'
 import { countCompanies, listCompanies, readCompany } from './list.ts'
@@ -35,7 +37,8 @@ export const COMPANY_OPERATIONS = [
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
     async run({ tenant, now, redaction }, { page, limit, sort_by, sort_dir, count_only, ...query }) {
-      const filters = companyFiltersOf(query, now, redaction !== undefined)
+      const mayName = redaction && (await namesOverlapping(tenant, wordsOf(query.search)))
+      const filters = companyFiltersOf(query, now, mayName)
       const counting = countCompanies(tenant, filters)
       if (count_only) return { count: await counting }
       const order = { sortBy: sort_by, direction: sort_dir } as const

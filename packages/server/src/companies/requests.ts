@@ -3,6 +3,7 @@ import { filterFields } from '../contacts/columns.ts'
 import { COMPANY_FACET_FILTERS } from '../contacts/facets.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
 import { COMPANY_PROPERTIES } from '../contacts/property-catalogue.ts'
+import type { MayName } from '../contacts/visible-texts.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
 import {
@@ -62,17 +63,19 @@ const FILTER_FIELDS = filterFields('companies', COMPANY_PROPERTIES, { domain: sp
 
 /**
  * The filters of a list. @throws ServiceError 400 naming every invalid field of `filter`.
- * @param visibleOnly whether personal values are hidden from the caller
+ * @param mayName if personal values are hidden from the caller
  */
 export function companyFiltersOf(
   { filter, company_ids, ...rest }: Omit<ListQuery, Order | 'filter'> & { filter?: unknown },
   now: Date,
-  visibleOnly = false,
+  mayName?: MayName,
 ): CompanyFilters {
   return {
     ...rest,
-    ...(visibleOnly ? { visibleOnly } : {}),
-    ...(filter === undefined ? {} : { condition: fieldCondition(FILTER_FIELDS, filter, { now, visibleOnly }) }),
+    ...(mayName ? { mayName } : {}),
+    ...(filter === undefined
+      ? {}
+      : { condition: fieldCondition(FILTER_FIELDS, filter, { now, visibleOnly: mayName !== undefined }) }),
     ...(company_ids === undefined ? {} : { company_ids: idsIn(company_ids, 'company_ids') }),
   }
 }

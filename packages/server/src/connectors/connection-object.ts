@@ -1,24 +1,26 @@
 import Type from 'typebox'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { Id, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
+import { ABOUT_CONTACT, bag, TEXT, WORD, when } from '../platform/personal.ts'
 import type { Connector } from './connector.ts'
 
 export const ConnectorDescription = Type.Object(
   {
-    name: Type.String({ examples: ['pipedrive'] }),
-    label: Type.String({ description: 'The name to display.', examples: ['Pipedrive'] }),
-    kind: Type.String({ examples: ['crm'] }),
-    credentials: Type.Array(Type.Object({ name: Type.String(), description: Type.String() }), {
+    name: Type.String({ examples: ['pipedrive'], ...WORD }),
+    label: Type.String({ description: 'The name to display.', examples: ['Pipedrive'], ...WORD }),
+    kind: Type.String({ examples: ['crm'], ...WORD }),
+    credentials: Type.Array(Type.Object({ name: Type.String(WORD), description: Type.String(WORD) }), {
       description: 'The secret fields to sign in with. Empty: sign in only at `oauth_provider`.',
     }),
     oauth_provider: Nullable(
-      Type.String(),
+      Type.String(WORD),
       'The provider where people can sign in with POST /v1/authorizations instead; null: none.',
     ),
     settings: Type.Record(Type.String(), Type.Unknown(), {
       description: 'The other fields of a connection, each with its JSON Schema.',
+      ...bag('template'),
     }),
-    required_settings: Type.Array(Type.String(), { description: 'The settings that are required.' }),
-    objects: Type.Array(Type.String(), {
+    required_settings: Type.Array(Type.String(WORD), { description: 'The settings that are required.' }),
+    objects: Type.Array(Type.String(WORD), {
       description: 'The objects that are read, in order.',
       examples: [['contacts']],
     }),
@@ -66,11 +68,18 @@ export const ConnectionRun = Type.Object(
 
 export const WriteBackProperty = Type.Object(
   {
-    property: Type.String({ minLength: 1, maxLength: 128, description: 'The property here.', examples: ['jobtitle'] }),
+    property: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'The property here.',
+      examples: ['jobtitle'],
+      ...WORD,
+    }),
     target: Type.String({
       pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$',
       description: "The connected system's name of the field.",
       examples: ['jobtitle'],
+      ...WORD,
     }),
     conflict: Type.Enum(['ours', 'theirs', 'newest'], {
       description:
@@ -87,7 +96,7 @@ const WriteBackState = Type.Object(
       description: 'Whether contacts that do not exist in the system are created there.',
     }),
     waiting: Type.Integer({ description: 'Changed contacts that have not been written yet.' }),
-    error: Nullable(Type.String(), 'Why the last write failed. It is retried.'),
+    error: Nullable(Type.String(TEXT), 'Why the last write failed. It is retried.'),
   },
   { title: 'WriteBack' },
 )
@@ -99,36 +108,45 @@ export const ConnectionError = Type.Object(
     object: Type.String({
       description: '`write_back`: a contact that could not be written to the connected system.',
       examples: ['contacts'],
+      ...WORD,
     }),
     external_id: Type.String({
       description: "The record's id in the connected system; for `write_back`, our contact_id.",
+      ...when('object', ['write_back'], ABOUT_CONTACT, TEXT),
     }),
-    code: Type.String(),
-    message: Type.String(),
+    ...RecordError.properties,
     at: Timestamp,
   },
-  { title: 'ConnectionError', description: 'A record that could not be written. All others were written.' },
+  {
+    title: 'ConnectionError',
+    description:
+      'A record that could not be written. All others were written. With the code `ignored_id`: a record that was written without an id that names nobody, such as `undefined`; each such id is shown once for a page of records.',
+  },
 )
 
 export const Connection = Type.Object(
   {
     connection_id: Id,
-    connector: Type.String({ examples: ['pipedrive'] }),
-    source: Type.String({ description: 'The name of the source that writes the data.', examples: ['pipedrive'] }),
-    account: Type.String({ description: 'The account, as the connected system names it.' }),
-    settings: Type.Record(Type.String(), Type.Unknown()),
+    connector: Type.String({ examples: ['pipedrive'], ...WORD }),
+    source: Type.String({
+      description: 'The name of the source that writes the data.',
+      examples: ['pipedrive'],
+      ...WORD,
+    }),
+    account: Type.String({ description: 'The account, as the connected system names it.', ...TEXT }),
+    settings: Type.Record(Type.String(), Type.Unknown(), bag('any')),
     state: Type.Enum(['waiting', 'pulling', 'failed', 'signed_out', 'paused'], {
       description:
         '`waiting`: the next pull is scheduled. `pulling`: a pull is running. `failed`: `error` gives the reason. If the pull failed, it is retried. If the system refused some objects, the next pull requests them again. `signed_out`: sign in again. `paused`: nothing is pulled until you resume it.',
     }),
-    error: Nullable(Type.String()),
+    error: Nullable(Type.String(TEXT)),
     objects: Type.Array(
       Type.Object({
-        name: Type.String(),
+        name: Type.String(WORD),
         read_until: Nullable(Timestamp, 'All changes up to this time have been read; null: none.'),
         is_reading: Type.Boolean(),
         error: Nullable(
-          Type.String(),
+          Type.String(TEXT),
           'Why these records were not read: the system refused them, or records that they refer to. The next pull requests them again. null: they were read.',
         ),
       }),

@@ -3,6 +3,8 @@ import { idInPath, operationsWith } from '../operations/declare.ts'
 import { WRITES_DATA } from '../operations/further-scopes.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
+import { Id } from '../platform/http/responses.ts'
+import { WORD } from '../platform/personal.ts'
 import { CONNECTORS, connectorNamed } from './all-connectors.ts'
 import { type ConnectServices, connect, connectorOf, openChange, openConnection, reconnect } from './connect.ts'
 import {
@@ -275,9 +277,9 @@ export const CONNECTION_OPERATIONS = [
     input: ConnectionPath,
     output: {
       deleted: Type.Literal(true),
-      connection_id: Type.String(),
-      connector: Type.String(),
-      source: Type.String(),
+      connection_id: Id,
+      connector: Type.String(WORD),
+      source: Type.String(WORD),
     },
     async run({ tenant }, { connection_id }) {
       const { connector, source } = await deleteConnection(tenant, connection_id)

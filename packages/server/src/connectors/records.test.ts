@@ -262,7 +262,34 @@ test('ids that name nobody join no people: a record counts by its email, or fail
   expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(3)
   const { connections } = (await tenant.call('GET', '/v1/connections')).body
   const { errors } = (await tenant.call('GET', `/v1/connections/${connections[0].connection_id}/errors`)).body
-  expect(errors.map(({ message }: { message: string }) => message.includes('ignored_id'))).toEqual(Array(4).fill(true))
+  const idless = (code: string) => errors.filter((error: { code: string }) => error.code === code)
+  expect(idless('validation_error')).toHaveLength(4)
+  // What was written without its id is shown too, each such id once, however many records have it.
+  expect(idless('ignored_id')).toMatchObject([
+    { object: 'people', external_id: 'p1', message: expect.stringMatching(/^ignored_id: the user id "null" /) },
+    {
+      object: 'people',
+      external_id: 'undefined',
+      message: expect.stringMatching(/^ignored_id: external_id "undefined" /),
+    },
+  ])
+  expect(errors).toHaveLength(6)
+  expect(errors.every(({ message }: { message: string }) => message.includes('ignored_id'))).toBe(true)
+})
+
+test('an event whose user id names nobody is recorded by its other ids, and the connection shows the ignored id once', async () => {
+  const pull = await source()
+  const call = (id: string, more: object) => {
+    const { call: task } = activity(id, '')
+    return { id, call: { ...task, userId: 'undefined', ...more } }
+  }
+  const counts = await pull({
+    calls: [call('e1', { email: 'ann@example.com' }), call('e2', { visitorId: 'v-1' }), call('e3', { userId: 'u-3' })],
+  })
+  expect(counts).toEqual({ accepted: 3 })
+  const { connections } = (await tenant.call('GET', '/v1/connections')).body
+  const { errors } = (await tenant.call('GET', `/v1/connections/${connections[0].connection_id}/errors`)).body
+  expect(errors).toMatchObject([{ external_id: 'e1', code: 'ignored_id' }])
 })
 
 test('an address in the private network is refused, and nothing is sent to it', async () => {

@@ -7,11 +7,11 @@ import { eventIdOf } from '../journal/sent-ids.ts'
 import { anyVersion } from '../operations/etag.ts'
 import { parseEmail } from '../platform/email.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { ignoredId, namesNobody } from '../platform/ids-of-nobody.ts'
+import { IGNORED_ID, ignoredId, isIgnoredId, namesNobody } from '../platform/ids-of-nobody.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
-import type { IncomingRecord } from '../sources/apply-records.ts'
+import { type IncomingRecord, MalformedAddress } from '../sources/incoming-record.ts'
 import { removeSourceRecords } from '../sources/remove-records.ts'
 import { namedRecord, parseRecord } from '../sources/requests.ts'
 import { writeRecords } from '../sources/write-records.ts'
@@ -31,14 +31,14 @@ export interface PageServices extends MergeServices {
   recordHistory: RecordCalls
 }
 
-/** A record that could not be written. */
+/** A record that could not be written, or that was written without an id that names nobody (`ignored_id`). */
 export interface RecordError {
   externalId: string
   code: string
   message: string
 }
 
-/** The result of a page: the number of records by status, and the failures. */
+/** The result of a page: the number of records by status, and what people should see of single records. */
 export interface PageResult {
   counts: Record<string, number>
   errors: RecordError[]
@@ -71,8 +71,12 @@ export async function writePage(
     )
   }
   for (const some of inParts(page.contacts ?? [], RECORDS_PER_WRITE)) {
-    // A page has no place for warnings: an ignored id is only missed if it was the record's only key, and then it fails.
-    const records = some.map((record) => namedRecord(toRecord(record), ignored, []))
+    const records = some.map((record) => {
+      const warnings: string[] = []
+      const named = namedRecord(toRecord(record), ignored, warnings)
+      warn(result, record.external_id, warnings)
+      return named
+    })
     const written = await writeRecords(tenant, services, writer, records)
     note(
       result,
@@ -105,7 +109,10 @@ export async function writePage(
 /** A blank address counts as none; a malformed one is the record's error. */
 function toRecord({ company_id, email: sentEmail, ...record }: ContactRecord): IncomingRecord | ServiceError {
   const email = sentEmail?.trim() ?? ''
-  if (email !== '' && parseEmail(email) === null) return malformedEmail(email)
+  if (email !== '' && parseEmail(email) === null) {
+    const said = parseRecord(record)
+    return said instanceof ServiceError ? malformedEmail(email) : new MalformedAddress(malformedEmail(email), said)
+  }
   const parsed = parseRecord({ ...record, ...(email === '' ? {} : { email }) })
   return parsed instanceof ServiceError ? parsed : { ...parsed, companyKey: company_id ?? null }
 }
@@ -228,12 +235,23 @@ function fail(result: PageResult, externalId: string, code: string, message: str
   result.errors.push({ externalId, code, message })
 }
 
-type Written = { status: string; error?: { code: string; message: string } }
+/** Shows the ids that were ignored. Each is shown once, because an export may have it in every line. */
+function warn({ errors }: PageResult, externalId: string, warnings: readonly string[]): void {
+  for (const message of warnings) {
+    if (!isIgnoredId(message) || errors.some((error) => error.code === IGNORED_ID && error.message === message))
+      continue
+    errors.push({ externalId, code: IGNORED_ID, message })
+  }
+}
+
+type Written = { status: string; error?: { code: string; message: string }; warnings?: readonly string[] }
 
 function note(result: PageResult, externalIds: readonly string[], written: readonly Written[]): void {
-  for (const [index, { status, error }] of written.entries()) {
+  for (const [index, { status, error, warnings = [] }] of written.entries()) {
+    const externalId = externalIds[index] ?? ''
     add(result, status, 1)
-    if (error) result.errors.push({ externalId: externalIds[index] ?? '', ...error })
+    if (error) result.errors.push({ externalId, ...error })
+    warn(result, externalId, warnings)
   }
 }
 

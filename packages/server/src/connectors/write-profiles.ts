@@ -9,6 +9,7 @@ import { parseTimestamp } from '../platform/time.ts'
 import { type Call, EMPTY_CALL } from '../sites/ingestion/call.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { Source } from '../sources/apply-records.ts'
+import { writeOptOutsOfUser } from '../sources/write-opt-outs.ts'
 import type { Profile } from './connector.ts'
 
 /** The maximum number of links per profile. A person rarely has more than a few devices. */
@@ -17,7 +18,7 @@ const VISITORS_MAX = 100
 /** The connection's source, which writes the records. Its records may repeat earlier values. */
 export type Writer = Source & { sourceId: string }
 
-type Written = { status: 'identified' } | Failure
+type Written = { status: 'identified'; warnings: string[] } | Failure
 
 /**
  * Finds or creates the people of some profiles, links their visitors, and writes the source's properties. The source's kind
@@ -36,14 +37,22 @@ export async function writeProfiles(
     sender,
     links.map(({ call }) => call),
   )
-  const written: Written[] = profiles.map(() => ({ status: 'identified' }))
+  const written: Written[] = profiles.map(() => ({ status: 'identified', warnings: [] }))
   const contactIds = new Map<number, string>()
   for (const [at, result] of results.entries()) {
     const index = links[at]?.index ?? 0
     if (result.status === 'failed') written[index] = result
-    else if (result.contactId !== null) contactIds.set(index, result.contactId)
+    else if (result.contactId !== null) {
+      contactIds.set(index, result.contactId)
+      if (written[index]?.status === 'identified') written[index].warnings.push(...result.warnings)
+    }
     // Its only key was an id that names nobody.
     else written[index] = failure(validationError([{ path: 'the person', message: result.warnings.join(' ') }]))
+  }
+  for (const profile of profiles) {
+    const { userId, email, properties } = profile
+    if (userId === null || email === null || parseEmail(email) !== null) continue
+    await writeOptOutsOfUser(tenant, services, writer, userId, { properties, at: timeOf(profile, services.clock()) })
   }
   const changes = [...contactIds].map(([index, contactId]) => ({ index, contactId }))
   // Every process uses the same order, which prevents deadlocks.
@@ -58,7 +67,9 @@ export async function writeProfiles(
       if (!before) continue
       try {
         const { source, kind } = writer
-        await changeContact(tx, log, before, { source, kind, properties: profile.properties, at }, now)
+        const { id, properties } = profile
+        const statement = { id, properties, isAgain: false, isAnother: true }
+        await changeContact(tx, log, before, { source, kind, properties, at, statement }, now)
       } catch (error) {
         if (!(error instanceof ServiceError) || error.status >= 500) throw error
         written[index] = failure(error)
@@ -79,7 +90,7 @@ function linksOf({ userId, email: sentEmail, visitorIds }: Profile): (Call | Ser
   return visitorIds.slice(0, VISITORS_MAX).map((visitorId) => ({ ...person, visitorId }))
 }
 
-/** Written without its address, the person would be a contact that nobody recognizes. */
+/** Without its address, the person would become a contact that nobody recognizes. */
 export function malformedEmail(email: string): ServiceError {
   const message = `'${shown(email)}' is not an email address. Correct it in the connected system: the record is read again after its next change there.`
   return new ServiceError(400, 'invalid_email', message)

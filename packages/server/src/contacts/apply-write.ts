@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { isConsent, ruleBrokenBy } from './consent.ts'
 import type { ContactRow } from './contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
+import { optOutWinner, type Winner } from './opt-out-winner.ts'
+import { optOutsIn, withoutReleases, withSayers } from './opt-outs.ts'
 import { mergeProperties, type Properties, requireFewKeys } from './properties.ts'
 import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
 import { requireContactFits } from './size.ts'
@@ -27,7 +29,6 @@ export interface AppliedWrite {
 }
 
 type Provenance = Record<string, { source: string; updated_at: string }>
-type Winner = { value: Properties[string]; source: string; updated_at: string }
 
 /** Whether a write would set the contact's email, if no other contact has it. */
 export function wantsEmail(before: ContactRow, write: SourceWrite): write is SourceWrite & { email: string } {
@@ -40,9 +41,10 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
  * Computes the result of a write to a contact, without touching the database. The latest write wins among sources that
  * may replace each other's values (see source-trust.ts); pages cannot change protected properties; once one value of
  * the first touch is written, it can be changed and completed only by hand. A null removes the source's value, and the
- * newest value of another source replaces it; by hand, a null removes the key.
+ * newest value of another source replaces it; by hand, a null removes the key. Opt-outs have a rule of their own, see
+ * opt-out-winner.ts.
  *
- * Whether a key is ignored depends on the source of its value, never on the value itself, so that no one can confirm a
+ * Whether a key is ignored depends on the source of its value, never on the value itself, so that no page can confirm a
  * guess. @param records the sources' current records. @param email the contact's email after this write. @throws
  * ServiceError 400 if there would be too many properties, 413 `contact_too_large`.
  */
@@ -55,10 +57,13 @@ export function applyWrite(
 ): AppliedWrite {
   const own = records.find(({ source }) => source === sent.source)
   if (isLate(sent, own) && !sent.isPartial) {
+    const optOuts = lateOptOuts(sent, own, before)
+    if (optOuts) return applyWrite(before, records, optOuts, before.email, now)
     const nothing = { changed: [], isNews: false, isRowDirty: false, isNewsOfSource: false, ignored: [] }
     return { row: before, record: null, ...nothing }
   }
-  const [write, barred] = withoutBarred(isLate(sent, own) ? withoutSentSince(sent, own) : sent, before)
+  const current = isLate(sent, own) ? withoutSentSince(sent, own) : sent
+  const [write, barred] = withoutBarred(withoutReleased(current, own, before), before)
   const entry = { source: write.source, updated_at: (write.at ?? now).toISOString() }
   const { winners, outranked } = winnersOf(before, records, write, entry)
   const values = Object.entries(winners).map(([key, winner]) => [key, winner === null ? null : winner.value] as const)
@@ -96,7 +101,7 @@ export function applyWrite(
     ...(isNews ? { updated_at: now } : {}),
     ...(write.kind === 'enrichment' ? { enriched_at: now } : {}),
   }
-  const updated = recordAfter(own, write, entry.updated_at, now)
+  const updated = recordAfter(own, write, entry.updated_at, before, now)
   const recordsAfter = [...records.filter((record) => record !== own), updated.record]
   const stored = { email: before.email, properties: before.properties as Properties, records }
   requireContactFits(stored, { email, properties, records: recordsAfter }, write.kind)
@@ -125,6 +130,24 @@ export function blankContact(contactId: string, externalId: string | null, sourc
     updated_at: now,
     enriched_at: null,
   }
+}
+
+/** What a late write says of consent, if it is of another record than the source's latest; null if it says nothing. */
+function lateOptOuts(
+  { source, kind, yields, statement }: SourceWrite,
+  own: SourceRecord,
+  before: ContactRow,
+): SourceWrite | null {
+  if (!statement?.isAnother) return null
+  const properties = optOutsIn(statement, source, own, before)
+  if (Object.keys(properties).length === 0) return null
+  const write = { source, kind, properties, at: own.updated_at, statement: { ...statement, properties } }
+  return yields === undefined ? write : { ...write, yields }
+}
+
+function withoutReleased(write: SourceWrite, own: SourceRecord | undefined, before: ContactRow): SourceWrite {
+  const { properties, statement, source } = write
+  return statement ? { ...write, properties: withoutReleases(properties, statement, source, own, before) } : write
 }
 
 /** The write without values that a page may never set on this contact; the source's record omits them too. */
@@ -163,7 +186,13 @@ function winnersOf(
       outranked.push(key)
       continue
     }
-    if (value !== null) {
+    const written = { key, value, before: isKnown ? properties[key] : undefined, writtenBy: current?.source }
+    const optOut = optOutWinner(written, write, others, entry)
+    if (optOut === 'kept') {
+      outranked.push(key)
+    } else if (optOut !== null) {
+      winners.push([key, optOut])
+    } else if (value !== null) {
       const isBlank = !isKnown || properties[key] === ''
       const isOwn = current?.source === write.source
       const replaces = mayReplace(write.kind, kindOf(current?.source, records)) && !write.yields?.has(key)
@@ -222,18 +251,19 @@ function newestOf(key: string, others: readonly SourceRecord[]): Winner | null {
   return candidates[0]?.winner ?? null
 }
 
-function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: string, now: Date) {
+function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: string, before: ContactRow, now: Date) {
   const sent = write.email === undefined ? write.properties : { ...write.properties, email: write.email }
   const fields = new Map(Object.entries(own?.fields ?? {}))
   let isNews = own === undefined
   for (const [key, value] of Object.entries(sent)) {
-    const before = fields.get(key)
-    if (!isDeepStrictEqual(before?.value ?? null, value)) isNews = true
+    if (!isDeepStrictEqual(fields.get(key)?.value ?? null, value)) isNews = true
     // A removal by hand is stored, so that a source with an older value cannot restore it.
     if (value === null && write.kind !== 'manual') fields.delete(key)
     else fields.set(key, { value, updated_at: at })
   }
-  const after: SourceFields = Object.fromEntries(fields)
+  const { source, statement } = write
+  const said: SourceFields = Object.fromEntries(fields)
+  const after = statement ? withSayers(said, statement, source, own, before) : said
   // The email counts in the contact only: a first email must fit even if this record contains keys removed by hand.
   const present = Object.entries(after).flatMap(([key, { value }]) =>
     key === 'email' || value === null ? [] : [[key, value] as const],
@@ -242,7 +272,7 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   const externalId = write.externalId ?? own?.external_id ?? null
   const { raw, raw_bytes } = write.raw === undefined ? (own ?? NO_RAW) : asStored(write.raw)
   const record: SourceRecord = {
-    source: write.source,
+    source,
     kind: write.kind,
     external_id: externalId,
     fields: after,

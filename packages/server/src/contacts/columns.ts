@@ -34,18 +34,7 @@ export interface FilterFields {
   column(name: string): RawBuilder<unknown>
   /** The column of their properties, a JSON object. */
   properties: RawBuilder<unknown>
-  /** What is hidden from AI agents in a text of the record. */
-  hiddenIn(text: RawBuilder<unknown>): RawBuilder<unknown>
-}
-
-/** The values by which a contact's texts may name it, for `visible_text`. */
-const OWN_NAMES: RawBuilder<unknown> = sql`ARRAY[
-  properties ->> 'firstname' || ' ' || (properties ->> 'lastname'), properties ->> 'firstname', properties ->> 'lastname']`
-
-/** What `visible_text` hides in a text of a record: the contact's own names, and those of contacts that the text names. */
-export function namesHiddenIn(table: 'contacts' | 'companies', text: RawBuilder<unknown>): RawBuilder<unknown> {
-  const ofOthers = sql`names_in(${sql.ref(`${table}.tenant_id`)}, ${text})`
-  return table === 'contacts' ? sql`${OWN_NAMES} || ${ofOthers}` : ofOthers
+  table: 'contacts' | 'companies'
 }
 
 export const CONTACT_FILTER_FIELDS = filterFields('contacts', CONTACT_PROPERTIES, {
@@ -64,6 +53,6 @@ export function filterFields(
     spelled,
     column: (name) => sql.ref(`${table}.${name}`),
     properties: sql.ref(`${table}.properties`),
-    hiddenIn: (text) => namesHiddenIn(table, text),
+    table,
   }
 }

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createHook, send } from '../../test/hooks.ts'
-import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createSource } from '../../test/sources.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -22,6 +23,9 @@ test.each([
   ],
   [{ 'Email Suppressions': 'HARD_BOUNCE' }, { property: 'Email Suppressions', value: 'HARD_BOUNCE', rule: 'bounced' }],
   [{ unsubscribed: false, accepts_marketing: true, do_not_call: true }, null],
+  [{ 'preferences.unsubscribed': 1 }, { property: 'preferences.unsubscribed', value: 1, rule: 'unsubscribed' }],
+  [{ $consent: 'UNSUBSCRIBED' }, { property: '$consent', value: 'UNSUBSCRIBED', rule: 'unsubscribed' }],
+  [{ subscribed_plan: 'no', blocked_by_manager: true, consent_text: 'no', bounce_rate: 0.3 }, null],
 ])('a contact with %j shows what decides that it is not written to', async (properties, consent) => {
   const { body } = await tenant.call('POST', '/v1/contacts', { email: 'o@acme.example', properties })
   expect(body.contact.consent).toEqual(consent)
@@ -66,6 +70,15 @@ test('an opt-out of any system is stored on a full contact', async () => {
   expect((await put({ k500: 1 })).status).toBe(400)
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`hs_email_optout_${at}`, true]))
   expect((await put(many)).status).toBe(400)
+})
+
+test('a nested trait of an SDK silences a contact', async () => {
+  const writeKey = await createSource(tenant, 'server')
+  const traits = { email: 'o@acme.example', custom: { do_not_contact: true } }
+  const body = JSON.stringify({ userId: 'u1', traits, writeKey })
+  expect((await call(service, 'POST', '/v1/identify', { body })).status).toBe(200)
+  const { contacts } = await read('/v1/contacts?fields=consent')
+  expect(contacts[0].consent).toEqual({ property: 'custom.do_not_contact', value: true, rule: 'unsubscribed' })
 })
 
 test('a hook and a connected source silence a contact in their own words', async () => {

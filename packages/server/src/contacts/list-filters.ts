@@ -9,7 +9,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { CONTACT_FACETS } from './facets.ts'
 import type { ContactFilters, ListCondition } from './list.ts'
 import { ListContactsQuery } from './requests.ts'
-import type { SearchedProperty } from './search.ts'
+import type { HiddenFromSearch } from './search.ts'
 
 type Query = Omit<Type.Static<typeof ListContactsQuery>, 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'>
 
@@ -59,8 +59,8 @@ interface ListContext {
 
 interface ListNeeds extends Omit<ListContext, 'visibleOnly'> {
   listFilters: readonly ListFilter[]
-  /** The searched properties whose values are hidden from the caller; undefined if nothing is. */
-  hidden?: readonly SearchedProperty[] | undefined
+  /** What is hidden from the caller; undefined if nothing is. */
+  hidden?: HiddenFromSearch | undefined
 }
 
 /**

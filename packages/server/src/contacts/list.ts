@@ -11,7 +11,7 @@ import { type Projection, project, shows, toContactObject } from './contact-obje
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import { CONTACT_FACETS } from './facets.ts'
 import { NO_NOTES, recentNotes, toNotes } from './notes/notes.ts'
-import { type SearchedProperty, textConditions } from './search.ts'
+import { type HiddenFromSearch, textConditions } from './search.ts'
 
 /** Filters of the contact list; all must match. */
 export interface ContactFilters extends Partial<Record<keyof typeof CONTACT_FACETS, string>> {
@@ -22,8 +22,8 @@ export interface ContactFilters extends Partial<Record<keyof typeof CONTACT_FACE
   created_after?: Date
   created_before?: Date
   search?: string
-  /** The searched properties whose values are hidden from the caller; absent if nothing is. */
-  hidden?: readonly SearchedProperty[]
+  /** What is hidden from the caller; absent if nothing is. */
+  hidden?: HiddenFromSearch
   company?: string
   contact_ids?: readonly string[]
   /** Filters of other features. */

@@ -76,7 +76,7 @@ export const CONTACT_OPERATIONS = [
     async run({ tenant, config, now, listFilters, requireScope, redaction }, query) {
       const { page, limit, sort_by, sort_dir, count_only, fields, include } = query
       const contactsMax = config.eventFilterContactsMax
-      const hidden = await hiddenFromSearch(redaction)
+      const hidden = await hiddenFromSearch(tenant, redaction, query)
       const needs = { listFilters, now, contactsMax, requireScope, hidden }
       const filters = await contactFiltersOf(tenant, query, needs)
       const counting = filters ? countContacts(tenant, filters) : Promise.resolve(0)

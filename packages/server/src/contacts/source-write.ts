@@ -1,6 +1,18 @@
 import type { PropertyChanges } from './properties.ts'
 import type { SourceKind, SourceRecord } from './record-source.ts'
 
+/** What one record of a source says of a person, of whom the source may have several. See opt-outs.ts. */
+export interface Statement {
+  /** The source's id of the record; null if it has none (a row of a file). */
+  id: string | null
+  /** All that it says, including what the write leaves out because it was said before. */
+  properties: PropertyChanges
+  /** Whether another record of the same batch was about the person too. */
+  isAgain: boolean
+  /** Whether the source's last write was about another record, whose time says nothing about this one. */
+  isAnother: boolean
+}
+
 /** One source's write to a contact. */
 export interface SourceWrite {
   source: string
@@ -24,6 +36,8 @@ export interface SourceWrite {
   seenAt?: Date
   /** Properties for which it does not replace values of other sources, and only fills blanks. */
   yields?: ReadonlySet<string>
+  /** The record that it comes from. undefined: the source has one for each person. */
+  statement?: Statement
   /** A page sent it and verified only its visitor's identity. Unverified sources are always pages. */
   isFromPage?: boolean
 }

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ContactState } from './bulk.ts'
+import { strictness } from './consent.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
+import { optOutOf } from './opt-out-winner.ts'
 import type { Properties, PropertyValue } from './properties.ts'
 import type { SourceRecord } from './record-source.ts'
 import type { SourceFields } from './unified-profile.ts'
@@ -64,7 +66,12 @@ export function undoWrite(source: string, current: Contents, replaced: Replaced,
   const provenance = new Map(Object.entries(current.row.properties_provenance as Provenance))
   const changed: string[] = []
   const kept: string[] = []
-  for (const [key, before] of Object.entries(replaced.properties)) {
+  const others = current.records.filter((record) => record.source !== source)
+  for (const [key, replacedValue] of Object.entries(replaced.properties)) {
+    // Another source may have said the same opt-out since.
+    const said = optOutOf(key, others)
+    const isSilent = said !== null && strictness(key, said.value) > strictness(key, replacedValue?.value)
+    const before = isSilent ? said : replacedValue
     const isSame = isDeepStrictEqual(values.get(key), before?.value)
     if (!isOfWrite(provenance.get(key))) {
       if (!isSame) kept.push(key)

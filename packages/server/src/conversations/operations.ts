@@ -5,6 +5,7 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { flag, withDefault } from '../platform/http/query-parameters.ts'
 import { keyOf } from '../platform/http/records.ts'
 import { Id, Nullable, RecordError } from '../platform/http/responses.ts'
+import { TEXT } from '../platform/personal.ts'
 import { Conversation, EmailThread } from './conversation-object.ts'
 import { pushConversations } from './push.ts'
 import { EXAMPLE, PushedRecords, parseConversation, parseConversationSource } from './push-requests.ts'
@@ -16,7 +17,7 @@ const LIMIT = 20
 
 const Result = Type.Object({
   index: Type.Integer({ description: 'Index of the record in the request.' }),
-  thread_key: Nullable(Type.String({ description: 'As sent; null if it is not a string.' })),
+  thread_key: Nullable(Type.String({ description: 'As sent; null if it is not a string.', ...TEXT })),
   status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
   thread_id: Type.Optional(Id),
   recorded: Type.Optional(Type.Integer({ description: 'Number of new messages.' })),

@@ -4,7 +4,7 @@ import { type ErrorDetail, type ServiceError, validationError } from '../platfor
 import { idInput } from '../platform/http/inputs.ts'
 import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
 import { recordCheck, recordList } from '../platform/http/records.ts'
-import { type IgnoredIds, ignoredId, NONE_IGNORED, namesNobody, nobodyNamed } from '../platform/ids-of-nobody.ts'
+import { type IgnoredIds, ignoredId, NONE_IGNORED, namesNobody, nobodyDetail } from '../platform/ids-of-nobody.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { parseSourceName } from '../sources/requests.ts'
 import { EMAIL_DIRECTORY, NAME_LENGTH_MAX, SUBJECT_LENGTH_MAX } from './clean.ts'
@@ -105,7 +105,7 @@ export function parseConversation(
   }
   const externalId = contact?.external_id ?? null
   const isNobody = externalId !== null && namesNobody(externalId, ignored)
-  if (isNobody && email === null) details.push(nobodyNamed('contact.external_id', externalId))
+  if (isNobody && email === null) details.push(nobodyDetail('contact.external_id', externalId))
   else if (isNobody) warnings.push(ignoredId('contact.external_id', externalId))
   // Each names one conversation or message of the tool: what several share would join or lose those of strangers.
   const ids = [
@@ -114,7 +114,10 @@ export function parseConversation(
   ]
   for (const [path = '', id = ''] of ids) {
     if (namesNobody(id, NONE_IGNORED))
-      details.push({ path, message: `${JSON.stringify(id)} names nothing (ignored_id)` })
+      details.push({
+        path,
+        message: `${JSON.stringify(id)} names nothing (ignored_id). Send the id that your tool has for it`,
+      })
   }
   const timestamps = messages.map(({ sent_at }, index) => timestampOf(sent_at, `messages[${index}].sent_at`, details))
   if (details.length > 0) return validationError(details)

@@ -9,8 +9,8 @@ import type { DB } from '../platform/postgres/generated/tables.ts'
 import { ownerOfTables } from '../platform/postgres/schema.ts'
 
 /**
- * The demo creates an owner whose password is public. So it refuses what others could reach, and databases that it did not
- * create, unless the person who starts it says otherwise.
+ * The demo creates an owner whose password is public. So it refuses an address that other machines reach, and a
+ * database with other workspaces, unless the person who starts it allows that.
  */
 
 const NETWORK = 'allow-network'
@@ -62,6 +62,6 @@ export async function requireNoOthers(
   const others = `${total === 1 ? 'the workspace' : `${total} other workspaces, among them`} ${names.map((name) => `"${shown(name)}"`).join(', ')}`
   const instead = databaseUrl === null ? 'Set CDS_DATA_DIR to a new directory' : 'Remove DATABASE_URL'
   throw new ConfigError(
-    `The database has ${others}. The demo would add an owner whose password is public, and send all mail to its sandbox, so nothing was changed. ${instead}. To start it there all the same: npm run demo -- --${OTHERS}`,
+    `The database has ${others}. The demo would add an owner whose password is public, and send all mail to its sandbox, so nothing was changed. ${instead}. To start it there anyway: npm run demo -- --${OTHERS}`,
   )
 }

@@ -14,6 +14,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
+import { WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { HOUR_SECONDS } from '../platform/time.ts'
@@ -40,7 +41,7 @@ export const Receipt = Type.Object(
     verified_at: Nullable(Timestamp),
     requested_by: Nullable(NamedActor),
     /** SHA-256 of `salt:address`; null if the address was not known. */
-    email_hash: Nullable(Type.Object({ salt: Type.String(), sha256: Type.String() })),
+    email_hash: Nullable(Type.Object({ salt: Type.String(WORD), sha256: Type.String(WORD) })),
     /** Number of rows removed, by kind. */
     removed: Type.Record(Type.String(), Type.Integer()),
   },

@@ -1,10 +1,10 @@
 import type { PropertyChanges } from '../contacts/properties.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
-import { type Call, type CallEvent, EMPTY_CALL } from '../sites/ingestion/call.ts'
+import { type CallEvent, EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
 import { idOf, personOf } from '../sites/segment/people.ts'
 import { type AnalyticsFormat, idOfText, invalid, requireTime } from './format.ts'
-import { emailOf, urlOf } from './page-fields.ts'
+import { emailOf, sentEmailOf, urlOf } from './page-fields.ts'
 
 const EVENT_NAMES: Readonly<Record<string, string>> = {
   '[Amplitude] Page Viewed': 'page_view',
@@ -26,7 +26,7 @@ export const amplitude: AnalyticsFormat = {
     const [userId, visitorId] = [idOf(line.user_id), idOf(line.device_id)]
     if (name === '') throw invalid('event_type', 'is required: the name of the event')
     if (userId === null && visitorId === null) throw invalid('user_id', 'or device_id is required: whose event it is')
-    const { email, properties } = traitsOf(line, warnings)
+    const { email, properties } = personOf({}, traitsOf(line), warnings)
     const person = {
       ...EMPTY_CALL,
       userId,
@@ -43,21 +43,23 @@ export function personOfAmplitude(value: unknown): AmplitudePerson | null {
   const line = fieldsOf(value)
   const userId = idOf(line.user_id)
   if (userId === null) return null
-  const { email, properties } = traitsOf(line, [])
-  return { userId, email: email ?? emailOf(userId), properties: properties ?? {}, at: withOffset(line.event_time) }
+  const traits = traitsOf(line)
+  const { properties } = personOf({}, traits, [])
+  const email = sentEmailOf(traits) ?? emailOf(userId)
+  return { userId, email, properties: properties ?? {}, at: withOffset(line.event_time) }
 }
 
 export interface AmplitudePerson {
   userId: string
+  /** As it was sent. */
   email: string | null
   properties: PropertyChanges
   /** ISO 8601. */
   at: string
 }
 
-function traitsOf({ user_properties }: Fields, warnings: string[]): Pick<Call, 'email' | 'properties'> {
-  const traits = Object.entries(fieldsOf(user_properties)).filter(([key]) => !ADDED.test(key))
-  return personOf({}, Object.fromEntries(traits), warnings)
+function traitsOf({ user_properties }: Fields): Fields {
+  return Object.fromEntries(Object.entries(fieldsOf(user_properties)).filter(([key]) => !ADDED.test(key)))
 }
 
 function eventOf(line: Fields, name: string): CallEvent {

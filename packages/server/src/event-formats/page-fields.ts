@@ -4,7 +4,7 @@ import { firstCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type Fields, textOf } from '../sites/segment/fields.ts'
 
-/* Fields that the formats of PostHog and Mixpanel have in common. */
+/* Fields that the formats of PostHog, Mixpanel and Amplitude have in common. */
 
 /** Ids that SDKs generate for a device: five groups of hexadecimal digits, among them UUIDs. */
 export const GENERATED_ID = /^[0-9a-f]+(-[0-9a-f]+){4}$/i

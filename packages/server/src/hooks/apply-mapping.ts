@@ -12,6 +12,7 @@ import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { type IgnoredIds, unlessNobody } from '../platform/ids-of-nobody.ts'
 import { parseTimestamp } from '../platform/time.ts'
+import { MalformedAddress } from '../sources/incoming-record.ts'
 import type { Field, Mapping } from './mapping.ts'
 import { type Body, openBody, type ParsedPaths } from './paths.ts'
 
@@ -80,7 +81,11 @@ export function applyMapping(mapping: Mapping, content: unknown, ignored: Ignore
     return skipped('hook_condition_not_met', `${path} has none of the values that the mapping requires.`)
   }
   const details: ErrorDetail[] = []
-  const problem: Problem = (field, target, message) => details.push({ path: pathOf(field, target), message })
+  const targets = new Set<string>()
+  const problem: Problem = (field, target, message) => {
+    targets.add(target)
+    details.push({ path: pathOf(field, target), message })
+  }
   const warnings: string[] = []
   const named: Named = (target, id) => unlessNobody(target, id, ignored, warnings)
   const mapped = {
@@ -89,7 +94,10 @@ export function applyMapping(mapping: Mapping, content: unknown, ignored: Ignore
     company: mapping.company ? companyOf(mapping.company, body, problem) : null,
     warnings,
   }
-  if (details.length > 0) throw notMapped(details)
+  if (details.length > 0) {
+    const isForAddress = targets.size === 1 && targets.has('contact.email')
+    throw isForAddress && mapped.contact ? malformedAddress(details, mapped.contact) : notMapped(details)
+  }
   if (mapped.contact === null && (mapping.event || mapped.company === null)) throw noPerson(mapping, warnings)
   return mapped
 }
@@ -272,6 +280,12 @@ function notMapped(details: ErrorDetail[]): ServiceError {
   const [first] = details
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : ''
   return new ServiceError(400, 'hook_body_not_mapped', `${first?.path}: ${first?.message}${more}`, { details })
+}
+
+function malformedAddress(details: ErrorDetail[], contact: MappedContact): MalformedAddress {
+  const { external_id: externalId, user_id: userId, properties } = contact
+  const said = { externalId, email: null, properties, at: null, companyDomain: null }
+  return new MalformedAddress(notMapped(details), said, userId)
 }
 
 function noPerson({ contact }: Mapping, warnings: readonly string[]): ServiceError {

@@ -4,6 +4,7 @@ import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { ContactId, Id, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
+import { LABEL, TEXT } from '../platform/personal.ts'
 import { isClaimed, isFree, newClaim, RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -19,7 +20,7 @@ export const BODY_FIELDS = {
       '`pending`: the mapping has not run yet. `recorded`: the records were written. `skipped`: the mapping skipped it. `failed`: the mapping could not turn it into records.',
   }),
   error: Nullable(RecordError, 'Why the body was skipped or failed, or why the last attempt did not finish.'),
-  event: Nullable(Type.String(), 'The name of its event.'),
+  event: Nullable(Type.String(LABEL), 'The name of its event.'),
   event_id: Nullable(Id),
   contact_id: Nullable(ContactId),
   contact_status: Nullable(Type.Enum(['created', 'updated', 'unchanged']), 'What happened to the contact.'),
@@ -31,7 +32,7 @@ export const HookBody = Type.Object(
     hook_id: Id,
     received_at: Timestamp,
     size_bytes: Type.Integer(),
-    warnings: Type.Array(Type.String(), {
+    warnings: Type.Array(Type.String(TEXT), {
       description:
         'What was left out of the body when it arrived, or kept as text, and the ids that the mapping ignored because they name nobody.',
     }),

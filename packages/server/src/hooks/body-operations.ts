@@ -6,9 +6,9 @@ import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { fieldOf, READS_DATA, WRITES_DATA } from '../operations/further-scopes.ts'
 import { conflict, type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { Detail, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { Detail, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
 import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
-import { LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
+import { bag, LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { applyMapping } from './apply-mapping.ts'
 import { BODIES_KEPT, claimBody, HookBody, listBodies, newestContent, readBody, releaseBody } from './bodies.ts'
@@ -26,24 +26,19 @@ const BodyPath = { ...HookPath, body_id: idInPath('body') }
 const Data = Type.Unknown({
   description: 'A JSON object or array.',
   examples: [{ type: 'order.paid', order: { id: '1815', total: 49.9 }, customer: { email: 'ada@example.com' } }],
+  ...bag('any'),
 })
 
 const Preview = {
   state: Type.Enum(['recorded', 'skipped', 'failed'], { description: 'The outcome that the body would have.' }),
-  error: Nullable(
-    Type.Object({
-      code: Type.String(),
-      message: Type.String(),
-      details: Type.Array(Detail),
-    }),
-  ),
+  error: Nullable(Type.Object({ ...RecordError.properties, details: Type.Array(Detail) })),
   event: Nullable(
     Type.Object({
-      name: Type.String(),
+      name: Type.String(LABEL),
       timestamp: Nullable(Timestamp, 'null: when the body arrives.'),
-      id: Nullable(Type.String()),
-      url: Nullable(Type.String()),
-      data: Type.Record(Type.String(), Type.Unknown()),
+      id: Nullable(Type.String(TEXT)),
+      url: Nullable(Type.String(TEXT)),
+      data: Type.Record(Type.String(), Type.Unknown(), bag('any')),
     }),
   ),
   contact: Nullable(

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { LABEL, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { HOOK_KINDS, type HookKind, schemeOf } from './kinds.ts'
@@ -10,18 +11,18 @@ import { Mapping } from './mapping.ts'
 export const Hook = Type.Object(
   {
     hook_id: Id,
-    name: Type.String(),
+    name: Type.String(LABEL),
     kind: Type.Enum([...HOOK_KINDS]),
-    source: Type.String({ description: 'The name of the source that writes its records.' }),
+    source: Type.String({ description: 'The name of the source that writes its records.', ...WORD }),
     enabled: Type.Boolean({ description: 'Whether it accepts bodies.' }),
-    token_hint: Type.String({ description: 'The last 4 characters of its token.' }),
+    token_hint: Type.String({ description: 'The last 4 characters of its token.', ...WORD }),
     previous_token_until: Nullable(
       Timestamp,
       'When the token before the last rotation stops working; null if it no longer works.',
     ),
     has_signing_secret: Type.Boolean(),
     signature_header: Nullable(
-      Type.String(),
+      Type.String(WORD),
       'The header that contains the signature of a body; null if bodies are not signed.',
     ),
     mapping: Mapping,

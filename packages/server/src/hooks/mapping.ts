@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { TEXT, WORD } from '../platform/personal.ts'
 import { PATH_LENGTH_MAX, parsePath } from './paths.ts'
 
 /** The maximum number of properties, or of data fields, in a mapping. */
@@ -15,8 +16,9 @@ const Path = Type.String({
   description:
     'The path of the value in the body: `data.object.email`, `answers[0].text`, `answers[*].email` for the first item that has an `email`, `["first name"]` for a name with a dot, a space or a bracket, `$` for the whole body.',
   examples: ['data.object.customer_email'],
+  ...WORD,
 })
-const Scalar = Type.Union([Type.String({ maxLength: 1_000 }), Type.Number(), Type.Boolean()])
+const Scalar = Type.Union([Type.String({ maxLength: 1_000, ...TEXT }), Type.Number(), Type.Boolean()])
 
 const Field = Type.Object(
   {
@@ -34,7 +36,7 @@ const Field = Type.Object(
       }),
     ),
     starts_with: Type.Optional(
-      Type.String({ maxLength: 100, description: 'A text that does not begin with this counts as missing.' }),
+      Type.String({ maxLength: 100, description: 'A text that does not begin with this counts as missing.', ...TEXT }),
     ),
   },
   { title: 'HookField', additionalProperties: false, 'x-expected': 'an object with path or value' },

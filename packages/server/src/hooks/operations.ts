@@ -5,8 +5,9 @@ import { idInPath, operationsWith, secret } from '../operations/declare.ts'
 import { WRITES_DATA } from '../operations/further-scopes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { Changed, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
+import { LABEL, WITHHELD } from '../platform/personal.ts'
 import { Hook } from './hook-object.ts'
 import { createHook, deleteHook, HOOKS_MAX, listHooks, readHook, rotateHookToken, updateHook } from './hooks.ts'
 import { HOOK_KINDS } from './kinds.ts'
@@ -36,10 +37,15 @@ const SignatureHeader = Type.String({
     'Kind `custom` only: the header that contains the HMAC-SHA256 of the body, as hexadecimal digits or base64, with or without the prefix `sha256=`.',
   examples: ['X-Signature'],
 })
-const Token = Type.String({ description: 'Returned only once.', examples: ['hk_N5rAzt4nK0uVrcCqZmFh3TnHqy1XjQ0d'] })
+const Token = Type.String({
+  description: 'Returned only once.',
+  examples: ['hk_N5rAzt4nK0uVrcCqZmFh3TnHqy1XjQ0d'],
+  ...WITHHELD,
+})
 const Url = Type.String({
   description: 'The URL to enter in the sending system. It contains the token.',
   examples: ['https://cds.example.com/v1/public/hooks/hk_N5rAzt4nK0uVrcCqZmFh3TnHqy1XjQ0d'],
+  ...WITHHELD,
 })
 
 /** An audit entry about a hook. It must not contain a token or a secret. */
@@ -138,7 +144,7 @@ export const HOOK_OPERATIONS = [
     },
     output: {
       hook: Hook,
-      changed: Type.Array(Type.String(), { description: 'The names of the fields that changed.' }),
+      changed: Changed,
     },
     example: { enabled: false },
     errors: ['409 signing_secret_required', '503 secret_key_missing'],
@@ -187,7 +193,7 @@ export const HOOK_OPERATIONS = [
     summary: 'Delete an incoming webhook with its kept bodies: its URL stops working at once',
     description: 'The records that it wrote stay.',
     input: HookPath,
-    output: { deleted: Type.Literal(true), hook_id: Id, name: Type.String() },
+    output: { deleted: Type.Literal(true), hook_id: Id, name: Type.String(LABEL) },
     async run({ tenant }, { hook_id }) {
       const { name } = await deleteHook(tenant, hook_id)
       return { deleted: true as const, hook_id, name }

@@ -1,10 +1,11 @@
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { MalformedAddress } from '../sources/incoming-record.ts'
 import { applyMapping } from './apply-mapping.ts'
 import { type ClaimedBody, finishBody, type Outcome, releaseBody } from './bodies.ts'
 import type { HookRow } from './hook-object.ts'
 import type { Mapping } from './mapping.ts'
-import { failedOutcome, NOTHING, type RecordServices, recordMapped } from './record.ts'
+import { failedOutcome, NOTHING, type RecordServices, recordMapped, recordOptOuts } from './record.ts'
 
 /** After this many attempts, an unexpected failure becomes the body's outcome. */
 const ATTEMPTS_MAX = 5
@@ -86,6 +87,7 @@ async function recordedOutcome(
     }
     return await recordMapped(tenant, services, hook, body, mapped)
   } catch (error) {
+    if (error instanceof MalformedAddress) await recordOptOuts(tenant, services, hook, body, error)
     if (error instanceof ServiceError && error.status < 500) return failedOutcome(error)
     throw error
   }

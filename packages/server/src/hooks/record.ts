@@ -11,6 +11,8 @@ import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { Source } from '../sources/apply-records.ts'
 import { noteConnector } from '../sources/connectors.ts'
+import { MalformedAddress } from '../sources/incoming-record.ts'
+import { writeOptOutsOfUser } from '../sources/write-opt-outs.ts'
 import { writeRecords } from '../sources/write-records.ts'
 import type { Mapped, MappedCompany, MappedContact, MappedEvent } from './apply-mapping.ts'
 import { type ClaimedBody, type Outcome, recordedBefore } from './bodies.ts'
@@ -46,11 +48,7 @@ export async function recordMapped(
   body: ClaimedBody,
   { contact, company, event, warnings }: Mapped,
 ): Promise<Outcome> {
-  const now = services.clock()
-  const own = sourceKindOf(hook.kind as HookKind)
-  // A push under the name of a custom hook may have set another kind. Values that anyone may have typed stay unverified.
-  const kind = await noteConnector(tenant, hook.source, own === 'form' ? own : undefined, now, own)
-  const source = { source: hook.source, kind, isPartial: true }
+  const source = await sourceOf(tenant, services, hook)
   const written =
     contact === null
       ? { contactId: null, status: null, companyId: await writeCompany(tenant, services, source, company, body) }
@@ -73,6 +71,28 @@ export async function recordMapped(
   const known = await recordedBefore(tenant, hook.hook_id, body.bodyId, key)
   const eventId = known ?? (await recordEvent(tenant, services, hook, written.contactId, key, event, body))
   return { ...named, event_id: eventId }
+}
+
+/** Writes the opt-outs of a body whose address is malformed, to the contact that its ids already name. */
+export async function recordOptOuts(
+  tenant: Tenant,
+  services: RecordServices,
+  hook: HookRow,
+  body: ClaimedBody,
+  error: MalformedAddress,
+): Promise<void> {
+  const source = await sourceOf(tenant, services, hook)
+  const said = { ...error.said, at: body.writesAt }
+  if (error.userId !== null) await writeOptOutsOfUser(tenant, services, source, error.userId, said)
+  await writeRecords(tenant, services, source, [new MalformedAddress(error, said)])
+}
+
+/** The hook's source. A push under the name of a custom hook may have set another kind. */
+async function sourceOf(tenant: Tenant, { clock }: RecordServices, hook: HookRow): Promise<Source> {
+  const own = sourceKindOf(hook.kind as HookKind)
+  // Values that anyone may have typed stay unverified.
+  const kind = await noteConnector(tenant, hook.source, own === 'form' ? own : undefined, clock(), own)
+  return { source: hook.source, kind, isPartial: true }
 }
 
 interface Written {

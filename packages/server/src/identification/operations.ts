@@ -9,7 +9,7 @@ import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { emailInput, idInput } from '../platform/http/inputs.ts'
 import { ContactId } from '../platform/http/responses.ts'
-import { type IgnoredIds, ignoredId, namesNobody, nobodyNamed } from '../platform/ids-of-nobody.ts'
+import { type IgnoredIds, ignoredId, namesNobody, nobodyDetail } from '../platform/ids-of-nobody.ts'
 import { type Identification, identify } from './identify.ts'
 
 const FIELDS = {
@@ -71,7 +71,7 @@ function parseIdentification(
   const { user_id: sentId } = fields
   const isNobody = sentId !== undefined && namesNobody(sentId, ignored)
   if (isNobody && fields.email === undefined) {
-    details.push(nobodyNamed('user_id', sentId))
+    details.push(nobodyDetail('user_id', sentId))
   } else if (isNobody) warn(ignoredId('user_id', sentId))
   details.push(...checkProperties(properties))
   if (details.length > 0) throw validationError(details)

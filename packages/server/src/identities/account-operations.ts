@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { operationsWith } from '../operations/declare.ts'
 import { CARRIES_MAIL } from '../operations/further-scopes.ts'
 import { Id } from '../platform/http/responses.ts'
+import { personal } from '../platform/personal.ts'
 import { Connections, type FindAgents, readConnections } from './connections.ts'
 import { EmailAccountInput, settingsOf } from './email-account-input.ts'
 import { EmailAccount } from './email-account-object.ts'
@@ -113,7 +114,7 @@ export const IDENTITY_ACCOUNT_OPERATIONS = [
     summary: 'Remove the email account of an identity, with its secrets',
     input: IdentityPath,
     output: { deleted: Type.Literal(true), identity_id: Id },
-    forAudit: { address: Type.String() },
+    forAudit: { address: Type.String(personal('email')) },
     async run({ tenant }, { identity_id }) {
       const address = await removeEmailAccount(tenant, identity_id)
       return { deleted: true as const, identity_id, address }

@@ -1,13 +1,13 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import { personal, TEXT } from '../platform/personal.ts'
+import { personal, TEXT, WORD } from '../platform/personal.ts'
 import type { MailSecurity } from './email-account.ts'
 
 export const Security = Type.Unsafe<MailSecurity>({ type: 'string', enum: ['tls', 'starttls', 'none'] })
 
 const MailServerDescription = Type.Object(
   {
-    host: Type.String(),
+    host: Type.String(WORD),
     port: Type.Integer(),
     security: Security,
     user: Type.String(personal('username')),
@@ -20,10 +20,10 @@ const MailServerDescription = Type.Object(
 export type MailServerDescription = Type.Static<typeof MailServerDescription>
 
 const Renewal = Type.Object({
-  client_id: Type.String(),
-  token_url: Type.String(),
+  client_id: Type.String(WORD),
+  token_url: Type.String(WORD),
   provider: Nullable(
-    Type.String(),
+    Type.String(WORD),
     'The provider where a person signed in, such as google; null if the refresh token was entered.',
   ),
 })

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import { personal } from '../platform/personal.ts'
+import { personal, TEXT } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { SocialState } from './social/profiles.ts'
 
@@ -35,8 +35,8 @@ export const Identity = Type.Object(
     _id: Id,
     firstName: Type.String({ examples: ['Ada'], ...personal('firstname') }),
     lastName: Type.String({ examples: ['Lovelace'], ...personal('lastname') }),
-    role: Type.String({ examples: ['Account executive'] }),
-    jobTitle: Nullable(Type.String()),
+    role: Type.String({ examples: ['Account executive'], ...TEXT }),
+    jobTitle: Nullable(Type.String(TEXT)),
     profile_id: Nullable(Type.String({ description: 'The stored social-network profile.', ...personal('url') })),
     email_account: Type.Object({
       address: Nullable(Type.String(personal('email'))),

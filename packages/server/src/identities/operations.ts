@@ -3,6 +3,7 @@ import { idInPath, operation } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { searchText } from '../platform/http/query-parameters.ts'
 import { Id } from '../platform/http/responses.ts'
+import { bag, personal } from '../platform/personal.ts'
 import { createIdentity, deleteIdentity, listIdentities, readIdentity, subject, updateIdentity } from './identities.ts'
 import { Identity } from './identity-object.ts'
 import { IdentityChanges, NewIdentity, parseIdentityChanges, parseNewIdentity } from './requests.ts'
@@ -68,7 +69,7 @@ export const IDENTITY_OPERATIONS = [
     summary: 'Change an identity; omitted fields keep their values',
     input: { ...IdentityPath, ...IdentityChanges },
     output: { identity: Identity },
-    forAudit: { changed: Type.Record(Type.String(), Type.Unknown()) },
+    forAudit: { changed: Type.Record(Type.String(), Type.Unknown(), bag('person')) },
     example: { jobTitle: 'Head of sales' },
     run: ({ tenant, now }, { identity_id, ...changes }) =>
       updateIdentity(tenant, identity_id, parseIdentityChanges(changes), now),
@@ -86,7 +87,7 @@ export const IDENTITY_OPERATIONS = [
     summary: 'Delete an identity with its email account; agents that used it lose their default',
     input: IdentityPath,
     output: { deleted: Type.Literal(true), identity_id: Id },
-    forAudit: { firstName: Type.String(), lastName: Type.String() },
+    forAudit: { firstName: Type.String(personal('firstname')), lastName: Type.String(personal('lastname')) },
     async run({ tenant }, { identity_id }) {
       const name = await deleteIdentity(tenant, identity_id)
       return { deleted: true as const, identity_id, ...name }

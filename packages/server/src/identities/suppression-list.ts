@@ -112,7 +112,7 @@ export async function removeSuppression(
   })
 }
 
-/** Undoes the change that unsubscribing made to the contact. */
+/** Undoes the change that unsubscribing made to the contact. Whoever confirms the consent is a person. */
 async function resubscribe(
   tx: Tenant,
   log: Parameters<typeof changeContact>[1],
@@ -121,7 +121,7 @@ async function resubscribe(
 ): Promise<void> {
   const contact = await lockContactOfEmail(tx, address)
   if (!contact) return
-  const write = { source: 'email', kind: 'email', properties: { unsubscribed: false } } as const
+  const write = { source: 'manual', kind: 'manual', properties: { unsubscribed: false } } as const
   await changeContact(tx, log, contact, write, now)
 }
 

@@ -1,22 +1,24 @@
 import { parseEmail } from '../platform/email.ts'
 
-/** What spreadsheets and exports write around a value is not part of it. */
+/** The value in a cell, without what spreadsheets and exports write around it. */
 export function contentOf(cell: string): string {
   const text = cell.trim()
   // Excel keeps the zeros of ="0170".
   const formula = /^="((?:[^"]|"")*)"$/.exec(text)
   if (formula) return (formula[1] ?? '').replaceAll('""', '"').trim()
   // An apostrophe marks a number as text; our downloads put one before texts that a spreadsheet would evaluate.
-  if (/^'[=+\-@]/.test(text) || (/^'[\d\s.,/()-]+$/.test(text) && /\d/.test(text))) return text.slice(1).trim()
-  // Outlook's date of nothing.
+  const isMarked = /^'[=+\-@]/.test(text) || (/^'[\d\s.,/()-]+$/.test(text) && /\d/.test(text))
+  // An address may begin with an apostrophe, but no real one does.
+  if (isMarked || /^'[^'\s@]+@[^'\s]+$/.test(text)) return text.slice(1).trim()
+  // Outlook writes this if there is no date.
   return text === '0/0/00' ? '' : text
 }
 
 const BETWEEN_ADDRESSES = /:::|[,;|\r\n]/
 
 /**
- * The address in a cell: also of `mailto:ada@example.com` and `Ada <ada@example.com>`. Some exports list all addresses of a person in one
- * cell; the first is the main one.
+ * The address in a cell, also in `mailto:ada@example.com` and `Ada <ada@example.com>`. Some exports list all addresses
+ * of a person in one cell; the first is the main one.
  */
 export function emailOf(cell: string): string | null {
   const whole = addressIn(cell)

@@ -1,8 +1,6 @@
 import { CONTACT_PROPERTIES, namesOf } from '../contacts/property-catalogue.ts'
 
-/**
- * The names by which files of any origin call what we have, the best one first. Outlook and others translate the names of their columns.
- */
+/** The column names that mean one of ours in files of any origin, the best first. Outlook and others translate them. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   external_id: ['External ID', 'Record ID', 'Contact ID', 'ID'],
   email: [
@@ -60,7 +58,7 @@ const BY_PLAIN_NAME = new Map([
   ...Object.entries(NAMES).flatMap(([target, names]) =>
     names.map((name, rank) => [plainHeader(name), { target, rank }] as const),
   ),
-  ...[...namesOf(CONTACT_PROPERTIES, ({ isDerived }) => !isDerived), 'external_id'].map(
+  ...[...Object.keys(NAMES), ...namesOf(CONTACT_PROPERTIES, ({ isDerived }) => !isDerived)].map(
     (target) => [plainHeader(target), { target, rank: OWN }] as const,
   ),
 ])
@@ -76,6 +74,13 @@ export interface NamedTarget {
 export function usualTarget(header: string): NamedTarget | null {
   if (header.trim() === '__proto__') return { target: 'ignore', rank: OWN }
   return BY_PLAIN_NAME.get(plainHeader(header)) ?? null
+}
+
+/** Whether a column is named as one for addresses, also for further ones such as `E-mail 2 - Value` and `E-Mail 2: Adresse`. */
+export function isAddressColumn(header: string): boolean {
+  return [header.replace(/[2-9]/g, '1'), header.replace(/\d/g, '')].some(
+    (name) => usualTarget(name)?.target === 'email',
+  )
 }
 
 /** A name without case, accents and punctuation: `E-mail 1 - Value` is `email1value`. */

@@ -5,10 +5,10 @@ import { type ErrorDetail, ServiceError, validationError } from '../platform/err
 import { isStorableText } from '../platform/http/json-body.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { type IgnoredIds, ignoredId, namesNobody } from '../platform/ids-of-nobody.ts'
-import type { IncomingRecord } from '../sources/apply-records.ts'
+import { type IncomingRecord, MalformedAddress } from '../sources/incoming-record.ts'
 import { parseCompany } from '../sources/requests.ts'
 import { contentOf, emailOf } from './cells.ts'
-import { type FileRow, fits } from './contact-rows.ts'
+import { type FileRow, fits, type RowSize } from './contact-rows.ts'
 import type { Warning } from './row-warnings.ts'
 import { type Decimal, parseCell, stageOf, type ValueType } from './values.ts'
 
@@ -18,7 +18,8 @@ export type Column =
   | { target: 'external_id' }
   /** `consent`: its name, if it says whether people may be written to. */
   | { target: 'ignore'; consent?: string }
-  | { target: 'property'; property: string; type: ValueType; decimal: Decimal }
+  /** `addresses`: its name, if it has further addresses of a person. */
+  | { target: 'property'; property: string; type: ValueType; decimal: Decimal; addresses?: string }
 
 export const COLUMNS_MAX = 500
 
@@ -38,11 +39,11 @@ export interface ParsedRow {
   warnings: Warning[]
 }
 
-/** Parses a row. Blank cells are ignored. @param size how many cells a row has. */
+/** Parses a row. Blank cells are ignored. */
 export function parseRow(
   columns: readonly Column[],
   { cells, problem, line }: FileRow,
-  { size, ignoredIds }: { size: { least: number; most: number }; ignoredIds: IgnoredIds },
+  { size, ignoredIds }: { size: RowSize; ignoredIds: IgnoredIds },
 ): ParsedRow {
   const warnings: Warning[] = []
   const failed = (message: string) => ({ record: new ServiceError(400, 'validation_error', message), warnings: [] })
@@ -55,6 +56,7 @@ export function parseRow(
   const properties: IncomingRecord['properties'] = {}
   const details: ErrorDetail[] = []
   let sentEmail: string | undefined
+  let other: { address: string; header: string } | undefined
   let sentId: string | undefined
   for (const [index, column] of columns.entries()) {
     const cell = contentOf(cells[index] ?? '')
@@ -69,21 +71,31 @@ export function parseRow(
     } else if (column.target === 'email') sentEmail = cell
     else if (column.target === 'external_id') sentId = cell
     else {
+      const address = column.addresses === undefined ? null : emailOf(cell)
+      if (address !== null) other ??= { address, header: column.addresses ?? '' }
       const { value, warning, detail } = toValue(column, cell)
       if (warning) warnings.push(warning)
       if (detail) details.push(detail)
       else properties[column.property] = value
     }
   }
-  const email = sentEmail === undefined ? null : emailOf(sentEmail)
-  if (sentEmail !== undefined && email === null) {
+  let email = sentEmail === undefined ? null : emailOf(sentEmail)
+  if (email === null && other && columns.some(({ target }) => target === 'email')) {
+    email = other.address
+    warnings.push(otherAddress(other.header))
+  } else if (sentEmail !== undefined && email === null) {
     details.push({ path: 'email', message: 'is not a valid email address' })
   }
   const externalId = sentId !== undefined && namesNobody(sentId, ignoredIds) ? null : (sentId ?? null)
   if (sentId !== undefined && externalId === null) {
     warnings.push({ code: 'ignored_id', message: ignoredId('external_id', sentId) })
   }
-  if (sentEmail === undefined && externalId === null && !details.some(({ path }) => KEYS.includes(path))) {
+  if (
+    email === null &&
+    sentEmail === undefined &&
+    externalId === null &&
+    !details.some(({ path }) => KEYS.includes(path))
+  ) {
     details.push({ path: 'email', message: noKey(sentId) })
   }
   if (externalId !== null && hasMoreCharacters(externalId, ID_LENGTH_MAX)) {
@@ -92,15 +104,24 @@ export function parseRow(
   details.push(...checkProperties(properties))
   const { domain, detail } = parseCompany(properties.company_domain)
   if (detail) details.push(detail)
-  if (details.length > 0) return { record: validationError(details), warnings: [] }
-  return { record: { externalId, email, properties, at: null, companyDomain: domain }, warnings }
+  const record = { externalId, email, properties, at: null, companyDomain: domain }
+  if (details.length === 0) return { record, warnings }
+  const error = validationError(details)
+  const isForAddress = externalId !== null && details.every(({ path }) => path === 'email')
+  return { record: isForAddress ? new MalformedAddress(error, record) : error, warnings: [] }
 }
 
 const KEYS = ['email', 'external_id']
-const UNSTORABLE = 'has a NUL character, or bytes that are no text in the encoding of the file; correct it'
+const UNSTORABLE =
+  'has a NUL character, or bytes that are not text in the encoding of the file. Correct the cell, or choose another encoding'
+
+function otherAddress(header: string): Warning {
+  const message = `other_address: the email comes from ${shown(header)}, because the email column has no address.`
+  return { code: 'other_address', message }
+}
 
 function ignoredConsent(header: string): Warning {
-  const message = `consent_ignored: ${shown(header)} says that they are not to be written to, but is not imported. Import it as a property.`
+  const message = `consent_ignored: ${shown(header)} says that these contacts opted out, but the column is not imported. Import it as a property.`
   return { code: 'consent_ignored', message }
 }
 
@@ -121,10 +142,10 @@ function toValue(
   if (property === 'lifecyclestage') return { value: stageOf(cell) }
   const { value, problem, isKept } = parseCell(cell, type, decimal)
   if (isKept) {
-    const message = `kept_as_text: ${shown(property)} has numbers that begin with 0 or have more than 15 digits. They stay texts, so that no digit is lost.`
+    const message = `kept_as_text: ${shown(property)} has numbers that begin with 0 or have more than 15 digits. They are kept as text, so that no digit is lost.`
     return { value, warning: { code: 'kept_as_text', message } }
   }
   // What says that a person must not get mail is stored in whatever words.
-  if (problem === undefined || isConsent(property)) return { value }
+  if (problem === undefined || isConsent(property) || ruleBrokenBy(property, value) !== null) return { value }
   return { value, detail: { path: `properties.${shown(property)}`, message: problem } }
 }

@@ -81,6 +81,14 @@ describe('the preview says how many contacts the import silences, and by which c
       ['Person - Marketing status'],
     ],
     ['another spelling', 'email,doNotEmail\nd@acme.example,x\n', 'd@acme.example', ['doNotEmail']],
+    ['a plain column of agreement', 'email,Subscribed\ns@acme.example,no\n', 's@acme.example', ['Subscribed']],
+    ['consent', 'email,Consent\ns@acme.example,No\n', 's@acme.example', ['Consent']],
+    ['a mailing list', 'email,Mailing List\ns@acme.example,No\n', 's@acme.example', ['Mailing List']],
+    ['a complaint', 'email,Complaint\ns@acme.example,yes\n', 's@acme.example', ['Complaint']],
+    ['a block', 'email,Blocked\ns@acme.example,yes\n', 's@acme.example', ['Blocked']],
+    ['German', 'email,Kein Newsletter\ns@acme.example,ja\n', 's@acme.example', ['Kein Newsletter']],
+    ['an accent', 'email,Émail opt out\ns@acme.example,1\n', 's@acme.example', ['Émail opt out']],
+    ['tags', 'email,Tags\ns@acme.example,unsubscribed\n', 's@acme.example', ['Tags']],
     ['German Excel', 'email;Opt-Out\nw@acme.example;WAHR\n', 'w@acme.example', ['Opt-Out']],
   ])('%s', async (_, text, email, properties) => {
     const found = await previewed(text)
@@ -111,6 +119,21 @@ describe('the preview says how many contacts the import silences, and by which c
     })
   })
 
+  test.each([
+    ['email,Subscribed,Tags\na@acme.example,yes,"vip, London"\nb@acme.example,weekly,unsubscribe page\n'],
+    ['email,subscribed_plan,blocked_by_manager,bounce_rate\na@acme.example,no,true,0.3\n'],
+    ['email,consent_text,newsletter_signup_url,unsubscribed_at\na@acme.example,no,no,\n'],
+  ])('%j silences nobody', async (text) => {
+    expect((await previewed(text)).consent).toEqual({ silenced: 0, still_silent: 0, released: 0, columns: [] })
+  })
+
+  test('a word that a later row has in a column of yes and no fails no row', async () => {
+    const rows = Array.from({ length: 600 }, (_, n) => `p${n}@acme.example,${n % 2 === 0}\n`).join('')
+    const found = await previewed(`email,consent\n${rows}late@acme.example,withdrawn\n`)
+    expect(found.mapping[1]).toMatchObject({ type: 'boolean' })
+    expect(found.consent).toMatchObject({ silenced: 301 })
+  })
+
   test('a column that is left out is warned of', async () => {
     const found = await uploaded(tenant, 'email,Email Opt Out\na@acme.example,1\nb@acme.example,0\n')
     expect(found.columns[1]?.note).toEqual({ code: 'consent' })
@@ -130,17 +153,17 @@ test('an unexpected word in a column of consent fails no row', async () => {
   expect(await decidingProperty('late@acme.example')).toBe('opted_out')
 })
 
-test('a blank cell, or a no under another name, does not undo an opt-out; a newer no under the same name does, and is counted', async () => {
+test('no file undoes what a person or a system has said: a blank cell, a no, or a no under another name', async () => {
   await tenant.contact('blank@acme.example', { opted_out: true })
   await tenant.contact('other@acme.example', { has_opted_out_of_email: true })
   await tenant.contact('same@acme.example', { opted_out: true })
   const text = 'email,opted_out\nblank@acme.example,\nother@acme.example,false\nsame@acme.example,false\n'
   const found = await previewed(text)
-  expect(found.consent).toMatchObject({ silenced: 0, still_silent: 2, released: 1 })
+  expect(found.consent).toMatchObject({ silenced: 0, still_silent: 3, released: 0 })
   await act(tenant, found, 'start', 'completed')
   expect(await decidingProperty('blank@acme.example')).toBe('opted_out')
   expect(await decidingProperty('other@acme.example')).toBe('has_opted_out_of_email')
-  expect(await decidingProperty('same@acme.example')).toBe(null)
+  expect(await decidingProperty('same@acme.example')).toBe('opted_out')
 })
 
 test('an import in progress has no counts until its preview is computed', async () => {

@@ -1,9 +1,9 @@
-/** The longest row that is read. A longer one fails, and is not kept in memory. */
+/** The longest row that is read, in characters. A longer one fails, and is not kept in memory. */
 const ROW_LENGTH_MAX = 1024 * 1024
 
 /**
- * How far the end of a quoted cell is searched. Each search in vain reduces it, else a file with a missing quotation mark on every line
- * would be read to its end once for each line.
+ * How far ahead the end of a quoted cell is searched, in characters. Each search in vain shortens the next one:
+ * otherwise a file with a missing quotation mark on every line would be read to its end once for each line.
  */
 const REACH = { most: ROW_LENGTH_MAX, least: 512, afterFailure: 1 / 8, afterSuccess: 2 }
 
@@ -21,19 +21,25 @@ export interface RowFormat {
   delimiter: string
   /** The line of the first row. What is above it is skipped, whatever it is. */
   firstLine: number
-  /** The number of cells in a row of this file, as far as it is known. */
-  columns?: { least: number; most: number }
+  /** Absent until the header is known. */
+  columns?: RowSize
 }
 
-/** Whether a row has as many cells as the header, apart from blank ones beyond it and missing ones of columns without a name. */
-export function fits(cells: readonly string[], { least, most }: { least: number; most: number }): boolean {
+/** How many cells a row has: columns without a name at the end of the header may be missing. */
+export interface RowSize {
+  least: number
+  most: number
+}
+
+/** Whether a row has as many cells as the header. Blank cells beyond it may be more, those of unnamed columns fewer. */
+export function fits(cells: readonly string[], { least, most }: RowSize): boolean {
   return cells.length >= least && cells.slice(most).every((cell) => cell.trim() === '')
 }
 
 /**
- * Divides text into rows as people's spreadsheets write it: RFC 4180, but a quotation mark inside a cell is text. A row whose
- * quotation marks cannot be understood fails alone: reading continues on the next line, so that a missing quotation mark does not take
- * the rest of the file with it. Blank rows are skipped.
+ * Divides text into rows as people's spreadsheets write it: RFC 4180, but a quotation mark inside a cell is text. A row
+ * whose quotation marks cannot be understood fails alone, and reading continues on the next line, so that a missing
+ * quotation mark does not take the rest of the file with it. Blank rows are skipped.
  */
 export function createRowParser(format: RowFormat): { push(text: string): FileRow[]; end(): FileRow[] } {
   let text = ''
@@ -259,10 +265,14 @@ function afterBlanks(text: string, from: number, delimiter: string): number {
   return at
 }
 
+/**
+ * Stops at whichever comes first, the delimiter or the line break. A search for each would read the rest of the line or
+ * of the text again for every cell.
+ */
 function cellEnd(text: string, from: number, delimiter: string): number {
-  const end = lineEnd(text, from)
-  const found = text.indexOf(delimiter, from)
-  return found >= 0 && found < end ? found : end
+  let at = from
+  while (!endsCell(text, at, delimiter)) at++
+  return at
 }
 
 function linesIn(text: string, start: number, end: number): number {
@@ -273,7 +283,9 @@ function linesIn(text: string, start: number, end: number): number {
   return count
 }
 
-/** The cells of one line in which quotation marks are not doubled as they should be; null if one of its cells does not end in it. */
+/**
+ * The cells of one line in which quotation marks are not doubled as they should be; null if a cell has no end in it.
+ */
 function cellsOfLine(line: string, delimiter: string): string[] | null {
   const cells: string[] = []
   for (let at = 0; ; at++) {

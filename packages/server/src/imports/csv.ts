@@ -26,8 +26,8 @@ export function unusableFile(file: string, problem: string, cause?: unknown): Se
 }
 
 /**
- * The records of a CSV file that a program wrote, starting with the header. Empty lines are skipped. People's files of contacts are
- * read by `readRows`, which has to understand more.
+ * The records of a CSV file that a program wrote, starting with the header. Empty lines are skipped. Files of contacts
+ * come from people, so `readContactRows` reads them: it has to understand more.
  * @param name the file's name in errors.
  * @throws ServiceError 400 `invalid_file` if it is not CSV (RFC 4180) of this format.
  */

@@ -17,7 +17,9 @@ export interface Detected {
   encoding: Encoding | null
   /** Why the file is not text, as a sentence that says what to do. */
   problem?: string
-  /** How the first words that are not ASCII read in each encoding that fits, the likeliest first. Empty if all of the file is ASCII. */
+  /**
+   * How the first words that are not ASCII read in each encoding that fits, the likeliest first. Empty if all is ASCII.
+   */
   readings: Reading[]
 }
 
@@ -41,7 +43,7 @@ const COMMONNESS: Partial<Record<Encoding, number>> = { [COMMONEST]: 0.4, ibm850
 const BYTES_FOR_DETECTOR = 100
 /** Enough to see a file's zero bytes and control characters. */
 const HEAD_BYTES = 4096
-/** Valid characters for each invalid byte in a UTF-8 file with a few broken rows: text in other encodings has next to none. */
+/** Valid characters for each invalid byte in a UTF-8 file with few broken rows. Other encodings have next to none. */
 const VALID_PER_INVALID = 3
 
 /** Files of other kinds, by their first bytes. */
@@ -54,8 +56,9 @@ const OTHER_KINDS: readonly [bytes: string, advice: string][] = [
 ]
 
 /**
- * Finds the encoding of a file from its bytes, which are seen once. A byte order mark decides; else it is UTF-8 if all of it is
- * valid, or nearly all; else what a detector, and how plausible the words would be, say of the words that are not ASCII.
+ * Finds the encoding of a file from its bytes, which are seen once. A byte order mark decides. A file that is valid
+ * UTF-8, or nearly all of it, is UTF-8. For any other, a detector and the plausibility of the words that are not ASCII
+ * decide.
  */
 export function detectEncoding(): { see(chunk: Buffer): void; end(): Promise<Detected> } {
   const strict = new TextDecoder('utf-8', { fatal: true })

@@ -5,7 +5,7 @@ import Type from 'typebox'
 const NAMES_OF_ICONV = { ibm850: 'cp850', ibm437: 'cp437', ibm852: 'cp852', 'x-mac-ce': 'maccenteuro' }
 
 /** The encodings of files, by their names for `TextDecoder` or at IANA: the commonest ones first. */
-const ENCODINGS = [
+export const ENCODINGS = [
   'utf-8',
   'utf-16le',
   'utf-16be',
@@ -40,21 +40,21 @@ const ENCODINGS = [
 export const Encoding = Type.Enum([...ENCODINGS])
 export type Encoding = Type.Static<typeof Encoding>
 
-/** Encodings without a mark in the file, and with more characters than ASCII's: what a file in none of the others may have. */
+/** The encodings to guess from: they have no mark in the file, and bytes beyond ASCII. */
 export const OLD_ENCODINGS: readonly Encoding[] = ENCODINGS.filter(
   (encoding) => !encoding.startsWith('utf-') && encoding !== 'iso-2022-jp',
 )
 
 /**
- * Stands for bytes that are no character in the encoding. No file can contain it, and it cannot be stored: so a row that has
- * it fails, and only that row.
+ * Stands for bytes that are not a character in the encoding. No file can contain it, and it cannot be stored, so only
+ * the row that has it fails.
  */
 export const UNDECODABLE = '\udfff'
 
 /** The longest part of a character at the end of a chunk, in UTF-8. */
 const TAIL_BYTES_MAX = 3
 
-/** Decodes a file. Bytes that are no character become `UNDECODABLE`. */
+/** Decodes a file. Bytes that are not a character become `UNDECODABLE`. */
 export async function* decoded(chunks: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
   yield* encoding === 'utf-8' ? decodedUtf8(chunks) : decodedOther(chunks, encoding)
 }
@@ -131,7 +131,7 @@ export function isEncoding(name: string): name is Encoding {
 const DELIMITER = String.raw`^[^A-Za-z0-9"'\r\n]$`
 export const Delimiter = Type.String({
   pattern: DELIMITER,
-  description: 'What is between cells: one character, such as `;`.',
+  description: 'The character between cells, such as `;`.',
 })
 
 export function isDelimiter(text: string): boolean {

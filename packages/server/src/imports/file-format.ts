@@ -28,14 +28,15 @@ export interface ChosenShape {
 }
 
 /**
- * Finds the delimiter and the header from the beginning of a file. Excel's first line `sep=;` names the delimiter. Reports have a title
- * and other lines above the header.
+ * Finds the delimiter and the header from the beginning of a file. Excel's first line `sep=;` names the delimiter.
+ * Reports have a title and other lines above the header.
  * @param isWhole whether the text is the whole file. @returns null if it has no row, or none at the chosen line.
  */
 export function shapeOf(text: string, isWhole: boolean, chosen: ChosenShape): Shape | null {
   const directive = separatorOf(text)
   const firstLine = directive === null ? 1 : 2
-  const delimiter = chosen.delimiter ?? directive ?? delimiterOf(text, isWhole, firstLine)
+  const delimiter =
+    chosen.delimiter ?? namedDelimiter(text, isWhole, directive) ?? delimiterOf(text, isWhole, firstLine)
   const rows = rowsOf(text, isWhole, { delimiter, firstLine })
   const headerLine = chosen.headerLine ?? headerLineOf(rows)
   if (headerLine === 0) {
@@ -50,7 +51,9 @@ export function shapeOf(text: string, isWhole: boolean, chosen: ChosenShape): Sh
   return { delimiter, headerLine: line, headers: cells, rows, ...(problem === undefined ? {} : { problem }) }
 }
 
-/** The delimiter that Excel's first line names; null without such a line. Spreadsheets may have put it in quotes, or delimiters after it. */
+/**
+ * The delimiter that Excel's first line names; null without such a line. It may be in quotes, with delimiters after it.
+ */
 function separatorOf(text: string): string | null {
   const [line = ''] = text.split(/[\r\n]/, 1)
   const named = /^\ufeff?"?sep=(.)/i.exec(line)
@@ -58,6 +61,17 @@ function separatorOf(text: string): string | null {
   const [start, delimiter = ''] = named
   const rest = line.slice(start.length).replaceAll(delimiter, '').replace('"', '')
   return rest.trim() === '' && isDelimiter(delimiter) ? delimiter : null
+}
+
+/** The delimiter that Excel's first line names, unless no row is divided by it. */
+function namedDelimiter(text: string, isWhole: boolean, directive: string | null): string | null {
+  if (directive === null) return null
+  const rows = rowsOf(text, isWhole, { delimiter: directive, firstLine: 2 })
+  if (rows.some(({ cells }) => cells.length > 1)) return directive
+  const other = delimiterOf(text, isWhole, 2)
+  return rowsOf(text, isWhole, { delimiter: other, firstLine: 2 }).some(({ cells }) => cells.length > 1)
+    ? other
+    : directive
 }
 
 function rowsOf(text: string, isWhole: boolean, format: { delimiter: string; firstLine: number }): FileRow[] {
@@ -95,15 +109,23 @@ function knownNames(cells: readonly string[]): number {
 /** The line of the row that names the columns; 0 if the first row already has somebody's address. */
 function headerLineOf(rows: readonly FileRow[]): number {
   const width = usualWidth(rows)
-  const firstData = rows.findIndex(({ cells }) => cells.some((cell) => emailOf(cell) !== null))
-  const above = rows.slice(0, Math.min(firstData < 0 ? rows.length : firstData, HEADER_ROWS))
-  const wide = above.filter(({ cells }) => filled(cells) * 2 >= width && (width < 2 || filled(cells) > 1))
-  const best = wide.toSorted((a, b) => knownNames(b.cells) - knownNames(a.cells))[0]
+  const first = rows.slice(0, HEADER_ROWS)
+  const firstData = first.findIndex(({ cells }) => cells.some((cell) => emailOf(cell) !== null))
+  const above = first.slice(0, firstData < 0 ? undefined : firstData)
+  const isWide = ({ cells }: FileRow) => filled(cells) * 2 >= width && (width < 2 || filled(cells) > 1)
+  // A report may name its owner, with an address, above the header.
+  const candidates = first.filter((row) => (above.includes(row) ? isWide(row) : isHeader(row)))
+  const best = candidates.toSorted((a, b) => knownNames(b.cells) - knownNames(a.cells))[0]
   if (best) return best.line
   const broken = above.find(({ problem }) => problem !== undefined)
   if (broken) return broken.line
-  if (firstData >= 0 && rows.length > 0 && knownNames(rows[firstData]?.cells ?? []) === 0) return 0
-  return rows[0]?.line ?? 1
+  return firstData >= 0 && knownNames(first[firstData]?.cells ?? []) === 0 ? 0 : (rows[0]?.line ?? 1)
+}
+
+/** Whether a row has more names of ours than somebody's data has by chance. */
+function isHeader({ cells }: FileRow): boolean {
+  const known = knownNames(cells)
+  return known >= 2 && known * 2 >= filled(cells)
 }
 
 function filled(cells: readonly string[]): number {

@@ -47,8 +47,8 @@ export interface ImportSummary extends Record<RecordResult['status'], number> {
 
 /**
  * Imports the contacts of a CSV file, and writes the result of each row to a file. The whole file is read and staged
- * before anything is written, and all rows of a contact are written in one transaction, wherever they are. Only a few thousand rows are in
- * memory at a time. After an interruption, it can be run again: imported rows change nothing.
+ * before anything is written, and all rows of a contact are written in one transaction, wherever they are. Only a few
+ * thousand rows are in memory at a time. After an interruption, it can be run again: imported rows change nothing.
  * @throws ServiceError 400 `invalid_file`, before anything is written.
  */
 export async function importContacts(

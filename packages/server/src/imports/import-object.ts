@@ -57,28 +57,34 @@ export const Import = Type.Object(
       Type.Object({ encoding: Encoding, words: Type.String(personal('free-text')) }, { title: 'ImportEncoding' }),
       {
         description:
-          'Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain.',
+          'Encodings that the file may have, the likeliest first, and how its first words that are not ASCII read in each. Empty if the encoding is certain, and without the scope `contacts:read`.',
       },
     ),
     delimiter: Type.String(WORD),
     header_line: Type.Integer({
       description: 'The line that names the columns; 1 is the first line of the file, and 0 means that none does.',
     }),
-    first_lines: Type.Array(FirstLine, { description: 'The first lines of the file. Empty once the file is deleted.' }),
+    first_lines: Type.Array(FirstLine, {
+      description:
+        'The first lines of the file. Empty once the file is deleted, and without the scope `contacts:read`.',
+    }),
     recognized_as: Nullable(Type.Enum(RECOGNIZED), 'The system whose export the file was recognized as.'),
     state: Type.Enum([...STATES]),
     columns: Type.Array(FileColumn),
     mapping: Type.Array(ColumnMapping, { description: 'Proposed by the service until you set it.' }),
     warnings: Type.Array(RowWarning, {
       description:
-        'What was left out of rows, or taken otherwise than their column says; known once the file has been read.',
+        'What was left out of rows or kept as text; known once the file has been read. Empty without the scope `contacts:read`.',
     }),
     row_count: Nullable(Type.Integer(), 'null until the file has been read to its end.'),
     progress: Type.Number({ description: 'The progress of the preview, the import or the undo, from 0 to 1.' }),
     preview: Nullable(Counts, 'What the import would do, as of the latest preview.'),
-    consent: Nullable(ImportConsent, 'Whom the import would stop from getting mail, as of the latest preview.'),
+    consent: Nullable(ImportConsent, 'How many contacts would get no more mail, as of the latest preview.'),
     counts: Counts,
-    errors: Type.Array(FailedRow, { maxItems: 20, description: 'The first failed rows.' }),
+    errors: Type.Array(FailedRow, {
+      maxItems: 20,
+      description: 'The first failed rows. Empty without the scope `contacts:read`.',
+    }),
     failed_rows_url: Nullable(
       Type.String(TEXT),
       'CSV of all failed rows; null without any, or when the file is deleted.',

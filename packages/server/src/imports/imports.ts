@@ -1,4 +1,5 @@
 import { namesIn } from '../operations/audit.ts'
+import type { Context } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -47,6 +48,17 @@ export async function importExists(tenant: Tenant, importId: string): Promise<bo
     .where('import_id', '=', importId)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** An import as far as the caller may see it: its texts are of contacts. @throws ServiceError 404. */
+export async function showImport(
+  { tenant, now, scopes }: Pick<Context, 'tenant' | 'now' | 'scopes'>,
+  importId: string,
+): Promise<Import> {
+  const found = await readImport(tenant, importId, now)
+  if (scopes.has('contacts:read')) return found
+  const columns = found.columns.map((column) => ({ ...column, samples: [] }))
+  return { ...found, encodings: [], first_lines: [], columns, warnings: [], errors: [] }
 }
 
 /** @throws ServiceError 404. */

@@ -31,7 +31,10 @@ export const FileColumn = Type.Object(
   {
     header: Type.String(TEXT),
     /** The first different values. Empty once the file is deleted. */
-    samples: Type.Array(Type.String(valueNamedBy('header')), { maxItems: SAMPLES_SHOWN }),
+    samples: Type.Array(Type.String(valueNamedBy('header')), {
+      maxItems: SAMPLES_SHOWN,
+      description: 'Empty once the file is deleted, and without the scope `contacts:read`.',
+    }),
     note: Nullable(ColumnNote, 'What may surprise in the proposed mapping.'),
   },
   { title: 'ImportColumn' },
@@ -61,7 +64,8 @@ export interface Inspected {
 }
 
 /**
- * Reads the first rows of a file. @param name the file's name in errors. @param chosen what a person has chosen; the rest is detected.
+ * Reads the first rows of a file.
+ * @param name the file's name in errors. @param chosen what a person has chosen; the rest is detected.
  * @throws ServiceError 400 `invalid_file`.
  */
 export async function inspectFile(
@@ -75,9 +79,10 @@ export async function inspectFile(
   if (shape === null) throw noHeader(name, chosen, isWhole)
   const { delimiter, headerLine } = shape
   if (shape.problem !== undefined) throw unusableFile(name, shape.problem)
-  const headers = shape.headers.map((header) => header.replace(/\p{Cf}/gu, ''))
+  const headers = shape.headers.map((header) => contentOf(header.replace(/\p{Cf}/gu, '')))
   if (headers.length > COLUMNS_MAX) throw unusableFile(name, tooManyColumns(headers))
-  if (!headers.every(isStorableText)) throw unusableFile(name, 'has a column whose name is not text')
+  if (!headers.every(isStorableText))
+    throw unusableFile(name, 'has a column whose name is not text. Rename it, or save the file as CSV in UTF-8')
   const format = { encoding, delimiter, headerLine }
   const seen = headers.map(createColumnSeen)
   let characters = 0
@@ -111,7 +116,8 @@ export async function inspectFile(
 }
 
 function noHeader(name: string, { headerLine }: ChosenShape, isWhole: boolean): ServiceError {
-  if (!isWhole && headerLine === undefined) return unusableFile(name, 'has no header: its first line is too long')
+  if (!isWhole && headerLine === undefined)
+    return unusableFile(name, 'has no header: its first line is too long. It must name the columns')
   if (headerLine === undefined) return unusableFile(name, 'is empty. Its first row must name the columns')
   return unusableFile(name, `has no row at line ${headerLine}. Choose the line of the header`)
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { isConsent } from '../contacts/consent.ts'
 import { firstCharacters } from '../platform/characters.ts'
+import { WORD } from '../platform/personal.ts'
 import { emailOf } from './cells.ts'
 import { plainHeader } from './column-names.ts'
 import { type Recognized, targetOf } from './known-exports.ts'
@@ -12,9 +13,9 @@ export const ColumnNote = Type.Object(
   {
     code: Type.Enum(['same_target', 'found_by_values', 'no_name', 'consent'], {
       description:
-        '`same_target`: another column suits the target better, so this one became a property of its own. `found_by_values`: its values are addresses. `no_name`: it has no name, and is ignored. `consent`: contacts that opt out in it are not written to.',
+        '`same_target`: another column suits the target better, so this one became a property of its own. `found_by_values`: its values are addresses. `no_name`: it has no name, and is ignored. `consent`: contacts that opt out in it get no mail.',
     }),
-    target: Type.Optional(Type.String({ description: 'With `same_target`: the target, or the property.' })),
+    target: Type.Optional(Type.String({ description: 'With `same_target`: the target, or the property.', ...WORD })),
     column: Type.Optional(Type.Integer({ description: 'With `same_target`: the index of the column that has it.' })),
   },
   { title: 'ImportColumnNote' },
@@ -96,7 +97,9 @@ function winnersOf(columns: readonly ColumnSeen[], wanted: readonly Wanted[]): M
 const OF_OTHERS =
   /owner|creat|assign|manager|modif|updat|sales|account|referr|assistant|sender|recipient|besitzer|inhaber/i
 
-/** The column with the address: by its name, if its values are addresses; else by its values; else by its name alone. */
+/**
+ * The column with the address: by its name, if its values are addresses; else by its values; else by its name alone.
+ */
 function emailColumn(columns: readonly ColumnSeen[], wanted: readonly Wanted[]): number | null {
   const candidates = columns.map((seen, column) => {
     const named = wanted[column]?.target === 'email' ? (wanted[column]?.rank ?? null) : null

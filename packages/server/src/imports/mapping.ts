@@ -1,8 +1,10 @@
 import Type from 'typebox'
-import { isConsent } from '../contacts/consent.ts'
-import { hasMoreCharacters } from '../platform/characters.ts'
+import { maySilence } from '../contacts/consent.ts'
+import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
+import { WORD } from '../platform/personal.ts'
+import { isAddressColumn } from './column-names.ts'
 import { COLUMNS_MAX, type Column } from './columns.ts'
 import { type Decimal, ValueType } from './values.ts'
 
@@ -18,6 +20,7 @@ export const ColumnMapping = Type.Object(
         minLength: 1,
         maxLength: NAME_LENGTH_MAX,
         description: 'The property, with the target `property`. `company` and `company_domain` name the company.',
+        ...WORD,
       }),
     ),
     type: Type.Optional(ValueType),
@@ -80,12 +83,16 @@ export function mappedColumns(
 ): Column[] {
   const columns = headers.map((header): Column => ignored(header))
   for (const { column, target, property = '', type = 'text' } of mapping) {
-    if (target === 'property') columns[column] = { target, property, type, decimal }
-    else columns[column] = target === 'ignore' ? ignored(headers[column] ?? '') : { target }
+    const header = headers[column] ?? ''
+    if (target === 'property') {
+      columns[column] = { target, property, type, decimal, ...(isAddressColumn(header) ? { addresses: header } : {}) }
+    } else columns[column] = target === 'ignore' ? ignored(header) : { target }
   }
   return columns
 }
 
+/** A name that is too long for a property is judged by its beginning, like the one that a proposal gives it. */
 function ignored(header: string): Column {
-  return isConsent(header) ? { target: 'ignore', consent: header } : { target: 'ignore' }
+  const consent = firstCharacters(header, NAME_LENGTH_MAX)
+  return maySilence(consent) ? { target: 'ignore', consent } : { target: 'ignore' }
 }

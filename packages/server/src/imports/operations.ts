@@ -8,7 +8,7 @@ import { COLUMNS_MAX } from './columns.ts'
 import { Delimiter, Encoding } from './encoding.ts'
 import { importDirectory } from './files.ts'
 import { Counts, Import, ListedImport, STATES } from './import-object.ts'
-import { listImports, readImport } from './imports.ts'
+import { listImports, showImport } from './imports.ts'
 import { ColumnMapping } from './mapping.ts'
 import { PreviewedRow, readPreview } from './preview.ts'
 import { ImportConsent } from './silenced.ts'
@@ -60,7 +60,7 @@ export const IMPORT_OPERATIONS = [
     summary: "Get an import's state, progress, columns, counts and first errors",
     input,
     output: { import: Import },
-    run: async ({ tenant, now }, { import_id }) => ({ import: await readImport(tenant, import_id, now) }),
+    run: async (context, { import_id }) => ({ import: await showImport(context, import_id) }),
   }),
   operation({
     name: 'setImportMapping',
@@ -74,9 +74,10 @@ export const IMPORT_OPERATIONS = [
     output: { import: Import },
     example: { columns: [{ column: 0, target: 'email' }] },
     errors: [INVALID_STATE],
-    async run({ tenant, now }, { import_id, columns }) {
+    async run(context, { import_id, columns }) {
+      const { tenant } = context
       await setMapping(tenant, import_id, columns)
-      return { import: await readImport(tenant, import_id, now) }
+      return { import: await showImport(context, import_id) }
     },
     audit: (_, { import_id }) => entryOf('import.mapped', import_id),
   }),
@@ -88,7 +89,7 @@ export const IMPORT_OPERATIONS = [
     scope,
     summary: 'Read the file in another encoding, with another delimiter, or with its header on another line',
     description:
-      'What you omit is detected again; the encoding stays. The columns and samples are read again, and the mapping is proposed again. `encodings` of an import shows how its words read in each encoding.',
+      'Omitted fields are detected again, except the encoding. The columns are read again, and a new mapping is proposed. `encodings` of an import shows how its words read in each encoding.',
     input: {
       ...input,
       encoding: Type.Optional(Encoding),
@@ -106,9 +107,10 @@ export const IMPORT_OPERATIONS = [
     errors: [INVALID_STATE, FILE_DELETED, '400 invalid_file'],
     check: ({ tenant, config }, { import_id, encoding, delimiter, header_line: headerLine }) =>
       rereadFile(tenant, importDirectory(config.dataDirectory), import_id, { encoding, delimiter, headerLine }),
-    async run({ tenant, now }, { import_id }, inspected) {
+    async run(context, { import_id }, inspected) {
+      const { tenant } = context
       await setFormat(tenant, import_id, inspected)
-      return { import: await readImport(tenant, import_id, now) }
+      return { import: await showImport(context, import_id) }
     },
     audit: (_, { import_id }) => entryOf('import.read_again', import_id),
   }),
@@ -123,9 +125,10 @@ export const IMPORT_OPERATIONS = [
     output: { import: Import },
     status: 202,
     errors: [INVALID_STATE, FILE_DELETED],
-    async run({ tenant, now, jobs }, { import_id }) {
+    async run(context, { import_id }) {
+      const { tenant, jobs } = context
       await requestPreview(tenant, { jobs }, import_id)
-      return { import: await readImport(tenant, import_id, now) }
+      return { import: await showImport(context, import_id) }
     },
     audit: (_, { import_id }) => entryOf('import.previewed', import_id),
   }),
@@ -137,7 +140,7 @@ export const IMPORT_OPERATIONS = [
     scope,
     also: [{ scopes: ['contacts:read'] }],
     summary:
-      'Get what an import would do: the counts, whom it stops from getting mail, and the first 20 rows with each property before and after',
+      'Get what an import would do: the counts, how many contacts get no more mail, and the first 20 rows with each property before and after',
     input,
     output: { counts: Counts, consent: ImportConsent, rows: Type.Array(PreviewedRow) },
     errors: ['409 import_not_previewed'],
@@ -154,9 +157,10 @@ export const IMPORT_OPERATIONS = [
     output: { import: Import },
     status: 202,
     errors: [INVALID_STATE, FILE_DELETED, '409 another_import_running'],
-    async run({ tenant, now, jobs }, { import_id }) {
+    async run(context, { import_id }) {
+      const { tenant, now, jobs } = context
       await startImport(tenant, { jobs }, import_id, now)
-      return { import: await readImport(tenant, import_id, now) }
+      return { import: await showImport(context, import_id) }
     },
     audit: (_, { import_id }) => entryOf('import.started', import_id),
   }),
@@ -170,9 +174,10 @@ export const IMPORT_OPERATIONS = [
     input,
     output: { import: Import, cancelled: Type.Boolean({ description: 'false if it was already cancelled.' }) },
     errors: [INVALID_STATE],
-    async run({ tenant, now, jobs }, { import_id }) {
+    async run(context, { import_id }) {
+      const { tenant, now, jobs } = context
       const cancelled = await cancelImport(tenant, { jobs }, import_id, now)
-      return { import: await readImport(tenant, import_id, now), cancelled }
+      return { import: await showImport(context, import_id), cancelled }
     },
     audit: ({ cancelled }, { import_id }) => (cancelled ? entryOf('import.cancelled', import_id) : null),
   }),
@@ -189,9 +194,10 @@ export const IMPORT_OPERATIONS = [
     output: { import: Import },
     status: 202,
     errors: [INVALID_STATE, '409 another_import_running'],
-    async run({ tenant, now, jobs }, { import_id }) {
+    async run(context, { import_id }) {
+      const { tenant, now, jobs } = context
       await requestUndo(tenant, { jobs }, import_id, now)
-      return { import: await readImport(tenant, import_id, now) }
+      return { import: await showImport(context, import_id) }
     },
     audit: (_, { import_id }) => entryOf('import.undone', import_id),
   }),

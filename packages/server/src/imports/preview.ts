@@ -50,27 +50,23 @@ export async function previewRows(task: Task, file: MappedFile, clock: Clock): P
   const counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
   const shown: PreviewedRow[] = []
   const consent = createConsentCount(file.columns)
-  const { rowCount, warnings } = await withStagedRows(
-    tenant,
-    file,
-    async ({ rowCount: rowsInAll, ...staged }, chunks) => {
-      let done = 0
-      await forEachChunk(chunks, async (rows) => {
-        const records = rows.map(({ record }) => record)
-        const planned = await tenant.heavyRead(() => planRecords(tenant, SOURCE, records, clock()))
-        for (const { result } of planned) counts[result.status]++
-        const results = planned.map(({ result }) => result)
-        consent.add(rows, results, changesByContact(planned))
-        for (const [index, { row }] of rows.entries()) {
-          const plan = planned[index]
-          if (row <= ROWS_SHOWN && plan) shown.push(toPreviewed(row, plan))
-        }
-        done += rows.length
-        await task.setProgress(READING_SHARE + ((1 - READING_SHARE) * done) / rowsInAll)
-      })
-      return { rowCount: rowsInAll, warnings: staged.warnings }
-    },
-  )
+  const { rowCount, warnings } = await withStagedRows(tenant, file, async (staged, chunks) => {
+    let done = 0
+    await forEachChunk(chunks, async (rows) => {
+      const records = rows.map(({ record }) => record)
+      const planned = await tenant.heavyRead(() => planRecords(tenant, SOURCE, records, clock()))
+      const results = planned.map(({ result }) => result)
+      for (const { status } of results) counts[status]++
+      consent.add(rows, results, changesByContact(planned))
+      for (const [index, { row }] of rows.entries()) {
+        const plan = planned[index]
+        if (row <= ROWS_SHOWN && plan) shown.push(toPreviewed(row, plan))
+      }
+      done += rows.length
+      await task.setProgress(READING_SHARE + ((1 - READING_SHARE) * done) / staged.rowCount)
+    })
+    return staged
+  })
   const rows = shown.sort((a, b) => a.row - b.row)
   const preview: Preview = { counts, consent: consent.counts, rows }
   await tenant.db
@@ -102,10 +98,11 @@ export async function readPreview(tenant: Tenant, importId: string): Promise<Pre
 /** Each contact before its first row of a chunk, and after its last one. */
 function changesByContact(planned: readonly PlannedRecord[]) {
   const changes = new Map<string, { before: Properties; after: Properties }>()
-  for (const { result, contact } of planned) {
-    if (result.status === 'failed' || contact === null) continue
-    const before = changes.get(result.contactId)?.before ?? (contact.before.properties as Properties)
-    changes.set(result.contactId, { before, after: contact.after.properties as Properties })
+  for (const { contact } of planned) {
+    if (contact === null) continue
+    const { contact_id } = contact.after
+    const before = changes.get(contact_id)?.before ?? (contact.before.properties as Properties)
+    changes.set(contact_id, { before, after: contact.after.properties as Properties })
   }
   return changes
 }

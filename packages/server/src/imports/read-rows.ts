@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { createRowParser, type FileRow, type RowFormat } from './contact-rows.ts'
+import { createRowParser, type FileRow, type RowSize } from './contact-rows.ts'
 import { unusableFile } from './csv.ts'
 import { decoded, type Encoding } from './encoding.ts'
 
@@ -34,34 +34,33 @@ export async function* bytesOf(path: string, name: string): AsyncGenerator<Buffe
 }
 
 /**
- * Reads the rows of a file of contacts, the header first if it has one.
- * @param name the file's name in errors. @param columns the number of cells in a row, as far as it is known.
+ * Reads the rows of a file of contacts, without its header.
+ * @param name the file's name in errors. @throws ServiceError 400 `invalid_file` if it cannot be read.
  */
-export async function* readRows(
-  path: string,
-  { encoding, delimiter, headerLine }: FileFormat,
-  name: string,
-  columns?: RowFormat['columns'],
-): AsyncGenerator<FileRow> {
-  const firstLine = Math.max(headerLine, 1)
-  const parser = createRowParser({ delimiter, firstLine, ...(columns ? { columns } : {}) })
-  for await (const text of decoded(bytesOf(path, name), encoding)) yield* parser.push(text)
-  yield* parser.end()
-}
-
-/** The rows of contacts, without the header. */
 export async function* readContactRows(
   path: string,
   format: FileFormat,
   name: string,
   headers: readonly string[],
 ): AsyncGenerator<FileRow> {
-  const rows = readRows(path, format, name, sizeOf(headers))
+  const rows = rowsOf(path, format, name, sizeOf(headers))
   if (format.headerLine > 0) await rows.next()
   yield* rows
 }
 
+/** The rows from the header on; all of them if there is none. */
+async function* rowsOf(
+  path: string,
+  { encoding, delimiter, headerLine }: FileFormat,
+  name: string,
+  columns: RowSize,
+): AsyncGenerator<FileRow> {
+  const parser = createRowParser({ delimiter, firstLine: Math.max(headerLine, 1), columns })
+  for await (const text of decoded(bytesOf(path, name), encoding)) yield* parser.push(text)
+  yield* parser.end()
+}
+
 /** The number of cells in a row. Columns without a name at the end may be missing. */
-export function sizeOf(headers: readonly string[]): { least: number; most: number } {
+export function sizeOf(headers: readonly string[]): RowSize {
   return { least: headers.findLastIndex((header) => header.trim() !== '') + 1, most: headers.length }
 }

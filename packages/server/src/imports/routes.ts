@@ -39,7 +39,7 @@ interface Dependencies {
   config: Pick<Config, 'dataDirectory'>
   jobs: Pick<Jobs, 'send'>
   secrets: SecretBox
-  rateLimiter: Pick<RateLimiter, 'checkDownload'>
+  rateLimiter: Pick<RateLimiter, 'checkAudited'>
 }
 
 const UploadQuery = Type.Object({
@@ -138,7 +138,7 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
       },
     },
     async ({ tenant, actor, params }, reply) => {
-      dependencies.rateLimiter.checkDownload(callerOf(actor))
+      dependencies.rateLimiter.checkAudited(callerOf(actor))
       const importId = pathId(params.import_id, 'import')
       const file = await failedRowsFile(tenant, importId, directory)
       const entry = { actor, ...entryOf('import.failed_rows_downloaded', importId) }

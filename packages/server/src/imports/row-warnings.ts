@@ -1,13 +1,14 @@
 import Type from 'typebox'
+import { TEXT } from '../platform/personal.ts'
 
 const KINDS_MAX = 20
 const FIRST_ROWS_MAX = 10
 
-/** A part of rows that was left out, or taken otherwise than its column says, while the rest of them counts. */
+/** A part of rows that was left out or kept as text, while the rest of them counts. */
 export const RowWarning = Type.Object(
   {
-    code: Type.Enum(['ignored_id', 'kept_as_text', 'consent_ignored']),
-    message: Type.String(),
+    code: Type.Enum(['ignored_id', 'kept_as_text', 'consent_ignored', 'other_address']),
+    message: Type.String(TEXT),
     rows: Type.Integer({ description: 'How many rows have it.' }),
     first_rows: Type.Array(Type.Integer(), { maxItems: FIRST_ROWS_MAX, description: '1 is the row below the header.' }),
   },

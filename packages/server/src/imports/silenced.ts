@@ -1,28 +1,28 @@
 import Type from 'typebox'
-import { consentOf, ruleBrokenBy } from '../contacts/consent.ts'
+import { consentOf, maySilence, ruleBrokenBy } from '../contacts/consent.ts'
 import type { Properties } from '../contacts/properties.ts'
-import { ServiceError } from '../platform/errors.ts'
+import { WORD } from '../platform/personal.ts'
 import type { RecordResult } from '../sources/apply-records.ts'
+import { recordIn } from '../sources/incoming-record.ts'
 import type { Column } from './columns.ts'
 import type { Row } from './staging.ts'
 
-/** Whom an import stops from getting mail. */
+/** How many contacts an import stops from getting mail, or lets get mail again. */
 export const ImportConsent = Type.Object(
   {
     silenced: Type.Integer({
-      description: 'Contacts that are written to before the import, or are new, and not after it.',
+      description: 'Contacts that get no mail after the import: they did before it, or are new.',
     }),
     still_silent: Type.Integer({
-      description: 'Contacts of the file that are not written to before the import, nor after it.',
+      description: 'Contacts of the file that get no mail before or after the import.',
     }),
     released: Type.Integer({
-      description:
-        'Contacts that are not written to before the import, and are after it, because the file says something else than an earlier opt-out.',
+      description: 'Contacts that get mail again after the import, because the file contradicts an earlier opt-out.',
     }),
     columns: Type.Array(
       Type.Object({
         column: Type.Integer({ description: 'Index of the column, from 0.' }),
-        property: Type.String(),
+        property: Type.String(WORD),
         contacts: Type.Integer({ description: 'The contacts that opt out in this column, or whose mail bounces.' }),
       }),
       { description: 'The columns that say so.' },
@@ -38,16 +38,13 @@ interface Changed {
   after: Properties
 }
 
-/** Values that one kind or another of the properties about consent says no with. */
-const NOES = ['true', 'false', 'unsubscribed']
-
 /** Counts the contacts that opt out, as their rows are computed or written: all rows of a contact at once. */
 export function createConsentCount(columns: readonly Column[]): {
   add(rows: readonly Row[], results: readonly RecordResult[], changed: ReadonlyMap<string, Changed>): void
   counts: ImportConsent
 } {
   const watched = columns.flatMap((each, column) => {
-    if (each.target !== 'property' || !NOES.some((no) => ruleBrokenBy(each.property, no) !== null)) return []
+    if (each.target !== 'property' || !maySilence(each.property)) return []
     return { column, property: each.property, contacts: 0 }
   })
   const counts: ImportConsent = { silenced: 0, still_silent: 0, released: 0, columns: [] }
@@ -63,8 +60,9 @@ export function createConsentCount(columns: readonly Column[]): {
         const contacts = new Set<string>()
         for (const [index, { record }] of rows.entries()) {
           const result = results[index]
-          if (record instanceof ServiceError || result === undefined || result.status === 'failed') continue
-          if (ruleBrokenBy(each.property, record.properties[each.property]) !== null) contacts.add(result.contactId)
+          const said = recordIn(record)?.properties[each.property]
+          if (result?.contactId === undefined || said === undefined) continue
+          if (ruleBrokenBy(each.property, said) !== null) contacts.add(result.contactId)
         }
         each.contacts += contacts.size
       }

@@ -1,10 +1,10 @@
 import { findContactsByKeys } from '../contacts/bulk.ts'
-import { ServiceError } from '../platform/errors.ts'
 import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { recordIn } from '../sources/incoming-record.ts'
 import { CHARACTERS_PER_CHUNK, type Chunk, chunksOf, ROWS_PER_CHUNK } from './chunks.ts'
 import { type Column, hasBothKeys, parseRow } from './columns.ts'
-import type { FileRow } from './contact-rows.ts'
+import type { FileRow, RowSize } from './contact-rows.ts'
 import { createGrouping } from './groups.ts'
 import { createRowWarnings, type RowWarning } from './row-warnings.ts'
 import { openStaging, type Part, type Row, type Staging } from './staging.ts'
@@ -18,8 +18,7 @@ const CHUNKS_IN_FLIGHT = 3
 export interface MappedFile {
   records: AsyncGenerator<FileRow>
   columns: readonly Column[]
-  /** The number of cells in a row. */
-  size: { least: number; most: number }
+  size: RowSize
   ignoredIds: IgnoredIds
   /** Whether a row was imported before an interruption. */
   isDone?: (row: number) => boolean
@@ -94,7 +93,7 @@ async function stage(
 
 /** The stored contact of each row: rows without a shared key may belong to the same one. */
 async function storedContactsOf(tenant: Tenant, rows: readonly Row[]): Promise<(string | null)[]> {
-  const keys = rows.map(({ record }) => (record instanceof ServiceError ? { externalId: null, email: null } : record))
+  const keys = rows.map(({ record }) => recordIn(record) ?? { externalId: null, email: null })
   const externalIds = keys.flatMap(({ externalId }) => externalId ?? [])
   const emails = keys.flatMap(({ email }) => email ?? [])
   const { byExternalId, byEmail } = await findContactsByKeys(tenant, SOURCE.source, externalIds, emails)

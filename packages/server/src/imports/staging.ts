@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { ServiceError } from '../platform/errors.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
-import type { IncomingRecord } from '../sources/apply-records.ts'
+import { type IncomingRecord, MalformedAddress, recordIn } from '../sources/incoming-record.ts'
 
 /** A row of the file, or its error. */
 export interface Row {
@@ -28,7 +28,7 @@ export interface Staging {
   rows(numbers: readonly number[]): Promise<Row[]>
 }
 
-/** Failed rows have an error instead of properties. */
+/** Failed rows have an error. Those that failed for their address alone have properties too. */
 interface StagedRow {
   row: number
   email: string | null
@@ -105,23 +105,22 @@ async function visitRepeats(db: Kysely<Tables>, visit: Parameters<Staging['visit
 }
 
 function toStaged({ row, record, characters }: Row, contactId: string | null): StagedRow {
-  const failed = record instanceof ServiceError
+  const said = recordIn(record)
   return {
     row,
-    email: failed ? null : record.email,
-    external_id: failed ? null : record.externalId,
+    email: said?.email ?? null,
+    external_id: said?.externalId ?? null,
     contact_id: contactId,
     characters,
-    properties: failed ? null : record.properties,
-    company_domain: failed ? null : record.companyDomain,
-    error: failed ? record.message : null,
+    properties: said?.properties ?? null,
+    company_domain: said?.companyDomain ?? null,
+    error: record instanceof ServiceError ? record.message : null,
   }
 }
 
 function fromStaged({ row, email, external_id, characters, properties, company_domain, error }: StagedRow): Row {
-  const record =
-    properties === null
-      ? new ServiceError(400, 'validation_error', error ?? '')
-      : { externalId: external_id, email, properties, at: null, companyDomain: company_domain }
-  return { row, record, characters }
+  const problem = error === null ? null : new ServiceError(400, 'validation_error', error)
+  if (properties === null) return { row, record: problem ?? new ServiceError(400, 'validation_error', ''), characters }
+  const said = { externalId: external_id, email, properties, at: null, companyDomain: company_domain }
+  return { row, record: problem === null ? said : new MalformedAddress(problem, said), characters }
 }

@@ -1,5 +1,5 @@
--- Imports of CSV files. `columns`, `first_lines`, `readings`, `preview` and `warnings` contain values of the file, so they are emptied when it
--- is deleted.
+-- Imports of CSV files. `columns`, `first_lines`, `readings`, `preview` and `warnings` contain values of the file, so
+-- they are emptied when it is deleted.
 CREATE TABLE imports (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   import_id uuid NOT NULL,

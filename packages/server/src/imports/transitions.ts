@@ -33,7 +33,7 @@ export async function setMapping(tx: Tenant, importId: string, mapping: readonly
 }
 
 /**
- * Reads the first rows of an import's file in another way. @param chosen what is left out is detected, except the encoding.
+ * Reads the first rows of an import's file with another format. What is not chosen is detected, except the encoding.
  * @throws ServiceError 400 `invalid_file`, 404, 409 `invalid_import_state`, `import_file_deleted`.
  */
 export async function rereadFile(
@@ -48,7 +48,7 @@ export async function rereadFile(
   return inspectFile(fileOf(directory, importId), row.file_name, encoding ?? (row.encoding as Encoding), shape)
 }
 
-/** Stores how a file is read. The mapping is proposed anew, because the columns may be others. @throws ServiceError 404, 409. */
+/** Stores how a file is read, with a new mapping, because the columns may be others. @throws ServiceError 404, 409. */
 export async function setFormat(tx: Tenant, importId: string, inspected: Inspected): Promise<void> {
   const row = await lockImport(tx, importId)
   requireState(row.state, MAPPABLE, READ_BEFORE)
@@ -75,7 +75,7 @@ export async function setFormat(tx: Tenant, importId: string, inspected: Inspect
     .execute()
 }
 
-const READ_BEFORE = 'Its file can be read in another way only before it is started, and not during a preview.'
+const READ_BEFORE = 'Change how its file is read before you start it, and not during a preview.'
 
 /** Requests a preview. @throws ServiceError 400, 404, 409 `invalid_import_state`, `import_file_deleted`. */
 export async function requestPreview(tx: Tenant, { jobs }: ImportServices, importId: string): Promise<void> {

@@ -16,6 +16,7 @@ import { contactsInConversations } from '../conversations/participants.ts'
 import { activityOfContacts } from '../events/activity.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { ContactId } from '../platform/http/responses.ts'
+import { WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { requireImport } from './imports.ts'
 import { SOURCE } from './stage-file.ts'
@@ -30,7 +31,7 @@ const UNDO = 'import_undo'
 export const KeptContact = Type.Object(
   {
     contact_id: ContactId,
-    properties: Type.Array(Type.String(), {
+    properties: Type.Array(Type.String(WORD), {
       description: 'The properties that were changed since the import. Empty: the whole contact is in use.',
     }),
   },

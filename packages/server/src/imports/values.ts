@@ -19,7 +19,7 @@ const BOOLEANS = new Map([
   ['no', false],
 ])
 
-/** A cell as a value of a type, or why it is none. A number that would lose digits stays a text, and `isKept` is true. */
+/** A cell as a value of a type, or why it is none. A number that would lose digits is kept as text: `isKept`. */
 export function parseCell(
   cell: string,
   type: ValueType,

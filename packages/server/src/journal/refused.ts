@@ -130,8 +130,9 @@ async function setAside(
   { journalId, table, line, row, error }: Refused,
 ): Promise<void> {
   const reason = error.slice(0, ERROR_LENGTH_MAX).toWellFormed()
+  // The reason can quote the event, so it is not logged.
   log.error(
-    { journal_id: journalId, line, reason },
+    { journal_id: journalId, line },
     'an event cannot be stored and is set aside; see cdsctl doctor and cdsctl event retry',
   )
   await transaction

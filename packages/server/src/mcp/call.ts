@@ -59,7 +59,7 @@ export function openCall(
       warn: () => {},
       requireMatch: () => {},
       isGivenUp: isClosing,
-      redaction: redactor === null ? undefined : { isHidden: redactor.isPersonal },
+      redaction: redactor === null ? undefined : { isHidden: redactor.isPersonal, orderSecret: redactor.orderSecret },
     }
     const result = await perform(operation, { ...services, ...context }, parseSent(operation, input))
     if (operation.audit !== undefined) await invalidation.caughtUp()
@@ -92,7 +92,7 @@ function isAllowed(operation: Operation<object>, scopes: ReadonlySet<string>): b
 }
 
 /** The scopes that every call of an operation needs. */
-function scopesNeeded(operation: Operation<object>): Scope[] {
+export function scopesNeeded(operation: Operation<object>): Scope[] {
   return [...(operation.scope === 'any-key' ? [] : [operation.scope]), ...scopesAlways(operation)]
 }
 

@@ -74,3 +74,26 @@ test('describe_schema says how much it leaves out', async () => {
   const described = dataOf(body.result).events
   expect([Object.keys(described.event_types).length, described.more_event_types]).toEqual([50, 10])
 })
+
+test('a filter is shown as it can be sent again, and records without a value have a group of their own', async () => {
+  const own = await createTestTenant(service)
+  const key = await own.keyThatSeesAll()
+  const use = async (name: string, args: object) => {
+    const { body } = await callMcp(service, key, 'tools/call', { name, arguments: args })
+    expectDeclared(name, body.result)
+    return dataOf(body.result)
+  }
+  const never = { event: {}, operator: 'did_not' }
+  const filter = { match: 'all', conditions: [never, { property: 'plan', operator: 'not_equals', value: '' }] }
+  const { segment } = await use('create_segment', { name: 'No visits', filter })
+  expect(segment.filter).toEqual(filter)
+  expect((await use('list_segments', {})).segments[0].filter).toEqual(filter)
+  await own.contact('a@example.com', { country: 'France' })
+  await own.contact('b@example.com')
+  await own.contact('c@example.com')
+  const { buckets } = await use('aggregate', { entity: 'contacts', group_by: 'country' })
+  expect(buckets).toEqual([
+    { key: null, value: 2 },
+    { key: 'France', value: 1 },
+  ])
+})

@@ -13,6 +13,8 @@ const WHOLE_TEXT_CHARACTERS_MAX = 8_000
 
 /** Fields that duplicate another one. */
 const REPEATED = new Set(['_id', '__v'])
+/** Without its empty parts, a filter means something else: `event: {}` is any event. */
+const WHOLE = new Set(['filter'])
 
 /** Removes empty values and duplicate fields, and cuts long texts. */
 export function compact(value: unknown, charactersMax = TEXT_CHARACTERS_MAX): unknown {
@@ -21,6 +23,7 @@ export function compact(value: unknown, charactersMax = TEXT_CHARACTERS_MAX): un
   if (value === null || typeof value !== 'object') return value
   const fields = Object.entries(value).flatMap(([name, field]) => {
     if (REPEATED.has(name) || isEmpty(field)) return []
+    if (WHOLE.has(name)) return [[name, field] as const]
     const shorter = compact(field, charactersMax)
     return isEmpty(shorter) ? [] : [[name, shorter] as const]
   })
@@ -119,7 +122,9 @@ export function fitted(result: Values, charactersMax = CHARACTERS_MAX - NOTICE_C
 
 const SHORTENED = 'Parts were left out because the result was too large. Ask for fewer fields or rows.'
 
-/** What is left of a value. Nothing stands in place of what is left out: the result must fit its tool's output schema. */
+/**
+ * What is left of a value. Nothing stands in place of what is left out: the result must fit its tool's output schema.
+ */
 function shorten(value: unknown, bounds: Bounds, depth: number): unknown {
   if (typeof value === 'string') return cut(value, bounds.characters)
   if (value === null || typeof value !== 'object') return value

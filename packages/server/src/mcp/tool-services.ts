@@ -3,7 +3,7 @@ import type { OfferedTool } from '../access/tool-choice.ts'
 import type { Operation } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Stores } from '../platform/tenant.ts'
-import type { ToolServices } from './call.ts'
+import { scopesNeeded, type ToolServices } from './call.ts'
 import { isReadingTool } from './hints.ts'
 import { createRedactor, redactionKeyOf } from './redaction/redactor.ts'
 import { TOOLS } from './tools/all-tools.ts'
@@ -38,8 +38,8 @@ export function openToolServices(
 function offeredTools(operations: ReadonlyMap<string, Operation<object>>): OfferedTool[] {
   return TOOLS.map((tool) => {
     const scopes = tool.uses.flatMap((name) => {
-      const scope = operations.get(name)?.scope
-      return scope === undefined || scope === 'any-key' ? [] : [scope]
+      const operation = operations.get(name)
+      return operation === undefined ? [] : scopesNeeded(operation)
     })
     const { name, title, description } = tool
     return { name, title, description, scopes: [...new Set(scopes)], reads: isReadingTool(tool, operations) }

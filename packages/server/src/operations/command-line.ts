@@ -141,6 +141,7 @@ function readField(field: Field, given: Values, warn: Warn): unknown {
   if (value === undefined) return undefined
   if (value === NONE && canBeNone(schema)) return null
   const sent = unlessNull(schema)
+  if (sent.items && [value].flat().join() === NO_ITEM) return []
   const read = settings.read ?? ((text: string) => readText(option, sent.items ?? sent, text, warn))
   return Array.isArray(value) ? value.flatMap((each) => read(String(each))) : read(String(value))
 }
@@ -208,6 +209,9 @@ function isSecret({ schema }: Field): boolean {
 function isObject(schema: JsonSchema): boolean {
   return unlessNull(schema).type === 'object'
 }
+
+/** Means a list without items, if it is the only one. */
+const NO_ITEM = ''
 
 /** Means null for a field that is not a text. */
 const NONE = 'none'

@@ -50,6 +50,8 @@ export interface Context {
 export interface Redaction {
   /** Whether the values of a property are hidden. */
   isHidden(entity: 'contacts' | 'companies', property: string): Promise<boolean>
+  /** A secret of the tenant for an order that tells nothing about the values. */
+  orderSecret: string
 }
 
 /** An operation's input or output, by name. */
@@ -78,7 +80,9 @@ export interface FurtherScopes<Services = unknown, Input = Values> {
   scopes: readonly Scope[]
   /** When they are needed, in words that end the sentence “Also needs the scope …”. Left out: always. */
   when?: string
-  /** Whether a request needs them. Like `scope`, it is checked before validation, so the query or body may be invalid. */
+  /**
+   * Whether a request needs them. Like `scope`, it is checked before validation, so the query or body may be invalid.
+   */
   ofSent?: (sent: unknown) => boolean
   /** Whether the record that a request names needs them; false for one that does not exist, which `run` reports. */
   ofRecord?: (context: Context & Services, input: Input) => Promise<boolean>
@@ -111,8 +115,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   /** The response without `status`, unless that is not `success`. */
   output: TProperties
   /**
-   * What `run` returns for the audit entry or `after` alone, such as the name of a deleted record or the values before a
-   * change. It is not part of the response.
+   * What `run` returns for the audit entry or `after` alone, such as the name of a deleted record or the values before
+   * a change. It is not part of the response.
    */
   forAudit?: TProperties
   /** The body for openapi.json, if one field decides which others it has. `run` then checks the fields. */

@@ -1,9 +1,9 @@
 import type { Context, Operation } from './declare.ts'
 import { inWords, type Scope } from './scopes.ts'
 
-/** What whoever sends verified contacts, companies and events may do. */
+/** The scopes that sending verified contacts, companies and events needs. */
 export const WRITES_DATA = ['contacts:write', 'companies:write', 'events:write'] as const satisfies readonly Scope[]
-/** What whoever gets contacts, companies and events may read. */
+/** The scopes that receiving contacts, companies and events needs. */
 export const READS_DATA = ['contacts:read', 'companies:read', 'events:read'] as const satisfies readonly Scope[]
 
 /** A mailbox reads the mails of contacts into their conversations, and sends to contacts. */
@@ -25,18 +25,20 @@ export function scopesAlways({ also = [] }: Declared<never>): Scope[] {
 export function scopesOfSent({ also = [], scopeOf }: Pick<Operation<never>, 'also' | 'scopeOf'>, sent: unknown) {
   const own = scopeOf?.(sent) ?? null
   const further = also.flatMap(({ scopes, ofSent }) => (ofSent?.(sent) ? scopes : []))
-  return own === null ? further : [own, ...further]
+  return [...new Set(own === null ? further : [own, ...further])]
 }
 
-/** Checks the scopes that follow from the record that a request names. @throws ServiceError 403 naming what lacks */
+/** Checks the scopes that follow from the record that a request names. @throws ServiceError 403 naming all that lack */
 export async function requireScopesOfRecord<Services>(
   { also = [] }: Declared<Services>,
   context: Context & Services,
   input: Record<string, unknown>,
 ): Promise<void> {
+  const needed = new Set<Scope>()
   for (const { scopes, ofRecord } of also) {
-    if (await ofRecord?.(context, input)) context.requireScope(...scopes)
+    if (await ofRecord?.(context, input)) for (const scope of scopes) needed.add(scope)
   }
+  context.requireScope(...needed)
 }
 
 /** The sentences of openapi.json about these scopes. */

@@ -27,7 +27,7 @@ const RESPONSE_BYTES_MAX = 256 * 1024
  * are kept if there is room.
  */
 const RESERVED_BYTES = 16 * 1024
-/** A row and its index entries, without the key. */
+/** A row and its index entries, without the key; the table has the same minimum. */
 const ROW_BYTES = 256
 /** When there may be room again: old rows are deleted every hour. */
 const ROOM_AFTER_SECONDS = 3_600
@@ -54,8 +54,8 @@ type Stored = (ResponseContent | { isTooLarge: true }) & { isFinal: boolean }
  * transaction of the change, if the operation is atomic; else after it, and the value from `remember` makes a retry
  * harmless.
  * @throws ServiceError 409 `idempotency_key_reused` for another request, 409 `idempotency_key_in_use` while the first
- * has no response, 409 `idempotency_response_not_kept` if that was too large, 429 `idempotency_storage_full`, before the
- * work, if nothing more can be kept.
+ * has no response, 409 `idempotency_response_not_kept` if that was too large, 429 `idempotency_storage_full`, before
+ * the work, if nothing more can be kept.
  */
 export async function performOnce(
   caller: Caller,
@@ -117,9 +117,12 @@ export async function performOnce(
     const more = bytes - (own?.bytes ?? 0)
     const isKept = response_sealed.length <= RESPONSE_BYTES_MAX && (more <= 0 || (await hasRoom(tx, row.caller, more)))
     if (isKept) return { response_sealed, bytes }
-    // It takes less than was reserved, unless the row was deleted: then it does not count.
+    // It takes less than was reserved. If an erasure has deleted the row and others have taken the room, it does not count:
+    // there is one for each request that was under way, which had reserved far more.
     const marker = sealed({ isTooLarge: true, isFinal: stored.isFinal })
-    return { response_sealed: marker, bytes: Math.min(own?.bytes ?? 0, bytesOfRow(key, marker, remembered)) }
+    const least = bytesOfRow(key, marker, remembered)
+    if (own) return { response_sealed: marker, bytes: Math.min(own.bytes, least) }
+    return { response_sealed: marker, bytes: (await hasRoom(tx, row.caller, least)) ? least : 0 }
   }
   async function update(tx: Tenant, values: Kept | { remembered: string; bytes: number }): Promise<void> {
     const { numUpdatedRows } = await tx.db.updateTable('idempotency_keys').set(values).where(isOwn).executeTakeFirst()
@@ -174,7 +177,7 @@ async function hasRoom(tx: Tenant, caller: string, more: number): Promise<boolea
 function refuseIfFull(error: unknown): never {
   if ((error as { constraint?: string }).constraint !== 'idempotency_usage_max') throw error
   const { caller, tenant } = KEPT_MB_MAX
-  const message = `Nothing was changed: the responses that are kept for retries take ${caller} MB for this caller or ${tenant} MB for the workspace, which is the limit. Each is deleted after 24 hours. Try again later, or send the request without an Idempotency-Key.`
+  const message = `Nothing was changed, because the responses kept for retries have reached a limit: ${caller} MiB for this caller, or ${tenant} MiB for the workspace. Each is deleted after 24 hours. Try again later, or send the request without an Idempotency-Key.`
   throw new ServiceError(429, 'idempotency_storage_full', message, {
     cause: error,
     retryAfterSeconds: ROOM_AFTER_SECONDS,
@@ -196,7 +199,7 @@ function responsePlace(tenantId: string, caller: string, key: string): string {
 export async function deleteOldIdempotencyKeys(database: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS)
   await database.deleteFrom('idempotency_keys').where('claimed_at', '<', before).execute()
-  // Of callers that are gone.
+  // The sums of callers of whom nothing is kept any more.
   await database.deleteFrom('idempotency_usage').where(sql<boolean>`bytes = 0`).execute()
 }
 

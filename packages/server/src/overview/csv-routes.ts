@@ -44,7 +44,7 @@ export function csvRoutes(
     config: Pick<Config, 'eventFilterContactsMax'>
     listFilters: readonly ListFilter[]
     people: People
-    rateLimiter: Pick<RateLimiter, 'checkDownload'>
+    rateLimiter: Pick<RateLimiter, 'checkAudited'>
   },
 ): void {
   /** Sends a list as a dated file. */
@@ -53,7 +53,7 @@ export function csvRoutes(
     reply: FastifyReply,
     file: ListFile<Row>,
   ): Promise<FastifyReply> {
-    rateLimiter.checkDownload(callerOf(actor))
+    rateLimiter.checkAudited(callerOf(actor))
     const entry = exportEntry(file, query, url)
     return sendCsv(tenant, reply, {
       ...file,

@@ -3,12 +3,14 @@ import { countWaitingActions } from '../agents/actions/waiting.ts'
 import { type ContactFilters, countContacts } from '../contacts/list.ts'
 import { eventConditions } from '../events/conditions.ts'
 import { type Range, rangeBefore } from '../platform/http/days.ts'
-import { Nullable } from '../platform/http/responses.ts'
+import { Nullable, Timestamp } from '../platform/http/responses.ts'
+import { TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { identifiedContacts, readFigures } from './figures.ts'
 
-const Day = Type.Object(
-  { date: Type.String(), events: Type.Integer(), visitors: Type.Integer() },
+const Day = Type.String({ format: 'date', examples: ['2026-01-31'] })
+const FiguresOfDay = Type.Object(
+  { date: Day, events: Type.Integer(), visitors: Type.Integer() },
   { title: 'OverviewDay' },
 )
 
@@ -17,16 +19,16 @@ const FIGURES = {
   identified_contacts: Type.Integer(),
   events: Type.Integer(),
   contacts_created: Type.Integer(),
-  by_day: Type.Array(Day, { description: 'Every day (UTC) of the range, including days without events.' }),
+  by_day: Type.Array(FiguresOfDay, { description: 'Every day (UTC) of the range, including days without events.' }),
 }
 
 /** The figures of the dashboard's first page, without events from bots. */
 export const Overview = {
-  from: Type.String(),
-  to: Type.String(),
+  from: Timestamp,
+  to: Timestamp,
   ...FIGURES,
-  top_pages: Type.Array(Type.Object({ url_path: Type.String(), views: Type.Integer(), visitors: Type.Integer() })),
-  sources: Type.Array(Type.Object({ source: Nullable(Type.String()), visitors: Type.Integer() }), {
+  top_pages: Type.Array(Type.Object({ url_path: Type.String(TEXT), views: Type.Integer(), visitors: Type.Integer() })),
+  sources: Type.Array(Type.Object({ source: Nullable(Type.String(WORD)), visitors: Type.Integer() }), {
     description: 'The hosts that referred visits; null for visits without a referrer.',
   }),
   previous: Type.Object(FIGURES, { description: 'The figures of the preceding range of the same length.' }),

@@ -33,7 +33,9 @@ export function parseEmail(text: string): string | null {
   return Buffer.byteLength(address) > ADDRESS_LENGTH_MAX ? null : address
 }
 
-/** The address as `parseEmail` writes it; a malformed one trimmed and in lower case, to be looked up all the same. */
+/**
+ * The address as `parseEmail` writes it. A malformed one is only trimmed and in lower case: it can still be looked up.
+ */
 export function normalizeEmail(text: string): string {
   return parseEmail(text) ?? lowerCase(text.trim())
 }
@@ -62,7 +64,7 @@ function parseDomain(text: string): string | null {
   return fits && (isPlain || isInternational(domain)) ? domain : null
 }
 
-/** Whether each label in punycode stands for a text, in the only spelling of it, and no address of a machine came out. */
+/** Whether each label in punycode stands for a text, in its only spelling, and the domain is no IP address. */
 function isInternational(domain: string): boolean {
   const readable = domainToUnicode(domain)
   const labels = readable.split('.')

@@ -124,13 +124,21 @@ export function unlessNobody<Id extends string | null | undefined>(
   return null
 }
 
+/** The code with which each warning of an ignored id starts. */
+export const IGNORED_ID = 'ignored_id'
+
 /** The warning of an ignored id. */
 export function ignoredId(name: string, id: string): string {
-  return `ignored_id: ${name} ${JSON.stringify(shown(id))} names nobody and was ignored. Omit it, or send an id that only one person has.`
+  return `${IGNORED_ID}: ${name} ${JSON.stringify(shown(id))} names nobody and was ignored. Omit it, or send an id that only one person has.`
+}
+
+/** Whether a warning is that of an ignored id. */
+export function isIgnoredId(warning: string): boolean {
+  return warning.startsWith(`${IGNORED_ID}: `)
 }
 
 /** The problem of a record that has no email, and only an id that names nobody. */
-export function nobodyNamed(path: string, id: string): ErrorDetail {
+export function nobodyDetail(path: string, id: string): ErrorDetail {
   const what = `${JSON.stringify(shown(id))} names nobody (ignored_id), and there is no email`
   return { path, message: `${what}. Send an email, or an id that only one person has` }
 }

@@ -1,9 +1,11 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config.ts'
+import { loggedError } from './logged-error.ts'
 
 export type { Logger } from 'pino'
 
-const EMAIL = /[^\s"'<>()[\]@:,=\\]{1,64}@[^\s"'<>()[\]@:,=\\]{1,255}/g
+/** Without slashes: `node_modules/@scope/name.js` is no address. */
+const EMAIL = /[^\s"'<>()[\]@:,=\\/]{1,64}@[^\s"'<>()[\]@:,=\\/]{1,255}/g
 const API_KEY = /cds_[A-Za-z0-9_-]{4,}/g
 const IDENTITY_SECRET = /cdsid_[A-Za-z0-9_-]{4,}/g
 const WEBHOOK_SECRET = /whsec_[A-Za-z0-9+/=_-]{4,}/g
@@ -12,11 +14,13 @@ const URL_PASSWORD = /(\w:\/\/[^\s:@/"]*):[^\s@/"]*@/g
 const UNWRITTEN_BYTES_MAX = 1_000_000
 
 /**
- * Structured logs, one JSON object per line. Every line is redacted as it is written, so no secret or email address
- * leaves the process, even if a message or a database error quotes one.
+ * Structured logs, one JSON object per line. They name records by their ids, and errors are shown without the data that
+ * they quote. Every line is redacted as it is written too, so no secret or email address leaves the process, even if a
+ * message has one.
  */
 export function createLog(level: Config['logLevel'], destination?: DestinationStream): Logger {
-  const options = { level, base: undefined, hooks: { streamWrite: redact } }
+  const serializers = { err: (error: unknown) => loggedError(error) }
+  const options = { level, base: undefined, serializers, hooks: { streamWrite: redact } }
   if (destination) return pino(options, destination)
   // Without `minLength`, it ignores `flush`.
   const output = pino.destination({ fd: 1, sync: true, minLength: 1, maxLength: UNWRITTEN_BYTES_MAX })

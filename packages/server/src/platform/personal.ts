@@ -26,8 +26,8 @@ export type FieldKind = Kind | 'free-text'
 
 /**
  * Which known people a text may name: `all`, in any words; `full-names`, because single words of it are names of other
- * things too, such as a company's; `none`, because it is a word of the service or of the tenant's systems. Email addresses
- * and phone numbers may be in each.
+ * things too, such as a company's; `none`, because it is a word of the service or of the tenant's systems. Email
+ * addresses and phone numbers may be in each.
  */
 export type Mentions = 'all' | 'full-names' | 'none'
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseEmail } from './email.ts'
 import { redact } from './log.ts'
+import { loggedError } from './logged-error.ts'
 import { parseTimestamp } from './time.ts'
 
 test.each([
@@ -54,6 +55,41 @@ test('no text makes an address slow to parse', () => {
 })
 
 test('log lines are redacted: keys, passwords and addresses, and nothing else', () => {
-  const line = 'Key (email)=(ada@example.com) cds_0123456789abcdef postgres://cds:s3cret@db.example:5432/x kept'
-  expect(redact(line)).toBe('Key (email)=([email]) cds_[secret] postgres://cds:[secret]@db.example:5432/x kept')
+  const line =
+    'Key (email)=(ada@example.com) cds_0123456789abcdef postgres://cds:s3cret@db.example:5432/x kept at node_modules/@scope/name/index.js:1:2 /inbox/ada@example.com'
+  expect(redact(line)).toBe(
+    'Key (email)=([email]) cds_[secret] postgres://cds:[secret]@db.example:5432/x kept at node_modules/@scope/name/index.js:1:2 /inbox/[email]',
+  )
+})
+
+describe('an error in the log', () => {
+  test.each([
+    [new Error('Cannot parse "Ada O\'Neil": it is not a number'), 'Cannot parse "…": it is not a number'],
+    [new SyntaxError('Unexpected token \'A\', "Ada Lovel"... is not valid JSON'), 'Unexpected token \'…\', "…"... is not valid JSON'],
+    [new Error("the provider's answer was 'Ada O'Neil"), "the provider's answer was '…'"],
+    [new TypeError("Cannot read properties of undefined (reading 'plan')"), "Cannot read properties of undefined (reading 'plan')"],
+    [Object.assign(new Error('column "plan" does not exist'), { code: '42703', severity: 'ERROR' }), 'column "plan" does not exist'],
+    [new Error("Code: 457. DB::Exception: Value Ada Lovelace cannot be parsed as Int64 for query parameter 'at'. (BAD_QUERY_PARAMETER)"), 'ClickHouse refused: BAD_QUERY_PARAMETER'],
+    [Object.assign(new Error('Value Ada Lovelace cannot be parsed'), { code: '457', type: 'BAD_QUERY_PARAMETER' }), 'ClickHouse refused: BAD_QUERY_PARAMETER'],
+    [Object.assign(new Error('invalid input syntax: "Ada"'), { code: '22P02', severity: 'ERROR' }), 'invalid input syntax: "…"'],
+  ])('%s', (error, message) => {
+    expect(loggedError(error).message).toBe(message)
+  }) // biome-ignore format: a list
+
+  test('has its code, its place and its causes, and no other fields', () => {
+    const cause = Object.assign(new Error('cause'), {
+      detail: 'Key (email)=(ada@example.com)',
+      constraint: 'one_email',
+    })
+    const error = Object.assign(new Error("it was 'Ada'", { cause }), { requestBody: 'Ada', code: 'x' })
+    const logged = loggedError(error)
+    expect(logged).toEqual({
+      type: 'Error',
+      message: "it was '…'",
+      code: 'x',
+      stack: expect.stringMatching(/^ {4}at .*units\.test\.ts/),
+      cause: { type: 'Error', message: 'cause', constraint: 'one_email', stack: expect.any(String) },
+    })
+    expect(JSON.stringify(logged)).not.toContain('Ada')
+  })
 })

@@ -6,6 +6,7 @@ import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
+import { WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Provider, type ProviderSettings, providerNamed, urlsOf } from './provider.ts'
@@ -25,13 +26,13 @@ export type ProviderDependencies = ClientDependencies & TokenDependencies
 export const OAuthClient = Type.Object(
   {
     provider: Type.Enum([...PROVIDER_NAMES]),
-    label: Type.String({ description: "The provider's name for people.", examples: ['Google'] }),
-    client_id: Nullable(Type.String(), 'null: no client is stored, so nobody can sign in at the provider.'),
+    label: Type.String({ description: "The provider's name for people.", examples: ['Google'], ...WORD }),
+    client_id: Nullable(Type.String(WORD), 'null: no client is stored, so nobody can sign in at the provider.'),
     origin: Nullable(
       Type.Enum(['workspace', 'operator']),
       '`workspace`: stored in this workspace. `operator`: set for the whole installation by its operator.',
     ),
-    redirect_url: Type.String({ description: 'The redirect URL to register at the provider.' }),
+    redirect_url: Type.String({ description: 'The redirect URL to register at the provider.', ...WORD }),
     updated_at: Nullable(Timestamp),
   },
   { title: 'OAuthClient' },

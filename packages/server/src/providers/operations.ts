@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { operationsWith, secret } from '../operations/declare.ts'
 import { validationError } from '../platform/errors.ts'
 import { Timestamp } from '../platform/http/responses.ts'
+import { WITHHELD, WORD } from '../platform/personal.ts'
 import { type AuthorizationServices, completeAuthorization, startAuthorization } from './authorizations.ts'
 import { deleteClient, listClients, OAuthClient, readClient, setClient } from './clients.ts'
 import { providerNamed } from './provider.ts'
@@ -85,7 +86,7 @@ export const PROVIDER_OPERATIONS = [
     summary:
       'Delete the OAuth client at a provider: sign-ins made with it stop working when their access tokens expire',
     input: { provider: ProviderInPath },
-    output: { deleted: Type.Literal(true), provider: Type.String(), client_id: Type.String() },
+    output: { deleted: Type.Literal(true), provider: Type.String(WORD), client_id: Type.String(WORD) },
     errors: ['404 unknown_provider', '404 not_found'],
     async run({ tenant }, { provider }) {
       const { clientId } = await deleteClient(tenant, providerNamed(provider))
@@ -105,7 +106,7 @@ export const PROVIDER_OPERATIONS = [
     description:
       'The URL works once, for 10 minutes. The provider then redirects to the dashboard, which completes the sign-in. You can also complete it yourself with `POST /v1/authorizations/complete`. Only the actor that started it can complete it. Needs the scope of the purpose: `identities:write` for a mailbox, `settings:write` for a connection.',
     input: { provider: Provider, purpose: Purpose },
-    output: { authorization_url: Type.String(), expires_at: Timestamp },
+    output: { authorization_url: Type.String(WITHHELD), expires_at: Timestamp },
     status: 201,
     example: { provider: 'google', purpose: { kind: 'mailbox', identity_id: '018f3c5e-7b1a-7c3d-9e2f-1a2b3c4d5e6f' } },
     errors: [
@@ -139,9 +140,12 @@ export const PROVIDER_OPERATIONS = [
       error_description: fromRedirect('The description of the error.', 4_096),
     },
     output: {
-      provider: Type.String(),
+      provider: Type.String(WORD),
       purpose: Purpose,
-      path: Type.String({ description: "The path of the dashboard's page about the new connection or mailbox." }),
+      path: Type.String({
+        description: "The path of the dashboard's page about the new connection or mailbox.",
+        ...WORD,
+      }),
     },
     example: { state: '8qk0Y3m1hV9b', code: '4/0AbCdEf' },
     errors: [

@@ -6,7 +6,9 @@ import type { IdClaims } from './id-token.ts'
 import type { ProviderName, ProviderSettings } from './provider.ts'
 import type { Tokens } from './token-request.ts'
 
-/** The purposes of a sign-in at a provider, the scope that each requires, and those of the data that it gives a way to. */
+/**
+ * The purposes of a sign-in at a provider, and the scope that each requires; below, those of the data that it opens.
+ */
 const SCOPE_OF_PURPOSE = { mailbox: 'identities:write', connection: 'settings:write' } as const satisfies Record<
   string,
   Scope
@@ -15,7 +17,9 @@ const FURTHER_SCOPES = { mailbox: CARRIES_MAIL, connection: WRITES_DATA } as con
 
 export type PurposeKind = keyof typeof SCOPE_OF_PURPOSE
 
-/** What the tokens of a sign-in are for. The other fields identify the mailbox or connection. The handler checks them. */
+/**
+ * What the tokens of a sign-in are for. The other fields identify the mailbox or connection. The handler checks them.
+ */
 export type Purpose = Readonly<Record<string, string>> & { readonly kind: PurposeKind }
 
 export const Purpose = Type.Unsafe<Purpose>({

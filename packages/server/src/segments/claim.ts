@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { isClaimed, isFree, newClaim, RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Stores, Tenant } from '../platform/tenant.ts'
 
-/** Membership that changes with time alone. */
+/** Membership that changes with time alone, or with other contacts. */
 const TIMED_EVERY_MINUTES = 10
 /** Covers checks that were lost in a crash. */
 const EVENTS_EVERY_MINUTES = 360

@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { isSeen, type MayName } from '../contacts/visible-texts.ts'
 import { parseEmail } from '../platform/email.ts'
 import { containing, endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
@@ -19,6 +20,8 @@ export interface FilterContext {
   now: Date
   /** Contacts, unless given. */
   records?: FilteredRecords
+  /** Whether names of contacts may overlap with a text that is searched for; they may, unless given. */
+  mayName?: MayName
   /** The condition that a contact has enough matching events. */
   hasEvents(match: EventMatch): Condition
 }
@@ -41,7 +44,7 @@ function compileCondition(condition: SegmentCondition, context: FilterContext): 
 /** Never null: a comparison with a missing value is false, and its negation true. */
 function compileProperty(
   { property, operator, value, visible_only: visibleOnly }: PropertyCondition,
-  { now, records = CONTACTS }: FilterContext,
+  { now, records = CONTACTS, mayName = () => true }: FilterContext,
 ): Condition {
   const json = jsonOf(property, records)
   const comparable = (each: unknown) => comparableJson(property, each, records)
@@ -55,21 +58,21 @@ function compileProperty(
     case 'not_in':
       return sql`NOT ${isIn(json, [value].flat().map(comparable))}`
     case 'contains':
-      return containsText(property, value, json, records, visibleOnly)
+      return containsText(property, value, json, records, visibleOnly ? mayName : null)
     case 'not_contains':
-      return sql`NOT ${containsText(property, value, json, records, visibleOnly)}`
+      return sql`NOT ${containsText(property, value, json, records, visibleOnly ? mayName : null)}`
     case 'is_set':
       return isSet(property, records)
     case 'is_not_set':
       return sql`NOT ${isSet(property, records)}`
     case 'before':
-      return sql`coalesce(${timeOf(property, records)} <= ${endOfMillisecond(boundOf(value, 'end'))}::timestamptz, false)`
+      return sql`coalesce(${timeOf(property, records, visibleOnly)} <= ${endOfMillisecond(boundOf(value, 'end'))}::timestamptz, false)`
     case 'after':
-      return sql`coalesce(${timeOf(property, records)} >= ${boundOf(value, 'start')}::timestamptz, false)`
+      return sql`coalesce(${timeOf(property, records, visibleOnly)} >= ${boundOf(value, 'start')}::timestamptz, false)`
     case 'within_days': {
       const from = new Date(now.getTime() - Number(value) * DAY_MS)
       const until = endOfMillisecond(now)
-      return sql`coalesce(${timeOf(property, records)} BETWEEN ${from}::timestamptz AND ${until}::timestamptz, false)`
+      return sql`coalesce(${timeOf(property, records, visibleOnly)} BETWEEN ${from}::timestamptz AND ${until}::timestamptz, false)`
     }
     default: {
       const read = visibleOnly ? sql`visible_number` : sql`numeric_property`
@@ -92,26 +95,32 @@ function isIn(json: RawBuilder<unknown>, values: readonly string[]): Condition {
 
 /**
  * An address contains what its stored spelling has, or the one with the letters of its domain.
- * @param visibleOnly whether only what AI agents see of the value is compared
+ * @param mayName if only what AI agents see of the value is compared
  */
 function containsText(
   property: string,
   value: unknown,
   json: RawBuilder<unknown>,
   records: FilteredRecords,
-  visibleOnly: boolean | undefined,
+  mayName: MayName | null,
 ): Condition {
-  if (visibleOnly) {
+  if (mayName) {
     const pattern = containing(String(value))
-    const hidden = records.hiddenIn(sql`${json} #>> '{}'`)
+    const part = String(value)
+    const isCompany = COMPANY_NAMES.test(property)
+    const found = { table: records.table, text: sql`(${json} #>> '{}')`, part, isCompany, mayName: mayName(part) }
+    const seen = isSeen(found, (names) => sql`property_shows(${json}, ${pattern}, ${names})`)
     // What is hidden is looked up only in texts that match.
-    return sql`CASE WHEN property_contains(${json}, ${pattern}) THEN property_shows(${json}, ${pattern}, ${hidden}) ELSE false END`
+    return sql`CASE WHEN property_contains(${json}, ${pattern}) THEN ${seen} ELSE false END`
   }
   if (!hasDomain(property, records)) return sql`property_contains(${json}, ${containing(String(value))})`
   const text = (property === 'email' ? parseEmail(String(value)) : null) ?? String(value)
   const spellings = sql`jsonb_build_array(${json}, readable_domain(${json} #>> '{}'))`
   return sql`property_contains(${spellings}, ${containing(text)})`
 }
+
+/** Properties with the name of a company. */
+const COMPANY_NAMES = /^(company|organi[sz]ation)([ _-]?name)?$/i
 
 /** Whether a value is stored with its domain in punycode, or as a domain in it. */
 function hasDomain(property: string, { spelled }: FilteredRecords): boolean {
@@ -135,8 +144,9 @@ function jsonOf(property: string, records: FilteredRecords): RawBuilder<unknown>
   return sql`(${records.properties} -> ${property}::text)`
 }
 
-function timeOf(property: string, records: FilteredRecords): RawBuilder<unknown> {
+function timeOf(property: string, records: FilteredRecords, visibleOnly: boolean | undefined): RawBuilder<unknown> {
   if (records.timeColumns.includes(property)) return records.column(property)
+  if (visibleOnly) return sql`visible_time(${records.properties}, ${property}::text)`
   return sql`timestamp_of(${records.properties} ->> ${property}::text)`
 }
 

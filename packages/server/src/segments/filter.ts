@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
 import { CONTACT_FILTER_FIELDS, type FilterFields } from '../contacts/columns.ts'
+import { isObject } from '../platform/is-object.ts'
 import { bag, LABEL, TEXT, valueNamedBy, WORD } from '../platform/personal.ts'
 
 /** The operators of property conditions. */
@@ -24,6 +25,9 @@ export const PROPERTY_OPERATORS = [
 /** The operators of event conditions. */
 export const EVENT_OPERATORS = ['did', 'did_not'] as const
 
+/** How deep filters may be nested. */
+export const LEVELS_MAX = 5
+
 export type PropertyOperator = (typeof PROPERTY_OPERATORS)[number]
 export type Scalar = string | number | boolean
 
@@ -32,7 +36,7 @@ export interface PropertyCondition {
   operator: PropertyOperator
   /** Absent for is_set and is_not_set. */
   value?: Scalar | Scalar[]
-  /** Whether `contains` compares only what AI agents see of the value. */
+  /** Whether parts and orders are compared only of what AI agents see of the value. */
   visible_only?: true
 }
 
@@ -161,18 +165,43 @@ function hashOf(match: EventMatch): string {
   return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join('-')
 }
 
+/** Whether a filter that was sent, and may be invalid, has a condition about events. */
+export function namesEvents(sent: unknown, level = 1): boolean {
+  if (!isObject(sent) || level > LEVELS_MAX) return false
+  if ('event' in sent) return true
+  return Array.isArray(sent.conditions) && sent.conditions.some((condition) => namesEvents(condition, level + 1))
+}
+
+/** The properties that say what is hidden in a contact's texts. */
+const OWN_NAMES = ['firstname', 'lastname']
+
 /** Every property and column that a filter uses. */
 export function propertiesOf(filter: SegmentFilter): string[] {
   return filter.conditions.flatMap((condition) => {
     if (isNested(condition)) return propertiesOf(condition)
-    return 'event' in condition ? [] : [condition.property]
+    if ('event' in condition) return []
+    return [condition.property, ...(condition.visible_only ? OWN_NAMES : [])]
   })
 }
 
-/** Whether membership changes with time alone. */
+/** The texts of which only what AI agents see is compared. */
+export function visibleTextsOf(filter: SegmentFilter): string[] {
+  return filter.conditions.flatMap((condition) => {
+    if (isNested(condition)) return visibleTextsOf(condition)
+    return 'event' in condition || !condition.visible_only || !/contains$/.test(condition.operator)
+      ? []
+      : [String(condition.value)]
+  })
+}
+
+/**
+ * Whether membership changes with time alone, or with other contacts: their names are hidden in a contact's texts, and it
+ * must not stay a member by a text that is hidden since.
+ */
 export function usesTime(filter: SegmentFilter): boolean {
   return filter.conditions.some((condition) => {
     if (isNested(condition)) return usesTime(condition)
-    return 'event' in condition ? condition.event.within_days !== undefined : condition.operator === 'within_days'
+    if ('event' in condition) return condition.event.within_days !== undefined
+    return condition.operator === 'within_days' || condition.visible_only === true
   })
 }

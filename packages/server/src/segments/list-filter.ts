@@ -3,13 +3,14 @@ import { type FilterFields, isContactIn } from '../contacts/columns.ts'
 import type { ListCondition } from '../contacts/list.ts'
 import { eventFilterTooBroad, type ListFilter } from '../contacts/list-filters.ts'
 import { ALL_CONTACTS } from '../contacts/ranges.ts'
+import { namesOverlapping } from '../contacts/visible-texts.ts'
 import { membersOf } from '../memberships/memberships.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
 import { parseJsonBody } from '../platform/http/body-parts.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import { isBeyondBounds, queryEvents } from './events.ts'
-import { eventsOf } from './filter.ts'
+import { eventsOf, visibleTextsOf } from './filter.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 import { findSegment } from './segments.ts'
 
@@ -50,13 +51,14 @@ async function compiled(
 ): Promise<RawBuilder<SqlBool>> {
   const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter, { visibleOnly })
   const matches = eventsOf(parsed)
-  if (matches.length === 0) return compileFilter(parsed, { now, hasEvents: () => sql`false` })
+  const mayName = await namesOverlapping(tenant, visibleTextsOf(parsed))
+  if (matches.length === 0) return compileFilter(parsed, { now, mayName, hasEvents: () => sql`false` })
   requireScope('events:read')
   const bounds = { limit: contactsMax + 1, secondsMax: EVENT_SECONDS_MAX }
   const results = await queryEvents(tenant, matches, ALL_CONTACTS, now, bounds).catch((error: unknown): never => {
     throw isBeyondBounds(error) ? eventFilterTooBroad(contactsMax, TOO_BROAD, error) : error
   })
-  return compileFilter(parsed, { now, hasEvents: (match) => results.hasEvents(match) })
+  return compileFilter(parsed, { now, mayName, hasEvents: (match) => results.hasEvents(match) })
 }
 
 const TOO_BROAD = [{ path: 'filter', message: 'has an event condition that too many contacts meet; add within_days' }]

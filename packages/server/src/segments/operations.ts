@@ -1,12 +1,13 @@
 import Type from 'typebox'
 import { SegmentMember } from '../contacts/contact-object.ts'
 import { entryAbout } from '../operations/audit.ts'
-import { idInPath, operation } from '../operations/declare.ts'
+import { type FurtherScopes, idInPath, operation } from '../operations/declare.ts'
+import { fieldOf } from '../operations/further-scopes.ts'
 import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { Id } from '../platform/http/responses.ts'
+import { Changed, Id } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
-import { SegmentFilterSchema } from './filter.ts'
+import { namesEvents, SegmentFilterSchema } from './filter.ts'
 import { SegmentDay, segmentGrowth } from './growth.ts'
 import { listMembers } from './members.ts'
 import { previewSegment } from './preview.ts'
@@ -34,6 +35,16 @@ const Description = Type.Optional(
 const Filter = { 'x-record': SegmentFilterSchema }
 const FILTER_EXAMPLE = { match: 'all', conditions: [{ property: 'country', operator: 'equals', value: 'France' }] }
 
+/** Whoever defines a segment learns how many contacts match its filter, and how many have the events in it. */
+const COUNTS_CONTACTS: readonly FurtherScopes[] = [
+  { scopes: ['contacts:read'] },
+  {
+    scopes: ['events:read'],
+    when: 'with event conditions in `filter`',
+    ofSent: (sent) => namesEvents(fieldOf(sent, 'filter')),
+  },
+]
+
 const entryOf = entryAbout('segment')
 
 export const SEGMENT_OPERATIONS = [
@@ -57,6 +68,7 @@ export const SEGMENT_OPERATIONS = [
     http: 'POST /v1/segments',
     command: 'segment create',
     scope: 'segments:write',
+    also: COUNTS_CONTACTS,
     summary: 'Define a segment; its members are counted in the background',
     input: { name: Name, description: Description, filter: Type.Unsafe<unknown>(Filter) },
     output: { segment: Segment },
@@ -76,7 +88,7 @@ export const SEGMENT_OPERATIONS = [
     http: 'POST /v1/segments/preview',
     command: 'segment preview',
     scope: 'segments:read',
-    also: [{ scopes: ['contacts:read'] }],
+    also: COUNTS_CONTACTS,
     summary: 'Count the contacts that match a filter, without defining a segment',
     input: { filter: Type.Unsafe<unknown>(Filter) },
     output: {
@@ -152,6 +164,7 @@ export const SEGMENT_OPERATIONS = [
     http: 'PATCH /v1/segments/:segment_id',
     command: 'segment update',
     scope: 'segments:write',
+    also: COUNTS_CONTACTS,
     summary: 'Change the name, the description or the filter of a segment',
     description: 'With another filter, the members are counted again. Contacts that enter or leave record no event.',
     input: {
@@ -162,7 +175,7 @@ export const SEGMENT_OPERATIONS = [
     },
     output: {
       segment: Segment,
-      changed: Type.Array(Type.String(), { description: 'The names of the fields that changed.' }),
+      changed: Changed,
     },
     example: { name: 'Leads in Italy' },
     async run({ tenant, now }, { segment_id, ...changes }) {

@@ -9,6 +9,7 @@ import {
   type EventCondition,
   type EventMatch,
   type FilteredRecords,
+  LEVELS_MAX,
   PROPERTY_OPERATORS,
   type PropertyCondition,
   type PropertyOperator,
@@ -16,7 +17,6 @@ import {
   type SegmentFilter,
 } from './filter.ts'
 
-const LEVELS_MAX = 5
 const CONDITIONS_MAX = 50
 const KEY_LENGTH_MAX = 128
 const TEXT_LENGTH_MAX = 1_000
@@ -30,7 +30,17 @@ const NUMERIC_TEXT = /^\s*[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})\s*$/
 const OF_TEXT: readonly PropertyOperator[] = PROPERTY_OPERATORS.slice(0, 8)
 const OF_TIME: readonly PropertyOperator[] = ['is_set', 'is_not_set', 'before', 'after', 'within_days']
 /** The operators that could find a value step by step. */
-const COMPARING_PARTS: readonly PropertyOperator[] = ['contains', 'not_contains', 'gt', 'gte', 'lt', 'lte']
+const COMPARING_PARTS: readonly PropertyOperator[] = [
+  'contains',
+  'not_contains',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'before',
+  'after',
+  'within_days',
+]
 const EVENT_PARTS = ['text_contains', 'url_contains', 'class_contains'] as const
 const EVENT_TEXTS = ['type', 'text', 'text_contains', 'url_contains', 'class_contains', 'element_id'] as const
 
@@ -125,7 +135,7 @@ class FilterReader {
     if (operator === 'is_set' || operator === 'is_not_set') return { property, operator }
     const problem = problemOfValue(operator, value)
     if (problem !== null) return this.#wrong(`${path}.value`, problem, UNREAD)
-    const comparesParts = COMPARING_PARTS.includes(operator)
+    const comparesParts = COMPARING_PARTS.includes(operator) && !this.#records.timeColumns.includes(property)
     const visibleOnly = comparesParts ? this.#visibleOnlyOf(sent, path) : {}
     return { property, operator, value: value as Scalar | Scalar[], ...visibleOnly }
   }

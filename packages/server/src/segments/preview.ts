@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { countWithSample } from '../contacts/matching.ts'
 import { ALL_CONTACTS } from '../contacts/ranges.ts'
+import { namesOverlapping } from '../contacts/visible-texts.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import { EventResults, isBeyondBounds, queryEvents } from './events.ts'
-import { eventsOf } from './filter.ts'
+import { eventsOf, visibleTextsOf } from './filter.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
 const SAMPLE_SIZE = 5
@@ -26,7 +27,8 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date, v
   try {
     const results =
       matches.length > 0 ? await queryEvents(tenant, matches, ALL_CONTACTS, now, EVENT_BOUNDS) : new EventResults()
-    const condition = compileFilter(filter, { now, hasEvents: (match) => results.hasEvents(match) })
+    const mayName = await namesOverlapping(tenant, visibleTextsOf(filter))
+    const condition = compileFilter(filter, { now, mayName, hasEvents: (match) => results.hasEvents(match) })
     return await tenant.heavyRead(() =>
       tenant.transaction(async (tx) => {
         await sql`SELECT set_config('statement_timeout', ${String(COUNT_MS_MAX)}, true),

@@ -77,13 +77,13 @@ CREATE FUNCTION property_contains(value jsonb, pattern text) RETURNS boolean LAN
     ELSE coalesce(fold_text(value #>> '{}') LIKE fold_text(pattern), false)
   END;
 -- The same, of what AI agents see of the value.
-CREATE FUNCTION property_shows(value jsonb, pattern text, hidden text[]) RETURNS boolean
+CREATE FUNCTION property_shows(value jsonb, pattern text, names text) RETURNS boolean
   LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE
     WHEN jsonb_typeof(value) = 'array' THEN EXISTS (
       SELECT FROM jsonb_array_elements_text(value) AS elements (element)
-      WHERE visible_text(element, hidden) LIKE fold_text(pattern))
-    ELSE coalesce(visible_text(value #>> '{}', hidden) LIKE fold_text(pattern), false)
+      WHERE visible_text(element, names) LIKE plain_text(pattern))
+    ELSE coalesce(visible_text(value #>> '{}', names) LIKE plain_text(pattern), false)
   END;
 -- A timestamp with an offset, or a date alone, of an existing day. Actually immutable: a date alone gets UTC, so the
 -- session's time zone is never used.
@@ -93,4 +93,11 @@ CREATE FUNCTION timestamp_of(value text) RETURNS timestamptz LANGUAGE sql IMMUTA
         make_date(substr(value, 1, 4)::int, substr(value, 6, 2)::int, 1) + interval '1 month - 1 day')
       THEN (CASE WHEN length(value) = 10 THEN value || 'T00:00:00Z' ELSE value END)::timestamptz
     END
+  END;
+-- The same, of what AI agents see: without the contact's birthday, whatever the property's name.
+CREATE FUNCTION visible_time(properties jsonb, key text) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE WHEN NOT EXISTS (
+    SELECT FROM jsonb_each_text(properties) AS each (name, value)
+    WHERE name <> key AND name ~* 'birth|born|dob' AND left(value, 10) = left(properties ->> key, 10))
+    THEN timestamp_of(properties ->> key)
   END;

@@ -2,9 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type AppliedWrite, applyWrite, blankContact, wantsEmail } from '../contacts/apply-write.ts'
 import { type ContactState, newState } from '../contacts/bulk.ts'
 import { changedEvents, createdEvent } from '../contacts/change.ts'
-import { ruleBrokenBy } from '../contacts/consent.ts'
 import type { ContactRow } from '../contacts/contact-row.ts'
-import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
 import type { SourceWrite } from '../contacts/source-write.ts'
 import type { SystemEvent } from '../journal/append.ts'
@@ -12,24 +10,13 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
 import { newId } from '../platform/ids.ts'
-
-/** A validated record of a source. */
-export interface IncomingRecord {
-  /** The source's id for the contact; null if it has none (a row of a file). */
-  externalId: string | null
-  email: string | null
-  properties: PropertyChanges
-  raw?: unknown
-  /** When it was changed in the source. */
-  at: Date | null
-  /** Domain of the company to link a contact without one to. */
-  companyDomain: string | null
-  /** The source's id of the contact's company. */
-  companyKey?: string | null
-}
+import { type IncomingRecord, MalformedAddress, optOutsOf, recordIn } from './incoming-record.ts'
 
 /** The result of a record. */
-export type RecordResult = { status: 'created' | 'updated' | 'unchanged'; contactId: string } | Failure
+export type RecordResult =
+  | { status: 'created' | 'updated' | 'unchanged'; contactId: string }
+  /** `contactId` is there if the opt-outs of the record were written to it. */
+  | (Failure & { contactId?: string })
 
 /** The source of records, and its kind. */
 export interface Source {
@@ -72,7 +59,7 @@ export interface Applied {
 
 /** The external ids and the emails of the records. */
 export function keysOf(records: readonly (IncomingRecord | ServiceError)[]): [externalIds: string[], emails: string[]] {
-  const sound = records.flatMap((record) => (record instanceof ServiceError ? [] : record))
+  const sound = records.flatMap((record) => recordIn(record) ?? [])
   return [sound.flatMap(({ externalId }) => externalId ?? []), sound.flatMap(({ email }) => email ?? [])]
 }
 
@@ -105,9 +92,11 @@ export function applyRecords(
   now: Date,
   onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
 ): RecordResult[] {
-  const results = records.map((record, index) =>
-    record instanceof ServiceError ? failure(record) : applyRecord(upsert, index, record, now, onApplied),
-  )
+  const results = records.map((record, index): RecordResult => {
+    if (!(record instanceof ServiceError)) return applyRecord(upsert, index, record, now, onApplied)
+    const written = record instanceof MalformedAddress ? applyOptOuts(upsert, index, record, now, onApplied) : {}
+    return { ...failure(record), ...written }
+  })
   markUnchanged(upsert, results)
   return results
 }
@@ -123,9 +112,19 @@ function applyRecord(
   const known = lookUp(upsert.byExternalId, externalId) ?? lookUp(upsert.byEmail, email)
   const state = known ?? newState(blankContact(newId(), null, upsert.source, now))
   const before = state.row
-  const sent = withoutRelease(upsert, record, state)
-  const news = upsert.isFollowed ? withoutRepeated(upsert, sent, state) : sent
-  const write = { ...writeOf(upsert, withOwnId(upsert, news, state), now), ...companyOf(upsert, record, before) }
+  const news = upsert.isFollowed ? withoutRepeated(upsert, record, state) : record
+  const statement = {
+    id: externalId,
+    properties: record.properties,
+    isAgain: upsert.touched.has(state),
+    // A connected system is read as it is now.
+    isAnother: upsert.isFollowed === true || externalId !== ownId(upsert, state),
+  }
+  const write = {
+    ...writeOf(upsert, withOwnId(upsert, news, state), now),
+    ...companyOf(upsert, record, before),
+    statement,
+  }
   const takesEmail = wantsEmail(before, write) && !upsert.byEmail.has(write.email)
   let applied: AppliedWrite
   try {
@@ -152,6 +151,22 @@ function applyRecord(
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
 }
 
+function applyOptOuts(
+  upsert: Upsert,
+  index: number,
+  { said }: MalformedAddress,
+  now: Date,
+  onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
+): { contactId?: string } {
+  const properties = optOutsOf(said.properties)
+  const { externalId, at } = said
+  const isKnown = lookUp(upsert.byExternalId, externalId) !== undefined
+  if (!isKnown || Object.keys(properties).length === 0) return {}
+  const record = { externalId, email: null, properties, at, companyDomain: null }
+  const { contactId } = applyRecord(upsert, index, record, now, onApplied)
+  return contactId === undefined ? {} : { contactId }
+}
+
 /** A merged contact's id, and a further one of a connected system, lead to the contact, which keeps its own. */
 function withOwnId(upsert: Upsert, record: IncomingRecord, state: ContactState): IncomingRecord {
   const { externalId } = record
@@ -170,22 +185,6 @@ function isFurtherId(upsert: Upsert, externalId: string, state: ContactState): b
 
 function ownId({ source }: Source, { records }: ContactState): string | null {
   return records.find((known) => known.source === source)?.external_id ?? null
-}
-
-/**
- * Systems and files often have two records of one person, such as a lead and a contact: an opt-out in one is not undone by
- * the other.
- */
-function withoutRelease(upsert: Upsert, record: IncomingRecord, state: ContactState): IncomingRecord {
-  const own = ownId(upsert, state)
-  const { externalId } = record
-  const isAnother = externalId === null ? upsert.touched.has(state) : own !== null && own !== externalId
-  const said = isAnother ? state.records.find(({ source }) => source === upsert.source)?.fields : undefined
-  if (!said) return record
-  const isRelease = ([key, value]: [string, unknown]) =>
-    Object.hasOwn(said, key) && ruleBrokenBy(key, said[key]?.value) !== null && ruleBrokenBy(key, value) === null
-  const kept = Object.entries(record.properties).filter((entry) => !isRelease(entry))
-  return { ...record, properties: Object.fromEntries(kept) }
 }
 
 /** An old value that is sent again must not replace values that other sources have written since. */
@@ -255,7 +254,8 @@ function markUnchanged(upsert: Upsert, results: RecordResult[]): void {
     state.isRowDirty = isEnriched
     state.isRecordDirty = upsert.kind !== 'import'
     events.length = 0
-    for (const index of indexes) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
+    const ofRecords = indexes.filter((index) => results[index]?.status !== 'failed')
+    for (const index of ofRecords) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
   }
 }
 
@@ -263,7 +263,7 @@ function markUnchanged(upsert: Upsert, results: RecordResult[]): void {
 function isSame(source: string, a: Contents, b: Contents): boolean {
   const essence = ({ row, records }: Contents) => {
     const own = records.find((record) => record.source === source)
-    const fields = Object.entries(own?.fields ?? {}).map(([key, { value }]) => [key, value])
+    const fields = Object.entries(own?.fields ?? {}).map(([key, { value, said_by }]) => [key, [value, said_by]])
     const { email, company_id, properties } = row
     return [email, company_id, properties, own?.external_id, own?.raw, Object.fromEntries(fields)]
   }

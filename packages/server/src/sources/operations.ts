@@ -5,6 +5,7 @@ import { fieldOf, WRITES_DATA } from '../operations/further-scopes.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
+import { LABEL, WITHHELD, WORD } from '../platform/personal.ts'
 import {
   createSource,
   deleteSource,
@@ -20,13 +21,13 @@ const tag = 'Sources'
 export const Source = Type.Object(
   {
     source_id: Id,
-    name: Type.String(),
+    name: Type.String(LABEL),
     type: Type.Enum(['browser', 'server', 'connector'], {
       description:
         '`browser`: a website, whose key is public. `server`: a server, whose key is secret. `connector`: a connected system, such as a CRM, which writes under its name with an API key.',
     }),
-    kind: Nullable(Type.String(), 'The kind of a connector, such as crm; null for the others.'),
-    key_hint: Nullable(Type.String(), 'The last 4 characters of the write key; null for a connector.'),
+    kind: Nullable(Type.String(WORD), 'The kind of a connector, such as crm; null for the others.'),
+    key_hint: Nullable(Type.String(WORD), 'The last 4 characters of the write key; null for a connector.'),
     key_created_at: Nullable(Timestamp),
     created_at: Timestamp,
     last_seen_at: Nullable(Timestamp, 'When it last sent something; null if never. Up to a minute late.'),
@@ -38,7 +39,11 @@ export const Source = Type.Object(
   { title: 'Source' },
 )
 
-const WriteKey = Type.String({ description: 'Returned only once.', examples: ['wk_N5rAzt4nK0uVrcCqZmFh3TnHqy1XjQ0d'] })
+const WriteKey = Type.String({
+  description: 'Returned only once.',
+  examples: ['wk_N5rAzt4nK0uVrcCqZmFh3TnHqy1XjQ0d'],
+  ...WITHHELD,
+})
 const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })
 
 const entryOf = entryAbout('source')
@@ -159,7 +164,7 @@ export const SOURCE_OPERATIONS = [
     summary: 'Delete a source: its write keys stop working at once',
     description: 'What it sent remains. A connector is listed again when it next writes.',
     input: { source_id: idInPath('source') },
-    output: { deleted: Type.Literal(true), source_id: Id, name: Type.String() },
+    output: { deleted: Type.Literal(true), source_id: Id, name: Type.String(LABEL) },
     async run({ tenant }, { source_id }) {
       const { name } = await deleteSource(tenant, source_id)
       return { deleted: true as const, source_id, name }

@@ -3,13 +3,14 @@ import type { WriteDependencies } from '../contacts/change-log.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { keyOf } from '../platform/http/records.ts'
 import { ContactId, Nullable, RecordError } from '../platform/http/responses.ts'
+import { TEXT } from '../platform/personal.ts'
 import { noteConnector } from './connectors.ts'
 import { namedRecord, PUSH_EXAMPLE, PUSH_FIELDS, parseRecord, parseSourceName } from './requests.ts'
 import { writeRecords } from './write-records.ts'
 
 const Result = Type.Object({
   index: Type.Integer({ description: 'Index of the record in the request.' }),
-  external_id: Nullable(Type.String({ description: 'As sent; null if it is not a string.' })),
+  external_id: Nullable(Type.String({ description: 'As sent; null if it is not a string.', ...TEXT })),
   status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
   contact_id: Type.Optional(ContactId),
   error: Type.Optional(RecordError),

@@ -2,8 +2,10 @@ import { applyWrite } from '../contacts/apply-write.ts'
 import { lockStates } from '../contacts/bulk.ts'
 import { changedEvents, storeChange } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { ruleBrokenBy } from '../contacts/consent.ts'
-import { changedKeys } from '../contacts/contact-row.ts'
+import { strictness } from '../contacts/consent.ts'
+import { type ContactRow, changedKeys } from '../contacts/contact-row.ts'
+import type { Properties } from '../contacts/properties.ts'
+import type { SourceRecord } from '../contacts/record-source.ts'
 import { noteSourceDeletions } from '../contacts/source-deletions.ts'
 import { furtherIdsOf, removeFurtherIds, showSourceId } from '../contacts/source-ids.ts'
 import { deleteSourceRecords } from '../contacts/undo-write.ts'
@@ -11,9 +13,10 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Source } from './apply-records.ts'
 
 /**
- * Removes a source's records of contacts that were deleted in the source. Values that only this source wrote are removed.
- * Where its value had won, the next source's value is used. The contacts stay, with their events and all other values. A
- * contact that the source still has under another id keeps its record. An opt-out stays: who is deleted there has not agreed.
+ * Removes a source's records of contacts that were deleted in the source. Values that only this source wrote are
+ * removed. Where its value had won, the next source's value is used. The contacts stay, with their events and all other
+ * values. A contact that the source still has under another id keeps its record. An opt-out stays: a deletion is not an
+ * agreement.
  * @returns how many contacts lost their record.
  */
 export async function removeSourceRecords(
@@ -39,12 +42,13 @@ export async function removeSourceRecords(
     for (const [contactId, [external_id = '']] of furtherIds) await showSourceId(tx, contactId, { source, external_id })
     for (const { row: before, records } of deleted) {
       const own = records.find((record) => record.source === source)
-      const staysSilent = (key: string) => ruleBrokenBy(key, own?.fields[key]?.value) !== null
+      const staysSilent = (key: string) => strictness(key, own?.fields[key]?.value) > 0
       const keys = Object.keys(own?.fields ?? {}).filter((key) => key !== 'email' && !staysSilent(key))
       const properties = Object.fromEntries(keys.map((key) => [key, null]))
       const applied = applyWrite(before, records, { source, kind, properties }, before.email, now)
-      if (!applied.isRowDirty) continue
-      const row = await storeChange(tx, applied.row, null)
+      const after = withSayer(applied.row, source, own)
+      if (!applied.isRowDirty && after === applied.row) continue
+      const row = await storeChange(tx, after, null)
       log.noteChange(row.contact_id, changedKeys(before, row))
       if (applied.isNews) log.events.push(...changedEvents(before, row, applied.changed, source, now))
     }
@@ -53,4 +57,20 @@ export async function removeSourceRecords(
     await noteSourceDeletions(tx, source, contactIds)
     return contactIds.length
   })
+}
+
+/** An opt-out that several sources say is noted as that of the deleted record, so that none of the others releases it. */
+function withSayer(contact: ContactRow, source: string, own: SourceRecord | undefined): ContactRow {
+  const properties = contact.properties as Properties
+  const provenance = contact.properties_provenance as Record<string, { source: string; updated_at: string }>
+  const said = Object.entries(own?.fields ?? {}).filter(
+    ([key, { value }]) =>
+      strictness(key, value) > 0 &&
+      Object.hasOwn(properties, key) &&
+      strictness(key, properties[key]) > 0 &&
+      provenance[key]?.source !== source,
+  )
+  if (said.length === 0) return contact
+  const noted = said.map(([key, { updated_at }]) => [key, { source, updated_at }])
+  return { ...contact, properties_provenance: { ...provenance, ...Object.fromEntries(noted) } }
 }

@@ -5,11 +5,11 @@ import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { idInput } from '../platform/http/inputs.ts'
 import { recordCheck, recordList } from '../platform/http/records.ts'
-import { type IgnoredIds, ignoredId, namesNobody, nobodyNamed } from '../platform/ids-of-nobody.ts'
+import { type IgnoredIds, ignoredId, namesNobody, nobodyDetail } from '../platform/ids-of-nobody.ts'
 import { isObject } from '../platform/is-object.ts'
 import { parseTimestamp } from '../platform/time.ts'
-import type { IncomingRecord } from './apply-records.ts'
 import { CONNECTOR_KINDS } from './connectors.ts'
+import { type IncomingRecord, MalformedAddress, recordIn } from './incoming-record.ts'
 
 /** Built-in sources, which pushes cannot use. */
 const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import', 'agent']
@@ -104,8 +104,7 @@ export function parseRecord(sent: unknown): IncomingRecord | ServiceError {
   if (changedAt !== undefined && at === null) {
     details.push({ path: 'updated_at', message: 'must be an ISO 8601 timestamp with an offset, or a date' })
   }
-  if (details.length > 0) return validationError(details)
-  return {
+  const parsed = {
     externalId: record.external_id,
     email,
     properties: properties as PropertyChanges,
@@ -113,6 +112,9 @@ export function parseRecord(sent: unknown): IncomingRecord | ServiceError {
     at,
     companyDomain: domain,
   }
+  if (details.length === 0) return parsed
+  const isForAddress = details.every(({ path }) => path === 'email' || path === 'properties.email')
+  return isForAddress ? new MalformedAddress(validationError(details), parsed) : validationError(details)
 }
 
 /**
@@ -124,11 +126,11 @@ export function namedRecord(
   ignored: IgnoredIds,
   warnings: string[],
 ): IncomingRecord | ServiceError {
-  if (record instanceof ServiceError || record.externalId === null || !namesNobody(record.externalId, ignored)) {
-    return record
-  }
-  if (record.email === null) return validationError([nobodyNamed('external_id', record.externalId)])
-  warnings.push(ignoredId('external_id', record.externalId))
+  const externalId = recordIn(record)?.externalId ?? null
+  if (externalId === null || !namesNobody(externalId, ignored)) return record
+  if (record instanceof ServiceError) return new ServiceError(record.status, record.code, record.message)
+  if (record.email === null) return validationError([nobodyDetail('external_id', externalId)])
+  warnings.push(ignoredId('external_id', externalId))
   return { ...record, externalId: null }
 }
 

@@ -14,13 +14,13 @@ import {
   type Applied,
   applyRecords,
   type Contents,
-  type IncomingRecord,
   keysOf,
   openUpsert,
   type RecordResult,
   type Source,
   type Upsert,
 } from './apply-records.ts'
+import { type IncomingRecord, recordIn } from './incoming-record.ts'
 
 /**
  * Writes a source's records in one transaction with a fixed number of statements. Records are applied in order: a
@@ -36,7 +36,9 @@ export async function writeRecords(
   records: readonly (IncomingRecord | ServiceError)[],
   onStored?: (tx: Tenant, written: Written) => Promise<void>,
 ): Promise<RecordResult[]> {
-  if (!onStored && records.every((record) => record instanceof ServiceError)) return records.map(failure)
+  const isNothing = (record: IncomingRecord | ServiceError) =>
+    record instanceof ServiceError && recordIn(record) === null
+  if (!onStored && records.every(isNothing)) return records.map((record) => failure(record as ServiceError))
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const states = await lockStates(tx, source.source, ...keysOf(records))

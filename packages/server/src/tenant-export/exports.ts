@@ -8,12 +8,22 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
+import { requireFewerADay } from '../platform/limits.ts'
+import { TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
+import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { HOUR_SECONDS } from '../platform/time.ts'
 
 /** How long a file can be downloaded. */
 export const KEPT_HOURS = 24
+/** Exports of a tenant within 24 hours, failed ones too: each is a copy of all its data on the disk of the service. */
+const EXPORTS_PER_DAY = 5
+const LIMIT = {
+  max: EXPORTS_PER_DAY,
+  code: 'export_limit_reached',
+  message: `A workspace can request ${EXPORTS_PER_DAY} exports in 24 hours. Download the latest one, or try again later.`,
+}
 
 export const EXPORT = jobQueue<{ exportId: string }>('export-tenant', {
   retryLimit: 5,
@@ -34,11 +44,11 @@ export const Export = Type.Object(
     /** From 0 to 1. */
     progress: Type.Number(),
     /** URL of the file; null unless it is ready. */
-    url: Nullable(Type.String()),
+    url: Nullable(Type.String(WORD)),
     size_bytes: Nullable(Type.Integer()),
     /** Number of records, by table. */
     counts: Type.Record(Type.String(), Type.Integer()),
-    error: Nullable(Type.String()),
+    error: Nullable(Type.String(TEXT)),
     created_at: Timestamp,
     finished_at: Nullable(Timestamp),
     expires_at: Nullable(Timestamp),
@@ -47,21 +57,27 @@ export const Export = Type.Object(
 )
 export type Export = Type.Static<typeof Export>
 
-/** Requests an export, in the caller's transaction. While one is queued or running, its id is returned instead. */
+/**
+ * Requests an export, in the caller's transaction. While one is queued or running, its id is returned instead.
+ * @throws ServiceError 429 `export_limit_reached`
+ */
 export async function requestExport(
   tx: Tenant,
   jobs: Pick<Jobs, 'send'>,
   actor: Actor,
   now: Date,
 ): Promise<{ exportId: string; isNew: boolean }> {
-  const underWay = await tx.db
+  await lock(tx.db, 'exports', tx.id)
+  const latest = await tx.db
     .selectFrom('exports')
-    .select('export_id')
-    .where('status', 'in', ['queued', 'running'])
+    .select(['export_id', 'status', 'created_at'])
     .orderBy('created_at', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+    .limit(EXPORTS_PER_DAY)
+    .execute()
+  const underWay = latest.find(({ status }) => status === 'queued' || status === 'running')
   if (underWay) return { exportId: underWay.export_id, isNew: false }
+  const added = latest.map(({ created_at }) => created_at)
+  requireFewerADay(added, LIMIT, now)
   const exportId = newId()
   await tx.db
     .insertInto('exports')

@@ -37,9 +37,11 @@ export const EXPORT_OPERATIONS = [
     command: 'export create',
     scope: 'data:export',
     summary: 'Request a file with all data of the tenant; if one is in progress, its id is returned',
+    description: 'At most five in 24 hours.',
     input: {},
     output: { export_id: Id },
     status: 202,
+    errors: ['429 export_limit_reached'],
     forAudit: { isNew: Type.Boolean() },
     async run({ tenant, actor, now, jobs }) {
       const { exportId, isNew } = await requestExport(tenant, jobs, actor, now)

@@ -22,7 +22,7 @@ export function exportFileRoute(
   }: {
     clock: Clock
     config: Pick<Config, 'dataDirectory'>
-    rateLimiter: Pick<RateLimiter, 'checkDownload'>
+    rateLimiter: Pick<RateLimiter, 'checkAudited'>
   },
 ): void {
   const directory = exportDirectory(config.dataDirectory)
@@ -50,7 +50,7 @@ export function exportFileRoute(
       },
     },
     async ({ tenant, actor, params }, reply) => {
-      rateLimiter.checkDownload(callerOf(actor))
+      rateLimiter.checkAudited(callerOf(actor))
       const now = clock()
       const exportId = pathId(params.export_id, 'export')
       const { path, sizeBytes } = await fileOfExport(tenant, directory, exportId, now)

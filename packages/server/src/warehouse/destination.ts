@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { LABEL, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 
 export type DestinationRow = Selectable<TenantTables['warehouse_destinations']>
@@ -35,9 +36,9 @@ export const WarehouseRun = Type.Object(
     is_full: Type.Boolean({ description: 'Whether the run exports all events again.' }),
     tables: Counts,
     failures: Type.Integer({ description: 'The number of failed attempts.' }),
-    error: Type.Union([Type.String(), Type.Null()], { description: 'The error of the last failed attempt.' }),
+    error: Type.Union([Type.String(TEXT), Type.Null()], { description: 'The error of the last failed attempt.' }),
     next_attempt_at: Nullable(Timestamp),
-    manifest: Type.Union([Type.String(), Type.Null()], {
+    manifest: Type.Union([Type.String(WORD), Type.Null()], {
       description: 'The path of the manifest, which is written last; null until then.',
     }),
     created_at: Timestamp,
@@ -51,16 +52,18 @@ export type WarehouseRun = Type.Static<typeof WarehouseRun>
 export const WarehouseDestination = Type.Object(
   {
     destination_id: Id,
-    name: Type.String(),
+    name: Type.String(LABEL),
     type: DestinationType,
-    location: Type.String({ description: "Where the files are: a URL, or a path in the operator's folder." }),
-    prefix: Type.String(),
-    endpoint: Nullable(Type.String()),
-    region: Nullable(Type.String()),
-    bucket: Nullable(Type.String()),
-    access_key_id: Nullable(Type.String()),
-    schedule: Type.Union([Type.String(), Type.Null()], { description: 'null: exports run only when you start them.' }),
-    time_zone: Type.String(),
+    location: Type.String({ description: "Where the files are: a URL, or a path in the operator's folder.", ...WORD }),
+    prefix: Type.String(WORD),
+    endpoint: Nullable(Type.String(WORD)),
+    region: Nullable(Type.String(WORD)),
+    bucket: Nullable(Type.String(WORD)),
+    access_key_id: Nullable(Type.String(WORD)),
+    schedule: Type.Union([Type.String(WORD), Type.Null()], {
+      description: 'null: exports run only when you start them.',
+    }),
+    time_zone: Type.String(WORD),
     status: Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] }),
     next_run_at: Nullable(Timestamp),
     last_run: Nullable(WarehouseRun),

@@ -2,9 +2,12 @@ import Type from 'typebox'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith, secret } from '../operations/declare.ts'
 import { READS_DATA } from '../operations/further-scopes.ts'
+import { callerOf } from '../operations/idempotency.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { Id, Nullable } from '../platform/http/responses.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
+import { Changed, Id, Nullable } from '../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
+import { LABEL } from '../platform/personal.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
   checkChanges,
@@ -23,10 +26,9 @@ import {
 import { listRuns, readRun } from './runs/requests.ts'
 import { openStorage, testStorage } from './storage/open.ts'
 
-const operation = operationsWith<WarehouseServices>()
+const operation = operationsWith<WarehouseServices & { rateLimiter: Pick<RateLimiter, 'checkAudited'> }>()
 const tag = 'Warehouse'
 const DestinationPath = { destination_id: idInPath('export destination') }
-const Changed = Type.Array(Type.String(), { description: 'The names of the fields that changed.' })
 const Name = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Nightly export'] })
 const Key = Type.String({ minLength: 1, maxLength: 200 })
 const Schedule = Nullable(
@@ -166,7 +168,7 @@ export const WAREHOUSE_OPERATIONS = [
     also: [{ scopes: ['settings:write'] }],
     summary: 'Delete an export destination with its list of runs; exported files stay',
     input: DestinationPath,
-    output: { deleted: Type.Literal(true), destination_id: Id, name: Type.String() },
+    output: { deleted: Type.Literal(true), destination_id: Id, name: Type.String(LABEL) },
     async run({ tenant }, input) {
       const { destination_id, name } = await deleteDestination(tenant, input.destination_id)
       return { deleted: true as const, destination_id, name }
@@ -182,7 +184,8 @@ export const WAREHOUSE_OPERATIONS = [
     summary: 'Pause scheduled runs; a run in progress continues',
     input: DestinationPath,
     output: { destination: WarehouseDestination, changed: Changed },
-    async run({ tenant, jobs, now }, { destination_id }) {
+    async run({ tenant, jobs, now, actor, rateLimiter }, { destination_id }) {
+      rateLimiter.checkAudited(callerOf(actor))
       const changed = await setPaused(tenant, jobs, destination_id, true, now)
       return { destination: await readDestination(tenant, destination_id), changed }
     },
@@ -199,7 +202,8 @@ export const WAREHOUSE_OPERATIONS = [
     summary: 'Resume scheduled runs; the next run exports what was missed',
     input: DestinationPath,
     output: { destination: WarehouseDestination, changed: Changed },
-    async run({ tenant, jobs, now }, { destination_id }) {
+    async run({ tenant, jobs, now, actor, rateLimiter }, { destination_id }) {
+      rateLimiter.checkAudited(callerOf(actor))
       const changed = await setPaused(tenant, jobs, destination_id, false, now)
       return { destination: await readDestination(tenant, destination_id), changed }
     },
@@ -215,7 +219,7 @@ export const WAREHOUSE_OPERATIONS = [
     also: [{ scopes: READS_DATA }],
     summary: 'Export now, in the background',
     description:
-      'If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now.',
+      'If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. At most ten in 24 hours.',
     input: {
       ...DestinationPath,
       full: Type.Optional(
@@ -228,7 +232,7 @@ export const WAREHOUSE_OPERATIONS = [
     output: { run_id: Id, is_new: Type.Boolean() },
     status: 202,
     example: { full: false },
-    errors: ['409 warehouse_run_open'],
+    errors: ['409 warehouse_run_open', '429 warehouse_limit_reached'],
     async run({ tenant, jobs, now }, { destination_id, full = false }) {
       const { runId, isNew } = await runNow(tenant, jobs, destination_id, full, now)
       return { run_id: runId, is_new: isNew }
@@ -247,7 +251,8 @@ export const WAREHOUSE_OPERATIONS = [
     input: DestinationPath,
     output: { destination_id: Id, ok: Type.Literal(true) },
     errors: ['400 url_not_allowed', '422 storage_refused'],
-    async check({ tenant, secrets, storageTransfer, config }, { destination_id }) {
+    async check({ tenant, secrets, storageTransfer, config, actor, rateLimiter }, { destination_id }) {
+      rateLimiter.checkAudited(callerOf(actor))
       const destination = await requireDestination(tenant, destination_id)
       await testStorage(openStorage({ secrets, storageTransfer, ...config }, tenant.id, destination))
     },

@@ -1,8 +1,10 @@
 import Type from 'typebox'
 import { idInPath, operation } from '../operations/declare.ts'
+import { validationError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { requiredBound, timestampBound } from '../platform/http/query-parameters.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
+import { WORD } from '../platform/personal.ts'
 import { listDeliveries, readDelivery } from './deliveries.ts'
 import { DELIVERED, entryOf, SubscriptionPath } from './operations.ts'
 import { resendDelivery } from './resend.ts'
@@ -91,11 +93,13 @@ export const DELIVERY_OPERATIONS = [
     output: {
       subscription_id: Id,
       resent: Type.Integer({ description: 'The number of deliveries sent again, or earlier than planned.' }),
-      next: Nullable(Type.String(), 'Send it as `after` to continue; null if nothing is left.'),
+      next: Nullable(Type.String(WORD), 'Send it as `after` to continue; null if nothing is left.'),
     },
     example: { from: '2026-01-01T00:00:00Z', only: 'failed' },
     errors: ['409 webhook_paused'],
     async run({ tenant, now }, { subscription_id: id, from, to = now, only = 'failed', after = null }) {
+      if (from > to)
+        throw validationError([{ path: 'from', message: 'must not be after `to`, which is now unless you send it' }])
       const { subscription_id } = await readSubscription(tenant, id)
       return { subscription_id, ...(await resendRange(tenant, subscription_id, { from, to, only, after }, now)) }
     },

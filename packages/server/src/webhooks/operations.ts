@@ -5,8 +5,9 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { notFound } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { Changed, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
+import { WITHHELD } from '../platform/personal.ts'
 import { eventCatalogue } from './catalogue.ts'
 import { parseHeader } from './custom-headers.ts'
 import { subscriptionHealth } from './health.ts'
@@ -36,8 +37,7 @@ export interface WebhookServices {
 const operation = operationsWith<WebhookServices>()
 const tag = 'Webhooks'
 export const SubscriptionPath = { subscription_id: idInPath('webhook subscription') }
-const Changed = Type.Array(Type.String(), { description: 'The names of the fields that changed.' })
-const SigningSecret = Type.String({ description: 'Returned this once.' })
+const SigningSecret = Type.String({ description: 'Returned this once.', ...WITHHELD })
 const Page = pageParameters(50, SUBSCRIPTIONS_MAX)
 
 const Url = Type.String({
@@ -55,8 +55,8 @@ const Headers = Type.Array(
   },
 )
 /**
- * What deliveries carry: events with their contacts. Contact events and the templates of messages show any property of a
- * contact; of a company only its name and domain, which `events:read` shows too.
+ * What deliveries carry: events with their contacts. Contact events and the templates of messages show any property of
+ * a contact; of a company only its name and domain, which `events:read` shows too.
  */
 export const DELIVERED = [{ scopes: ['contacts:read', 'events:read'] as const }]
 const options = { headers: { name: 'header', hint: "'Name: value'", read: parseHeader } }

@@ -25,7 +25,9 @@ export interface ResendRange {
 }
 
 /**
- * Sends deliveries of a subscription again whose events were received in a range of time, both ends included. Those that are due or being sent stay as they are, so none is attempted twice at once. Call it in a transaction.
+ * Sends deliveries of a subscription again whose events were received in a range of time, both ends included. Those
+ * that are due or being sent stay as they are, so none is attempted twice at once.
+ * @param tx a transaction's handle.
  * @returns how many, and where the next call continues; null if nothing is left.
  * @throws ServiceError 404, 400 for an unknown `after`, or 409 `webhook_paused`.
  */
@@ -48,10 +50,10 @@ export async function resendRange(
 }
 
 /**
- * Locks wanted deliveries of a range, before their queue rows: that is the order in which all code locks them.
- * Those without a payload were never attempted. They are due, so they are left out, and the worker that stores their
- * payloads never waits for this. One that is due later than `now` was sent again by a call that came first, with a later
- * time: it must not count twice.
+ * Locks wanted deliveries of a range, before their queue rows: that is the order in which all code locks them. Those
+ * without a payload were never attempted. They are due, so they are left out, and the worker that stores their payloads
+ * never waits for this. One that is due later than `now` was sent again by a call that came first, with a later time:
+ * it must not count twice.
  */
 function lockDeliveries(tx: Tenant, subscriptionId: string, { from, to, only, after }: ResendRange, now: Date) {
   let query = tx.db

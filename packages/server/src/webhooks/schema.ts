@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import { LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
+import { bag, LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
 import { UrlFilter } from './url-filter.ts'
 
 const FORMATS = ['json', 'slack'] as const
@@ -102,7 +102,7 @@ export const WebhookEventType = Type.Object(
     event: Type.String(LABEL),
     summary: Type.String(TEXT),
     is_system: Type.Boolean({ description: 'Recorded by the service itself.' }),
-    sample: Type.Unknown({ description: "An example of a delivery's body." }),
+    sample: Type.Unknown({ description: "An example of a delivery's body.", ...bag('any') }),
   },
   { title: 'WebhookEventType' },
 )

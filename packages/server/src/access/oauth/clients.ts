@@ -1,13 +1,18 @@
+import type { ExpressionBuilder } from 'kysely'
 import { isUuid, newId } from '../../platform/ids.ts'
 import { isObject } from '../../platform/is-object.ts'
 import type { Database } from '../../platform/postgres/database.ts'
+import type { DB } from '../../platform/postgres/generated/tables.ts'
 import { isLoopback } from '../loopback.ts'
 import { OAuthError } from './oauth-error.ts'
 
 const NAME_CHARACTERS_MAX = 80
 const REDIRECT_URIS_MAX = 10
 const REDIRECT_URI_LENGTH_MAX = 2_000
-/** Applications that nobody has allowed yet. With more, the oldest are forgotten: registration itself needs no person. */
+/**
+ * Applications that nobody has allowed yet, and as many whose grants have all ended. With more, the oldest are forgotten:
+ * registration needs no person, and one person can allow and disconnect any number.
+ */
 const UNUSED_MAX = 5_000
 const UNNAMED = 'Unnamed application'
 
@@ -50,6 +55,24 @@ async function forgetOldest(database: Database): Promise<void> {
         .offset(UNUSED_MAX),
     )
     .execute()
+  await database
+    .deleteFrom('oauth_clients')
+    .where('client_id', 'in', (query) =>
+      query
+        .selectFrom('oauth_clients')
+        .where('authorized_at', 'is not', null)
+        .where(hasNoGrant)
+        .select('client_id')
+        .orderBy('authorized_at', 'desc')
+        .offset(UNUSED_MAX),
+    )
+    .execute()
+}
+
+/** Whether no person's grant of an application is left. */
+export function hasNoGrant({ not, exists, selectFrom }: ExpressionBuilder<DB, 'oauth_clients'>) {
+  const ofClient = selectFrom('oauth_grants').whereRef('oauth_grants.client_id', '=', 'oauth_clients.client_id')
+  return not(exists(ofClient.select('grant_id')))
 }
 
 export async function findClient(database: Database, clientId: string): Promise<Client | null> {
@@ -106,13 +129,16 @@ function displayedName(name: string): string {
 
 function requireRedirectUri(uri: unknown): string {
   if (typeof uri === 'string' && isRedirectUri(uri)) return uri
-  const schemes = `a scheme of your own in reverse-domain form such as com.example.app, or one of ${[...KNOWN_SCHEMES].join(', ')}`
+  const schemes = `a scheme of your own in reverse-domain form, such as com.example.app, or one of ${[...KNOWN_SCHEMES].join(', ')}`
   const forms = `https, http on localhost, 127.0.0.1 or [::1], ${schemes}`
-  const message = `A redirect URI must use ${forms}; without a user, a fragment, a backslash, or a * in its host.`
+  const message = `A redirect URI must use ${forms}. It must not have a user, a fragment, a backslash, or a * in its host.`
   throw new OAuthError('invalid_redirect_uri', message)
 }
 
-/** The schemes of MCP clients that are no reverse domain, as RFC 8252 wants it. Cursor registers grokbot with its own. */
+/**
+ * The schemes of known MCP clients, which are not the reverse domains that RFC 8252 asks for. Cursor registers grokbot
+ * too.
+ */
 const KNOWN_SCHEMES: ReadonlySet<string> = new Set([
   'claude',
   'code-oss',
@@ -131,8 +157,9 @@ const KNOWN_SCHEMES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A reverse domain (RFC 8252, section 7.1), which belongs to whoever owns the domain. Any other scheme may be handled by the
- * browser or the system, such as `javascript` and `ms-settings`, or by a program that would show or run what it gets.
+ * A reverse domain (RFC 8252, section 7.1), which belongs to whoever owns the domain. Any other scheme may be handled
+ * by the browser or the system, such as `javascript` and `ms-settings`, or by a program that would show or run what it
+ * gets.
  */
 const REVERSE_DOMAIN = /^[a-z][a-z0-9]*(\.[a-z0-9-]+)+$/
 
@@ -140,7 +167,7 @@ function isRedirectUri(uri: string): boolean {
   if (uri.length > REDIRECT_URI_LENGTH_MAX || !/^[\x21-\x7e]+$/.test(uri) || /[#\\]/.test(uri)) return false
   if (!URL.canParse(uri)) return false
   const { protocol, host } = new URL(uri)
-  // The URL of an empty user has none.
+  // `URL` drops an empty user, so the text itself is searched.
   const [, authority = ''] = /^[^:]*:\/\/([^/?]*)/.exec(uri) ?? []
   if (authority.includes('@') || host.includes('*') || /%2a/i.test(authority)) return false
   if (protocol === 'https:') return uri.startsWith('https://') && authority !== ''

@@ -1,10 +1,12 @@
 import Type from 'typebox'
 import type { Actor } from '../../operations/audit.ts'
-import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { type Context, idInPath, operationsWith } from '../../operations/declare.ts'
+import { callerOf } from '../../operations/idempotency.ts'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
-import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
-import { personal } from '../../platform/personal.ts'
+import type { RateLimiter } from '../../platform/http/rate-limits.ts'
+import { Changed, Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { LABEL, personal, WORD } from '../../platform/personal.ts'
 import type { Stores, Tenant } from '../../platform/tenant.ts'
 import { namesOfMembers } from '../members.ts'
 import { storedTools, TOOLS_OPTION, type ToolChoiceServices, Tools } from '../tool-choice.ts'
@@ -15,10 +17,10 @@ const tag = 'Connected apps'
 export const ConnectedApp = Type.Object(
   {
     grant_id: Id,
-    name: Type.String({ description: 'The name that the application gave itself. Nothing proves it.' }),
-    redirect_host: Type.String({ description: 'Where the person was sent back to: a host or a URL scheme.' }),
+    name: Type.String({ description: 'The name that the application gave itself. Nothing proves it.', ...LABEL }),
+    redirect_host: Type.String({ description: 'Where the person was sent back to: a host or a URL scheme.', ...WORD }),
     user: Type.Object({ user_id: Id, name: Type.String(personal('name')) }),
-    scopes: Type.Array(Type.String(), {
+    scopes: Type.Array(Type.String(WORD), {
       description: "What it may do at most. A call may never do more than the person's role.",
     }),
     redact_personal_data: Type.Boolean({ description: 'Whether it sees pseudonyms in place of personal data.' }),
@@ -32,6 +34,7 @@ export type ConnectedApp = Type.Static<typeof ConnectedApp>
 
 export interface ConnectedAppServices extends ToolChoiceServices {
   stores: Stores
+  rateLimiter: Pick<RateLimiter, 'checkAudited'>
 }
 
 const operation = operationsWith<ConnectedAppServices>()
@@ -72,14 +75,14 @@ export const CONNECTED_APP_OPERATIONS = [
     description:
       'Needs the scope settings:write, except for an application that you connected yourself. Only the person who connected it can allow it more tools.',
     input: { grant_id: idInPath('connected app'), tools: Tools },
-    output: { connected_app: ConnectedApp, changed: Type.Array(Type.String()) },
+    output: { connected_app: ConnectedApp, changed: Changed },
     example: { tools: ['describe_schema', 'search_contacts'] },
     errors: ['400 unknown_tool', '403 not_your_application'],
     options: { tools: TOOLS_OPTION },
-    async run({ tenant, stores, actor, requireScope, offeredTools }, { grant_id, tools }) {
-      const isOwn = await isOwnApp(tenant, actor, grant_id)
-      if (!isOwn) requireScope('settings:write')
-      const { isChanged } = await changeTools(tenant, grant_id, storedTools(tools, offeredTools), isOwn)
+    async run(context, { grant_id, tools }) {
+      const { tenant, stores, offeredTools } = context
+      const isOwn = await requireOwnApp(context, grant_id)
+      const isChanged = await changeTools(tenant, grant_id, storedTools(tools, offeredTools), isOwn)
       return { connected_app: await readApp(tenant, stores, grant_id), changed: isChanged ? ['tools'] : [] }
     },
     audit: ({ connected_app: { grant_id, name, tools }, changed }) =>
@@ -101,10 +104,10 @@ export const CONNECTED_APP_OPERATIONS = [
     summary: 'Disconnect an application: its tokens stop working at once',
     description: 'Needs the scope settings:write, except for an application that you connected yourself.',
     input: { grant_id: idInPath('connected app') },
-    output: { revoked: Type.Literal(true), grant_id: Id, name: Type.String() },
-    async run({ tenant, actor, requireScope, now }, { grant_id }) {
-      if (!(await isOwnApp(tenant, actor, grant_id))) requireScope('settings:write')
-      const name = await endGrant(tenant, grant_id, now)
+    output: { revoked: Type.Literal(true), grant_id: Id, name: Type.String(LABEL) },
+    async run(context, { grant_id }) {
+      await requireOwnApp(context, grant_id)
+      const name = await endGrant(context.tenant, grant_id, context.now)
       if (name === null) throw notFound('connected app')
       return { revoked: true as const, grant_id, name }
     },
@@ -117,7 +120,20 @@ export const CONNECTED_APP_OPERATIONS = [
   }),
 ]
 
-/** Whether the caller is the person who connected an application. */
+/**
+ * Whether the caller is the person who connected an application, who needs no scope.
+ * @throws ServiceError 403 for anybody else without settings:write; 429 `rate_limited`
+ */
+async function requireOwnApp(
+  { tenant, actor, requireScope, rateLimiter }: Context & ConnectedAppServices,
+  grantId: string,
+): Promise<boolean> {
+  const isOwn = await isOwnApp(tenant, actor, grantId)
+  if (!isOwn) requireScope('settings:write')
+  else rateLimiter.checkAudited(callerOf(actor))
+  return isOwn
+}
+
 async function isOwnApp({ db }: Tenant, actor: Actor, grantId: string): Promise<boolean> {
   if (actor.kind !== 'user') return false
   const own = db.selectFrom('oauth_grants').select('grant_id').where('grant_id', '=', grantId)

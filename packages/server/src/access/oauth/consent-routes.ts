@@ -1,7 +1,9 @@
 import Type from 'typebox'
 import type { Config } from '../../config.ts'
+import { callerOf } from '../../operations/idempotency.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { idInput } from '../../platform/http/inputs.ts'
+import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { pathId, success } from '../../platform/http/responses.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
@@ -29,13 +31,17 @@ interface ConsentDependencies extends ToolChoiceServices {
   stores: Stores
   config: Pick<Config, 'publicUrl'>
   clock: Clock
+  rateLimiter: Pick<RateLimiter, 'checkAudited'>
 }
 
 /**
  * What the dashboard's page asks and sends when an application wants to act for a person. Only the dashboard can send a
  * decision: see `requireOwnSite`.
  */
-export function consentRoutes(app: App, { stores, config, clock, offeredTools }: ConsentDependencies): void {
+export function consentRoutes(
+  app: App,
+  { stores, config, clock, offeredTools, rateLimiter }: ConsentDependencies,
+): void {
   const { database } = stores
 
   app.get(
@@ -67,7 +73,9 @@ export function consentRoutes(app: App, { stores, config, clock, offeredTools }:
         redacts,
         tools: storedTools(tools, offeredTools),
       }
-      const url = await decide(stores, asked, personOf(request).user, decision, clock())
+      const { user } = personOf(request)
+      rateLimiter.checkAudited(callerOf(request.actor))
+      const url = await decide(stores, asked, user, decision, clock())
       return { status: 'success' as const, redirect_to: url }
     },
   )

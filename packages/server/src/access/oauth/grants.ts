@@ -10,7 +10,7 @@ import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
 import { roleOf } from '../tenants-of-person.ts'
 import { ALL_TOOLS, allowsMore } from '../tool-choice.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
-import { displayedHost } from './clients.ts'
+import { displayedHost, hasNoGrant } from './clients.ts'
 import { GRANTABLE_SCOPES } from './scopes.ts'
 import { newToken } from './token-texts.ts'
 
@@ -105,8 +105,9 @@ function requireOwnScopes(scopes: readonly string[], own: ReadonlySet<string>): 
 
 /**
  * Changes the tools that an application may use; the next call knows it.
- * @param tx a transaction's handle. @param isOwn whether the caller is the person who connected it: nobody else allows more.
- * @returns the application's name, and whether its tools changed.
+ * @param tx a transaction's handle.
+ * @param isOwn whether the caller is the person who connected it: nobody else can allow it more.
+ * @returns whether its tools changed.
  * @throws ServiceError 404, 403 `not_your_application`
  */
 export async function changeTools(
@@ -114,10 +115,10 @@ export async function changeTools(
   grantId: string,
   tools: readonly string[],
   isOwn: boolean,
-): Promise<{ name: string; isChanged: boolean }> {
+): Promise<boolean> {
   const grant = await tx.db
     .selectFrom('oauth_grants')
-    .select(['client_name', 'tools'])
+    .select('tools')
     .where('grant_id', '=', grantId)
     .where('revoked_at', 'is', null)
     .forUpdate()
@@ -132,7 +133,7 @@ export async function changeTools(
     const changing = tx.db.updateTable('oauth_grants').set({ tools: [...tools] })
     await changing.where('grant_id', '=', grantId).execute()
   }
-  return { name: grant.client_name, isChanged }
+  return isChanged
 }
 
 /**
@@ -188,14 +189,6 @@ export async function deleteExpiredGrants(database: Database, now: Date): Promis
   await database
     .deleteFrom('oauth_clients')
     .where('authorized_at', '<', before(ENDED_CLIENT_MS))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('oauth_grants')
-            .whereRef('oauth_grants.client_id', '=', 'oauth_clients.client_id')
-            .select('grant_id'),
-        ),
-      ),
-    )
+    .where(hasNoGrant)
     .execute()
 }

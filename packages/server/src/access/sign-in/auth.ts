@@ -1,5 +1,6 @@
 import type { BetterAuthPlugin } from 'better-auth'
 import type { Config } from '../../config.ts'
+import { normalizeEmail } from '../../platform/email.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Stores } from '../../platform/tenant.ts'
@@ -69,12 +70,14 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
 
   /**
    * Maps the provider's profile. An address that the provider has verified is verified here before its account is
-   * looked up.
+   * looked up, in the spelling under which accounts are stored.
    */
   async function readProfile({ email, email_verified: verified, name }: Record<string, unknown>) {
     const emailVerified = verified === true || verified === 'true'
-    if (emailVerified && typeof email === 'string') await verifyByProvider(stores, { email, name }, clock())
-    return { emailVerified }
+    if (typeof email !== 'string') return { emailVerified }
+    const address = normalizeEmail(email)
+    if (emailVerified) await verifyByProvider(stores, { email: address, name }, clock())
+    return { emailVerified, email: address }
   }
 
   const auth = betterAuth({

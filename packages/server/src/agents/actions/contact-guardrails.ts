@@ -7,8 +7,8 @@ import type { ActionType } from '../action-types.ts'
 import type { Finding } from './guardrail.ts'
 
 /**
- * The rules about what the contact said, in the words of any system (see contacts/consent.ts), and about its address.
- * Who unsubscribed is not contacted on other channels either. A bounce stops only mail.
+ * The guardrails for opt-outs, in the words of any system (contacts/consent.ts), and for bounces. A contact who
+ * unsubscribed is not contacted on other channels either. A bounce stops only mail.
  */
 export async function consentFindings(
   tenant: Tenant,

@@ -89,10 +89,10 @@ async function perform(
   }
   const { properties } = params as ActionParams<'crm_update'>
   const before = contact.properties as Properties
-  // A property such as `status` may also say that the contact opted out, and that is not the agent's to change.
+  // A property such as `status` may say that the contact opted out, which an agent cannot change.
   const barred = Object.keys(properties).find((key) => ruleBrokenBy(key, before[key]) !== null)
   if (barred !== undefined) {
-    const message = `properties.${barred}: says that the contact is not written to, which an agent cannot change`
+    const message = `properties.${barred}: stops outreach to the contact, so an agent cannot change it`
     throw new ServiceError(400, 'invalid_params', message)
   }
   const after = await changeContact(tx, log, contact, { ...AGENT, properties }, now)

@@ -6,6 +6,7 @@ import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platfo
 import { filterId, oneOf } from '../../platform/http/query-parameters.ts'
 import { ContactId, Id, Nullable, pathId, RecordError } from '../../platform/http/responses.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import { ACTION_TYPES, isOutbound } from '../action-types.ts'
 import { ACTION_STATUSES, Action } from './action-object.ts'
 import { subjectOf } from './audit.ts'
@@ -13,7 +14,7 @@ import { approveAction, type Decided, decideMany, rejectAction } from './decide.
 import { hashOfParams } from './params-hash.ts'
 import { PROPOSAL_REASON_MAX, proposeForApproval } from './propose-for-approval.ts'
 import type { ActionRef, ActionServices } from './queue.ts'
-import { listActions, readAction, typeOfAction } from './read.ts'
+import { listActions, readAction, typesOfActions } from './read.ts'
 import { ListedAction, listWaitingActions } from './waiting.ts'
 
 const tag = 'Agents'
@@ -54,15 +55,27 @@ const Decision = Type.Object(
 )
 export type Decision = Type.Static<typeof Decision>
 
-/** Approving executes what was proposed; whoever edits a note or an update of properties writes to the contact themselves. */
-const editsRecords = {
+/**
+ * An agent's own notes and updates of properties never wait, so one that waits was proposed by somebody who needs no
+ * `contacts:write` for it. It is written as the approver's.
+ */
+const writesToContacts = {
   scopes: ['contacts:write'] as const,
-  when: 'with `params` for a note or an update of properties',
-  ofRecord: async ({ tenant }: Context, { params, ...path }: Place & { params?: unknown }) => {
-    const type = params === undefined ? undefined : await typeOfAction(tenant, refOf(path))
-    return type !== undefined && !isOutbound(type)
-  },
+  when: 'for a note or an update of properties',
 }
+const ofAction = {
+  ...writesToContacts,
+  ofRecord: ({ tenant }: Context, path: Place) => haveInternal(tenant, [path]),
+}
+const ofActions = {
+  ...writesToContacts,
+  ofRecord: ({ tenant }: Context, { actions }: { actions: Place[] }) => haveInternal(tenant, actions),
+}
+
+async function haveInternal(tenant: Tenant, places: readonly Place[]): Promise<boolean> {
+  return !(await typesOfActions(tenant, refsOf(places))).every(isOutbound)
+}
+
 const actionOperation = operationsWith<ActionServices>()
 
 export const ACTION_OPERATIONS = [
@@ -103,6 +116,8 @@ export const ACTION_OPERATIONS = [
     http: 'POST /v1/agents/:agent_id/actions',
     command: 'action propose',
     scope: 'agents:trigger',
+    // The list of what waits shows the contact.
+    also: [{ scopes: ['contacts:read'] }],
     summary: 'Propose an action for a contact; it always waits for approval',
     description:
       "Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the response is an action with the status `rejected`, whose `error` says why.",
@@ -144,7 +159,7 @@ export const ACTION_OPERATIONS = [
     http: `POST ${ACTION_PATH}/approve`,
     command: 'action approve',
     scope: 'agents:approve',
-    also: [editsRecords],
+    also: [ofAction],
     summary: 'Approve a proposed action; it is then queued for execution',
     input: {
       ...ActionPath,
@@ -215,6 +230,7 @@ export const ACTION_OPERATIONS = [
     http: 'POST /v1/approvals/approve',
     command: 'action approve-many',
     scope: 'agents:approve',
+    also: [ofActions],
     summary: 'Approve several proposed actions independently',
     description: 'If an action cannot be approved, its decision has an `error`, and the others are not affected.',
     input: { actions: Places },

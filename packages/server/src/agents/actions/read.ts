@@ -45,9 +45,20 @@ export async function readAction(tenant: Tenant, ref: ActionRef): Promise<Action
   return toActionObject(row)
 }
 
-/** The type of an action; undefined for an unknown one. */
-export async function typeOfAction(tenant: Tenant, ref: ActionRef): Promise<ActionType | undefined> {
-  return (await selectAction(tenant, ref).executeTakeFirst())?.type as ActionType | undefined
+/** The types of those actions that exist. */
+export async function typesOfActions({ db }: Tenant, refs: readonly ActionRef[]): Promise<ActionType[]> {
+  const rows = await db
+    .selectFrom('agent_actions')
+    .select('type')
+    .where(({ and, eb, or }) =>
+      or(
+        refs.map(({ runId, contactId, actionIndex }) =>
+          and([eb('run_id', '=', runId), eb('contact_id', '=', contactId), eb('action_index', '=', actionIndex)]),
+        ),
+      ),
+    )
+    .execute()
+  return rows.map(({ type }) => type as ActionType)
 }
 
 export function selectAction(tenant: Tenant, { runId, contactId, actionIndex }: ActionRef) {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { Nullable } from '../../platform/http/responses.ts'
+import { WORD } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { isTimeZone, minuteOf } from './local-time.ts'
 
@@ -23,12 +24,16 @@ const FIELDS = {
     'The minimum number of days between two outreach actions to a contact, by any agent; 0 for no limit.',
   ),
   quiet_hours: Nullable(
-    Type.Object({ from: Type.String(), to: Type.String() }, { title: 'QuietHours', additionalProperties: false }),
+    Type.Object(
+      { from: Type.String(WORD), to: Type.String(WORD) },
+      { title: 'QuietHours', additionalProperties: false },
+    ),
     'The hours in which no outreach is sent, as HH:MM; null for none.',
   ),
   time_zone: Type.String({
     description: 'An IANA name, used for contacts without a `timezone` property and for daily limits.',
     examples: ['Europe/Berlin'],
+    ...WORD,
   }),
   daily_limit_per_identity: Type.Integer({
     minimum: 1,

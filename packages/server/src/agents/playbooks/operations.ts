@@ -3,6 +3,7 @@ import { operation, operationsWith } from '../../operations/declare.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
 import { Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { WORD } from '../../platform/personal.ts'
 import { ACTION_TYPES, CAPABILITIES, type Capability } from '../action-types.ts'
 import { isTimeZone } from '../actions/local-time.ts'
 import { MAX_CONTACTS } from '../agent.ts'
@@ -23,12 +24,12 @@ const TIMES = 5
 
 const Template = Type.Object(
   {
-    name: Type.String(),
-    title: Type.String(),
-    description: Type.String(),
-    capabilities: Type.Array(Type.String()),
-    variables: Type.Record(Type.String(), Type.String()),
-    prompt: Type.String(),
+    name: Type.String(WORD),
+    title: Type.String(WORD),
+    description: Type.String(WORD),
+    capabilities: Type.Array(Type.String(WORD)),
+    variables: Type.Record(Type.String(), Type.String(WORD)),
+    prompt: Type.String(WORD),
   },
   { title: 'PlaybookTemplate' },
 )
@@ -37,16 +38,16 @@ const Playbooks = Type.Object(
     templates: Type.Array(Template),
     variables: Type.Array(
       Type.Object({
-        name: Type.String({ description: '`contact.<property>` represents every property.' }),
+        name: Type.String({ description: '`contact.<property>` represents every property.', ...WORD }),
         is_any_property: Type.Boolean(),
       }),
     ),
-    capabilities: Type.Array(Type.Object({ name: Type.String(), types: Type.Array(Type.Enum([...ACTION_TYPES])) })),
+    capabilities: Type.Array(Type.Object({ name: Type.String(WORD), types: Type.Array(Type.Enum([...ACTION_TYPES])) })),
     default_model: Nullable(
-      Type.Object({ provider: Type.String(), model: Type.String() }),
+      Type.Object({ provider: Type.String(WORD), model: Type.String(WORD) }),
       "The model of an agent that sets none; null if there is none, and the template provider fills in the playbook's messages.",
     ),
-    configured_providers: Type.Array(Type.String(), { description: 'The providers that this service can use.' }),
+    configured_providers: Type.Array(Type.String(WORD), { description: 'The providers that this service can use.' }),
     max_contacts: Type.Object({ min: Type.Integer(), max: Type.Integer(), default: Type.Integer() }),
   },
   { title: 'Playbooks' },
@@ -103,7 +104,7 @@ export const PLAYBOOK_OPERATIONS = [
         }),
       ),
     },
-    output: { unknown: Type.Array(Type.String()) },
+    output: { unknown: Type.Array(Type.String(WORD)) },
     reads: true,
     async run(_context, { playbook_md: text, playbook_template: template = null, variables = [] }) {
       const own = ownVariables({ variables: Object.fromEntries(variables.map((name) => [name, ''])) }, template)

@@ -86,6 +86,19 @@ test('a model gets the playbook and the data, and its proposals wait for approva
   expect(data).toContain('Asked about pricing.')
 })
 
+test('a prompt has what sources disagree on, and never the records as they sent them', async () => {
+  const ada = await tenant.contact('ada@example.com', { firstname: 'Ada' })
+  const record = { external_id: 'a', email: 'ada@example.com', properties: { firstname: 'Augusta' } }
+  const { status } = await tenant.call('POST', '/v1/sources/hubspot/contacts', {
+    records: [{ ...record, updated_at: '2020-01-01T00:00:00Z', raw: { deep: 'rawtoken' } }],
+  })
+  expect(status).toBe(200)
+  await run(await agent(), [ada])
+  const sent = JSON.stringify(model.asked)
+  expect(sent).toContain('Augusta')
+  expect(sent).not.toContain('rawtoken')
+})
+
 test("the operator's key is sent only to the operator's URL", async () => {
   const ada = await tenant.contact('ada@example.com')
   await run(await agent(), [ada])

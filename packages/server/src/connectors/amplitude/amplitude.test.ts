@@ -209,6 +209,24 @@ describe('Amplitude', () => {
     expect(events[0]).toMatchObject({ browser: 'Chrome', os: 'Mac OS X' })
   })
 
+  test('a person whose address is none is an error of the record, and keeps the contact of their id', async () => {
+    await peer.add(
+      ...['n/a', 'ada@', 'unknown', ''].map((email, index) => ({
+        ...{ id: `${index}`, name: 'Order paid', at: daysAgo(1), userId: `user-${index}` },
+        person: { email, plan: 'pro' },
+      })),
+    )
+    const connection = await bench.connect()
+    const { counts } = await connection.firstRun()
+    expect(counts.events).toEqual({ accepted: 4, identified: 1, failed: 3 })
+    const failed = { object: 'events', code: 'invalid_email' }
+    const errors = (await connection.errors()).toSorted((one, other) => (one.external_id < other.external_id ? -1 : 1))
+    expect(errors).toMatchObject([0, 1, 2].map((number) => ({ ...failed, external_id: `user-${number}` })))
+    expect(await bench.contacts()).toHaveLength(4)
+    const known = await bench.tenant.call('POST', '/v1/identify', { user_id: 'user-1' })
+    expect(known.body.created).toBe(false)
+  })
+
   test('a response that is not an archive, or a damaged one, is an error of the connection', async () => {
     await peer.add(...threeDays())
     let body: Buffer = Buffer.from('This is not an archive.')

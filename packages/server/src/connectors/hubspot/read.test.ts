@@ -350,7 +350,7 @@ describe('HubSpot', () => {
     ])
   })
 
-  test('a bad record fails alone, and so does one whose address is none', async () => {
+  test('a bad record fails alone, and so does one with a malformed address', async () => {
     createAda()
     records.create('contacts', { email: null, firstname: 'Nameless' })
     const bad = records.create('contacts', { email: 'bad@example.com' })

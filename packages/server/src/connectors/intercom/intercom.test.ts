@@ -218,7 +218,7 @@ test('who unsubscribed, complained or bounced there is not written to here, unti
   expect(await rules()).toEqual([null, 'unsubscribed', 'bounced', null])
 })
 
-test('a record whose address is none is an error, one with a blank address is not', async () => {
+test('a record with a malformed address is an error, one with a blank address is not', async () => {
   intercom.contacts = [contact(1, { email: 'ada(at)example.com' }), contact(2, { email: ' ' })]
   const connection = await connect()
   expect((await pulled(connection)).last_run.counts.contacts).toEqual({ created: 1, failed: 1 })

@@ -251,7 +251,7 @@ describe('Mixpanel', () => {
     expect(counts.profiles?.failed).toBeUndefined()
   })
 
-  test('a profile whose address is none is an error, and one that unsubscribed is not written to', async () => {
+  test('a profile with a malformed address is an error, and one that unsubscribed is not written to', async () => {
     profiles.set('user-1', { $email: 'p1@example.com', $unsubscribed: true })
     profiles.set('user-2', { $email: 'p2 at example.com' })
     profiles.set('user-3', { $email: '' })

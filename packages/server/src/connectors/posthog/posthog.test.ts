@@ -102,6 +102,53 @@ describe('PostHog', () => {
     expect(events.some(({ event }: { event: string }) => event === 'Visited')).toBe(true)
   })
 
+  test.each(['n/a', 'ada@', 'unknown', 'ada at example.com'])(
+    'a person with the address %j is an error of the record, and keeps the contact of their id',
+    async (address) => {
+      await posthog.add({ id: 'p', name: 'Order paid', at: daysAgo(1), userId: 'user-1' })
+      await posthog.add({ id: 'q', name: 'Order paid', at: daysAgo(1), userId: 'user-2', person: { email: address } })
+      const connection = await bench.connect()
+      const { counts } = await connection.firstRun()
+      expect(counts.persons).toEqual({ identified: 1, failed: 1 })
+      const message = expect.stringContaining(`'${address}' is not an email address`)
+      const failed = { object: 'persons', external_id: personId(2), code: 'invalid_email', message }
+      expect(await connection.errors()).toMatchObject([failed])
+      // Its events say who caused them, so there is a contact of that id.
+      expect(await bench.contacts()).toHaveLength(2)
+      const known = await bench.tenant.call('POST', '/v1/identify', { user_id: 'user-2' })
+      expect(known.body.created).toBe(false)
+      expect((await bench.tenant.call('GET', `/v1/contacts/${known.body.contact_id}`)).body.contact.properties).toEqual(
+        {},
+      )
+
+      // Corrected in PostHog, the person is the contact of that id.
+      await posthog.reset()
+      const person = { email: 'ada@example.com', plan: 'pro' }
+      await posthog.add({ id: 'r', name: 'Order paid', at: new Date(), userId: 'user-2', person })
+      await connection.pull()
+      expect(await bench.contactOf('ada@example.com')).toMatchObject({
+        contact_id: known.body.contact_id,
+        properties: person,
+      })
+      expect(await bench.contacts()).toHaveLength(2)
+    },
+  )
+
+  test('an address that turns into none later takes neither the address nor the id from the contact', async () => {
+    const event = { name: 'Order paid', userId: 'user-1' }
+    await posthog.add({ ...event, id: 'a', at: daysAgo(1), person: { email: 'ada@example.com' } })
+    const connection = await bench.connect()
+    await connection.firstRun()
+    await posthog.reset()
+    await posthog.add({ ...event, id: 'b', at: new Date(), person: { email: 'ada@' } })
+    await connection.pull()
+    expect(await connection.errors()).toMatchObject([{ external_id: personId(1), code: 'invalid_email' }])
+    const [contact, ...others] = await bench.contacts()
+    expect([contact, others]).toMatchObject([{ properties: { email: 'ada@example.com' } }, []])
+    const known = await bench.tenant.call('POST', '/v1/identify', { user_id: 'user-1' })
+    expect(known.body).toMatchObject({ created: false, contact_id: contact?.contact_id })
+  })
+
   test('a refused key is reported with PostHog’s message', async () => {
     const { settings } = peer
     const credentials = { personal_api_key: 'phx_wrong_0123456789' }

@@ -3,6 +3,7 @@ import { laterOf } from '../../platform/time.ts'
 import { ruleBrokenBy } from '../consent.ts'
 import type { ContactRow } from '../contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from '../first-touch-keys.ts'
+import { mergedField } from '../opt-outs.ts'
 import type { Properties, PropertyValue } from '../properties.ts'
 import type { SourceKind, SourceRecord } from '../record-source.ts'
 import { mayReplace } from '../source-trust.ts'
@@ -111,7 +112,7 @@ function mergedRecord(own: SourceRecord, other: SourceRecord): SourceRecord {
   const fields = new Map(Object.entries(own.fields))
   for (const [key, field] of Object.entries(other.fields)) {
     const known = fields.get(key)
-    if (!known || field.updated_at > known.updated_at) fields.set(key, field)
+    fields.set(key, known ? mergedField(key, { field: known, record: own }, { field, record: other }) : field)
   }
   const { raw, raw_bytes } = own.raw === null || other.updated_at > own.updated_at ? withRaw(other, own) : own
   return {

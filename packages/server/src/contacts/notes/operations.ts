@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { idInPath, operation } from '../../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
+import { Id } from '../../platform/http/responses.ts'
 import { createNote, deleteNote, listNotes, readNote, updateNote } from './notes.ts'
 import { Note, NoteContent } from './schema.ts'
 
@@ -98,7 +99,7 @@ export const NOTE_OPERATIONS = [
     scope: 'contacts:write',
     summary: 'Delete a note',
     input: NotePath,
-    output: { deleted: Type.Literal(true), note_id: Type.String() },
+    output: { deleted: Type.Literal(true), note_id: Id },
     unaudited: 'data of a contact, not a setting of the tenant',
     async run({ tenant }, { contact_id, note_id }) {
       await deleteNote(tenant, contact_id, note_id)

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { TEXT, WORD } from '../../platform/personal.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
@@ -10,12 +11,12 @@ import type { Tenant } from '../../platform/tenant.ts'
 export const MailboxDescription = Type.Object(
   {
     identity_id: Id,
-    state: Type.String({ description: 'waiting, connecting, reading, watching or failed.' }),
-    error: Nullable(Type.String(), 'The last error; null once the mailbox is read again.'),
+    state: Type.String({ description: 'waiting, connecting, reading, watching or failed.', ...WORD }),
+    error: Nullable(Type.String(TEXT), 'The last error; null once the mailbox is read again.'),
     next_attempt_at: Nullable(Timestamp, 'The earliest time of the next attempt after a failure.'),
     connected_at: Nullable(Timestamp),
     synced_at: Nullable(Timestamp),
-    folders: Type.Array(Type.Object({ role: Type.String(), path: Type.String(), synced_at: Timestamp })),
+    folders: Type.Array(Type.Object({ role: Type.String(WORD), path: Type.String(TEXT), synced_at: Timestamp })),
     skipped: Type.Integer({ description: 'Number of mails that could not be read.' }),
   },
   { title: 'Mailbox' },

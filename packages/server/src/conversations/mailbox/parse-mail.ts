@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Address, Attachment, Email } from 'postal-mime'
+import { parseEmail } from '../../platform/email.ts'
 import { EARLIEST_MS } from '../clean.ts'
 import type { IncomingMessage, MessageAttachment, Participant } from '../message.ts'
 import { headersOf, isAutomatic } from './automatic.ts'
@@ -89,9 +90,16 @@ function digestOf(email: Email, content: string): string {
 function participantsOf(address: Address | undefined): Participant[] {
   if (!address) return []
   const mailboxes = address.group ?? [address]
-  return mailboxes
-    .filter(({ address: text, name }) => text || name)
-    .map(({ address: text, name }) => ({ address: text || null, name: name || null }))
+  return mailboxes.filter(({ address: text, name }) => text || name).map(participantOf)
+}
+
+/**
+ * Programs that put an address into encoded words, which RFC 2047 forbids, leave it to the reader: the parser decodes it as the
+ * name. It counts only where there is no other address.
+ */
+function participantOf({ address, name }: { address?: string; name: string }): Participant {
+  const isEncoded = (!address || address.includes('=?')) && parseEmail(name) !== null
+  return isEncoded ? { address: name, name: null } : { address: address || null, name: name || null }
 }
 
 /** The date in the header, unless it is missing or implausible: before 2000, or after the mail was received. */

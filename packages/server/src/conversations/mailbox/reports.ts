@@ -13,6 +13,9 @@ export interface DeliveryReport {
 
 const RETURNED_BYTES_MAX = 64 * 1024
 const DETAILS_LENGTH_MAX = 500
+/** The parts of a report, each under its own name and under that of internationalized mail (RFC 6533). */
+const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status']
+const RETURNED_TYPES = ['message/rfc822', 'text/rfc822-headers', 'message/global', 'message/global-headers']
 const COMPLAINTS = ['abuse', 'fraud', 'virus', 'other', 'opt-out']
 
 /**
@@ -22,9 +25,9 @@ const COMPLAINTS = ['abuse', 'fraud', 'virus', 'other', 'opt-out']
 export function readReport(email: Email): DeliveryReport | null {
   const messageId = returnedMessageId(email.attachments)
   if (messageId === null) return null
-  const status = textOf(email.attachments, 'message/delivery-status')
+  const status = textOf(email.attachments, STATUS_TYPES)
   if (status !== null) return bounceOf(status, messageId)
-  const feedback = textOf(email.attachments, 'message/feedback-report')
+  const feedback = textOf(email.attachments, ['message/feedback-report'])
   return feedback === null ? null : complaintOf(feedback, messageId, email.attachments)
 }
 
@@ -62,11 +65,13 @@ function returnedMessageId(attachments: readonly Attachment[]): string | null {
 }
 
 function returnedHeader(attachments: readonly Attachment[]): string | null {
-  return textOf(attachments, 'message/rfc822') ?? textOf(attachments, 'text/rfc822-headers')
+  return textOf(attachments, RETURNED_TYPES)
 }
 
-function textOf(attachments: readonly Attachment[], mimeType: string): string | null {
-  const content = attachments.find((attachment) => attachment.mimeType === mimeType)?.content
+/** The text of the first part that has the first of some types. */
+function textOf(attachments: readonly Attachment[], types: readonly string[]): string | null {
+  const [found] = types.flatMap((type) => attachments.find(({ mimeType }) => mimeType === type) ?? [])
+  const content = found?.content
   if (content === undefined) return null
   if (typeof content === 'string') return content.slice(0, RETURNED_BYTES_MAX)
   const bytes = content instanceof Uint8Array ? content : new Uint8Array(content)
@@ -95,7 +100,14 @@ function blocksOf(text: string): Map<string, string>[] {
 function addressOf(field: string | undefined): string | null {
   if (field === undefined) return null
   const value = field.replace(/^\s*[a-z0-9-]+\s*;\s*/i, '')
-  return parseEmail(/<([^<>]+)>/.exec(value)?.[1] ?? value)
+  return parseEmail(withoutEscapes(/<([^<>]+)>/.exec(value)?.[1] ?? value))
+}
+
+/** A report in ASCII writes other characters of an address as `\x{E9}` (RFC 6533). */
+function withoutEscapes(address: string): string {
+  return address.replace(/\\x\{([0-9a-f]{1,5}|10[0-9a-f]{4})\}/gi, (_, hex: string) =>
+    String.fromCodePoint(Number.parseInt(hex, 16)),
+  )
 }
 
 function shortened(text: string): string | null {

@@ -16,9 +16,9 @@ export function recipientSuppressed({ reason, at }: Suppression): ServiceError {
   return conflict('recipient_suppressed', message, [{ path: 'reason', message: reason }])
 }
 
-/** 409: a property of the contact says not to write to it, maybe only since the mail was approved. */
+/** 409: a property of the contact stops outreach to it, perhaps only since the mail was approved. */
 export function recipientOptedOut({ property, value }: Consent): ServiceError {
-  const message = `The contact is not written to: ${shown(property)} is ${shown(String(value))}.`
+  const message = `Nothing was sent: the contact opted out or its mail bounces (${shown(property)} is ${shown(String(value))}). Change the property if that is no longer true.`
   return conflict('recipient_opted_out', message, [{ path: 'property', message: property }])
 }
 

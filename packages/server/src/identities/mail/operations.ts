@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { operationsWith } from '../../operations/declare.ts'
+import { personal } from '../../platform/personal.ts'
 import { renderContent, withFooter } from './compose.ts'
 import { oneLine } from './outgoing.ts'
 
@@ -9,9 +10,9 @@ export interface PreviewServices {
 
 const MailPreview = Type.Object(
   {
-    subject: Type.String(),
-    text: Type.String({ description: 'The plain-text part.' }),
-    html: Type.String({ description: 'The HTML part: a complete document.' }),
+    subject: Type.String(personal('free-text')),
+    text: Type.String({ description: 'The plain-text part.', ...personal('free-text') }),
+    html: Type.String({ description: 'The HTML part: a complete document.', ...personal('free-text') }),
   },
   { title: 'MailPreview' },
 )

@@ -27,8 +27,8 @@ const NO_SUCH_MAILBOX = /\b5\.(1\.\d{1,3}|2\.1)\b/
 /**
  * Sends a mail as an identity, at most once per message id, within the identity's limits, and records it as a message
  * of its contact.
- * @throws ServiceError 404; 400; `identity_without_email`, `recipient_suppressed`, `recipient_opted_out`, `mail_daily_limit` and
- *   `mail_spacing` (`retryAtOf` returns when to retry), `mail_refused` (permanent), `mail_unavailable` (temporary);
+ * @throws ServiceError 404; 400; `identity_without_email`, `recipient_suppressed`, `recipient_opted_out`, `mail_daily_limit`
+ *   and `mail_spacing` (`retryAtOf` returns when to retry), `mail_refused` (permanent), `mail_unavailable` (temporary);
  *   `mail_in_progress`; `mail_outcome_unknown` if it may have been sent, in which case it is never resent.
  */
 export async function sendMail(
@@ -85,7 +85,9 @@ async function saveCopy(
   )
 }
 
-/** Releases the claim of a mail that was not sent, or marks one that may have been sent as unknown. @throws ServiceError */
+/**
+ * Releases the claim of a mail that was not sent, or marks one that may have been sent as unknown. @throws ServiceError
+ */
 async function handleFailure(
   tenant: Tenant,
   dependencies: MailDependencies,
@@ -138,7 +140,10 @@ async function resolveEarlier(
   return findInSentFolder(tenant, dependencies, account, send.message_id)
 }
 
-/** Some providers store sent mail themselves, so the Sent folder can confirm a mail. @throws ServiceError `mail_outcome_unknown`. */
+/**
+ * Some providers store sent mail themselves, so the Sent folder can confirm a mail. @throws ServiceError
+ * `mail_outcome_unknown`.
+ */
 async function findInSentFolder(
   tenant: Tenant,
   dependencies: MailDependencies,

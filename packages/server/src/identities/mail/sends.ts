@@ -24,8 +24,8 @@ export type SendClaim = { isNew: true } | { isNew: false; send: MailSend; leaseL
 /**
  * Claims the sending of a mail, which then counts towards the identity's limits. The claims of an identity are
  * serialized across processes, so that its limits hold and only one process sends a mail.
- * @throws ServiceError `identity_without_email`, `recipient_suppressed`, `recipient_opted_out`, `mail_daily_limit`, `mail_spacing`,
- *   `message_id_taken`.
+ * @throws ServiceError `identity_without_email`, `recipient_suppressed`, `recipient_opted_out`, `mail_daily_limit`,
+ *   `mail_spacing`, `message_id_taken`.
  */
 export async function claimSend(
   tenant: Tenant,

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { idInPath, type Operation, operationsWith } from '../../operations/declare.ts'
+import { WORD } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { subject } from '../identities.ts'
 import { IdentityPath } from '../operations.ts'
@@ -49,7 +50,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       input: { ...IdentityPath, ...LoginInput },
       output: LoginResponse,
       example: { username: 'ada@example.com', password: 'correct horse', country: 'GB' },
-      forAudit: { connector: Type.String(), renews: Type.Boolean() },
+      forAudit: { connector: Type.String(WORD), renews: Type.Boolean() },
       errors: LOGIN_ERRORS,
       async run({ tenant, actor, ...dependencies }, { identity_id, ...login }) {
         const session = await startLogin(tenant, dependencies, identity_id, parseLogin(login), actor)

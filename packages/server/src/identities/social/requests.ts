@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { secret } from '../../operations/declare.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { personal, TEXT, WORD } from '../../platform/personal.ts'
 import { HOUR_SECONDS } from '../../platform/time.ts'
 import { CODE_REJECTED, failureObject, type LoginFailure } from './failures.ts'
 import type { Login, SessionRow, SessionStatus } from './sessions.ts'
@@ -57,17 +58,17 @@ export function parseLogin(body: LoginInput): Login {
   return { credentials, country, waitSeconds }
 }
 
-const Status = Type.Enum(['queued', 'running', 'awaiting_2fa', 'awaiting_email', 'completed', 'failed'] as const)
+export const Status = Type.Enum(['queued', 'running', 'awaiting_2fa', 'awaiting_email', 'completed', 'failed'] as const)
 
-const LoginResult = Type.Object(
-  { profile_id: Nullable(Type.String()), session_id: Id, status: Status },
-  { title: 'LoginResult' },
-)
+/** The person's profile at the network. */
+const ProfileId = Nullable(Type.String(personal('url')))
 
-export const LoginResponse = { message: Type.String(), identity_id: Id, login_result: LoginResult }
+const LoginResult = Type.Object({ profile_id: ProfileId, session_id: Id, status: Status }, { title: 'LoginResult' })
+
+export const LoginResponse = { message: Type.String(WORD), identity_id: Id, login_result: LoginResult }
 export const CodeResponse = { session_id: Id, login_result: LoginResult }
 /** The network's response about an identity's session. */
-export const Check = { connected: Type.Boolean(), profile_id: Nullable(Type.String()), checked_at: Timestamp }
+export const Check = { connected: Type.Boolean(), profile_id: ProfileId, checked_at: Timestamp }
 export type Check = Type.Static<Type.TObject<typeof Check>>
 
 /** The only successful response whose `status` is not `success`: it is the session's status. */
@@ -75,12 +76,12 @@ export const LoginStatus = {
   status: Status,
   session_id: Id,
   identity_id: Id,
-  profile_id: Nullable(Type.String()),
+  profile_id: ProfileId,
   error: Type.Optional(
     Type.Object(
       {
-        code: Type.String(),
-        message: Type.String(),
+        code: Type.String(WORD),
+        message: Type.String(TEXT),
         http_status: Type.Integer({
           description: 'The HTTP status with which other calls of this flow return this error.',
         }),

@@ -12,18 +12,24 @@ import {
   WORD,
   when,
 } from '../../platform/personal.ts'
-import { TOOLS } from '../tools/all-tools.ts'
 import { hasFormOfService, isFree, type Schema, statedBy } from './declared.ts'
 import { personalNames } from './personal-names.ts'
 import { redactJson } from './walk.ts'
 
-const USED = new Set(TOOLS.flatMap(({ uses }) => uses))
+/** What to write where `unmarked` finds a field. */
+const ADVICE = `These fields do not say what they are. Give each a mark of platform/personal.ts:
+- personal('email') and the like for a value of a person, personal('free-text') for what a person wrote;
+- TEXT for a text that may name anybody, such as a URL, an error or a title;
+- LABEL for a name that stays legible, such as that of an event, a company or a source;
+- WORD for a word of the service or of another system, such as a code, a host or the name of a property;
+- WITHHELD for a secret; bag('any') for an object with fields that others chose.
+An id, a time, a day or one of a list of words needs none: use Id, ContactId, Timestamp, format: 'date' or Type.Enum.`
 
 /** The paths of the fields below a schema that do not say what they are. */
 function unmarked(schema: Schema, path: string, isMarked = false): string[] {
   const isSaid = isMarked || schema['x-personal'] !== undefined
   const { properties = {}, patternProperties = {}, additionalProperties, items, anyOf, oneOf, allOf } = schema
-  const parts = [anyOf ?? [], oneOf ?? [], allOf ?? []].flat()
+  const parts = [schema['x-record'] ?? [], anyOf ?? [], oneOf ?? [], allOf ?? []].flat()
   const isWord = schema.enum !== undefined || schema.const !== undefined || hasFormOfService([schema])
   const isAny = parts.length === 0 && (isFree([schema]) || additionalProperties === true)
   return [
@@ -50,10 +56,14 @@ function unknownContacts(schema: Schema, path: string, name: string): string[] {
 }
 
 describe('outputs of operations', () => {
-  test('every text and every free field that a tool may show says what it is', () => {
-    const shown = OPERATIONS.filter(({ name }) => USED.has(name))
-    expect(shown.map(({ name }) => name).sort()).toEqual([...USED].sort())
-    expect(shown.flatMap(({ name, output }) => unmarked(Type.Object(output), name))).toEqual([])
+  test('every text and every free field says what it is, whether a tool shows it or not', () => {
+    const fields = OPERATIONS.flatMap(({ name, output }) => unmarked(Type.Object(output), name))
+    expect(fields, ADVICE).toEqual([])
+  })
+
+  test('so does what only the audit log gets', () => {
+    const fields = OPERATIONS.flatMap(({ name, forAudit = {} }) => unmarked(Type.Object(forAudit), name))
+    expect(fields, ADVICE).toEqual([])
   })
 
   test('the check finds a field that says nothing', () => {
@@ -65,8 +75,9 @@ describe('outputs of operations', () => {
       g: Type.Object({}, { additionalProperties: true }),
       h: Type.Enum(['x']),
       i: Type.String({ format: 'date-time' }),
+      j: Type.Unsafe({ 'x-record': Type.Object({ k: Type.String() }) }),
     }
-    expect(unmarked(Type.Object(output), 'o')).toEqual(['o.a', 'o.b[].c', 'o.e', 'o.f.*', 'o.g'])
+    expect(unmarked(Type.Object(output), 'o')).toEqual(['o.a', 'o.b[].c', 'o.e', 'o.f.*', 'o.g', 'o.j.k'])
   })
 
   test('every id of a contact says so, in all operations', () => {

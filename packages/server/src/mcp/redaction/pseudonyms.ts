@@ -34,6 +34,11 @@ export function redactionKeyOf(secret: string, tenantId: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `redaction/${tenantId}`, 32))
 }
 
+/** The key of a tenant's order of hidden values. */
+export function orderSecretOf(key: Buffer): string {
+  return createHmac('sha256', key).update('order').digest('hex')
+}
+
 /** Replaces each pseudonym within a text. */
 export function mapPseudonyms(text: string, replace: (pseudonym: string) => string): string {
   return text.replace(EACH_PSEUDONYM, (pseudonym) => replace(pseudonym))

@@ -12,7 +12,7 @@ import { createDictionary, type Dictionary, withoutTag } from './dictionary.ts'
 import { kindOfProperty } from './fields.ts'
 import { type KindOfName, PERSONAL_NAMES, personalNames } from './personal-names.ts'
 import type { FoundValue } from './phrases.ts'
-import { contactOfPseudonym, idsIn, isRedacted, mapPseudonyms, WORD } from './pseudonyms.ts'
+import { contactOfPseudonym, idsIn, isRedacted, mapPseudonyms, orderSecretOf, WORD } from './pseudonyms.ts'
 import { type Replacements, scrub } from './scrub.ts'
 import { type Place, type Rules, redactJson } from './walk.ts'
 import { mayBeName } from './words.ts'
@@ -45,6 +45,8 @@ export interface Redactor {
   revealReadable(text: string, contactId: string): Promise<string>
   /** Whether values of a property with this name are replaced. */
   isPersonal(entity: 'contacts' | 'companies', property: string): Promise<boolean>
+  /** A secret of the tenant for an order that tells nothing about the values. */
+  orderSecret: string
   /** The real values of the pseudonyms issued so far, by pseudonym; for showing an answer to a person who may see them. */
   issued: ReadonlyMap<string, string>
 }
@@ -63,6 +65,7 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
   }
   const redactor: Redactor = {
     issued,
+    orderSecret: orderSecretOf(key),
     refuse: (sent) => {
       mapTexts(sent, (text) => mapPseudonyms(text, refused))
     },

@@ -59,7 +59,7 @@ const calls: Record<string, () => object[]> = {
         conditions: [{ property: 'email', operator: 'equals', value: `email:${ids.contact_id}` }],
       },
     },
-    { segment_id: ids.segment_id, sort_by: 'company', fields: FIELDS },
+    { segment_id: ids.segment_id, sort_by: 'createdate', fields: FIELDS },
     { company_id: ids.company_id },
   ],
   get_contact: () => [
@@ -214,6 +214,10 @@ describe('names that stay', () => {
     expect(names.filter((name: string) => /^[a-z]+:[a-z2-7]{12}$/.test(name))).toEqual([])
     const stage = contacts.properties.find(({ name }: { name: string }) => name === 'lifecyclestage')
     expect(stage.choices).toEqual(expect.arrayContaining(['lead', 'customer', 'other']))
+    const hidden = contacts.properties.filter((property: { hidden?: boolean }) => property.hidden)
+    const hiddenNames = hidden.map(({ name }: { name: string }) => name)
+    expect(hiddenNames).toEqual(expect.arrayContaining(['email', 'firstname', 'lastname', 'city', 'Mobile Phone']))
+    expect(hiddenNames.filter((name: string) => /^(seats|lifecyclestage|source)$/.test(name))).toEqual([])
     expect(events.fields).toEqual(expect.arrayContaining(['data.firstname', 'data.phone', 'data.plan', 'url']))
     const known = Object.keys(events.event_types).filter((name) => !/^contact_/.test(name))
     expect(shownOf(known)).toEqual(SHOWN)

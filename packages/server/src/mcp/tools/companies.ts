@@ -4,7 +4,7 @@ import type { Values } from '../../operations/declare.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import { compactRecord, listResult, pick, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
-import { checkComparisons } from './comparisons.ts'
+import { checkComparisons, requireSortable, SORT_DESCRIPTION } from './comparisons.ts'
 import { rowsOf, totalOf } from './contacts.ts'
 import { pageInput, ROWS, segmentFilter } from './inputs.ts'
 import { companyRow, count, listOf, pageOf, record, text } from './outputs.ts'
@@ -24,7 +24,7 @@ export const COMPANY_TOOLS: readonly Tool[] = [
       fields: Type.Optional(
         Type.String({ maxLength: 1_000, description: 'Properties to return, separated by commas; default: all.' }),
       ),
-      sort_by: Type.Optional(Type.Enum(['createdate', 'name'])),
+      sort_by: Type.Optional(Type.Enum(['createdate', 'name'], { description: SORT_DESCRIPTION })),
       sort_dir: Type.Optional(Type.Enum(['asc', 'desc'])),
       ...pageInput,
     },
@@ -32,6 +32,7 @@ export const COMPANY_TOOLS: readonly Tool[] = [
     async run(call, { query, filter, fields, limit = ROWS, cursor, ...rest }) {
       const place = placeOf(cursor, limit)
       await checkComparisons(call, 'companies', filter)
+      requireSortable(call, rest.sort_by)
       call.refusePseudonyms({ filter })
       const result = await call.operate('listCompanies', { ...rest, search: query, filter, ...place })
       const rows = rowsOf(result.companies, ROW).map((row) => withProperties(row, fields))

@@ -32,18 +32,28 @@ export async function checkComparisons(call: ToolCall, entity: Entity, filter: u
 }
 
 /**
- * Refuses to sort or to calculate with a hidden property, which would reveal its values beside known ones.
- * @param use what the values cannot be, for the message
+ * Refuses to calculate with a hidden property, which would reveal its values.
  * @throws ServiceError 400 `hidden_property`
  */
-export async function requireVisible(
-  call: ToolCall,
-  entity: Entity,
-  property: string | undefined,
-  use: 'added up' | 'sorted',
-): Promise<void> {
+export async function requireVisible(call: ToolCall, entity: Entity, property: string | undefined): Promise<void> {
   if (property === undefined || !(await call.isHidden(entity, property))) return
-  throw hiddenProperty(`Values of ${property} are hidden from this connection, so they cannot be ${use}.`)
+  throw hiddenProperty(`Values of ${property} are hidden from this connection, so they cannot be added up.`)
+}
+
+/** The fields to sort by that have no texts. */
+const SORTS = ['createdate']
+
+export const SORT_DESCRIPTION = `Where personal data is hidden: ${SORTS.join(', ')} alone.`
+
+/**
+ * Refuses to sort by a text. Its place among values that the caller wrote would reveal it letter by letter: a hidden
+ * property's, and the name of a person in a visible one, such as the company "Ada Lovelace Consulting".
+ * @throws ServiceError 400 `hidden_property`
+ */
+export function requireSortable(call: ToolCall, sortBy: string | undefined): void {
+  if (!call.isRedacted || sortBy === undefined || SORTS.includes(sortBy)) return
+  const message = `Personal data is hidden from this connection, and the order of ${sortBy} would reveal it. Use sort_by: ${SORTS.join(', ')}.`
+  throw hiddenProperty(message)
 }
 
 function tooManyCandidates(property: string): ServiceError {

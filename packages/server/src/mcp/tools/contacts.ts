@@ -4,7 +4,7 @@ import { idInput } from '../../platform/http/inputs.ts'
 import { contactOfPseudonym } from '../redaction/redactor.ts'
 import { compactRecord, listResult, pick, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
-import { checkComparisons, requireVisible } from './comparisons.ts'
+import { checkComparisons, requireSortable, SORT_DESCRIPTION } from './comparisons.ts'
 import { companyId, contactId, pageInput, ROWS, segmentFilter, since, until } from './inputs.ts'
 import { bag, contactRow, count, listOf, number, pageOf, record, text, texts } from './outputs.ts'
 
@@ -50,7 +50,9 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       company_id: companyId,
       created_after: since,
       created_before: until,
-      sort_by: Type.Optional(Type.Enum(['createdate', 'email', 'firstname', 'lastname', 'company'])),
+      sort_by: Type.Optional(
+        Type.Enum(['createdate', 'email', 'firstname', 'lastname', 'company'], { description: SORT_DESCRIPTION }),
+      ),
       sort_dir: Type.Optional(Type.Enum(['asc', 'desc'])),
       fields: Type.Optional(
         Type.String({
@@ -67,7 +69,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       const contact = query === undefined ? null : contactOfPseudonym(query.trim())
       const words = contact === null ? { search: query } : { contact_ids: contact }
       await checkComparisons(call, 'contacts', filter)
-      await requireVisible(call, 'contacts', rest.sort_by, 'sorted')
+      requireSortable(call, rest.sort_by)
       const sought = await call.reveal({ ...words, filter })
       const result = await call.operate('listContacts', { ...rest, ...sought, fields: fieldsOf(fields), ...place })
       if (rest.count_only) return { total: result.count }

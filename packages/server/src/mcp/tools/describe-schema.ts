@@ -11,7 +11,7 @@ type Part = (typeof PARTS)[number]
 
 const NAMES_MAX = 100
 
-const PROPERTY = record({ name: text, type: text, choices: texts, newest_with_value: count })
+const PROPERTY = record({ name: text, type: text, choices: texts, newest_with_value: count, hidden: flag })
 const RECORDS = record({ total: count, properties: listOf(PROPERTY), more_properties: count })
 
 /** Describes the workspace: the names and ids that other tools need. */
@@ -19,7 +19,7 @@ export const DESCRIBE_SCHEMA: Tool = tool({
   name: 'describe_schema',
   title: 'Describe the data',
   description:
-    'Call this first. The properties of contacts and companies (with how many of the newest 1,000 records have each), the most frequent event names of the last 90 days with their counts, the segments with their sizes, and the agents. Says how many more there are.',
+    'Call this first. The properties of contacts and companies (with how many of the newest 1,000 records have each), the most frequent event names of the last 90 days with their counts, the segments with their sizes, and the agents. Says how many more there are. Values of a property that is `hidden` are shown as pseudonyms: filter it by pseudonyms or whole values only.',
   uses: [],
   input: {
     parts: Type.Optional(
@@ -78,7 +78,7 @@ async function describeRecords(call: ToolCall, entity: 'contacts' | 'companies',
   const used = (properties as Values[]).filter(isUsed)
   return {
     total: count,
-    properties: used.slice(0, NAMES_MAX).map(shortProperty),
+    properties: await Promise.all(used.slice(0, NAMES_MAX).map((property) => shortProperty(call, entity, property))),
     ...more('more_properties', used.length - NAMES_MAX),
   }
 }
@@ -116,12 +116,14 @@ function isUsed({ newest_with_value: records }: Values): boolean {
   return records !== 0
 }
 
-function shortProperty(property: Values): Values {
+async function shortProperty(call: ToolCall, entity: 'contacts' | 'companies', property: Values): Promise<Values> {
   const { newest_with_value: records, choices } = property
+  const isHidden = await call.isHidden(entity, String(property.name))
   return {
     ...pick(property, ['name', 'type']),
     ...(choices === null ? {} : { choices }),
     ...(records === null ? {} : { newest_with_value: records }),
+    ...(isHidden ? { hidden: true } : {}),
   }
 }
 

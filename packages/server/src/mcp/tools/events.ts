@@ -139,7 +139,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
       distinct_groups: count,
       buckets: listOf(
         record({
-          key: Type.Optional(Type.Union([Type.String(), Type.Boolean(), Type.Number()])),
+          key: Type.Optional(Type.Union([Type.String(), Type.Boolean(), Type.Number(), Type.Null()])),
           value: Type.Optional(Type.Number()),
           contact: person,
           company: COMPANY,
@@ -148,7 +148,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
     },
     async run(call, { include_system: system, filters, ...rest }) {
       const entity = rest.entity === 'companies' ? 'companies' : 'contacts'
-      await requireVisible(call, entity, rest.metric_field, 'added up')
+      await requireVisible(call, entity, rest.metric_field)
       const sent = {
         ...rest,
         filters: filters && withContactIds(filters as Values),
@@ -156,10 +156,12 @@ export const EVENT_TOOLS: readonly Tool[] = [
       }
       call.refusePseudonyms(sent)
       const result = await call.operate('aggregate', sent)
-      return compactRecord({
+      const buckets = call.isRedacted ? inOrder(result.buckets, rest.group_by) : (result.buckets as Values[])
+      return {
         ...pick(result, ['entity', 'group_by', 'metric', 'total', 'distinct_groups']),
-        buckets: call.isRedacted ? inOrder(result.buckets, rest.group_by) : result.buckets,
-      })
+        // Records without a value have the key null.
+        buckets: buckets.map((bucket) => ({ key: null, ...compactRecord(bucket) })),
+      }
     },
   }),
   tool({

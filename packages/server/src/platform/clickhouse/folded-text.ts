@@ -21,8 +21,8 @@ export function containsFolded(column: string, parameter: string): string {
   return `if(${isAscii}, positionCaseInsensitive(${column}, ${part}), position(${folded(column)}, ${part})) > 0`
 }
 
-/** Email addresses, also encoded ones, and phone numbers. */
-const ADDRESSES = String.raw`[^\\s/<>]*(@|%40)[^\\s/<>]*|[+(]?\\d[\\d\\s().-]{5,}\\d`
+/** Email addresses, also encoded ones, and phone numbers: with slashes, as in 0171/555, if they are dialled. A path has dates. */
+const ADDRESSES = String.raw`[^\\s/<>]*(@|%40)[^\\s/<>]*|[+(0][\\d\\s().-]*/[\\d\\s()./-]{5,}\\d|[+(]?\\d[\\d\\s().-]{5,}\\d`
 const OUTSIDE_WORD = String.raw`[^\\p{L}\\p{M}\\p{N}]`
 const WORD_AT_START = /^[\p{L}\p{M}\p{N}]/u
 const WORD_AT_END = /[\p{L}\p{M}\p{N}]$/u

@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { DB } from '../postgres/generated/tables.ts'
 import type { ClickHouse } from './connect.ts'
-import { createMissingTables, type TableDefinition } from './tables.ts'
+import { createMissingTables, missingTables, type TableDefinition } from './tables.ts'
 
 /** The ids of the installations whose events are in this ClickHouse. One row, unless a loss was accepted. */
 export const INSTALLATION_TABLE: TableDefinition = {
@@ -30,6 +30,8 @@ export class EventsMissing extends ServiceError {
 interface Check {
   database: Kysely<DB>
   clickhouse: ClickHouse
+  /** All tables of the service, which this creates for a new installation. */
+  tables: readonly TableDefinition[]
   cluster: string | null
   /** The installation whose events the operator accepts as lost; it starts again without events. */
   acceptLostEvents: string | null
@@ -37,20 +39,24 @@ interface Check {
 
 /**
  * Checks that PostgreSQL and ClickHouse belong together, by an id that both store: otherwise a missing directory, or
- * one of another database, would look like a service without events. Call it under the migration lock.
- * @throws EventsMissing if they do not.
+ * one of another database, would look like a service without events. Creates ClickHouse's tables for a new
+ * installation only: a table that is created again would hide that its rows are lost. Call it under the migration lock.
+ * @throws EventsMissing if they do not belong together, ServiceError 503 `missing_tables` if a table is gone.
  */
 export async function checkInstallation(check: Check): Promise<void> {
-  const { database, clickhouse, acceptLostEvents } = check
+  const { database, clickhouse, tables, cluster, acceptLostEvents } = check
   const row = await database.selectFrom('installation').select('installation_id').executeTakeFirst()
   const wanted = row?.installation_id ?? null
   const present = await installationsIn(clickhouse)
-  if (wanted !== null && present.includes(wanted)) return
+  if (wanted !== null && present.includes(wanted)) {
+    const missing = await missingTables(clickhouse, tables, cluster)
+    if (missing.length === 0) return
+    if (acceptLostEvents !== wanted) throw tablesGone(missing, wanted)
+    return write(check, newId())
+  }
   if (wanted === null) {
     const [known] = present
     if (known !== undefined && (await hasEvents(clickhouse))) throw new EventsMissing(adviceForStranger())
-    // ClickHouse first: after a start that ended between the two writes, the next finds an id without events and uses
-    // it.
     return write(check, known ?? newId())
   }
   if (acceptLostEvents !== wanted) throw new EventsMissing(adviceFor(wanted, present.length > 0))
@@ -74,8 +80,12 @@ async function hasTable(clickhouse: ClickHouse, name: string): Promise<boolean> 
   return (await clickhouse.query(tables, { name })).length > 0
 }
 
-async function write({ database, clickhouse, cluster }: Check, installationId: string): Promise<void> {
-  await createMissingTables(clickhouse, [INSTALLATION_TABLE], cluster)
+/**
+ * First the tables, then the id in ClickHouse, at last in PostgreSQL: a start that ends in between left a new installation,
+ * which the next one completes, with the same id.
+ */
+async function write({ database, clickhouse, tables, cluster }: Check, installationId: string): Promise<void> {
+  await createMissingTables(clickhouse, tables, cluster)
   const present = await installationsIn(clickhouse)
   const row = JSON.stringify({ installation_id: installationId })
   if (!present.includes(installationId)) {
@@ -86,6 +96,11 @@ async function write({ database, clickhouse, cluster }: Check, installationId: s
     .values({ installation_id: installationId })
     .onConflict((single) => single.column('single').doUpdateSet({ installation_id: installationId }))
     .execute()
+}
+
+function tablesGone(missing: readonly string[], installationId: string): ServiceError {
+  const message = `ClickHouse lacks ${missing.join(', ')}, which it had before, so events are lost; nothing was changed. Restore ClickHouse from a backup and start again. If that is impossible, start once with CDS_ACCEPT_LOST_EVENTS=${installationId} to continue without what is lost.`
+  return new ServiceError(503, 'missing_tables', message)
 }
 
 function adviceFor(wanted: string, isAnothers: boolean): string {

@@ -2,8 +2,8 @@ import type { TSchema } from 'typebox'
 import { Check } from 'typebox/value'
 
 /**
- * What happens if a part of a body contains a value that cannot be stored: a NUL character (PostgreSQL cannot store it), a
- * lone surrogate (invalid UTF-8), the key `__proto__`, or more than 32 levels.
+ * What happens if a part of a body contains a value that cannot be stored: a NUL character (PostgreSQL cannot store
+ * it), a lone surrogate (invalid UTF-8), the key `__proto__`, or more than 32 levels.
  * - `fails`: the part fails alone. Whoever handles it asks `flawsOf`.
  * - `left-out`: the value is left out of the part, with a warning.
  * - `replaced`: its characters are replaced, so that an id of many names nothing.

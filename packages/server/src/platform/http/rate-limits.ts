@@ -7,7 +7,13 @@ import { HOST, networkOf } from './networks.ts'
 import { createWindows, type Usage, type Windows } from './windows.ts'
 
 /** What a limit by address needs to know of a request. */
-export type Sender = Pick<FastifyRequest, 'ip' | 'method' | 'headers'>
+export interface Sender extends Pick<FastifyRequest, 'ip' | 'method' | 'headers'> {
+  /**
+   * The verified domain whose page has sent it. What such pages send counts apart, so that those of other sites cannot use
+   * it up. All that nobody has verified share one count, so that inventing one does not reset it.
+   */
+  verifiedHost?: string | null
+}
 
 /** A secret that a stranger may guess. Each kind has a limit of its own, so that guessing one refuses no other. */
 export type Guessable = 'API key' | 'write key' | 'hook token' | 'code or token'
@@ -16,14 +22,16 @@ export type Guessable = 'API key' | 'write key' | 'hook token' | 'code or token'
 export interface RateLimiter {
   /** @throws ServiceError 429 `rate_limited`. */
   checkApiKey(keyId: string, reply: FastifyReply): void
-  /** Rejects an address that has sent too many invalid secrets of this kind. @throws ServiceError 429 `rate_limited`. */
+  /**
+   * Rejects an address that has sent too many invalid secrets of this kind. @throws ServiceError 429 `rate_limited`.
+   */
   checkInvalid(kind: Guessable, sender: Sender): void
   countInvalid(kind: Guessable, sender: Sender): void
   /**
-   * Counts a download of records by its caller: the audit log records each one, and keeps it for ever.
-   * @throws ServiceError 429 `rate_limited`.
+   * Counts what a caller does without a scope for writing and the audit log keeps an entry of for ever: downloads of records,
+   * changes of their own connected applications, pauses of exports. @throws ServiceError 429 `rate_limited`.
    */
-  checkDownload(caller: string): void
+  checkAudited(caller: string): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkUser(userId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
@@ -53,7 +61,8 @@ export interface RateLimiter {
   checkInvitation(sender: Sender, reply: FastifyReply): void
   /**
    * Counts a return from the OpenID provider by address.
-   * @param isExpected whether this browser started the sign-in: other pages can send it here without. These count apart.
+   * @param isExpected whether this browser started the sign-in. Pages of other sites can send it here too; these count
+   * apart.
    * @throws ServiceError 429 `rate_limited`.
    */
   checkReturn(ip: string, isExpected: boolean, reply: FastifyReply): void
@@ -80,7 +89,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const createLimit = (perMinute: number | undefined): Limit | null =>
     perMinute === undefined ? null : { perMinute, windows: createWindows() }
   const apiKeys = createLimit(limits?.apiPerMinute)
-  const downloads = createLimit(limits?.downloadPerMinute)
+  const audited = createLimit(limits?.downloadPerMinute)
   const users = createLimit(limits?.apiPerMinute)
   const guesses: Record<Guessable, Limit | null> = {
     'API key': createLimit(limits?.invalidKeyPerIpPerMinute),
@@ -131,7 +140,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
 
   return {
     checkApiKey: (keyId, reply) => count(apiKeys, keyId, reply),
-    checkDownload: (caller) => count(downloads, caller, null),
+    checkAudited: (caller) => count(audited, caller, null),
     checkUser: (userId, reply) => count(users, userId, reply),
     checkInvalid: (kind, sender) => checkInvalid(guesses[kind], placeOf(sender), `requests with an invalid ${kind}`),
     countInvalid: (kind, sender) => guesses[kind]?.windows.count(placeOf(sender), now()),
@@ -197,7 +206,8 @@ function hostOf(ip: string): string {
  * The address of a sender, and whether a page of any site can have sent the request: these count apart, so that a page
  * cannot use up what the programs and the dashboard at its reader's address may do.
  */
-function placeOf({ ip, method, headers }: Sender): string {
+function placeOf({ ip, method, headers, verifiedHost = null }: Sender): string {
+  if (verifiedHost !== null) return `${hostOf(ip)} page ${digest(verifiedHost)}`
   // Browsers add an Origin to all that a page sends, except to a simple GET, which has neither of these two headers.
   const isSimple = headers['x-requested-by'] === undefined && headers.authorization === undefined
   const isFromPage = headers.origin !== undefined || (isSimple && (method === 'GET' || method === 'HEAD'))

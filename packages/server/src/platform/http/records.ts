@@ -14,7 +14,7 @@ export function recordList(record: TSchema, maxItems = RECORDS_MAX) {
   return Type.Array(Type.Unknown({ 'x-record': record, 'x-unstorable': 'fails' }), { minItems: 1, maxItems })
 }
 
-/** Creates a function that validates a record by its schema, compiled on first use, and finds values that cannot be stored. */
+/** Creates a check of a record: by its schema, compiled on first use, and for values that cannot be stored. */
 export function recordCheck(record: TSchema): (value: unknown) => ErrorDetail[] {
   let check: ReturnType<typeof compileBodyCheck> | undefined
   return (value) => {
@@ -38,7 +38,7 @@ export function keyOf(record: unknown, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** The schema of a body or a response for openapi.json: with the schemas of its records, without keywords for this code. */
+/** The schema of a body or a response for openapi.json: with the schemas of its records, without our own keywords. */
 export function withRecordSchemas(schema: unknown): unknown {
   if (schema === null || typeof schema !== 'object') return schema
   if ('x-record' in schema) return withRecordSchemas(schema['x-record'])

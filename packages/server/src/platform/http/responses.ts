@@ -17,10 +17,13 @@ export function Nullable<const Schema extends TSchema>(schema: Schema, descripti
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 }
 
+/** The names of the fields that a request changed. */
+export const Changed = Type.Array(Type.String(WORD), { description: 'The names of the fields that changed.' })
+
 /** A success response: `status` and the given fields. */
 export function success<const Fields extends Record<string, TSchema>>(fields: Fields) {
   return Type.Object(
-    { status: Type.Literal('success'), ...fields, warnings: Type.Optional(Type.Array(Type.String())) },
+    { status: Type.Literal('success'), ...fields, warnings: Type.Optional(Type.Array(Type.String(TEXT))) },
     { 'x-response-description': 'Success.' },
   )
 }

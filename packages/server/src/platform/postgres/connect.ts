@@ -70,8 +70,8 @@ export function openPool<Tables>(
 const PROBE = "SET work_mem = '64kB'; SELECT count(*) FROM generate_series(1, 10000)"
 
 /**
- * Whether PostgreSQL accepts a new connection, has disk space and passes the `check`. Pooled connections survive the listening socket that
- * they were opened through, so they prove nothing.
+ * Checks that PostgreSQL accepts a new connection, has disk space and passes the `check`. Pooled connections survive
+ * the listening socket that they were opened through, so they prove nothing.
  */
 export async function pingPostgres(
   address: PostgresAddress,

@@ -63,20 +63,42 @@ END $$;
 CREATE FUNCTION fold_text(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN replace(replace(translate(lower(normalize(value, NFC)), 'İẞςıſ', 'ißσis'), 'ß', 'ss'), E'i\u0307', 'i');
 
--- What AI agents see of a folded text, for searches that must not find hidden values by their parts: without email addresses
--- and phone numbers, and without the given values as words, such as the contact's names.
-CREATE FUNCTION visible_text(value text, hidden text[]) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+-- Folds accents too: AI agents see none of the spellings of a name.
+CREATE FUNCTION plain_text(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE WHEN octet_length(value) = length(value) THEN translate(lower(value), 'ı', 'i')
+    ELSE regexp_replace(normalize(fold_text(value), NFKD), '[\u0300-\u036f]', '', 'g') END;
+
+-- A text without the words of another: whole words, and parts of texts in scripts without spaces between words. To compile a
+-- regular expression costs more than everything else here, so it has only the words that the text contains.
+CREATE FUNCTION without_words(value text, words text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
   DECLARE
-    shown text := regexp_replace(fold_text(value), '\S*(@|%40)\S*|[+(]?\d[\d\s().-]{5,}\d', E'\n', 'g');
-    part text;
+    shown text := value;
+    spaced text := '';
+    word text;
   BEGIN
-    FOREACH part IN ARRAY hidden LOOP
-      CONTINUE WHEN coalesce(btrim(part), '') = '';
-      shown := regexp_replace(
-        shown, '(^|\W)' || regexp_replace(fold_text(btrim(part)), '([^[:alnum:]\s])', '\\\1', 'g') || '(?=\W|$)', E'\n', 'g');
+    IF octet_length(words) > length(words) THEN
+      FOREACH word IN ARRAY regexp_split_to_array(words, '[^\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff]+') LOOP
+        shown := replace(shown, word, E'\n');
+      END LOOP;
+    END IF;
+    FOREACH word IN ARRAY regexp_split_to_array(words, '[^[:alnum:]]+') LOOP
+      IF word <> '' AND strpos(shown, word) > 0 THEN spaced := spaced || '|' || word; END IF;
     END LOOP;
-    RETURN shown;
+    IF spaced = '' THEN RETURN shown; END IF;
+    RETURN regexp_replace(
+      shown, '(^|[^[:alnum:]])(' || substr(spaced, 2) || ')(?=[^[:alnum:]]|$)', E'\n', 'g');
   END $$;
+
+-- What AI agents see of a text, for searches that must not find hidden values by their parts: as plain_text, without the
+-- words of the given names, and without email addresses, phone numbers, IP addresses, encoded words and parameters of URLs.
+CREATE FUNCTION visible_text(value text, names text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN without_words(regexp_replace(plain_text(value),
+    '((?:^/|://)[^\s?#]*)[?#]\S*|\?\S*=\S*|\S*(?:@|%[0-9a-f]{2})\S*|[+(]?\d[\d\s()./-]{5,}\d|(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}',
+    E'\\1\n', 'g'), plain_text(names));
+
+-- Whether AI agents see all of a text, names aside; false for some that they do. Most texts are not searched further.
+CREATE FUNCTION is_all_visible(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN value !~ '[@%?#:]|\d[\d\s()./-]{5,}\d';
 
 -- Whether a search contains a whole value, of which a word of the search is a part.
 CREATE FUNCTION is_whole_in(value text, search text, word text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -7,6 +7,7 @@ export type LimitName =
   | 'authorizations'
   | 'connections'
   | 'domains'
+  | 'exports'
   | 'hooks'
   | 'identities'
   | 'imports'

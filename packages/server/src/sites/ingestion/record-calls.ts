@@ -109,7 +109,7 @@ interface Accepted extends Checked {
 }
 
 /**
- * A call without the ids that name nobody: the rest of it counts. A company whose id is ignored stays if it has a domain.
+ * A call without the ids that name nobody; the rest counts. A company whose id is ignored stays if it has a domain.
  * @param warnings gets what was ignored.
  */
 function withoutNobody(call: Call, ignored: IgnoredIds, warnings: string[]): Call {

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { personal, TEXT, WORD } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { HOUR_MS } from '../../platform/time.ts'
 
@@ -12,16 +13,19 @@ export const RequestProblem = Type.Object(
   {
     problem_id: Id,
     at: Timestamp,
-    method: Type.String({ examples: ['POST'] }),
-    path: Type.String({ examples: ['/track'] }),
+    method: Type.String({ examples: ['POST'], ...WORD }),
+    path: Type.String({ examples: ['/track'], ...TEXT }),
     status: Type.Integer({ description: 'The status that was returned: 200 if there were only warnings.' }),
-    code: Type.String({ description: 'The error code, or `warnings`.', examples: ['validation_error'] }),
-    messages: Type.Array(Type.String(), { description: 'What was wrong, or what was ignored and why.' }),
-    page_host: Nullable(Type.String({ description: 'The host of the page that sent the request.' })),
-    visitor_id: Nullable(Type.String()),
-    user_agent: Type.String(),
+    code: Type.String({ description: 'The error code, or `warnings`.', examples: ['validation_error'], ...WORD }),
+    messages: Type.Array(Type.String(TEXT), { description: 'What was wrong, or what was ignored and why.' }),
+    page_host: Nullable(Type.String({ description: 'The host of the page that sent the request.', ...WORD })),
+    visitor_id: Nullable(Type.String(TEXT)),
+    user_agent: Type.String(TEXT),
     body: Nullable(
-      Type.String({ description: 'The start of the body; null if it was not read, or if the domain is not yours.' }),
+      Type.String({
+        description: 'The start of the body; null if it was not read, or if the domain is not yours.',
+        ...personal('free-text'),
+      }),
     ),
     skipped: Type.Integer({ description: 'More problems of about the same time, which are not listed.' }),
   },

@@ -54,7 +54,10 @@ export const CallBody = Type.Object(
       Type.Unknown({ description: 'Any text. The call is recorded once, however often its source sends it.' }),
     ),
     timestamp: Type.Optional(
-      Type.Unknown({ description: 'When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.' }),
+      Type.Unknown({
+        description:
+          'When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.',
+      }),
     ),
     context: Type.Optional(Type.Unknown({ description: 'Page, locale, time zone, screen, user agent and traits.' })),
   },

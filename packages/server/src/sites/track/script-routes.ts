@@ -7,8 +7,8 @@ import { type FindTenantOfHost, notVerified } from './page.ts'
 import { sendScriptThatSays, sendTrackerScript } from './script.ts'
 
 /**
- * The tracker script. A page whose Origin or Referer is not on a verified domain gets a script that only says so: a 403 would
- * tell whoever installs the tracker nothing but "blocked".
+ * The tracker script. A page whose Origin or Referer is not on a verified domain gets a script that only says so: to
+ * whoever installs the tracker, a 403 would say nothing but "blocked".
  */
 export async function scriptRoutes(
   app: App,

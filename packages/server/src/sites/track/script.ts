@@ -26,7 +26,7 @@ export function sendTrackerScript(script: Compressed, request: FastifyRequest, r
   return sendCompressed(script, CACHE_CONTROL, request, reply)
 }
 
-/** Sends a script that only writes a message to the console. It is not cached, so that the tracker replaces it at once. */
+/** Sends a script that only writes a message to the console, uncached, so that the tracker replaces it at once. */
 export function sendScriptThatSays(message: string, reply: FastifyReply): FastifyReply {
   return reply
     .headers({ 'cache-control': 'no-store', 'content-type': 'text/javascript; charset=utf-8' })

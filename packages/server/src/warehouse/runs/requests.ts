@@ -3,6 +3,7 @@ import { conflict, notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import { isUuid, newId } from '../../platform/ids.ts'
 import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
+import { requireFewerADay } from '../../platform/limits.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { HOUR_SECONDS } from '../../platform/time.ts'
 import { OPEN, type RunRow, type TableCounts, toRun, type WarehouseRun } from '../destination.ts'
@@ -28,8 +29,20 @@ export async function sendRun(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: strin
 export const RUNS_KEPT = 100
 
 /**
- * Queues a run in the caller's transaction.
+ * Runs of a destination that callers request within 24 hours. Each writes all contacts and companies, a full one all events
+ * too, maybe to a folder on the disk of the service, and the service deletes no exported files.
+ */
+const REQUESTED_PER_DAY = 10
+const LIMIT = {
+  max: REQUESTED_PER_DAY,
+  code: 'warehouse_limit_reached',
+  message: `Of one destination, ${REQUESTED_PER_DAY} runs can be requested in 24 hours. Wait for the next scheduled one, or try again later.`,
+}
+
+/**
+ * Queues a run in the caller's transaction, in which the destination is locked.
  * @returns its id, and whether it is new: only one run of a destination is open at a time.
+ * @throws ServiceError 409 `warehouse_run_open`; 429 `warehouse_limit_reached` for one that a caller requests
  */
 export async function requestRun(
   tx: Tenant,
@@ -54,6 +67,7 @@ export async function requestRun(
     if (open.status !== 'running' && trigger === 'manual') await queueNow(tx, jobs, open.run_id, now)
     return { runId: open.run_id, isNew: false }
   }
+  if (trigger === 'manual') requireFewerADay(await requestedTimes(tx, destinationId), LIMIT, now)
   const runId = newId()
   await tx.db
     .insertInto('warehouse_runs')
@@ -69,6 +83,19 @@ export async function requestRun(
     .execute()
   await sendRun(tx, jobs, runId)
   return { runId, isNew: true }
+}
+
+/** When the latest runs were requested, newest first. */
+async function requestedTimes(tx: Tenant, destinationId: string): Promise<Date[]> {
+  const rows = await tx.db
+    .selectFrom('warehouse_runs')
+    .select('created_at')
+    .where('destination_id', '=', destinationId)
+    .where('trigger', '=', 'manual')
+    .orderBy('created_at', 'desc')
+    .limit(REQUESTED_PER_DAY)
+    .execute()
+  return rows.map(({ created_at }) => created_at)
 }
 
 async function queueNow(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: string, now: Date): Promise<void> {

@@ -3,8 +3,8 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { NOTIFY_WORKERS } from './add.ts'
 
 /**
- * Moves those deliveries that wait for a retry into queue rows that are due now. Their next attempts keep their numbers.
- * A row that a worker claims or changes meanwhile is read again once it is locked.
+ * Moves those deliveries that wait for a retry into queue rows that are due now. Their next attempts keep their
+ * numbers. A row that a worker claims or changes meanwhile is read again once it is locked.
  * @returns how many.
  */
 export async function bringForward(

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { EVENT_NAME_LENGTH_MAX } from '../../journal/event-record.ts'
 import { operation } from '../../operations/declare.ts'
 import { newId } from '../../platform/ids.ts'
+import { TEXT } from '../../platform/personal.ts'
 import { sampleContent } from '../catalogue.ts'
 import { defaultText } from '../event-types.ts'
 import { renderText } from './message.ts'
@@ -27,8 +28,8 @@ export const PREVIEW_OPERATION = operation({
   description: 'The contact and the event are made up.',
   input: { event: EventName, template: Type.Optional(Template) },
   output: {
-    template: Type.String({ description: 'The given template, or the default text for the event.' }),
-    text: Type.String(),
+    template: Type.String({ description: 'The given template, or the default text for the event.', ...TEXT }),
+    text: Type.String(TEXT),
   },
   example: { event: 'segment_entered', template: '{{contact.name}} entered {{event.data.segment_name}}' },
   async run({ tenant, now }, { event, template = defaultText(event) }) {

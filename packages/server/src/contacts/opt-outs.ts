@@ -1,0 +1,106 @@
+import { ruleBrokenBy } from './consent.ts'
+import type { ContactRow } from './contact-row.ts'
+import type { Properties, PropertyChanges } from './properties.ts'
+import type { SourceRecord } from './record-source.ts'
+import type { Statement } from './source-write.ts'
+import type { SourceFields } from './unified-profile.ts'
+
+/*
+ * Systems often have several records of one person, such as a lead and a contact. A source has one value for each property
+ * of the person, but an opt-out also has the ids of the records that say it (`said_by`): only when each of them has taken
+ * it back is it released. Otherwise the record that happens to be read last would decide.
+ */
+
+/** Said by a record that the system has since deleted with all others of the person. It takes nothing back. */
+const DELETED = ''
+/** Bounds the size of a field. Of more records, the first ones have to release it. */
+const SAYERS_MAX = 100
+
+type Field = SourceFields[string]
+
+/** The properties of a write without those that would release what other records of the source say. */
+export function withoutReleases(
+  properties: PropertyChanges,
+  { id, isAgain }: Statement,
+  source: string,
+  own: SourceRecord | undefined,
+  contact: ContactRow,
+): PropertyChanges {
+  const isRelease = ([key, value]: [string, unknown]) => {
+    if (ruleBrokenBy(key, value) !== null) return false
+    const sayers = sayersOf(key, source, own, contact)
+    if (sayers === null) return false
+    // Two rows of a file without ids are two records too.
+    const isOwn = id !== null && sayers.includes(id)
+    return sayers.some((each) => each !== id) || (isAgain && !isOwn)
+  }
+  return Object.fromEntries(Object.entries(properties).filter((entry) => !isRelease(entry)))
+}
+
+/** The opt-outs that a record says or takes back. They count even if another record of the source was changed later. */
+export function optOutsIn(
+  { id, properties }: Statement,
+  source: string,
+  own: SourceRecord,
+  contact: ContactRow,
+): PropertyChanges {
+  const isOptOut = ([key, value]: [string, unknown]) =>
+    ruleBrokenBy(key, value) !== null || (id !== null && sayersOf(key, source, own, contact)?.includes(id))
+  return Object.fromEntries(Object.entries(properties).filter(isOptOut))
+}
+
+/** The fields of a source with the records that say each opt-out, after one of them has spoken. */
+export function withSayers(
+  fields: SourceFields,
+  { id, properties }: Statement,
+  source: string,
+  own: SourceRecord | undefined,
+  contact: ContactRow,
+): SourceFields {
+  const after = Object.entries(fields).map(([key, field]): [string, Field] => {
+    if (ruleBrokenBy(key, field.value) === null) return [key, field]
+    const before = sayersOf(key, source, own, contact) ?? []
+    const said = Object.hasOwn(properties, key) ? ruleBrokenBy(key, properties[key]) !== null : null
+    const others = before.filter((each) => each !== id || said === null)
+    const said_by = said === true && id !== null ? [...others, id].slice(0, SAYERS_MAX) : others
+    // In a fixed order, so that a repeated record changes nothing.
+    return [key, { ...field, said_by: said_by.sort() }]
+  })
+  return Object.fromEntries(after)
+}
+
+/** Of two values of one source for two contacts that become one, the opt-out, else the newer. */
+export function mergedField(
+  key: string,
+  ours: { field: Field; record: SourceRecord },
+  theirs: { field: Field; record: SourceRecord },
+): Field {
+  const [own, other] = [ours, theirs].map(({ field, record }) => sayersIn(key, field, record))
+  if (own && other) return { ...newer(ours.field, theirs.field), said_by: [...new Set([...own, ...other])].sort() }
+  if (own) return { ...ours.field, said_by: own }
+  return other ? { ...theirs.field, said_by: other } : newer(ours.field, theirs.field)
+}
+
+function newer(ours: Field, theirs: Field): Field {
+  return theirs.updated_at > ours.updated_at ? theirs : ours
+}
+
+/** The records of a source that say an opt-out, [] if only records without an id do; null if there is none. */
+function sayersOf(
+  key: string,
+  source: string,
+  own: SourceRecord | undefined,
+  { properties, properties_provenance }: ContactRow,
+): string[] | null {
+  const field = own && Object.hasOwn(own.fields, key) ? own.fields[key] : undefined
+  const sayers = own && field ? sayersIn(key, field, own) : null
+  if (sayers) return sayers
+  const provenance = properties_provenance as Record<string, { source: string }>
+  const isBySource = Object.hasOwn(provenance, key) && provenance[key]?.source === source
+  return isBySource && ruleBrokenBy(key, (properties as Properties)[key]) !== null ? [DELETED] : null
+}
+
+function sayersIn(key: string, { value, said_by }: Field, { external_id }: SourceRecord): string[] | null {
+  if (ruleBrokenBy(key, value) === null) return null
+  return said_by ?? (external_id === null ? [] : [external_id])
+}
