@@ -25,7 +25,7 @@ beforeEach(async () => {
   serverKey = await createSource(tenant, 'server')
 })
 
-const NOBODY = ['undefined', 'null', '[object Object]', ' NaN ', '{{ user.id }}', '0']
+const NOBODY = ['undefined', 'null', '[object Object]', ' NaN ', '{{ user.id }}', '0', '%22ｎｕ\u200bｌｌ%22']
 
 /** Sends like an SDK on a server. */
 const sdk = (path: string, body: object): Promise<TestResponse> =>

@@ -222,7 +222,7 @@ describe('readiness', () => {
   }
 
   test('fails while any table, sequence or function is missing, and recovers', async () => {
-    const objects = SCHEMA.objects.filter(({ kind }) => kind !== 'trigger')
+    const objects = SCHEMA.objects.filter(({ kind }) => kind !== 'trigger' && kind !== 'extension')
     expect(objects.length).toBeGreaterThan(100)
     for (const { kind, name } of objects) {
       await renamed(kind, name, 'away')
@@ -260,6 +260,64 @@ describe('readiness', () => {
     expect(await ready()).toBe('ok')
   })
 
+  test.each([
+    [
+      'the column contacts.properties',
+      'ALTER TABLE contacts RENAME COLUMN properties TO x',
+      'ALTER TABLE contacts RENAME COLUMN x TO properties',
+    ],
+    [
+      'the column contacts.creation_source as this version creates it',
+      'ALTER TABLE contacts ALTER creation_source DROP NOT NULL',
+      'ALTER TABLE contacts ALTER creation_source SET NOT NULL',
+    ],
+    [
+      'the column tenants.name as this version creates it',
+      'ALTER TABLE tenants ALTER name TYPE varchar(300)',
+      'ALTER TABLE tenants ALTER name TYPE text',
+    ],
+    [
+      'the index audit_log_newest',
+      'ALTER INDEX audit_log_newest RENAME TO away',
+      'ALTER INDEX away RENAME TO audit_log_newest',
+    ],
+    [
+      'the trigger audit_log_append_only as this version creates it',
+      'ALTER TABLE audit_log DISABLE TRIGGER audit_log_append_only',
+      'ALTER TABLE audit_log ENABLE TRIGGER audit_log_append_only',
+    ],
+    [
+      'the constraint schema_fingerprint_single_check',
+      'ALTER TABLE schema_fingerprint DROP CONSTRAINT schema_fingerprint_single_check',
+      'ALTER TABLE schema_fingerprint ADD CHECK (single)',
+    ],
+    [
+      'the function readable_domain as this version creates it',
+      'ALTER FUNCTION readable_domain VOLATILE',
+      'ALTER FUNCTION readable_domain IMMUTABLE',
+    ],
+  ])('fails while PostgreSQL lacks %s, and a start refuses it', async (what, change, undo) => {
+    const database = service.config.databaseUrl ?? ''
+    await execute(database, change)
+    expect(await ready()).toBe(`503 PostgreSQL lacks ${what}. Restore PostgreSQL from a backup.`)
+    await expect(startTestService({ DATABASE_URL: database })).rejects.toMatchObject({
+      code: 'missing_tables',
+      message: expect.stringContaining(`PostgreSQL lacks ${what}. Restore PostgreSQL from a backup.`),
+    })
+    await execute(database, undo)
+    expect(await ready()).toBe('ok')
+  })
+
+  test('more than this version creates does not count', async () => {
+    const database = service.config.databaseUrl ?? ''
+    await execute(
+      database,
+      'CREATE INDEX more ON audit_log (at); ALTER TABLE audit_log ADD COLUMN ours text; CREATE TABLE ours ()',
+    )
+    expect(await ready()).toBe('ok')
+    await execute(database, 'DROP INDEX more; ALTER TABLE audit_log DROP COLUMN ours; DROP TABLE ours')
+  })
+
   test("fails while one of ClickHouse's tables is missing, and recovers", async () => {
     const { command } = service.stores.clickhouse
     for (const { name } of CLICKHOUSE_TABLES) {
@@ -268,6 +326,28 @@ describe('readiness', () => {
       await command(`RENAME TABLE away TO ${name}`)
     }
     expect(await ready()).toBe('ok')
+  })
+
+  test.each([
+    ['column events.title', 'RENAME COLUMN title TO away', 'RENAME COLUMN away TO title'],
+    [
+      'index events.by_event',
+      'DROP INDEX by_event',
+      'ADD INDEX by_event event_id TYPE bloom_filter(0.001) GRANULARITY 8',
+    ],
+    [
+      'projection events.names',
+      'DROP PROJECTION names',
+      'ADD PROJECTION names (SELECT tenant_id, is_system, event, count() GROUP BY tenant_id, is_system, event)',
+    ],
+  ])('fails while ClickHouse lacks the %s', async (what, change, undo) => {
+    const { command } = service.stores.clickhouse
+    // A column of a projection cannot be renamed.
+    if (what.startsWith('column')) await command('ALTER TABLE events DROP PROJECTION by_owner')
+    await command(`ALTER TABLE events ${change}`)
+    expect(await ready()).toContain(`the ${what}`)
+    await command(`ALTER TABLE events ${undo}`)
+    expect(await ready()).not.toContain(`the ${what}`)
   })
 })
 
@@ -292,7 +372,8 @@ test('what the sources name is what an empty database gets', async () => {
        AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND relkind = 'S' AND deptype IN ('a', 'i'))
      UNION ALL SELECT 'trigger', tgname FROM pg_trigger WHERE NOT tgisinternal
      UNION ALL SELECT 'function', proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND NOT EXISTS
-       (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')`,
+       (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')
+     UNION ALL SELECT 'extension', extname FROM pg_extension WHERE extname <> 'plpgsql'`,
   )
   const names = (objects: readonly { kind: string; name: string }[]) =>
     objects.map(({ kind, name }) => `${kind} ${name}`)

@@ -192,6 +192,7 @@ const KEEPS_SECRETS: Record<string, Tag | `no way: ${string}`> = {
   identification_settings: 'Settings',
   invitations: 'no way: a role has no scope that its inviter lacks (team-by-key.test.ts)',
   mail_sends: 'no way: hashes of unsubscribe links',
+  oauth_grants: 'no way: a hash of what its refresh tokens begin with',
   oauth_tokens: 'no way: a grant has no scope that its person lacks (oauth.test.ts)',
   provider_clients: 'Providers',
   social_sessions: 'no way: credentials of a login that is under way',

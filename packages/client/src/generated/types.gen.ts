@@ -3417,7 +3417,7 @@ export type SdkCall = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7158,7 +7158,7 @@ export type SdkAliasInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7208,7 +7208,7 @@ export type SdkGroupInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7258,7 +7258,7 @@ export type SdkPageInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7289,7 +7289,7 @@ export type SdkScreenInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**
@@ -7320,7 +7320,7 @@ export type SdkTrackInput = {
      */
     messageId?: unknown;
     /**
-     * When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.
+     * When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.
      */
     timestamp?: unknown;
     /**

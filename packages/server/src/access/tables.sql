@@ -184,6 +184,8 @@ CREATE TABLE oauth_grants (
   created_at timestamptz NOT NULL,
   last_used_at timestamptz,
   revoked_at timestamptz,
+  -- The SHA-256 of what its refresh tokens begin with: it reveals one that was used, even if that was deleted since.
+  family_hash bytea UNIQUE,
   PRIMARY KEY (tenant_id, grant_id),
   FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_users ON DELETE CASCADE
 );

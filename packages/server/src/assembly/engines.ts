@@ -99,7 +99,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     await requireKnownClickHouse(found, config)
     await options.beforeChange?.(postgres.db, config)
     await migratePostgres(postgres.db, MIGRATIONS)
-    await requireAllOfPostgres((text, values) => postgres.pool.query(text, values))
+    await requireAllOfPostgres((text) => postgres.pool.query(text))
     return migrateClickHouse(postgres, found, options)
   })
   const reads = await openReadLanes(found, config)

@@ -9,7 +9,8 @@ import { missingTables, unknownTables } from '../platform/clickhouse/tables.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { JOB_OBJECTS } from '../platform/jobs/jobs.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
-import { missingObjects, ownerOfTables } from '../platform/postgres/schema.ts'
+import { missingParts } from '../platform/postgres/parts.ts'
+import { ownerOfTables } from '../platform/postgres/schema.ts'
 import { SCHEMA } from './migrations.ts'
 
 /**
@@ -54,10 +55,10 @@ export const POSTGRES_OBJECTS = [...SCHEMA.objects, ...JOB_OBJECTS]
 
 /** Checks that PostgreSQL has everything that this version needs. @throws ServiceError `missing_tables`. */
 export async function requireAllOfPostgres(
-  query: Parameters<typeof missingObjects>[0],
+  query: Parameters<typeof missingParts>[0],
   objects = SCHEMA.objects,
 ): Promise<void> {
-  requireNone('PostgreSQL', await missingObjects(query, objects))
+  requireNone('PostgreSQL', await missingParts(query, { objects }))
 }
 
 /** The same for ClickHouse. @throws ServiceError `missing_tables`. */

@@ -120,7 +120,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /** For readiness: whether the databases still have every table and function that the service needs. */
 function requireAllOf({ clickhouse }: Engines['stores'], { clickhouseCluster }: Config) {
   return {
-    postgres: (client: Client) => requireAllOfPostgres((text, values) => client.query(text, values), POSTGRES_OBJECTS),
+    postgres: (client: Client) => requireAllOfPostgres((text) => client.query(text), POSTGRES_OBJECTS),
     clickhouse: () => requireAllOfClickHouse(clickhouse, clickhouseCluster),
   }
 }

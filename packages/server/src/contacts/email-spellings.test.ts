@@ -96,6 +96,35 @@ test.each(SPELLINGS)('POST /v1/contacts stores %j in one spelling, and knows tha
   expect([put.status, put.body.error.code]).toEqual([409, 'contact_email_taken'])
 })
 
+test('Greek capitals and a final sigma make no second contact, and searches agree', async () => {
+  const spellings = ['νικος@example.gr', 'ΝΙΚΟΣ@example.gr', 'νικοσ@example.gr']
+  const contactId = await tenant.contact('ΝΙΚΟΣ@EXAMPLE.gr')
+  await tenant.contact('ann@example.com')
+  for (const email of spellings) {
+    const { contact_id, created } = await post('/v1/identify', { email })
+    expect([email, contact_id, created]).toEqual([email, contactId, false])
+    const identify = { traits: { email, city: email } }
+    expect((await tenant.track({ visitor_id: email, events: [], identify })).body).not.toHaveProperty('warnings')
+  }
+  for (const search of [...spellings, 'νικος', 'ΝΙΚΟΣ@', 'ος@exam']) {
+    const conditions = [{ property: 'email', operator: 'contains', value: search }]
+    const filters: Record<string, string>[] = [{ search }, { filter: JSON.stringify({ match: 'all', conditions }) }]
+    const exact = [{ property: 'email', operator: 'equals', value: search }]
+    if (spellings.includes(search)) {
+      filters.push({ filter: JSON.stringify({ match: 'all', conditions: exact }) })
+    }
+    for (const query of filters) {
+      const { contacts } = (await tenant.call('GET', `/v1/contacts?${new URLSearchParams(query)}`)).body
+      expect([query, contacts.map((each: { contact_id: string }) => each.contact_id)]).toEqual([query, [contactId]])
+    }
+  }
+  await post('/v1/suppressions', { address: spellings[0], details: null })
+  for (const spelling of spellings) {
+    const { status } = await tenant.call('GET', `/v1/suppressions/${encodeURIComponent(spelling)}`)
+    expect([spelling, status]).toEqual([spelling, 200])
+  }
+})
+
 test('an invisible character makes no second contact', async () => {
   const email = '\u200bann@example.com'
   expect((await post('/v1/contacts', { email })).contact.properties.email).toBe('ann@example.com')

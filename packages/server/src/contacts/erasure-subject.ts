@@ -42,8 +42,11 @@ function spellingPattern(email: string): string {
   const characters = [...email].map((character) => {
     // Both engines accept a backslash only before ASCII punctuation.
     const plain = /^[!-/:-@[-`{-~]$/.test(character) ? `\\${character}` : character
-    const encoded = encodeURIComponent(character)
-    return encoded === character ? plain : `(${plain}|${encoded})`
+    // Case does not count, but a percent-encoded letter has none; an address is stored without a final sigma.
+    const letters = character === 'σ' ? ['σ', 'ς', 'Σ'] : [character, character.toUpperCase()]
+    const encoded = letters.map(encodeURIComponent).filter((each, at) => each !== letters[at])
+    const others = character === 'σ' ? ['ς'] : []
+    return encoded.length === 0 ? plain : `(${[...new Set([plain, ...others, ...encoded])].join('|')})`
   })
   return characters.join('')
 }

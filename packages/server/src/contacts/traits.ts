@@ -1,18 +1,29 @@
 import type { ErrorDetail } from '../platform/errors.ts'
 import { isObject } from '../platform/is-object.ts'
 import { checkProperties, PROPERTIES_MAX, type PropertyChanges } from './properties.ts'
+import { propertyNameOf } from './property-names.ts'
 
 /**
  * Flattens the traits that pages and SDKs send: `address: {city}` becomes `address.city`. A key sent with the dot wins.
  * Deeper nesting stays, and the validation of properties rejects it.
  */
-export function flattenTraits(traits: Record<string, unknown>): Record<string, unknown> {
+export function flattenTraits(
+  traits: Record<string, unknown>,
+  isWhole: (key: string) => boolean = () => false,
+): Record<string, unknown> {
   const entries = Object.entries(traits)
-  const flat = entries.filter(([, value]) => !isObject(value))
+  const flat = entries.filter(([key, value]) => !isObject(value) || isWhole(key))
   const nested = entries.flatMap(([key, value]) =>
-    isObject(value) ? Object.entries(value).map(([inner, each]) => [`${key}.${inner}`, each] as const) : [],
+    isObject(value) && !isWhole(key)
+      ? Object.entries(value).map(([inner, each]) => [`${key}.${inner}`, each] as const)
+      : [],
   )
   return Object.fromEntries([...nested, ...flat])
+}
+
+/** The same of a person's traits. Their email is one text: an object in its place stays, to be reported as none. */
+export function flattenPersonTraits(traits: Record<string, unknown>): Record<string, unknown> {
+  return flattenTraits(traits, (key) => propertyNameOf(key) === 'email')
 }
 
 /** Splits traits into valid properties and the problems of the rest. */

@@ -411,6 +411,11 @@ test.each([
   ['ada@example.com', 'ada@example.community', false],
   ['ada@example.com', 'ada@exampleXcom', false],
   ['jörg@müller.de', 'j%C3%B6rg%40m%C3%BCller.de', true],
+  ['jörg@müller.de', 'J%C3%96RG%40M%C3%9CLLER.DE', true],
+  ['νικοσ@example.gr', 'mail νικος@example.gr', true],
+  ['νικοσ@example.gr', 'mail ΝΙΚΟΣ@example.gr', true],
+  ['νικοσ@example.gr', `?e=${encodeURIComponent('νικος@example.gr')}`, true],
+  ['νικοσ@example.gr', `?e=${encodeURIComponent('ΝΙΚΟΣ@example.gr')}`, true],
   ['a+b@x.co', '{"m":"a+b@x.co"}', true],
   ['a+b@x.co', 'aab@x.co', false],
 ])('%s is found in %j: %s, by both stores alike', async (email, text, found) => {

@@ -265,6 +265,19 @@ test('numeric ids beyond 2^53 are the digits in the file, and in data they are k
   expect(known.body.created).toBe(false)
 })
 
+test('so are those with an exponent or a fraction', async () => {
+  const [one, other] = ['3.234567890123456781e18', '3.234567890123456789e18']
+  const track = (id: string) =>
+    `{"type":"track","event":"exponent","userId":${id},"messageId":${id},"timestamp":"${AT}","properties":{"order":${id},"price":49.9}}`
+  const summary = await files.import(await files.write('exponent.jsonl', jsonLines(track(one), track(other))))
+  expect(summary).toMatchObject({ read: 2, recorded: 2, repeated: 0, failed: 0, warned: 2 })
+  const events = await eventsOf('event_type=exponent')
+  expect(events.map(({ data }: { data: object }) => data)).toEqual(
+    expect.arrayContaining([one, other].map((order) => ({ order, price: 49.9 }))),
+  )
+  expect(new Set(events.map((each: { internal_contact_id: string }) => each.internal_contact_id)).size).toBe(2)
+})
+
 test.each([
   [
     'amplitude',

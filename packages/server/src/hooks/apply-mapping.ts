@@ -210,14 +210,6 @@ function idOf(field: Field, target: string, body: Body, problem: Problem): strin
   const value = find(field, body)
   if (value === undefined) return null
   if (typeof value !== 'string' && typeof value !== 'number') return wrong(field, target, 'id', value, problem)
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    problem(
-      field,
-      target,
-      `is a number that is too large to be exact, so different ids could look the same. Send ${target} as text`,
-    )
-    return null
-  }
   const id = String(value)
   if (!hasMoreCharacters(id, ID_LENGTH_MAX)) return id
   problem(field, target, `has more than ${ID_LENGTH_MAX} characters, which is too long for ${target}`)

@@ -1,6 +1,6 @@
 import { validationError } from '../platform/errors.ts'
-import { parseJsonBody, storableValue } from '../platform/http/body-parts.ts'
-import { textOf } from '../platform/http/read-body.ts'
+import { storableValue } from '../platform/http/body-parts.ts'
+import { parseJsonBytes, textOf } from '../platform/http/read-body.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Outcome, pruneBodies, storeBody } from './bodies.ts'
 import type { HookRow } from './hook-object.ts'
@@ -41,11 +41,12 @@ const ANY_BODY = { 'x-unstorable': 'left-out' } as const
 
 /** The content of a body: JSON, or a form as an object. @throws ServiceError 400 `invalid_json` or `validation_error`. */
 export function parseBody(bytes: Buffer, contentType: string | undefined): Received {
-  const text = textOf(bytes)
   const warnings: string[] = []
   const warn = (warning: string) => void warnings.push(warning)
   const isForm = contentType?.trim().toLowerCase().startsWith(FORM)
-  const content = isForm ? storableValue(parseForm(text), ANY_BODY, warn) : parseJsonBody(text, ANY_BODY, warn)
+  const content = isForm
+    ? storableValue(parseForm(textOf(bytes)), ANY_BODY, warn)
+    : parseJsonBytes(bytes, ANY_BODY, warn)
   if (content !== null && typeof content === 'object') return { content, warnings }
   throw validationError([{ path: '', message: 'must be a JSON object or array, or a form' }])
 }

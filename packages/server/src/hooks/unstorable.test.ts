@@ -20,7 +20,7 @@ test('what cannot be stored is left out of a body, and the rest of it is recorde
   const json = JSON.stringify({ ...rest, customer: { ...customer, name: 'a\0b' }, 'a\ud800': 1 })
   const sent = await send(service, hook, json.replace('{', `{"__proto__":{"admin":true},"deep":${DEEP},`))
   expect([sent.status, sent.body.state, sent.body.event]).toEqual([200, 'recorded', 'order_paid'])
-  const character = 'it contains a NUL character or a lone surrogate, which cannot be stored.'
+  const character = 'it contains a NUL character, a lone surrogate or bytes that are not UTF-8, which cannot be stored.'
   const warnings = [
     '__proto__ was left out: it is a reserved name.',
     'deep was left out: it is nested deeper than 32 levels.',

@@ -149,6 +149,7 @@ describe('POST /v1/identify', () => {
     [{ user_id: 'u', visitor_id: [''] }, 'visitor_id'],
     [{ user_id: 'u', visitor_id: 'v'.repeat(201) }, 'visitor_id'],
     [{ email: 'a@example.com', properties: { email: 'b@example.com' } }, 'properties.email'],
+    [{ email: 'a@example.com', properties: { email: { a: 1 } } }, 'properties.email'],
     [{ email: 'a@example.com', properties: { lifecyclestage: 'x' } }, 'properties.lifecyclestage'],
     [{ email: 'a@example.com', nonsense: 1 }, 'nonsense'],
   ])('%j is 400 and names %s', async (body, path) => {

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
 import { namedVisitors, VisitorIds, visitorIdsOf } from '../contacts/requests.ts'
-import { flattenTraits } from '../contacts/traits.ts'
+import { flattenPersonTraits } from '../contacts/traits.ts'
 import { registerVisitors } from '../contacts/visitors/link.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { parseEmail } from '../platform/email.ts'
@@ -57,7 +57,7 @@ function parseIdentification(
   warn: (text: string) => void,
 ): Identification {
   const details: ErrorDetail[] = []
-  const { email: sameEmail, ...properties } = flattenTraits(fields.properties ?? {}) as PropertyChanges
+  const { email: sameEmail, ...properties } = flattenPersonTraits(fields.properties ?? {}) as PropertyChanges
   const email = fields.email === undefined ? null : parseEmail(fields.email)
   if (fields.email !== undefined && email === null) {
     details.push({ path: 'email', message: 'is not a valid email address' })

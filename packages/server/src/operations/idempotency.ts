@@ -27,7 +27,7 @@ const RESPONSE_BYTES_MAX = 256 * 1024
  * are kept if there is room.
  */
 const RESERVED_BYTES = 16 * 1024
-/** A row and its index entries, without the key. */
+/** A row and its index entries, without the key; the table has the same minimum. */
 const ROW_BYTES = 256
 /** When there may be room again: old rows are deleted every hour. */
 const ROOM_AFTER_SECONDS = 3_600
@@ -117,9 +117,12 @@ export async function performOnce(
     const more = bytes - (own?.bytes ?? 0)
     const isKept = response_sealed.length <= RESPONSE_BYTES_MAX && (more <= 0 || (await hasRoom(tx, row.caller, more)))
     if (isKept) return { response_sealed, bytes }
-    // It takes less than was reserved, unless the row was deleted: then it does not count.
+    // It takes less than was reserved. If an erasure has deleted the row and others have taken the room, it does not count:
+    // there is one for each request that was under way, which had reserved far more.
     const marker = sealed({ isTooLarge: true, isFinal: stored.isFinal })
-    return { response_sealed: marker, bytes: Math.min(own?.bytes ?? 0, bytesOfRow(key, marker, remembered)) }
+    const least = bytesOfRow(key, marker, remembered)
+    if (own) return { response_sealed: marker, bytes: Math.min(own.bytes, least) }
+    return { response_sealed: marker, bytes: (await hasRoom(tx, row.caller, least)) ? least : 0 }
   }
   async function update(tx: Tenant, values: Kept | { remembered: string; bytes: number }): Promise<void> {
     const { numUpdatedRows } = await tx.db.updateTable('idempotency_keys').set(values).where(isOwn).executeTakeFirst()

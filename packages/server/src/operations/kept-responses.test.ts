@@ -176,6 +176,20 @@ describe('beyond the room of', () => {
     await expectExact()
   })
 
+  test('a caller, rows are refused too, however tiny they are: each counts at least 256 bytes', async () => {
+    const tiny = (key: string) => perform('tiny', key, storing(0))
+    await tiny('a')
+    const [{ bytes } = { bytes: 0 }] = await rows()
+    expect(bytes).toBeGreaterThanOrEqual(256)
+    // Room for what the last of five reserves, and for four before it.
+    await take('api_key:tiny', 16 * MB - bytes - 4 * bytes - RESERVED)
+    for (const key of 'bcdef') await tiny(key)
+    await expect(tiny('g')).rejects.toMatchObject({ status: 429, code: 'idempotency_storage_full' })
+    await expectExact()
+    // So a caller has at most 65,536 rows, and a tenant 262,144. The database refuses others.
+    await expect(take('api_key:other', 255)).rejects.toMatchObject({ constraint: 'idempotency_keys_bytes_min' })
+  })
+
   test('a caller, what a request must remember refuses it before it changes anything', async () => {
     await take('api_key:reader', 16 * MB - RESERVED)
     const key = newId()

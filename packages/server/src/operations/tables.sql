@@ -39,7 +39,8 @@ CREATE TABLE idempotency_keys (
   remembered jsonb,
   response_sealed text,
   -- What the row counts against the limits of its caller and its tenant; while the request runs, what it reserves.
-  bytes integer NOT NULL,
+  -- The minimum bounds the number of rows. 0: an erasure deleted the row of a request that was under way, and left no room.
+  bytes integer NOT NULL CONSTRAINT idempotency_keys_bytes_min CHECK (bytes >= 256 OR bytes = 0),
   PRIMARY KEY (tenant_id, caller, key)
 );
 CREATE INDEX idempotency_keys_claimed ON idempotency_keys (claimed_at);

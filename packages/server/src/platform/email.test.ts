@@ -26,6 +26,12 @@ test.each([
   ['rene\u0301@example.com', 'ren\u00e9@example.com'],
   ['用户@例子.广告', '用户@xn--fsqu00a.xn--4rr70v'],
   ['İ@example.com', 'i\u0307@example.com'],
+  // The lower case of Σ depends on its place.
+  ['ΣΣ@example.gr', 'σσ@example.gr'],
+  ['σς@example.gr', 'σσ@example.gr'],
+  ['ΝΙΚΟΣ@example.gr', 'νικοσ@example.gr'],
+  ['νικος@example.gr', 'νικοσ@example.gr'],
+  ['ΝΙΚΟΣ.ΠΑΠΠΑΣ@example.gr', 'νικοσ.παππασ@example.gr'],
   ['kim@نامه\u200cای.com', 'kim@xn--mgba3gch31f060k.com'],
 ])('%j is %j', (text, address) => {
   expect(parseEmail(text)).toBe(address)
@@ -57,6 +63,8 @@ test.each([
   'ann@ü-.com',
   'ann@１２７.0.0.1',
   'ann@\u202e.com',
+  // 2.1 does not count it among the spellings of @.
+  'ann＠example.com',
   'an n@example.com',
   'ann@exam ple.com',
   `ann@${'ü'.repeat(60)}.com`,

@@ -24,7 +24,7 @@ const INVISIBLE_IN_DOMAIN = /(?![\u200c\u200d])\p{Cf}/gu
 export function parseEmail(text: string): string | null {
   const at = text.lastIndexOf('@')
   if (at < 1) return null
-  const local = text.slice(0, at).replace(INVISIBLE, '').trimStart().toLowerCase().normalize('NFC')
+  const local = lowerCase(text.slice(0, at).replace(INVISIBLE, '').trimStart()).normalize('NFC')
   const dotsFit = !local.startsWith('.') && !local.endsWith('.') && !local.includes('..')
   if (!LOCAL_PART.test(local) || !dotsFit) return null
   const domain = parseDomain(text.slice(at + 1))
@@ -37,7 +37,12 @@ export function parseEmail(text: string): string | null {
  * The address as `parseEmail` writes it. A malformed one is only trimmed and in lower case: it can still be looked up.
  */
 export function normalizeEmail(text: string): string {
-  return parseEmail(text) ?? text.trim().toLowerCase()
+  return parseEmail(text) ?? lowerCase(text.trim())
+}
+
+/** The lower case of Σ depends on its place in a word: ΝΙΚΟΣ and νικος would be two. The same as fold_text. */
+function lowerCase(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ')
 }
 
 /** An address with its domain as people write it: `kim@bücher.example`. */

@@ -17,7 +17,7 @@ export const NONE_IGNORED: IgnoredIds = new Set()
  */
 const WORDS = new Set([
   '', 'undefined', 'null', '#null!', 'nil', 'none', 'nan', 'true', 'false', 'anonymous', 'guest', 'unknown',
-  '0', '-0', '0.0', '-1', '-1.0', 'n/a', '#n/a', 'not set', 'not_set', 'not-set',
+  '0', '-0', '0.0', '-1', '-1.0', 'n/a', '#n/a', 'not set', 'not_set', 'not-set', 'not+set',
 ]) // biome-ignore format: a list
 
 /** What may surround such a word: `"undefined"`, `<nil>`, `(not set)`. */
@@ -25,13 +25,29 @@ const PAIRS = new Map(
   ['""', "''", '``', '“”', '‘’', '«»', '()', '<>', '[]', '{}'].map(([open, close]) => [open, close]),
 )
 
-/** Space, characters that cannot be seen, and the backslashes of quotes in quotes. */
-const EDGES = /^[\s\p{Cf}\p{Cc}\\]+|[\s\p{Cf}\p{Cc}\\]+$/gu
+/** Most ids: ASCII without spaces, percent signs and backslashes. They are compared as they are. */
+const SIMPLE = /^[!-$&-[\]-~]*$/
+/** Space, and the backslashes of quotes in quotes. */
+const EDGES = /^[ \\]+|[ \\]+$/g
+const ENCODED = /(?:%[0-9a-f]{2})+/gi
+/** An id may be encoded twice on its way, such as by a cookie and by a URL. */
+const DECODINGS_MAX = 3
 /** Anywhere in an id: `user-${id}` is as empty as `${id}`. */
 const UNFILLED = /\[object [^\]]*\]|\{\{.*\}\}|[$#]\{.*\}|\*\|.*\|\*/isu
-/** Only the whole id, because `%20` is part of encoded ones. */
-const UNFILLED_PERCENT = /^%.*%$/su
-const ZERO_UUID = /^(urn:uuid:)?0{8}(-?0{4}){3}-?0{12}$/
+/**
+ * Only the whole id: other templates, because `%20` and `{1}` are part of ids; what a template becomes without its
+ * value, such as `user-undefined`, after words that code writes, because Null is a name; a UUID of zeros.
+ */
+const WHOLE = new RegExp(
+  [
+    String.raw`%.*%|%(?:\d+\$|\(\w+\))?[sdifu]|\[\[.*\]\]|\{ ?[a-z_][a-z_. -]*\}`,
+    '(?:(?:user|uid|id|visitor|customer|client|contact|account|member|person|undefined|null|nan)[-_:./|# ])+(?:undefined|null|nan)',
+    '(?:urn:uuid:)?0{8}(?:-?0{4}){3}-?0{12}',
+  ]
+    .map((each) => `^(?:${each})$`)
+    .join('|'),
+  's',
+)
 /** Longer texts are too long for an id, and are not examined. */
 const LENGTH_MAX = 2 * ID_LENGTH_MAX
 
@@ -41,9 +57,51 @@ const LENGTH_MAX = 2 * ID_LENGTH_MAX
  */
 export function namesNobody(id: string, ignored: IgnoredIds): boolean {
   if (id.length > LENGTH_MAX) return id.trim() === ''
+  if (isEmpty(id, ignored)) return true
+  const decoded = id.includes('%') ? percentDecoded(id) : id
+  return decoded !== id && isEmpty(decoded, ignored)
+}
+
+function isEmpty(id: string, ignored: IgnoredIds): boolean {
   if (UNFILLED.test(id)) return true
-  const word = plainWord(id)
-  return WORDS.has(word) || ignored.has(word) || UNFILLED_PERCENT.test(word) || ZERO_UUID.test(word)
+  for (let word: string | null = comparable(id); word !== null; word = insideOf(word)) {
+    if (WORDS.has(word) || ignored.has(word) || WHOLE.test(word)) return true
+  }
+  return false
+}
+
+/** Several characters that look the same, or cannot be seen, are one; `n / a` is `n/a`. */
+function comparable(id: string): string {
+  if (SIMPLE.test(id)) return id.toLowerCase()
+  const text = id
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/\s+/g, ' ')
+    .replace(/\p{Cc}/gu, '')
+  return text
+    .replace(EDGES, '')
+    .replace(/ ?\/ ?/g, '/')
+    .toLowerCase()
+}
+
+/** A word without the pair that surrounds it; null if there is none. */
+function insideOf(word: string): string | null {
+  const isInside = word.length > 1 && PAIRS.get(word.charAt(0)) === word.at(-1)
+  return isInside ? word.slice(1, -1).replace(EDGES, '') : null
+}
+
+function percentDecoded(id: string): string {
+  let text = id
+  for (let i = 0; i < DECODINGS_MAX && text.includes('%'); i++) {
+    text = text.replace(ENCODED, (run) => {
+      try {
+        return decodeURIComponent(run)
+      } catch {
+        return run
+      }
+    })
+  }
+  return text
 }
 
 /** The words of a tenant, to be compared like those of the vocabulary. */
@@ -85,9 +143,9 @@ export function nobodyDetail(path: string, id: string): ErrorDetail {
   return { path, message: `${what}. Send an email, or an id that only one person has` }
 }
 
-/** An id in lower case, without what surrounds it. Two words that are the same count once in a tenant's list. */
+/** An id in the form in which it is compared, without what surrounds it. Two words that are the same count once in a tenant's list. */
 export function plainWord(id: string): string {
-  let word = id.replace(EDGES, '').toLowerCase()
-  while (word.length > 1 && PAIRS.get(word.charAt(0)) === word.at(-1)) word = word.slice(1, -1).replace(EDGES, '')
+  let word = comparable(id)
+  for (let inside = insideOf(word); inside !== null; inside = insideOf(word)) word = inside
   return word
 }

@@ -23,7 +23,7 @@ export interface KeyedSource {
 export type FindSource = (
   writeKey: string,
   /** Called before the database is queried for a key that this process has not accepted before; may throw. */
-  beforeUnknown?: () => void,
+  beforeUnknown?: () => Promise<void>,
 ) => Promise<KeyedSource | null>
 
 export function createSourceLookup(database: Database, invalidation: Invalidation, clock: Clock): FindSource {
@@ -38,7 +38,7 @@ export function createSourceLookup(database: Database, invalidation: Invalidatio
 
   return async (writeKey, beforeUnknown) => {
     const hash = tokenHash(writeKey).toString('hex')
-    if (!accepted.has(hash)) beforeUnknown?.()
+    if (!accepted.has(hash)) await beforeUnknown?.()
     const found = await byHash(hash)
     if (!found || (found.expiresAt && found.expiresAt <= clock())) {
       accepted.delete(hash)

@@ -43,7 +43,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   segment_silent_changes: { key: ['segment_id', 'day'] },
   domains: { key: ['domain_id'] },
   api_keys: { key: ['key_id'], without: ['key_hash'] },
-  oauth_grants: { key: ['grant_id'] },
+  oauth_grants: { key: ['grant_id'], without: ['family_hash'] },
   webhook_subscriptions: {
     key: ['subscription_id'],
     without: ['url_sealed', 'headers_sealed', 'secret_sealed', 'previous_secret_sealed'],

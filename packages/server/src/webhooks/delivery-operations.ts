@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { idInPath, operation } from '../operations/declare.ts'
+import { validationError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { requiredBound, timestampBound } from '../platform/http/query-parameters.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
@@ -97,6 +98,8 @@ export const DELIVERY_OPERATIONS = [
     example: { from: '2026-01-01T00:00:00Z', only: 'failed' },
     errors: ['409 webhook_paused'],
     async run({ tenant, now }, { subscription_id: id, from, to = now, only = 'failed', after = null }) {
+      if (from > to)
+        throw validationError([{ path: 'from', message: 'must not be after `to`, which is now unless you send it' }])
       const { subscription_id } = await readSubscription(tenant, id)
       return { subscription_id, ...(await resendRange(tenant, subscription_id, { from, to, only, after }, now)) }
     },

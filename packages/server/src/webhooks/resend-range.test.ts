@@ -78,6 +78,16 @@ describe('a range of deliveries is sent again', () => {
     await arrived(bench.receiver, path, 2)
   })
 
+  test.each([
+    ['which was sent', { from: JANUARY.to, to: JANUARY.from }],
+    ['which is now', { from: '2999-01-01' }],
+  ])('and a start after its end, %s, is refused with the name of the field', async (_, range) => {
+    await oneOfEachState()
+    const { status, body } = await resend({ ...range, only: 'all' })
+    expect([status, body.error?.code, body.error?.details?.[0]?.path]).toEqual([400, 'validation_error', 'from'])
+    expect((await resend({ from: DAY, to: DAY, only: 'all' })).body.resent).toBe(3)
+  })
+
   test('and only of its subscription and its tenant', async () => {
     await oneOfEachState()
     const other = await bench.subscribe(tenant, { url: bench.receiver.url('/other') })

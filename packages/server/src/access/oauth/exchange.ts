@@ -6,7 +6,7 @@ import { type Clock, DAY_MS, HOUR_MS } from '../../platform/time.ts'
 import { endGrantByItself } from './grants.ts'
 import { isMcpResource } from './metadata.ts'
 import { OAuthError } from './oauth-error.ts'
-import { isVerifierOf, newToken, type TokenKind } from './token-texts.ts'
+import { familyOf, isVerifierOf, newFamily, newRefreshToken, newToken, type TokenKind } from './token-texts.ts'
 
 const ACCESS_MS = HOUR_MS
 /** An application that is unused for this long has to be connected again. */
@@ -16,6 +16,8 @@ const REFRESH_MS = 30 * DAY_MS
  * application may refresh at once. Later, or once the application has used what it got, it counts as stolen.
  */
 const REPEAT_MS = 10_000
+
+type Database = Stores['database']
 
 export interface ExchangeDependencies {
   stores: Stores
@@ -53,7 +55,10 @@ export async function exchange(
   const now = clock()
   const outcome = await stores.database.transaction().execute(async (database): Promise<Outcome> => {
     const row = await lockToken(database, sent, [kind])
-    if (row === null) return refused(kind)
+    if (row === null) {
+      if (kind === 'refresh') await endGrantOfFamily(stores, database, sent, now)
+      return refused(kind)
+    }
     const tx = openTenant({ ...stores, database }, row.tenant_id)
     if (kind === 'code') return exchangeCode(tx, row, of, now)
     return exchangeRefreshToken(tx, row, of, now)
@@ -80,7 +85,10 @@ async function exchangeCode(tx: Tenant, row: Row, of: Parameter, now: Date): Pro
   const isProven = isVerifierOf(of('code_verifier'), row.code_challenge ?? '')
   if (!isUsable(row, of, now) || !isSameUri || !isProven) return refused('code')
   await endOlderGrants(tx, row, now)
-  return issue(tx, row, now)
+  const family = newFamily()
+  const ofGrant = tx.db.updateTable('oauth_grants').set({ family_hash: tokenHash(family) })
+  await ofGrant.where('grant_id', '=', row.grant_id).execute()
+  return issue(tx, row, family, now)
 }
 
 async function exchangeRefreshToken(tx: Tenant, row: Row, of: Parameter, now: Date): Promise<Outcome> {
@@ -97,7 +105,39 @@ async function exchangeRefreshToken(tx: Tenant, row: Row, of: Parameter, now: Da
     return { refusal: new OAuthError('invalid_scope', `The person has not allowed ${beyond}. Connect again.`) }
   }
   await endOtherChains(tx, row, now)
-  return issue(tx, row, now)
+  return issue(tx, row, familyOf(of('refresh_token')) ?? newFamily(), now)
+}
+
+/**
+ * Ends the grant of a refresh token that is unknown although its family is: of a grant, only the newest tokens are kept, so
+ * it was used long ago, or somebody else has used another one very often. Without a token that is still valid, the grant has
+ * expired by itself.
+ */
+async function endGrantOfFamily(stores: Stores, database: Database, text: string, now: Date): Promise<void> {
+  const family = familyOf(text)
+  if (family === null) return
+  const grant = await database
+    .selectFrom('oauth_grants')
+    .select(['tenant_id', 'grant_id'])
+    .where('family_hash', '=', tokenHash(family))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('oauth_tokens')
+          .whereRef('oauth_tokens.tenant_id', '=', 'oauth_grants.tenant_id')
+          .whereRef('oauth_tokens.grant_id', '=', 'oauth_grants.grant_id')
+          .where('expires_at', '>', now)
+          .select('token_id'),
+      ),
+    )
+    .forUpdate()
+    .executeTakeFirst()
+  if (!grant) return
+  await endGrantByItself(
+    openTenant({ ...stores, database }, grant.tenant_id),
+    grant.grant_id,
+    'refresh_token_reused',
+    now,
+  )
 }
 
 function isUsable(row: Row, of: Parameter, now: Date): boolean {
@@ -113,7 +153,7 @@ function refused(kind: 'code' | 'refresh'): Outcome {
  * A code or token with its grant; null if it is unknown. The grant is locked until the transaction ends, so that of two
  * exchanges, the second sees what the first has ended.
  */
-async function lockToken(database: Stores['database'], text: string, kinds: readonly TokenKind[]) {
+async function lockToken(database: Database, text: string, kinds: readonly TokenKind[]) {
   const found = database
     .selectFrom('oauth_tokens')
     .innerJoin('oauth_grants', (join) =>
@@ -154,9 +194,9 @@ async function endOtherChains(tx: Tenant, { grant_id, parent_id, exchange_id }: 
 }
 
 /** Marks what was exchanged as used, and creates an access token and a refresh token. */
-async function issue(tx: Tenant, row: Row, now: Date): Promise<Outcome> {
+async function issue(tx: Tenant, row: Row, family: string, now: Date): Promise<Outcome> {
   const access = newToken('access')
-  const refresh = newToken('refresh')
+  const refresh = newRefreshToken(family)
   const exchangeId = newId()
   const token = (kind: 'access' | 'refresh', text: string, livesMs: number) => ({
     token_id: newId(),

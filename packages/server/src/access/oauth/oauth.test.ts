@@ -70,6 +70,10 @@ const statusOf = async (access: string) => (await whoCalls(service, access)).sta
 /** The id of the grant behind an access token. */
 const grantOf = async (access: string): Promise<string> => (await whoCalls(service, access)).body.caller_id
 
+/** The codes and tokens of a grant that are kept. */
+const tokensOf = (grantId: string) =>
+  service.stores.database.selectFrom('oauth_tokens').select('token_id').where('grant_id', '=', grantId).execute()
+
 /** The audit entry of an action on a grant. */
 const auditOf = async (action: string, grantId: string) => {
   const { body } = await owner.call('GET', `/v1/audit-log?action=${action}&subject_id=${grantId}`)
@@ -423,8 +427,40 @@ describe('a refresh token', () => {
     for (let n = 0; n < 60; n++) body = (await app.refresh(body.refresh_token)).body
     expect(await statusOf(body.access_token)).toBe(200)
     const grantId = await grantOf(body.access_token)
-    const tokens = service.stores.database.selectFrom('oauth_tokens').select('token_id').where('grant_id', '=', grantId)
-    expect(await tokens.execute()).toHaveLength(100)
+    expect(await tokensOf(grantId)).toHaveLength(100)
+  })
+
+  test('that was deleted because a thief refreshed so often still ends the grant when its owner uses it', async () => {
+    const app = await connected(owner)
+    let { body } = await app.refresh()
+    const [ofOwner, grantId] = [body, await grantOf(body.access_token)] as const
+    body = (await app.refresh()).body
+    for (let n = 0; n < 60; n++) body = (await app.refresh(body.refresh_token)).body
+    expect(await statusOf(body.access_token)).toBe(200)
+    const returned = await app.refresh(ofOwner.refresh_token)
+    expect(await tokensOf(grantId)).toHaveLength(100)
+    expect([returned.status, returned.body.error]).toEqual([400, 'invalid_grant'])
+    expect(await statusOf(body.access_token)).toBe(401)
+    expect((await auditOf('connected_app.revoked', grantId)).details.reason).toBe('refresh_token_reused')
+  })
+
+  test('that is repeated so often that it is deleted ends the grant', async () => {
+    const app = await connected(owner)
+    const { body } = await app.refresh()
+    const grantId = await grantOf(body.access_token)
+    const statuses = new Set<number>()
+    for (let n = 0; n < 60; n++) statuses.add((await app.refresh()).status)
+    expect([...statuses]).toEqual([200, 400])
+    expect((await app.refresh(body.refresh_token)).body.error).toBe('invalid_grant')
+    expect((await auditOf('connected_app.revoked', grantId)).details.reason).toBe('refresh_token_reused')
+  })
+
+  test('that nobody has been given ends nothing, whatever it begins with', async () => {
+    const app = await connected(owner)
+    for (const text of ['cdsr_', `cdsr_${'A'.repeat(65)}`, app.refreshToken.slice(0, 30), `${app.refreshToken}A`]) {
+      expect((await app.refresh(text)).body.error).toBe('invalid_grant')
+      expect(await statusOf(app.access)).toBe(200)
+    }
   })
 
   test('lives for 30 days after its last use', async () => {

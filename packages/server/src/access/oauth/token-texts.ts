@@ -6,9 +6,27 @@ const PREFIXES = { code: 'cdsc_', access: 'cdsa_', refresh: 'cdsr_' } as const
 
 export type TokenKind = keyof typeof PREFIXES
 
-/** A new code or token. Only its SHA-256 is stored. */
-export function newToken(kind: TokenKind): string {
+/** A new code or access token. Only its SHA-256 is stored. */
+export function newToken(kind: 'code' | 'access'): string {
   return PREFIXES[kind] + randomBytes(BYTES).toString('base64url')
+}
+
+const FAMILY_BYTES = 16
+const REFRESH_TOKEN = new RegExp(`^${PREFIXES.refresh}([A-Za-z0-9_-]{22})[A-Za-z0-9_-]{43}$`)
+
+/** What all refresh tokens of a grant begin with. Only its SHA-256 is stored: nobody else knows it. */
+export function newFamily(): string {
+  return randomBytes(FAMILY_BYTES).toString('base64url')
+}
+
+/** A new refresh token of a family. */
+export function newRefreshToken(family: string): string {
+  return PREFIXES.refresh + family + randomBytes(BYTES).toString('base64url')
+}
+
+/** The family of a refresh token; null for any other text. */
+export function familyOf(text: string): string | null {
+  return REFRESH_TOKEN.exec(text)?.[1] ?? null
 }
 
 /** Whether a text has the form of an access token, so it cannot be an API key. */

@@ -111,3 +111,25 @@ test('registrations, wrong tokens, wrong write keys and unknown hooks each have 
     expect([what, statuses.map((status) => status === 429)]).toEqual([what, [...Array(PER_MINUTE).fill(false), true]])
   }
 })
+
+test("wrong write keys of another site's page refuse no valid key on a verified domain, even one that is new", async () => {
+  now = new Date(now.getTime() + 2 * MINUTE_MS)
+  const created = await tenant.call('POST', '/v1/sources', { name: 'Shop', type: 'browser' })
+  const from = (origin: string, writeKey: string, path = '/v1/t') =>
+    call(service, 'POST', path, {
+      headers: { origin, 'content-type': 'text/plain' },
+      body: JSON.stringify({ writeKey, event: 'x', anonymousId: 'a-visitor' }),
+    })
+  const wrong: number[] = []
+  for (let count = 0; count <= PER_MINUTE; count++) wrong.push((await from('https://evil.example', 'wrong')).status)
+  expect(wrong.at(-1)).toBe(429)
+  // Another site that nobody has verified shares the count, so that inventing one does not reset it.
+  expect((await from('https://b.evil.example', 'wrong')).status).toBe(429)
+  const shop = `https://${tenant.site}`
+  const sent = await from(shop, created.body.write_key)
+  expect([sent.status, sent.body.error]).toEqual([200, undefined])
+  // What that domain's own pages guess is limited too.
+  const guessed: number[] = []
+  for (let count = 0; count <= PER_MINUTE; count++) guessed.push((await from(shop, 'wrong')).status)
+  expect(guessed).toEqual([...Array(PER_MINUTE).fill(401), 429])
+})

@@ -79,7 +79,10 @@ describe('PostHog', () => {
   test('a person is identified by an id that is not a device; their devices are visitors, and a device alone identifies nobody', async () => {
     await posthog.insert(
       'persons',
-      { id: personId(1), properties: JSON.stringify({ email: 'ada@example.com', plan: 'pro', $os: 'Linux' }) },
+      {
+        id: personId(1),
+        properties: '{"email":"ada@example.com","plan":"pro","$os":"Linux","account":1234567890123456781}',
+      },
       { id: personId(2), properties: JSON.stringify({ email: 'nobody@example.com' }) },
     )
     await posthog.insert(
@@ -94,7 +97,7 @@ describe('PostHog', () => {
     await expect.poll(() => bench.countEvents('Visited'), { timeout: 120_000 }).toBe(1)
     expect(await bench.contacts()).toHaveLength(1)
     const contact = await bench.contactOf('ada@example.com')
-    expect(contact?.properties).toEqual({ email: 'ada@example.com', plan: 'pro' })
+    expect(contact?.properties).toEqual({ email: 'ada@example.com', plan: 'pro', account: '1234567890123456781' })
     const { events } = (await bench.tenant.call('GET', `/v1/contacts/events/${contact?.contact_id}`)).body
     expect(events.some(({ event }: { event: string }) => event === 'Visited')).toBe(true)
   })

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { posthog as format, personOfPostHog } from '../../event-formats/posthog.ts'
 import { validationError } from '../../platform/errors.ts'
+import { parseExactJson } from '../../platform/http/exact-numbers.ts'
 import { isObject } from '../../platform/is-object.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import { checkUrl, RefusedAddress } from '../../platform/outbound/urls.ts'
@@ -190,7 +191,7 @@ async function readPage(
 function jsonOf(value: unknown) {
   if (typeof value !== 'string') return fieldsOf(value)
   try {
-    return fieldsOf(JSON.parse(value))
+    return fieldsOf(parseExactJson(value))
   } catch {
     return {}
   }

@@ -47,15 +47,37 @@ export async function unknownTables(
   })
 }
 
-/** What ClickHouse lacks of these tables, such as `the table events`. */
+/** What ClickHouse lacks of these tables, such as `the table events` and `the column events.url`. */
 export async function missingTables(
   clickhouse: ClickHouse,
   tables: readonly TableDefinition[],
   cluster: string | null,
 ): Promise<string[]> {
-  const comments = await commentsOf(clickhouse)
-  const names = tables.flatMap((table) => [...new Set([table.name, storageTable(table, cluster)])])
-  return names.filter((name) => !comments.has(name)).map((name) => `the table ${name}`)
+  const rows = await clickhouse.query<{ name: string; definition: string }>(
+    'SELECT name, create_table_query AS definition FROM system.tables WHERE database = currentDatabase()',
+  )
+  const found = new Map(rows.map(({ name, definition }) => [name, definition]))
+  return tables.flatMap((table) =>
+    [...new Set([table.name, storageTable(table, cluster)])].flatMap((name) => {
+      const definition = found.get(name)
+      if (definition === undefined) return [`the table ${name}`]
+      return table.elements.flatMap((element) => {
+        const { kind, title, beginning } = beginningOf(element)
+        // Only the table with the rows has indexes and projections.
+        const isElsewhere = kind !== 'column' && name !== storageTable(table, cluster)
+        return isElsewhere || definition.includes(beginning) ? [] : [`the ${kind} ${name}.${title}`]
+      })
+    }),
+  )
+}
+
+/** What an element of a table is, and how ClickHouse's own definition of the table writes its beginning. */
+function beginningOf(element: string): { kind: string; title: string; beginning: string } {
+  const [first = '', second = ''] = element.split(' ')
+  if (first === 'INDEX' || first === 'PROJECTION') {
+    return { kind: first.toLowerCase(), title: second, beginning: `${first} ${second} ` }
+  }
+  return { kind: 'column', title: first, beginning: `\`${first}\` ` }
 }
 
 /** The comment of each table. */

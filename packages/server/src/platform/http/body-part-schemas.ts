@@ -7,10 +7,11 @@ import { Check } from 'typebox/value'
  * - `fails`: the part fails alone. Whoever handles it asks `flawsOf`.
  * - `left-out`: the value is left out of the part, with a warning.
  * - `replaced`: its characters are replaced, so that an id of many names nothing.
+ * - `rejects`: the whole request is rejected, although it is inside a part of another kind.
  *
  * A schema declares it as `x-unstorable`. Without a declaration, the whole request is rejected.
  */
-export type Fate = 'fails' | 'left-out' | 'replaced'
+export type Fate = 'fails' | 'left-out' | 'replaced' | 'rejects'
 
 /** A schema of a body, as far as its parts follow from it. */
 export interface Schema {

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { flawsOf, parseJsonBody, storableValue } from './body-parts.ts'
 
@@ -10,6 +11,17 @@ function parse(text: string, schema: object = FREE): { body: unknown; warnings: 
   const warnings: string[] = []
   const body = parseJsonBody(text, schema, (warning) => void warnings.push(warning))
   return { body, warnings }
+}
+
+/** A number's value: `digits` times ten to the `exponent`, without zeros at the end. */
+function decimal(text: string): { digits: bigint; exponent: number } {
+  const [mantissa = '', power = '0'] = text.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  let digits = BigInt(whole + fraction)
+  let exponent = Number(power) - fraction.length
+  if (digits === 0n) return { digits, exponent: 0 }
+  for (; digits % 10n === 0n; digits /= 10n) exponent++
+  return { digits, exponent }
 }
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
@@ -54,7 +66,7 @@ describe('a value that cannot be stored', () => {
       '{"a":"\\u0000","list":["x","\\ud800","y"],"deep":{"a\\u0000":1,"b":2},"__proto__":{"c":3},"kept":"\\u00e9"}'
     const { body, warnings } = parse(text, LEFT_OUT)
     expect(body).toEqual({ list: ['x', 'y'], deep: { b: 2 }, kept: 'é' })
-    const text1 = 'it contains a NUL character or a lone surrogate, which cannot be stored.'
+    const text1 = 'it contains a NUL character, a lone surrogate or bytes that are not UTF-8, which cannot be stored.'
     expect(warnings).toEqual([
       `a was left out: ${text1}`,
       `list[1] was left out: ${text1}`,
@@ -91,20 +103,60 @@ describe('a value that cannot be stored', () => {
 describe('a number', () => {
   const digits = '1'.repeat(400)
   test.each([
-    ['9007199254740991', 9007199254740991],
-    ['9007199254740992', '9007199254740992'],
-    ['-9007199254740993', '-9007199254740993'],
-    ['1234567890123456781', '1234567890123456781'],
-    [digits, digits],
-    // A fraction or an exponent: the nearest double, as always in JSON.
-    ['0.1000000000000000055511151231257827', 0.1],
-    ['12345678901234567890.5', Number('12345678901234567890.5')],
-    ['1e20', 1e20],
+    ['0.1', 0.1],
+    ['49.90', 49.9],
+    ['299060.17', 299060.17],
+    ['0.30000000000000004', 0.30000000000000004],
+    ['5000000000000000000e-19', 0.5],
+    ['1.0000000000000000000000', 1],
+    ['9007199254740992', 9007199254740992],
+    ['100000000000000000000', 100000000000000000000],
+    ['1000000000000000000000', 1e21],
+    ['-1e20', -1e20],
     ['1.5E300', 1.5e300],
-    ['1e-400', 0],
     ['5e-324', 5e-324],
-  ])('keeps its value: %#', (text, expected) => {
-    expect(parse(`{"a":{"b":[${text}]}}`).body).toEqual({ a: { b: [expected] } })
+    ['0e-400', 0],
+    ['0.00000000000000000000000', 0],
+  ])('that a double holds without a loss stays one: %s', (text, expected) => {
+    expect(parse(`{"a":{"b":[${text}]}}`)).toEqual({ body: { a: { b: [expected] } }, warnings: [] })
+  })
+
+  test.each([
+    '9007199254740993', '-9007199254740993', '1234567890123456781', '1152921504606846976', '9007199254740993.0',
+    '9007199254740991.5', '12345678901234567.5', '12345678901234567890.5', '0.1234567890123456789',
+    '0.1000000000000000055511151231257827', '1.00000000000000000001', '-5.00000000000000000000000002',
+    '123456789012345678e3', '1.234567890123456781e18', '2.234567890123456789E18', '1e-400', '-1E-0400', '1.23456789e-320',
+    `0.${'0'.repeat(400)}1`, digits,
+  ])('that would lose digits is kept as text, with a warning: %s', (text) => {
+    const { body, warnings } = parse(`{"pad":"${'x'.repeat(text.length % 16)}","a":{"b":[${text} ],"c":${text}}}`)
+    expect(body).toMatchObject({ a: { b: [text], c: text } })
+    expect(warnings).toEqual(['a.b[0]', 'a.c'].map((at) => `${at} was kept as text: as a number, it would lose digits.`))
+    // Wherever it is.
+    for (const before of ['', 'x', '1,'.repeat(17), '"e-400",', '"9999999999999999",']) {
+      for (let spaces = 0; spaces < 16; spaces++) {
+        const sent = before === 'x' ? `"x",${text}` : `${before}${text}`
+        const list = parse(`[${sent}${' '.repeat(spaces)},0]`).body as unknown[]
+        expect(list.at(-2)).toBe(text)
+      }
+    }
+  }) // biome-ignore format: a list
+
+  test('any number sent has the value that is kept', () => {
+    fc.assert(
+      fc.property(
+        fc.tuple(
+          fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }),
+          fc.option(fc.stringMatching(/^\d{1,25}$/)),
+          fc.option(fc.integer({ min: -400, max: 270 })),
+        ),
+        ([whole, fraction, exponent]) => {
+          const text = `${whole}${fraction === null ? '' : `.${fraction}`}${exponent === null ? '' : `e${exponent}`}`
+          const [kept] = parse(`[${text}]`).body as unknown[]
+          if (typeof kept === 'string') expect(kept).toBe(text)
+          else expect(decimal(String(kept))).toEqual(decimal(text))
+        },
+      ),
+    )
   })
 
   test.each(['1e400', '1E400', '-1e400', '1e999999999', '123456789e9999'])('%s is left out with a warning', (text) => {
@@ -116,12 +168,19 @@ describe('a number', () => {
     ])
   })
 
-  test('is a text with a warning, but an id without one', () => {
-    const { body, warnings } = parse('{"id":12345678901234567890,"x":12345678901234567890}', {
-      properties: { id: { 'x-digits': true } },
-    })
-    expect(body).toEqual({ id: '12345678901234567890', x: '12345678901234567890' })
+  test.each([
+    '12345678901234567890', '1.234567890123456781e18', '12345678901234567.1', '1e-400', '0.1234567890123456789',
+  ])('%s is a text with a warning, but an id without one', (text) => {
+    const { body, warnings } = parse(`{"id":${text},"x":${text}}`, { properties: { id: { 'x-digits': true } } })
+    expect(body).toEqual({ id: text, x: text })
     expect(warnings).toEqual(['x was kept as text: as a number, it would lose digits.'])
+  }) // biome-ignore format: a list
+
+  test('that would be written with an exponent is all its digits as an id', () => {
+    const digits = '1000000000000000000000'
+    const { body, warnings } = parse(`{"id":${digits},"x":${digits}}`, { properties: { id: { 'x-digits': true } } })
+    expect(body).toEqual({ id: digits, x: 1e21 })
+    expect(warnings).toEqual([])
   })
 
   test('stays a number where a text or a number is required, so that types are still strict', () => {

@@ -2,15 +2,18 @@ import type { TSchema } from 'typebox'
 import { shown } from '../characters.ts'
 import { type ErrorDetail, validationError } from '../errors.ts'
 import { acceptsTextAndNumber, type Fate, type Schema, schemaWithin, statedBy } from './body-part-schemas.ts'
-import { isStorableText, parseJson, withExactNumbers } from './json-body.ts'
+import { isSameNumber, withExactNumbers } from './exact-numbers.ts'
+import { isStorableText, parseJson } from './json-body.ts'
 
 /** Deeper than any legitimate body; the limit protects every recursive function. */
 const DEPTH_MAX = 32
 const WARNINGS_MAX = 20
 const FLAWS_MAX = 20
 const PATH_LENGTH_MAX = 200
+/** Smaller numbers have fewer digits as a double. */
+const NORMAL_MIN = 2 ** -1022
 
-const UNSTORABLE = 'contains a NUL character or a lone surrogate, which cannot be stored'
+const UNSTORABLE = 'contains a NUL character, a lone surrogate or bytes that are not UTF-8, which cannot be stored'
 const TOO_DEEP = `is nested deeper than ${DEPTH_MAX} levels`
 const RESERVED = 'is a reserved name'
 const TOO_LARGE = 'is a number that is too large to be stored'
@@ -37,8 +40,8 @@ export function withFlawsOf<Copy extends object>(part: object, copy: Copy): Copy
 /**
  * Parses a JSON body.
  * - Values that cannot be stored fail their part, see `Fate`.
- * - Whole numbers beyond 2^53 become texts of all their digits where the schema accepts both, with a warning. A field that
- *   must be a text or a number keeps the number, which the schema then checks.
+ * - Numbers that would lose digits as a double become texts of the digits sent where the schema accepts both, with a
+ *   warning. A field that must be a text or a number keeps the number, which the schema then checks.
  * - Numbers beyond a double, such as 1e400, are left out where any value is accepted, with a warning.
  * @param schema of the body. By default, it accepts any value.
  * @param warn gets at most 21 warnings.
@@ -46,10 +49,12 @@ export function withFlawsOf<Copy extends object>(part: object, copy: Copy): Copy
  */
 export function parseJsonBody(text: string, schema: TSchema = {}, warn: (text: string) => void = () => {}): unknown {
   const body = parseJson(text)
-  // JSON in UTF-8 can contain a NUL or a lone surrogate only as an escape, so most bodies need no check of their
-  // strings.
-  if (isFlawless(body, 0, text.includes('\\u'))) return body
-  const repaired = repair(body, withExactNumbers(body, text), schema, warn)
+  // JSON in UTF-8 can contain a NUL or a lone surrogate only as an escape, so most bodies need no check of their strings.
+  const look: Look = { withStrings: text.includes('\\u') || !text.isWellFormed(), hasZero: false }
+  const isWhole = isFlawless(body, 0, look)
+  const exact = withExactNumbers(body, text, look.hasZero || !isWhole)
+  if (isWhole && exact === body) return body
+  const repaired = repair(body, exact, schema, warn)
   if (isContainer(repaired)) texts.set(repaired, text)
   return repaired
 }
@@ -63,23 +68,37 @@ export function identityOf(body: unknown): string {
 
 /** Treats a value from elsewhere, such as a query, as `parseJsonBody` does. */
 export function storableValue(value: unknown, schema: TSchema, warn: (text: string) => void): unknown {
-  return isFlawless(value, 0, true) ? value : repair(value, value, schema, warn)
+  return isFlawless(value, 0, { withStrings: true, hasZero: false }) ? value : repair(value, value, schema, warn)
 }
 
-/** Whether nothing in a value needs a repair. */
-function isFlawless(value: unknown, depth: number, withStrings: boolean): boolean {
-  if (typeof value === 'string') return !withStrings || isStorableText(value)
+/** A look at all values of a body. */
+interface Look {
+  withStrings: boolean
+  /** Whether a number is 0, or so small that digits may be lost. */
+  hasZero: boolean
+}
+
+/** Whether nothing in a value needs a repair, but for digits that a number lost when it was parsed. */
+function isFlawless(value: unknown, depth: number, look: Look): boolean {
+  if (typeof value === 'string') return !look.withStrings || isStorableText(value)
+  if (typeof value === 'object') return value === null || (depth < DEPTH_MAX && areFlawless(value, depth + 1, look))
+  if (typeof value !== 'number') return true
+  if (value < NORMAL_MIN && value > -NORMAL_MIN) look.hasZero = true
   // A number that is too large for a double is infinite.
-  if (typeof value === 'number') return value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER
-  if (value === null || typeof value !== 'object') return true
-  if (depth >= DEPTH_MAX) return false
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) if (!isFlawless(value[i], depth + 1, withStrings)) return false
+  return value <= Number.MAX_VALUE && value >= -Number.MAX_VALUE
+}
+
+/** The same of a list's items or an object's fields. Every body passes here, so no function is called for a scalar. */
+function areFlawless(container: object, depth: number, look: Look): boolean {
+  if (Array.isArray(container)) {
+    for (let i = 0; i < container.length; i++) if (!isFlawless(container[i], depth, look)) return false
     return true
   }
-  for (const key in value) {
+  const { withStrings } = look
+  for (const key in container) {
     if (key === '__proto__' || (withStrings && !isStorableText(key))) return false
-    if (!isFlawless((value as Record<string, unknown>)[key], depth + 1, withStrings)) return false
+    const value = (container as Record<string, unknown>)[key]
+    if ((withStrings || typeof value !== 'string') && !isFlawless(value, depth, look)) return false
   }
   return true
 }
@@ -93,7 +112,7 @@ interface Place {
 
 /** A part of the body, or the whole. */
 interface Part {
-  fate: Fate | 'rejects'
+  fate: Fate
   place: Place | null
   flaws: ErrorDetail[]
 }
@@ -127,7 +146,9 @@ function repairValue(
   outer: Part,
 ): unknown {
   const fate = schema?.['x-unstorable']
-  if (fate === undefined) return repairWithin(run, value, exact, schema, place, outer)
+  // What must be an object and is none is invalid, whether it can be stored or not: its own part has nothing to keep.
+  const isMisplaced = fate === 'left-out' && schema?.type === 'object' && !isContainer(value)
+  if (fate === undefined || isMisplaced) return repairWithin(run, value, exact, schema, place, outer)
   const part: Part = { fate, place, flaws: [] }
   const repaired = repairWithin(run, value, exact, schema, place, part)
   if (part.flaws.length === 0) return repaired
@@ -209,7 +230,10 @@ function repairNumber(
 ): unknown {
   if (!acceptsTextAndNumber(schema)) return value
   if (typeof exact === 'string') {
-    if (!schema?.['x-digits']) warn(run, place, 'was kept as text: as a number, it would lose digits.')
+    const isId = schema?.['x-digits'] === true
+    // Only its digits would be written in another way.
+    if (!isId && isSameNumber(String(value), exact)) return value
+    if (!isId) warn(run, place, 'was kept as text: as a number, it would lose digits.')
     return exact
   }
   if (Number.isFinite(value)) return value

@@ -7,7 +7,13 @@ import { HOST, networkOf } from './networks.ts'
 import { createWindows, type Usage, type Windows } from './windows.ts'
 
 /** What a limit by address needs to know of a request. */
-export type Sender = Pick<FastifyRequest, 'ip' | 'method' | 'headers'>
+export interface Sender extends Pick<FastifyRequest, 'ip' | 'method' | 'headers'> {
+  /**
+   * The verified domain whose page has sent it. What such pages send counts apart, so that those of other sites cannot use
+   * it up. All that nobody has verified share one count, so that inventing one does not reset it.
+   */
+  verifiedHost?: string | null
+}
 
 /** A secret that a stranger may guess. Each kind has a limit of its own, so that guessing one refuses no other. */
 export type Guessable = 'API key' | 'write key' | 'hook token' | 'code or token'
@@ -200,7 +206,8 @@ function hostOf(ip: string): string {
  * The address of a sender, and whether a page of any site can have sent the request: these count apart, so that a page
  * cannot use up what the programs and the dashboard at its reader's address may do.
  */
-function placeOf({ ip, method, headers }: Sender): string {
+function placeOf({ ip, method, headers, verifiedHost = null }: Sender): string {
+  if (verifiedHost !== null) return `${hostOf(ip)} page ${digest(verifiedHost)}`
   // Browsers add an Origin to all that a page sends, except to a simple GET, which has neither of these two headers.
   const isSimple = headers['x-requested-by'] === undefined && headers.authorization === undefined
   const isFromPage = headers.origin !== undefined || (isSimple && (method === 'GET' || method === 'HEAD'))

@@ -6,7 +6,7 @@ import type { TSchema } from 'typebox'
 import { shown } from '../characters.ts'
 import { ServiceError } from '../errors.ts'
 import { parseJsonBody } from './body-parts.ts'
-import { parseExactJson } from './json-body.ts'
+import { parseExactJson } from './exact-numbers.ts'
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -16,30 +16,49 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 }
 /** More than this of a body that is too large is not read, even if its sender then misses the response. */
 const DISCARDED_BYTES_MAX = 32_000_000
+/** The bytes of U+FFFD in UTF-8, as Latin-1. */
+const REPLACEMENT_BYTES = '\xef\xbf\xbd'
 const ENCODINGS = 'gzip, br or deflate'
 
 /** A parser for JSON bodies of any content type, by the schema of the route. An absent body is undefined. */
 export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
-  const text = await readText(request, payload)
+  const bytes = await readBody(request, payload)
   const schema = request.routeOptions.schema?.body as TSchema | undefined
-  return text === '' ? undefined : parseJsonBody(text, schema, (warning) => void request.warnings.push(warning))
+  if (bytes.length === 0) return undefined
+  return parseJsonBytes(bytes, schema, (warning) => void request.warnings.push(warning))
 }
 
-/** The same for routes that check every value themselves. Whole numbers beyond 2^53 are texts. */
+/**
+ * Parses the bytes of a body as `parseJsonBody` does. Bytes that are not UTF-8 count as a lone surrogate in their string,
+ * so that only its part fails. @throws ServiceError 400 `invalid_json` if that is the whole body.
+ */
+export function parseJsonBytes(bytes: Buffer, schema?: TSchema, warn?: (text: string) => void): unknown {
+  if (isUtf8(bytes)) return parseJsonBody(bytes.toString('utf8'), schema, warn)
+  // Decoding makes such bytes the character U+FFFD, which may have been sent as well: that one is set apart.
+  const pieces = bytes.toString('latin1').split(REPLACEMENT_BYTES)
+  const decoded = pieces.map((piece) => Buffer.from(piece, 'latin1').toString('utf8').replaceAll('\ufffd', '\udcff'))
+  try {
+    return parseJsonBody(decoded.join('\ufffd'), schema, warn)
+  } catch (cause) {
+    throw notUtf8(cause)
+  }
+}
+
+/** The same for routes that check every value themselves. Numbers that would lose digits are texts. */
 export async function readUncheckedJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
-  const text = await readText(request, payload)
+  const text = textOf(await readBody(request, payload))
   return text === '' ? undefined : parseExactJson(text)
-}
-
-async function readText(request: FastifyRequest, payload: Readable): Promise<string> {
-  return textOf(await readBody(request, payload))
 }
 
 /** A body as text. @throws ServiceError 400 `invalid_json` */
 export function textOf(bytes: Buffer): string {
   // Decoding would replace invalid bytes and store a text that was never sent.
-  if (!isUtf8(bytes)) throw new ServiceError(400, 'invalid_json', 'The body is not valid UTF-8. Send JSON in UTF-8.')
+  if (!isUtf8(bytes)) throw notUtf8()
   return bytes.toString('utf8')
+}
+
+function notUtf8(cause?: unknown): ServiceError {
+  return new ServiceError(400, 'invalid_json', 'The body is not valid UTF-8. Send JSON in UTF-8.', { cause })
 }
 
 /**

@@ -22,7 +22,8 @@ const server = createServer({ key, cert: certificate }, (request, response) => {
     response.writeHead(200, { 'content-length': String(TEXT.length) }).write(TEXT.slice(0, 1_000), () => {
       response.destroy()
     })
-  } else if (request.url === '/ids') response.end('{"id":1234567890123456781,"price":0.1,"count":3}')
+  } else if (request.url === '/ids')
+    response.end('{"id":1234567890123456781,"ids":[1.234567890123456781e18,12345678901234567.1],"price":0.1,"count":3}')
   else response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"Nothing is here."}')
 })
 let directory: string
@@ -69,7 +70,8 @@ test('an error is read as JSON, and a redirect is not followed', async () => {
 
 test('an id beyond 2^53 keeps its digits, so that two records of a system do not become one', async () => {
   const { body } = await api.call({ method: 'GET', url: `${base}/ids`, headers: {} })
-  expect(body).toEqual({ id: '1234567890123456781', price: 0.1, count: 3 })
+  const ids = ['1.234567890123456781e18', '12345678901234567.1']
+  expect(body).toEqual({ id: '1234567890123456781', ids, price: 0.1, count: 3 })
 })
 
 test('a longer response, one that is cut off and one that is damaged fail, and leave nothing behind', async () => {

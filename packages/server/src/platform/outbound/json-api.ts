@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { Agent, request } from 'undici'
-import { parseExactJson } from '../http/json-body.ts'
+import { parseExactJson } from '../http/exact-numbers.ts'
 import { OutboundError } from './client.ts'
 import { DOWNLOAD_MS_MAX, type Download, download } from './download.ts'
 import { checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
@@ -26,7 +26,7 @@ export interface JsonResponse {
   status: number
   /** By name in lower case; the first value of each. */
   headers: Record<string, string>
-  /** The JSON, with whole numbers beyond 2^53 as texts; undefined if the response was not JSON. */
+  /** The JSON, with numbers that would lose digits as texts; undefined if the response was not JSON. */
   body: unknown
 }
 

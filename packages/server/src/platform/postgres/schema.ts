@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
+import { PARTS, type Part, partsOf, type SchemaObject } from './parts.ts'
 
 /** What a baseline's statements create, so that a database can be compared with it. Nothing of it is listed by hand. */
 export interface Schema {
@@ -9,13 +10,8 @@ export interface Schema {
   objects: readonly SchemaObject[]
 }
 
-export interface SchemaObject {
-  kind: 'table' | 'sequence' | 'function' | 'trigger'
-  /** With its schema, if the statement names one: `contacts`, `pgboss.job`. */
-  name: string
-}
-
-const CREATED = /^\s*CREATE (?:UNLOGGED )?(TABLE|SEQUENCE|FUNCTION|TRIGGER) ((?:\w+\.)?\w+)/gm
+const CREATED =
+  /^\s*CREATE (?:UNLOGGED )?(TABLE|SEQUENCE|FUNCTION|TRIGGER|EXTENSION)(?: IF NOT EXISTS)? ((?:\w+\.)?\w+)/gm
 
 export function objectsOf(statements: string): SchemaObject[] {
   return [...statements.matchAll(CREATED)].map(([, kind = '', name = '']) => ({
@@ -31,10 +27,12 @@ export function schemaOf(statements: string): Schema {
   return { statements, fingerprint, objects }
 }
 
-/** Creates everything, and records by which statements. @param db a transaction. */
-export async function createSchema(db: Kysely<unknown>, { statements, fingerprint }: Schema): Promise<void> {
-  await sql.raw(statements).execute(db)
-  await sql`INSERT INTO schema_fingerprint (fingerprint) VALUES (${fingerprint})`.execute(db)
+/** Creates everything, and records by which statements, and what came of them. @param db a transaction. */
+export async function createSchema(db: Kysely<unknown>, schema: Schema): Promise<void> {
+  await sql.raw(schema.statements).execute(db)
+  const { rows } = await sql.raw<Part>(PARTS).execute(db)
+  const parts = JSON.stringify(partsOf(schema, rows))
+  await sql`INSERT INTO schema_fingerprint (fingerprint, parts) VALUES (${schema.fingerprint}, ${parts})`.execute(db)
 }
 
 /**
@@ -52,22 +50,4 @@ export async function ownerOfTables<Tables>(
   if (!rows.some(({ name }) => name === 'schema_fingerprint')) return 'unknown'
   const { rows: recorded } = await sql<{ fingerprint: string }>`SELECT fingerprint FROM schema_fingerprint`.execute(db)
   return recorded[0]?.fingerprint === schema.fingerprint ? 'known' : 'unknown'
-}
-
-/** What a database lacks of these, such as `the table contacts`. The query takes a millisecond. */
-export async function missingObjects(
-  query: (text: string, values: unknown[]) => Promise<{ rows: { kind: string; name: string }[] }>,
-  objects: readonly SchemaObject[],
-): Promise<string[]> {
-  const { rows } = await query(
-    `SELECT kind, name FROM unnest($1::text[], $2::text[]) AS wanted (kind, name)
-     WHERE NOT CASE kind
-       -- Null for a name that two functions share, too; no two of ours do.
-       WHEN 'function' THEN to_regproc(name) IS NOT NULL
-       WHEN 'trigger' THEN EXISTS (SELECT FROM pg_trigger WHERE tgname = name AND pg_table_is_visible(tgrelid))
-       ELSE to_regclass(name) IS NOT NULL
-     END`,
-    [objects.map(({ kind }) => kind), objects.map(({ name }) => name)],
-  )
-  return rows.map(({ kind, name }) => `the ${kind} ${name}`)
 }

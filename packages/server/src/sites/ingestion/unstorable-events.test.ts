@@ -9,12 +9,12 @@ beforeAll(async () => {
 })
 
 /** Sends a text of JSON, because JSON.stringify cannot write every number. */
-async function send(text: string, headers: Record<string, string> = {}) {
+async function send(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {
   tenant = await createTestTenant(service)
-  return again(text, headers)
+  return again(body, headers)
 }
-const again = (text: string, headers: Record<string, string> = {}) =>
-  call(service, 'POST', '/v1/events', { headers: { authorization: `Bearer ${tenant.key}`, ...headers }, body: text })
+const again = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+  call(service, 'POST', '/v1/events', { headers: { authorization: `Bearer ${tenant.key}`, ...headers }, body })
 const events = async () => (await tenant.call('GET', '/v1/events?sort_dir=asc&limit=100')).body.events
 const names = async () => (await events()).map(({ event }: { event: string }) => event)
 
@@ -28,7 +28,7 @@ test('a lone surrogate fails its event, and its neighbor is recorded', async () 
     { index: 0, status: 'accepted' },
     { index: 1, status: 'failed', error: { code: 'validation_error' } },
   ])
-  expect(body.results[1].error.message).toMatch(/^data\.x: contains a NUL character or a lone surrogate/)
+  expect(body.results[1].error.message).toMatch(/^data\.x: contains a NUL character, a lone surrogate/)
   expect(await names()).toEqual(['good'])
 })
 
@@ -57,6 +57,25 @@ test.each([
   expect((await names()).toSorted()).toEqual(['first', 'last'])
 })
 
+test.each([
+  ['half an emoji', [0xed, 0xa0, 0xbd]],
+  ['a byte of Latin-1', [0xfc]],
+  ['a character that is cut', [0xe2, 0x82]],
+])('%s as raw bytes fails its event, and its neighbors are recorded as they are', async (_name, bytes) => {
+  const [before, after] = [
+    '{"events":[{"event":"first","visitor_id":"v","data":{"x":"é \ufffd"}},{"event":"bad","visitor_id":"v","data":{"x":"a',
+    '"}},{"event":"last","visitor_id":"v"}]}',
+  ]
+  const sent = new Uint8Array(Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]))
+  const { status, body } = await send(sent)
+  expect([status, body.failed]).toEqual([200, 1])
+  expect(body.results[1].error.message).toMatch(/^data\.x: contains .* bytes that are not UTF-8/)
+  expect((await events()).map(({ event, data }: { event: string; data: object }) => [event, data])).toEqual([
+    ['first', { x: 'é \ufffd' }],
+    ['last', {}],
+  ])
+})
+
 test('numbers in data keep their digits as text, and those that are too large are left out, with warnings', async () => {
   const { status, body } = await send(
     '{"events":[{"event":"e","visitor_id":"v","data":{"id":1234567890123456789,"huge":1e400,"price":0.1,"tiny":1e-400}},{"event":"f","visitor_id":"v","context":{"analytics_user_id":1234567890123456789}}]}',
@@ -65,11 +84,12 @@ test('numbers in data keep their digits as text, and those that are too large ar
   expect(body.warnings).toEqual([
     'events[0].data.id was kept as text: as a number, it would lose digits.',
     'events[0].data.huge was left out: it is a number that is too large to be stored.',
+    'events[0].data.tiny was kept as text: as a number, it would lose digits.',
     'events[1].context.analytics_user_id was kept as text: as a number, it would lose digits.',
   ])
   const recorded = await events()
   expect(recorded).toMatchObject([{ event: 'e' }, { event: 'f', analytics_user_id: '1234567890123456789' }])
-  expect(recorded[0].data).toEqual({ id: '1234567890123456789', price: 0.1, tiny: 0 })
+  expect(recorded[0].data).toEqual({ id: '1234567890123456789', price: 0.1, tiny: '1e-400' })
 })
 
 test('neighboring numbers in data stay two values', async () => {

@@ -49,13 +49,18 @@ export function missingWriteKey(): ServiceError {
 
 /** Finds the source of a write key. @throws ServiceError 401 `invalid_write_key`, 429 `rate_limited`. */
 export async function sourceOfKey(
-  { findSource, rateLimiter }: CredentialDependencies,
+  { findSource, findTenantOfHost, rateLimiter }: CredentialDependencies,
   key: string,
-  sender: Sender,
+  { ip, method, headers }: Pick<Sender, 'ip' | 'method' | 'headers'>,
 ): Promise<KeyedSource> {
-  const source = await findSource(key, () => rateLimiter.checkInvalid('write key', sender))
+  const host = sendingHost(headers)
+  const senderOf = async (): Promise<Sender> => {
+    const isVerified = host !== null && (await findTenantOfHost(host)) !== null
+    return { ip, method, headers, verifiedHost: isVerified ? host : null }
+  }
+  const source = await findSource(key, async () => rateLimiter.checkInvalid('write key', await senderOf()))
   if (source !== null) return source
-  rateLimiter.countInvalid('write key', sender)
+  rateLimiter.countInvalid('write key', await senderOf())
   const message = 'The write key is not valid. It may be mistyped or replaced, or its source was deleted.'
   throw new ServiceError(401, 'invalid_write_key', message)
 }

@@ -2,7 +2,7 @@ import { parseCompanyDomain } from '../../companies/domain.ts'
 import type { CompanyOfGroup } from '../../companies/write.ts'
 import type { Properties, PropertyChanges } from '../../contacts/properties.ts'
 import { underPropertyNames } from '../../contacts/property-names.ts'
-import { flattenTraits, usableTraits } from '../../contacts/traits.ts'
+import { flattenPersonTraits, flattenTraits, usableTraits } from '../../contacts/traits.ts'
 import { parseEmail } from '../../platform/email.ts'
 import type { Call } from '../ingestion/call.ts'
 import { type Fields, fieldsOf, textOf } from './fields.ts'
@@ -26,9 +26,11 @@ export function personOf(
   warnings: string[],
 ): Pick<Call, 'userId' | 'visitorId' | 'email' | 'properties'> {
   const sent = { ...fieldsOf(fieldsOf(call.context).traits), ...traits }
-  const { email: sentEmail, ...others } = toProperties(sent, PROPERTY_OF_TRAIT)
+  const { email: sentEmail, ...others } = toProperties(flattenPersonTraits(sent), PROPERTY_OF_TRAIT)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
-  if (email === null && textOf(sentEmail).trim() !== '') warnings.push('traits.email is not a valid email address.')
+  const isBlank = typeof sentEmail === 'string' && sentEmail.trim() === ''
+  if (email === null && !isBlank && (sentEmail ?? null) !== null)
+    warnings.push('traits.email is not a valid email address.')
   const properties = usable(others, warnings)
   return {
     userId: idOf(call.userId),
@@ -42,7 +44,11 @@ export function personOf(
 export function groupOf(call: Fields, warnings: string[]): CompanyOfGroup | null {
   const id = idOf(call.groupId)
   if (id === null) return null
-  const { domain: _domain, name, ...others } = toProperties(fieldsOf(call.traits), PROPERTY_OF_GROUP_TRAIT)
+  const {
+    domain: _domain,
+    name,
+    ...others
+  } = toProperties(flattenTraits(fieldsOf(call.traits)), PROPERTY_OF_GROUP_TRAIT)
   const properties = Object.entries(usable(others, warnings)).filter(([, value]) => value !== null)
   return {
     externalId: id,
@@ -67,9 +73,8 @@ export function idOf(value: unknown): string | null {
   return text.trim() === '' ? null : text
 }
 
-function toProperties(traits: Fields, names: Readonly<Record<string, string>>): Record<string, unknown> {
-  const flat = Object.entries(flattenTraits(traits)).map(([key, value]) => [names[key] ?? key, value] as const)
-  return underPropertyNames(Object.fromEntries(flat))
+function toProperties(flat: Fields, names: Readonly<Record<string, string>>): Record<string, unknown> {
+  return underPropertyNames(Object.fromEntries(Object.entries(flat).map(([key, value]) => [names[key] ?? key, value])))
 }
 
 function usable(traits: Record<string, unknown>, warnings: string[]): PropertyChanges {

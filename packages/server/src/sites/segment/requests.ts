@@ -16,7 +16,10 @@ const SHARED = {
 
 const LEFT_OUT = { 'x-unstorable': 'left-out' }
 const ID = { 'x-digits': true }
-/** A call with a value that cannot be stored fails, but for traits and context, which are left out one by one. */
+/**
+ * A call with a value that cannot be stored fails, but for traits, context and fields that are not read, such as
+ * `integrations`: of these, such values are left out one by one.
+ */
 const ONE_CALL = {
   'x-unstorable': 'fails',
   'x-parts': {
@@ -26,9 +29,18 @@ const ONE_CALL = {
       groupId: ID,
       previousId: ID,
       messageId: ID,
-      traits: LEFT_OUT,
-      context: LEFT_OUT,
+      ...{
+        type: {},
+        event: {},
+        name: {},
+        category: {},
+        properties: {},
+        timestamp: {},
+        originalTimestamp: {},
+        sentAt: {},
+      },
     },
+    additionalProperties: LEFT_OUT,
   },
 } as const
 
@@ -42,7 +54,10 @@ export const CallBody = Type.Object(
       Type.Unknown({ description: 'Any text. The call is recorded once, however often its source sends it.' }),
     ),
     timestamp: Type.Optional(
-      Type.Unknown({ description: 'When it happened; ISO 8601 with an offset. It is preferred to originalTimestamp.' }),
+      Type.Unknown({
+        description:
+          'When it happened: ISO 8601, in UTC if it has no offset, or seconds or milliseconds since 1970. It is preferred to originalTimestamp.',
+      }),
     ),
     context: Type.Optional(Type.Unknown({ description: 'Page, locale, time zone, screen, user agent and traits.' })),
   },

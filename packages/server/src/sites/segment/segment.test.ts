@@ -193,6 +193,21 @@ describe('a call', () => {
     expect([isAbout(times.own, -5), isAbout(times.both, -10), isAbout(times.original, -15)]).toEqual([true, true, true])
   })
 
+  test.each([
+    ['2020-01-01T00:00:00', '2020-01-01T00:00:00.000Z'],
+    ['2020-01-01 10:30:00.5', '2020-01-01T10:30:00.500Z'],
+    [1_577_836_800_000, '2020-01-01T00:00:00.000Z'],
+    ['1577836800000', '2020-01-01T00:00:00.000Z'],
+    [1_577_836_800, '2020-01-01T00:00:00.000Z'],
+    [1_577_836_800.25, '2020-01-01T00:00:00.250Z'],
+  ])('of history keeps a time without an offset, or since 1970: %j', async (timestamp, expected) => {
+    for (const sent of [{ timestamp }, { timestamp, originalTimestamp: new Date().toISOString() }]) {
+      const { body } = await send('/v1/track', { userId: 'u1', event: `e${Object.keys(sent).length}`, ...sent })
+      expect(body).not.toHaveProperty('warnings')
+    }
+    expect(await timesOf()).toEqual({ e1: expected, e2: expected })
+  })
+
   test('whose timestamp is invalid gets its originalTimestamp, else the time of receipt, and a warning', async () => {
     const originalTimestamp = '2025-03-01T10:00:00.000Z'
     const calls = [
@@ -203,9 +218,9 @@ describe('a call', () => {
     const sent = []
     for (const each of calls) sent.push((await send('/v1/track', { userId: 'u1', ...each })).body.warnings)
     expect(sent).toEqual([
-      ['timestamp was replaced by originalTimestamp: it must be ISO 8601 with an offset.'],
-      ['timestamp was replaced by the time of receipt: it must be ISO 8601 with an offset.'],
-      ['timestamp was replaced by the time of receipt: it must be ISO 8601 with an offset.'],
+      ['timestamp was replaced by originalTimestamp: it must be ISO 8601.'],
+      ['timestamp was replaced by the time of receipt: it must be ISO 8601.'],
+      ['timestamp was replaced by the time of receipt: it must be ISO 8601.'],
     ])
     const times = await timesOf()
     expect(times.original).toBe(originalTimestamp)
@@ -279,6 +294,24 @@ describe('people', () => {
     expect((await contactOf('ada@example.com')).properties).toMatchObject({ firstname: 'Ada', city: 'Rome' })
     await send('/v1/identify', { userId: 'u1', traits: { email: 'ada@example.com', firstName: 'Eve' } })
     expect((await contactOf('ada@example.com')).properties.firstname).toBe('Eve')
+  })
+
+  test.each([
+    '{"a":1}', 'true', 'false', '5', '["a@example.com"]', '[]', '"nope"', '{"address":"a@example.com"}',
+  ])('with %s as their email are told that it is none, and keep their other traits', async (email) => {
+    for (const name of ['email', 'Email']) {
+      const traits = `{"${name}":${email},"plan":"pro"}`
+      const { body } = await send('/v1/identify', `{"userId":"u-${name}","traits":${traits}}`)
+      expect(body.warnings).toEqual(['traits.email is not a valid email address.'])
+      const known = await tenant.call('POST', '/v1/identify', { user_id: `u-${name}` })
+      const { contact } = (await tenant.call('GET', `/v1/contacts/${known.body.contact_id}`)).body
+      expect(contact.properties).toEqual({ plan: 'pro' })
+    }
+  }) // biome-ignore format: a list
+
+  test.each(['null', '""', '" "'])('with %s as their email have none, without a warning', async (email) => {
+    const { body } = await send('/v1/identify', `{"userId":"u","traits":{"email":${email},"plan":"pro"}}`)
+    expect(body.warnings).toBeUndefined()
   })
 
   test('that alias joins have the events of both ids', async () => {

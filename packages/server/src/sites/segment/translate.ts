@@ -138,23 +138,34 @@ function urlOrTitle(text: string): string | undefined {
  * sender's clock at the time of the call. An invalid time must not lose the call.
  */
 function timeOf(sent: Fields, sending: Sending, warnings: string[]): Pick<CallEvent, 'timestamp' | 'clockCorrection'> {
-  const explicit = textOf(sent.timestamp)
-  const original = textOf(sent.originalTimestamp)
-  if (isTime(explicit)) {
+  const explicit = timeIn(sent.timestamp)
+  const original = timeIn(sent.originalTimestamp)
+  if (explicit !== null) {
     return { timestamp: explicit, clockCorrection: sending.isBrowser ? correctionOf(sent, sending) : 0 }
   }
-  const isOriginalTime = isTime(original)
-  const replacement = isOriginalTime ? 'originalTimestamp' : 'the time of receipt'
-  if (explicit !== '' || (original !== '' && !isOriginalTime)) {
-    warnings.push(`timestamp was replaced by ${replacement}: it must be ISO 8601 with an offset.`)
+  const replacement = original === null ? 'the time of receipt' : 'originalTimestamp'
+  if (textOf(sent.timestamp) !== '' || (textOf(sent.originalTimestamp) !== '' && original === null)) {
+    warnings.push(`timestamp was replaced by ${replacement}: it must be ISO 8601.`)
   }
-  return isOriginalTime
-    ? { timestamp: original, clockCorrection: correctionOf(sent, sending) }
-    : { timestamp: undefined, clockCorrection: 0 }
+  return original === null
+    ? { timestamp: undefined, clockCorrection: 0 }
+    : { timestamp: original, clockCorrection: correctionOf(sent, sending) }
 }
 
-function isTime(text: string): boolean {
-  return text !== '' && parseTimestamp(text) !== null
+/** Since 1970, in seconds or in milliseconds: both from 2001, and far from each other. */
+const SECONDS = /^\d{9,10}(\.\d{1,9})?$/
+const MILLISECONDS = /^\d{12,13}$/
+
+/**
+ * A time as ISO 8601 with an offset. Programs that send history also write it without one, which is UTC, or as a number since
+ * 1970: taken for invalid, it would have happened today.
+ */
+function timeIn(value: unknown): string | null {
+  const text = textOf(value)
+  if (SECONDS.test(text)) return new Date(Math.round(Number(text) * 1000)).toISOString()
+  if (MILLISECONDS.test(text)) return new Date(Number(text)).toISOString()
+  const isWhole = text !== '' && parseTimestamp(text) !== null
+  return isWhole ? text : parseTimestamp(`${text}Z`) === null ? null : `${text}Z`
 }
 
 /**

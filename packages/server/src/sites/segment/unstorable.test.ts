@@ -80,6 +80,30 @@ describe('numeric ids beyond 2^53', () => {
     ])
   })
 
+  test.each([
+    ['1.234567890123456781e18', '1.234567890123456789e18'],
+    ['12345678901234567.1', '12345678901234567.9'],
+    ['0.1234567890123456781', '0.1234567890123456789'],
+    ['1e-400', '2e-400'],
+  ])('or have an exponent or a fraction, are the digits that were sent, as every id: %s', async (one, other) => {
+    for (const id of [one, other]) {
+      const { body } = await send(
+        '/v1/batch',
+        `{"batch":[
+          {"type":"track","anonymousId":${id},"event":"seen","messageId":${id}},
+          {"type":"identify","userId":${id},"traits":{"of":"${id}"}},
+          {"type":"group","userId":${id},"groupId":${id}}]}`,
+      )
+      expect(body).toEqual(SUCCESS)
+    }
+    expect(await contacts()).toHaveLength(2)
+    for (const id of [one, other]) expect((await contactOf(id)).properties).toMatchObject({ of: id })
+    const seen = (await events()).map((each: { visitor_id: string }) => each.visitor_id)
+    expect(seen.toSorted()).toEqual([one, other])
+    const { companies } = (await tenant.call('GET', '/v1/companies')).body
+    expect(companies.map((company: { external_id: string }) => company.external_id).toSorted()).toEqual([one, other])
+  })
+
   test('that are too long are an error of the call, and a fraction is its shortest form', async () => {
     const long = await send('/v1/track', `{"userId":${'1'.repeat(400)},"event":"e"}`)
     expect([long.status, long.body.error.message]).toEqual([400, expect.stringMatching(/userId/)])
@@ -196,6 +220,18 @@ describe('a value that cannot be stored', () => {
       { event: 'f', url: 'https://a.example/' },
     ])
     expect((await contactOf('u')).properties).toMatchObject({ plan: 'pro' })
+  })
+
+  test('in a field that is not read is left out, of a call and of a batch', async () => {
+    const unread = '"integrations":{"All":true,"x":"\\u0000"},"channel":"\\ud800","_metadata":{"__proto__":1}'
+    const expected = ['integrations.x', 'channel', '_metadata.__proto__']
+    const single = await send('/v1/track', `{"userId":"u","event":"e",${unread}}`)
+    expect([single.status, single.body.warnings.map((text: string) => text.split(' ')[0])]).toEqual([200, expected])
+    const batch = await send('/v1/batch', `{"batch":[{"type":"track","userId":"u","event":"f",${unread}}]}`)
+    expect(batch.body.warnings.map((text: string) => text.split(' ')[0])).toEqual(
+      expected.map((name) => `batch[0].${name}`),
+    )
+    expect((await events()).map(({ event }: { event: string }) => event)).toEqual(['e', 'f'])
   })
 
   test('in a call with a context shared by its batch still fails it', async () => {

@@ -52,7 +52,7 @@ export async function identifyVisitor(
   { identify: sent, user_hash: hash, external_contact_id: sentContactId }: TrackBody,
 ): Promise<string[]> {
   const warnings: string[] = []
-  const externalContactId = unlessNobody('external_contact_id', sentContactId ?? null, dependencies.ignored, warnings)
+  const externalContactId = contactIdOf(sentContactId, dependencies.ignored, warnings)
   const keys = await dependencies.findIdentificationKeys(tenant.id)
   const parsed = sent === undefined ? null : parseIdentification(sent, dependencies.ignored)
   if (parsed && !('problem' in parsed)) {
@@ -132,11 +132,26 @@ function parseIdentification(
   return { userId, email, signable, properties, warnings }
 }
 
-/** The user id; null if there is none, or it names nobody. A number is the text of its digits: see parseJsonBody. */
+/** The user id; null if there is none, or it names nobody. */
 function userIdOf(sent: unknown, ignoredIds: IgnoredIds, warnings: string[]): unknown {
-  const id = typeof sent === 'number' || typeof sent === 'boolean' ? String(sent) : (sent ?? '')
+  const id = idOf(sent) ?? ''
   if (id === '') return null
   return typeof id === 'string' ? unlessNobody('identify.external_user_id', id, ignoredIds, warnings) : id
+}
+
+/** The external contact id; null if there is none, or it cannot be used. */
+function contactIdOf(sent: unknown, ignoredIds: IgnoredIds, warnings: string[]): string | null {
+  const id = idOf(sent)
+  if (id === undefined) return null
+  if (typeof id === 'string' && id !== '' && !hasMoreCharacters(id, ID_LENGTH_MAX))
+    return unlessNobody('external_contact_id', id, ignoredIds, warnings)
+  warnings.push(`external_contact_id was ignored: it must be a string of 1 to ${ID_LENGTH_MAX} characters.`)
+  return null
+}
+
+/** A number is the text of its digits: see parseJsonBody. */
+function idOf(sent: unknown): unknown {
+  return typeof sent === 'number' || typeof sent === 'boolean' ? String(sent) : sent
 }
 
 function spellingsOf(sent: string, email: string): string[] {

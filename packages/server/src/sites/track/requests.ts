@@ -1,11 +1,11 @@
-import Type, { type TSchema } from 'typebox'
+import Type from 'typebox'
 import { idInput } from '../../platform/http/inputs.ts'
 import { CONTENT_FIELDS, eventName } from '../ingestion/requests.ts'
 
-/** A field of which only what cannot be stored is left out, so that the event is kept. */
-function leftOut<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional({ ...schema, 'x-unstorable': 'left-out' } as Schema)
-}
+/** Without a part that cannot be stored, the rest of the request still says what happened: the part is left out. */
+const LEFT_OUT = { 'x-unstorable': 'left-out' } as const
+/** Without its name, its id or its time, an event is not what was sent. */
+const REJECTS = { 'x-unstorable': 'rejects' } as const
 
 const Event = Type.Object(
   {
@@ -15,16 +15,15 @@ const Event = Type.Object(
           'A UUID chosen by the caller: an event is recorded once, however often its visitor sends it within 24 hours. It becomes the id of the event. An id that another event has, and a UUIDv7 whose time is more than 12 hours away, are replaced by a new one.',
         pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
         'x-expected': 'a UUID',
+        ...REJECTS,
       }),
     ),
-    event: eventName('page_view'),
-    timestamp: Type.Optional(Type.String({ description: 'When it happened; ISO 8601 with an offset.' })),
-    url: leftOut(CONTENT_FIELDS.url),
-    title: leftOut(CONTENT_FIELDS.title),
-    referrer: leftOut(CONTENT_FIELDS.referrer),
-    data: leftOut(CONTENT_FIELDS.data),
+    event: { ...eventName('page_view'), ...REJECTS },
+    timestamp: Type.Optional(Type.String({ description: 'When it happened; ISO 8601 with an offset.', ...REJECTS })),
+    ...CONTENT_FIELDS,
+    data: Type.Optional({ ...CONTENT_FIELDS.data, ...LEFT_OUT }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...LEFT_OUT },
 )
 
 /** Body of POST /track. */
@@ -32,7 +31,16 @@ export const TrackBody = Type.Object(
   {
     visitor_id: Type.Optional(idInput()),
     session_id: Type.Optional(idInput()),
-    external_contact_id: leftOut(idInput()),
+    // Validated later, like `identify`.
+    external_contact_id: Type.Optional(
+      Type.Unknown({
+        'x-null': 'absent',
+        'x-digits': true,
+        description:
+          "The visitor's contact, by its external user id or its contact_id: a string of 1 to 200 characters, or a number. One that cannot be used is ignored with a warning.",
+        examples: ['user-42'],
+      }),
+    ),
     // Validated later: an invalid identification must not reject the events.
     identify: Type.Optional(
       Type.Unknown({
@@ -47,16 +55,15 @@ export const TrackBody = Type.Object(
     user_hash: Type.Optional(
       Type.Unknown({
         'x-null': 'absent',
-        'x-unstorable': 'left-out',
         description:
           'Proves `identify`: the HMAC-SHA256 of external_user_id, else of the lower-case email, keyed with the identity secret, in hexadecimal. A hash that does not match is ignored with a warning.',
         examples: ['5e8f0c3f1d7f4f1a8c9b0e6d2a4c6b8e0f1a3c5d7e9b2d4f6a8c0e1b3d5f7a9c'],
       }),
     ),
     // What a tracker knows about the browser; unknown fields are ignored.
-    context: leftOut(Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object' })),
+    context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object', ...LEFT_OUT })),
     events: Type.Optional(
-      Type.Array(Event, { maxItems: 10, description: '1 to 10 events; optional if `identify` is sent.' }),
+      Type.Array(Event, { maxItems: 10, description: '1 to 10 events; optional if `identify` is sent.', ...REJECTS }),
     ),
     sent_at: Type.Optional(
       Type.String({ description: "The sender's clock when it sends, used to correct the timestamps." }),
@@ -64,6 +71,7 @@ export const TrackBody = Type.Object(
   },
   {
     additionalProperties: false,
+    ...LEFT_OUT,
     examples: [
       {
         visitor_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071',

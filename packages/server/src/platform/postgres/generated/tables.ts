@@ -746,6 +746,7 @@ export interface OauthGrants {
   client_id: string;
   client_name: string;
   created_at: Timestamp;
+  family_hash: Buffer | null;
   grant_id: string;
   last_used_at: Timestamp | null;
   redacts: Generated<boolean>;
@@ -827,6 +828,7 @@ export interface SavedViews {
 
 export interface SchemaFingerprint {
   fingerprint: string;
+  parts: Json;
   single: Generated<boolean>;
 }
 
