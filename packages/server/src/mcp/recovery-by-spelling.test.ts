@@ -132,7 +132,7 @@ describe('a personal value under another name', () => {
       metric: 'max',
       metric_field: 'ref',
     })
-    expect(buckets).toEqual([{}])
+    expect(buckets).toEqual([{ key: null }])
   })
 
   test.each([
