@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { uploaded } from '../../server/test/imports.ts'
+import { act, uploaded } from '../../server/test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
@@ -144,7 +144,9 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
   })
 
   test('a person sees how the file is read, chooses another way, and sees whom the import silences', async () => {
-    await tenant.contact('back@acme.example', { opted_out: true })
+    // Only the source that said an opt-out can take it back, such as an earlier file.
+    const earlier = await uploaded(tenant, 'email,opted_out\nback@acme.example,1\n')
+    await act(tenant, earlier, 'start', 'completed')
     const rows = [
       'Contacts of the fair;;;;;',
       '',
