@@ -4,7 +4,8 @@ import { type Role, rolesOf } from './consent-words.ts'
 /**
  * How a name speaks of consent: its value says that the person opted out or that mail bounces; that the person agreed; or
  * one of many things, such as Mailchimp's `status`. `blocked` and `bounces` are opt-outs only with a clear yes, `allowed`
- * and `deliverable` are no consent with a plain no too: `newsletter` is `no` or `weekly`. `other` is about calls or texts,
+ * and `deliverable` are no consent with a plain no too: `newsletter` is `no` or `weekly`, and `marketing_status` is
+ * `no_consent` or how far a lead is. `other` is about calls or texts,
  * and does not stop mail. `withdrawn` is a word that only values use.
  */
 export type Kind =
@@ -14,6 +15,7 @@ export type Kind =
   | 'blocked'
   | 'bounces'
   | 'allowed'
+  | 'marketing_status'
   | 'deliverable'
   | 'status'
   | 'tags'
@@ -38,7 +40,8 @@ const phrases = new Map<string, Phrase>()
 export function phraseOf(text: string): Phrase {
   const known = phrases.get(text)
   if (known !== undefined) return known
-  if (hasMoreCharacters(text, LENGTH_MAX)) return NOTHING
+  // "No. Emails" is how many there are.
+  if (hasMoreCharacters(text, LENGTH_MAX) || /^(?:no\.|nr|num|n[°º])[^\p{L}]/iu.test(text)) return NOTHING
   const phrase = judge(rolesOf(text), isPath(text))
   if (phrases.size >= PHRASES_KEPT_MAX) phrases.clear()
   phrases.set(text, phrase)
@@ -180,6 +183,8 @@ function agreementIn(roles: Roles): Found | null {
     return { kind: isAboutMail || has('opted_in') ? 'agreed' : 'allowed', head: agreed, isExact }
   }
   if (!isExact) return null
+  // The newsletter of May.
+  if (roles[0] === 'may' && roles[1] === 'newsletter') return { kind: 'allowed', head: 1, isExact }
   // What concerns calls or notifications alone is no consent: `push_enabled`.
   if (has('may', 'like', 'send') && (has('mail', 'mailing', 'newsletter', 'marketing') || isContacted(roles))) {
     const head = Math.max(find('may'), find('like'), find('send'))
@@ -187,8 +192,9 @@ function agreementIn(roles: Roles): Found | null {
   }
   const status = find('status')
   if (status === -1 || !areOnly(roles, 'mail', 'mailing', 'marketing', 'newsletter', 'gdpr')) return null
-  const isSubscribed = has('marketing') || (has('subscription') && has('mail', 'mailing', 'newsletter'))
-  return isSubscribed ? { kind: 'agreed', head: status, isExact } : null
+  if (has('subscription') && has('mail', 'mailing', 'newsletter')) return { kind: 'agreed', head: status, isExact }
+  // `Marketing Status` is also how far a lead is.
+  return has('marketing') ? { kind: 'marketing_status', head: status, isExact } : null
 }
 
 /** Whether "contact" is what one may do, rather than the name of the record. */

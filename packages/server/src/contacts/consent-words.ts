@@ -107,7 +107,7 @@ const WORDS: Readonly<Record<Role, string>> = {
     zpravodaj hírlevél bülten buletin рассылка рассылки рассылку розсилка розсилки メルマガ メールマガジン ニュースレター 电子报 電子報
     뉴스레터`,
   marketing: `
-    marketing communication communications bulk mass promotional promo commercial werbung werbemails werbemail werbepost
+    marketing marketingowa marketingowe marketingowej communication communications bulk mass promotional promo commercial werbung werbemails werbemail werbepost
     publicité publicités publicidad publicidade pubblicità reclame reklam reklame reklama reklamy mainonta markkinointi
     marknadsföring markedsføring реклама рекламы реклами 広告 广告 廣告 광고`,
   gdpr: 'gdpr dsgvo rgpd lgpd',
@@ -140,14 +140,14 @@ const WORDS: Readonly<Record<Role, string>> = {
   tags: 'tag tags label labels lists groups group segments segment etiketten étiquettes etiquetas etichette',
   other: `
     sms mms text texts texting fax faxes phone phones call calls calling phonecall phonecalls telephone telemarketing push
-    whatsapp telegram viber voice postal postalmail directmail tracking geotracking profiling anrufen anruf telefon teléfono
+    whatsapp telegram viber voice voicemail mobile rcs chat inapp letter letters catalog catalogue postal postalmail directmail tracking geotracking profiling anrufen anruf telefon teléfono
     téléphone telefoon appeler llamar bellen звонить 電話 电话 전화`,
   elsewhere: `
     enrichment cookie cookies analytics personalization personalisation recording autorenew autorenewal renewal arbitration
-    insurance training ads advertising retargeting sale sell selling trial beta payment payments cheque invoice card page
+    insurance training paperless loyalty sharing survey surveys ads advertising retargeting sale sell selling trial beta payment payments cheque invoice card page
     pages session sessions visit visits directory leaderboard`,
   thing: `
-    url uri link links href label title count counts rate ratio percent percentage pct template token hash key level language
+    url uri link links href label title count counts rate ratio percent percentage pct template token hash key level topic topics hours code groupid language
     locale version form button footer html copy policy landingpage endpoint webhook plan id ids noof`,
   detail: `
     at on date time timestamp ts type datetime datum fecha reason other cause source mode method updated changed since grund motif motivo 日 日時 날짜`,

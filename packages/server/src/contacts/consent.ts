@@ -79,7 +79,15 @@ function isReason(kind: Kind, text: string): boolean {
     case 'status':
       return isRefusal(text)
     case 'allowed':
-      return isRefusal(text) || isNo(text) || CROSS.test(text) || phraseOf(text).kind === 'withdrawn'
+    case 'marketing_status':
+      return (
+        isRefusal(text) ||
+        isNo(text) ||
+        CROSS.test(text) ||
+        phraseOf(text).kind === 'withdrawn' ||
+        // Pipedrive's, of who is not written to any more.
+        (kind === 'marketing_status' && plainText(text) === 'archived')
+      )
     case 'deliverable':
       return isRefusal(text) || isNo(text) || CROSS.test(text) || plainText(text) === 'invalid'
     case 'blocked':
@@ -165,8 +173,16 @@ function isNo(text: string): boolean {
 function isAgreement(text: string): boolean {
   const plain = plainText(text)
   if (TICK.test(text) || YES.has(plain) || AGREEMENTS.has(plain)) return true
-  if (AGREEMENT_SENTENCE.test(text) && !NEGATION.test(text)) return true
+  if (startsWithAgreement(text) && !NEGATION.test(text)) return true
+  if (NAMED_DATE.test(text) && !Number.isNaN(Date.parse(text))) return true
   return /^[0-9]/.test(plain) && !isZero(plain) && !NO_DATE.test(plain)
+}
+
+/** "Ja, erteilt am 3.4.2022", "Opted in via web form", "Yes - via website". */
+function startsWithAgreement(text: string): boolean {
+  if (AGREEMENT_SENTENCE.test(text)) return true
+  const starts = [/^\P{L}*\p{L}+/u, /^\P{L}*\p{L}+\P{L}+\p{L}+/u].map((start) => plainText(start.exec(text)?.[0] ?? ''))
+  return starts.some((start) => start.length > 1 && (YES.has(start) || AGREEMENTS.has(start)))
 }
 
 /** A yes, how often, or when it happened. */
@@ -204,29 +220,33 @@ const HARD = /^(?:hard|permanent)/i
 const BOUNCES = /bounce|invalid|undeliverable|cleaned/
 const OWN_CHOICES = /unsub|complain|spam|user|manual|optout|optedout/
 const YES = words(`
-  true t yes y on x checked wahr vrai verdadero verdadeiro vero waar ja oui si sí sim sand да tak ano áno evet igen kyllä так
+  true t yes y j o s on x checked wahr prawda истина істина doğru igaz tosi pravda adevărat vrai verdadero verdadeiro vero waar ja oui si sí sim sand да tak ano áno evet igen kyllä так
   はい 是 예 네`)
 const NO = words(`
-  false f no n off never unchecked falsch faux falso onwaar falsk falskt nein non nee nej nei não nao nie ne ei нет ні hayır nem
+  false f no n off never unchecked fałsz ложь yanlış nepravda usann fals falsch faux falso onwaar falsk falskt nein non nee nej nei não nao nie ne ei нет ні hayır nem
   nu yok hamis epätosi いいえ 否 不 아니오 아니요`)
-const UNSAID = words('none null nil undefined na')
+const UNSAID = words('none null nil undefined na nan blank empty')
 /** Such as Klaviyo's `NEVER_SUPPRESSED`. */
 const NOT_OPTED_OUT =
-  /^(?:not|never)(?:optedout|unsubscribed|(?:hard)?bounced|suppressed|(?:black|block)listed|complained)$/
+  /^(?:no|not|never)(?:opt(?:ed)?out|unsubscribed|(?:hard)?bounced?|suppressed|(?:black|block)listed|complain(?:ed|ts?))$/
 /** What systems store for a time that never came: the first day of .NET, and that of Unix. */
-const NO_DATE = /^(?:00010101|19700101)(?:t?0+z?)?$/
+const NO_DATE = /^(?:00010101|18991230|19000101|19700101)(?:t?0+z?)?$/
+const NAMED_DATE =
+  /^(?:(?:mon|tue|wed|thu|fri|sat|sun)|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? *\d/i
 const AGREEMENT_SENTENCE = /^(?:yes\W+)?i (?:agree|accept|consent)\b|^yes\W+i (?:want|would)\b/i
-const NEGATION = /\b(?:no|not|never|none|nothing|stop|opt|unsubscribed?)\b/i
+const NEGATION =
+  /(?<!\p{L})(?:no|not|never|none|nothing|stop|opt(?:ed)?[ -]?out|unsubscribed?|nicht|kein\p{L}*|pas|non|nunca|nie|ikke|inte|niet|geen|non|não)(?!\p{L})/iu
 const AGREEMENTS = words(`
   subscribed subscribe optedin optin singleoptin doubleoptin confirmedoptin confirmed confirm active explicit implicit
   express expressed implied agreed accepted accept consented granted given allow allowed send valid deliverable
-  delivered single double daily weekly monthly abonniert angemeldet erteilt zugestimmt bestätigt erlaubt abonné abonnée inscrit
+  delivered ok enabled doi signed obtained approved clean email liegtvor accordé accordée donné donnée otorgado otorgada aceptó
+  single double daily weekly monthly abonniert angemeldet erteilt zugestimmt bestätigt erlaubt abonné abonnée inscrit
   inscrite accepté acceptée suscrito suscrita aceptado inscrito inscrita aceito iscritto iscritta accettato ingeschreven
   aangemeld geaccepteerd prenumererar accepterat tilmeldt påmeldt samtykket zapisany wyrażona udělen подписан согласен
   підписаний 同意 已同意 已订阅 同意する 購読中 동의`)
 const REFUSALS = words(`
   unsub notsubscribed nonsubscribed nonsubscriber noconsent notoptedin suppressed usersuppressed cleaned bounced bounce
-  complained complaint spam spamcomplaint reportedasspam markedasspam junk nonmarketable undeliverable invalidemail`)
+  complained complaint spam spamcomplaint reportedasspam markedasspam nonmarketable undeliverable invalidemail`)
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/).map(plainText))

@@ -96,7 +96,10 @@ function losesDigits(token: string): boolean {
   if (Number.isNaN(value)) return false
   if (!Number.isFinite(value)) return !/e/i.test(token)
   const kept = String(value)
-  return kept !== token && (!isSameNumber(kept, token) || (kept.includes('e') && /^-?\d+$/.test(token)))
+  if (kept === token) return false
+  // Some programs write all the 17 digits of a double: 49.899999999999999 is 49.9.
+  if (/\./.test(token) && isSameNumber(value.toPrecision(17), token)) return false
+  return !isSameNumber(kept, token) || (kept.includes('e') && /^-?\d+$/.test(token))
 }
 
 /** A number as digits without zeros around them, times a power of ten. */
