@@ -8,9 +8,14 @@ export const BROTLI_BYTES_MAX = 6_300
 
 const SOURCE = fileURLToPath(new URL('./src/', import.meta.url))
 
-/** Bundles the script that pages include. @param collect where events go, as a URL relative to the script. */
-export function buildScript(collect: string): Promise<string> {
-  return bundle('script.ts', 'iife', { COLLECT: JSON.stringify(collect) })
+/**
+ * Bundles the script that pages include. @param collect where events go, as a URL relative to the script.
+ * @param name of its file, beside tracker.js: under another name, the script does not know where it came from.
+ */
+export function buildScript(collect: string, name = 'tracker.js'): Promise<string> {
+  const names = [...new Set(['tracker.js', name])].map((text) => text.replace(/[^\w-]/g, '\\$&'))
+  const SCRIPT = `/${names.map((text) => `\\/${text}([?#]|$)`).join('|')}/`
+  return bundle('script.ts', 'iife', { COLLECT: JSON.stringify(collect), SCRIPT })
 }
 
 /** Bundles the ES module for sites with their own bundler. */
@@ -84,6 +89,10 @@ export async function bundleForBrowser(
       hoist_funs: true,
       keep_fargs: false,
       booleans_as_integers: false,
+      // Longer, but brotli compresses statements and constants on the right better.
+      sequences: false,
+      join_vars: false,
+      lhs_constants: false,
     }
     const minified = await minify(code, {
       ecma: 2020,

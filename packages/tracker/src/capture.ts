@@ -2,15 +2,13 @@ import { DNT, EXTERNAL_CONTACT, readCookie } from './cookies.ts'
 import { timezone } from './fingerprint.ts'
 import { attempt, warn } from './guard.ts'
 import { newId } from './ids.ts'
-import { serialize } from './json.ts'
+import { BUDGET_MAX, quote, serialize } from './json.ts'
 import { options, type TrackedEvent } from './options.ts'
 import { readSession } from './store.ts'
 import { cut, redact } from './text.ts'
 import { currentVisitor, discard, enqueue } from './transport.ts'
 import { idOf, isPlain } from './values.ts'
 
-/** In bytes: what browsers send when a page unloads. */
-const IDENTIFICATION_BUDGET = 200_000
 export const SIGN_OUT = '. To sign out: service.reset()'
 
 let active = false
@@ -49,7 +47,7 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
   const check: unknown = window[beforeSend as never] ?? beforeSend
   // If the check throws or does not exist, the event is dropped.
   const approved = check ? attempt(() => (check as (event: TrackedEvent) => TrackedEvent)(captured)) : captured
-  if (isPlain(approved)) add('', serialize(approved) || serialize({ ...approved, data: { truncated: true } }))
+  if (isPlain(approved)) add('', serialize(approved))
 }
 
 /**
@@ -58,22 +56,22 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
  */
 export function identify(userId: unknown, traits: unknown, proof: unknown): void {
   if (isPlain(userId)) {
-    const first = userId
     proof ??= traits
-    traits = attempt(() => ({ ...first, ...(traits as object), userHash: undefined })) ?? first
+    traits = attempt(() => ({ ...(userId as object), ...(traits as object), userHash: undefined })) ?? userId
     userId = ''
   }
-  const claim = { external_user_id: idOf(userId, 'id'), traits: isPlain(traits) ? traits : undefined }
-  // The text between the braces goes into the request unchanged.
+  // A function is left out, which the console says.
+  const claim = { external_user_id: idOf(userId, 'id'), traits: !traits ? undefined : isPlain(traits) ? traits : warn }
   const user_hash = (proof as { userHash?: string } | null)?.userHash
-  const json = serialize({ identify: claim, user_hash }, IDENTIFICATION_BUDGET).slice(1, -1)
-  if (/^"identify":{("traits":{})?}/.test(json)) warn(`identify names nobody${SIGN_OUT}`)
+  // The text between the braces goes into the request unchanged. Traits have depth 0.
+  const json = serialize({ user_hash, identify: claim }, BUDGET_MAX, -2).slice(1, -1)
+  if (/"identify":{("traits":{})?}$/.test(json)) warn(`identify names nobody${SIGN_OUT}`)
   else add(json, '')
 }
 
 function add(identification: string, event: string): void {
-  const external_contact_id = idOf(readCookie(EXTERNAL_CONTACT), EXTERNAL_CONTACT)
-  const head = serialize({ external_contact_id, context: 0 }).slice(1, -2) + context + readSession()
+  const id = idOf(readCookie(EXTERNAL_CONTACT), EXTERNAL_CONTACT)
+  const head = `${id ? `"external_contact_id":${quote(id)},` : ''}"context":${context}${readSession()}`
   if (identification + event) enqueue([currentVisitor(), head, identification, event])
 }
 

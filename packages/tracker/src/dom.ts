@@ -4,16 +4,11 @@ const IGNORE = 'data-service-ignore'
 /** Enough for 200 characters after white space is collapsed. */
 const CHARACTERS_MAX = 1_000
 
-export function isElement(node: EventTarget | null | undefined): node is Element {
-  return (node as Node | null)?.nodeType === 1
-}
-
 /** Whether an element is under `data-service-ignore`, through shadow roots too. */
-export function isIgnored(element: Node): boolean {
+export function isIgnored(element: Node): boolean | undefined {
   for (let node: Node | null | undefined = element; node; node = node.parentNode ?? (node as ShadowRoot).host) {
-    if (isElement(node) && node.hasAttribute(IGNORE)) return true
+    if ((node as Partial<Element>).hasAttribute?.(IGNORE)) return true
   }
-  return false
 }
 
 /** Reads the attribute, not the property, because a form's fields hide properties: `<input name="id">` hides `form.id`. */
@@ -38,10 +33,9 @@ export function labelOf(element: Element): string | undefined {
 /** Not textContent, which includes ignored parts; not innerText, which causes a layout. */
 function textOf(node: Node): string {
   if (node.nodeType === 3) return (node as Text).data.slice(0, CHARACTERS_MAX)
-  if (isElement(node)) {
-    if (node.hasAttribute(IGNORE) || /^(script|style|textarea|select)$/.test(node.localName)) return ''
-    if (node.localName === 'img') return ` ${attribute(node, 'alt') ?? ''} `
-  }
+  const { localName } = node as Element
+  if ((node as Partial<Element>).hasAttribute?.(IGNORE) || /^(script|style|textarea|select)$/.test(localName)) return ''
+  if (localName === 'img') return ` ${attribute(node as Element, 'alt') ?? ''} `
   let text = ''
   const isSlot = node.nodeName === 'SLOT'
   for (const child of isSlot ? (node as HTMLSlotElement).assignedNodes({ flatten: true }) : node.childNodes) {

@@ -2,9 +2,7 @@
 export function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read()
-  } catch {
-    return undefined
-  }
+  } catch {}
 }
 
 /** Wraps a function of ours that the page calls. Errors are swallowed, because the tracker must never break the page. */
@@ -12,13 +10,16 @@ export function guard<Arguments extends unknown[]>(run: (...args: Arguments) => 
   return (...args) => void attempt(() => run(...args))
 }
 
-const TOLD_MAX = 50
+const LINE_MAX = 200
+const TOLD_MAX = 1_000
 const told = new Set<string>()
 
-/** Tells the site's developers in the console what to change, each thing once. @returns '' */
+/** Tells the site's developers in the console what to change, each thing once, until there were many others. @returns '' */
 export function warn(text: string): string {
-  const { size } = told
-  if (size < TOLD_MAX && told.add(text).size > size) console.warn(`service: ${text}`)
+  const line = `service: ${text}`.slice(0, LINE_MAX)
+  if (told.has(line)) return ''
+  if (told.add(line).size > TOLD_MAX) told.clear()
+  attempt(() => console.warn(line))
   return ''
 }
 
@@ -32,6 +33,6 @@ export function on<Heard extends Event>(
   for (const type of types.split(' ')) target.addEventListener(type, guarded as EventListener, true)
 }
 
-export function later(run: () => unknown, milliseconds: number): void {
-  setTimeout(guard(run), milliseconds)
+export function later(run: () => unknown, milliseconds: number): unknown {
+  return setTimeout(guard(run), milliseconds)
 }

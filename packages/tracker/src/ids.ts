@@ -2,7 +2,7 @@ import { attempt } from './guard.ts'
 
 /** A number in hexadecimal with this many digits. */
 export function hex(number: number, digits: number): string {
-  return `0000000${number.toString(16)}`.slice(-digits)
+  return number.toString(16).padStart(digits, '0')
 }
 
 /** A UUIDv7. The service deduplicates events by it, and later ids sort later. */
@@ -10,8 +10,8 @@ export function newId(): string {
   const random = new Uint8Array(36)
   attempt(() => crypto.getRandomValues(random))
   const time = hex(Date.now(), 12).replace(/.{8}/, '$&-')
-  return `${time}-7xxx-yxxx-xxxxxxxxxxxx`.replace(/[xy]/g, (mark, at: number) => {
-    const digit = ((Math.random() * 16) ^ (random[at] as number)) & 15
-    return hex(mark === 'x' ? digit : (digit & 3) | 8, 1)
-  })
+  // The other variants of a UUID, 9 to b, would add two random bits to 72.
+  return `${time}-7xxx-8xxx-xxxxxxxxxxxx`.replace(/x/g, (_mark, at: number) =>
+    hex(((Math.random() * 16) ^ (random[at] as number)) & 15, 1),
+  )
 }

@@ -1,5 +1,5 @@
 import { capture } from './capture.ts'
-import { attribute, describe, isElement, isIgnored, labelOf } from './dom.ts'
+import { attribute, describe, isIgnored, labelOf } from './dom.ts'
 import { guard, on } from './guard.ts'
 import { MEDIA_EVENTS } from './players.ts'
 import { redact } from './text.ts'
@@ -24,15 +24,15 @@ function listenWithin(target: EventTarget): void {
 }
 
 const onInner = guard((event: Event) => {
-  if (event.type === 'submit') onSubmit(event as SubmitEvent)
+  if (event.type === 'submit') onSubmit(event.target as Element, (event as SubmitEvent).submitter)
   else onMedia(event)
 })
 
 function onClick(event: MouseEvent): void {
   const path = event.composedPath()
   // Of the other mouse buttons, only the middle one matters: it opens a link.
-  const element = path.find(
-    (node) => isElement(node) && node.matches(event.button ? LINK : `${LINK},${BUTTON}`),
+  const element = path.find((node) =>
+    (node as Partial<Element>).matches?.(event.button ? LINK : `${LINK},${BUTTON}`),
   ) as Element
   // The browser simulates a click on a form's button if Enter is pressed in a text field.
   const { activeElement } = element.getRootNode() as Document
@@ -52,8 +52,7 @@ function urlOf(relative: string | null | undefined): URL {
   return new URL(relative ?? '', document.baseURI)
 }
 
-function onSubmit({ target, submitter }: SubmitEvent): void {
-  const form = target as Element
+function onSubmit(form: Element, submitter: Element | null): void {
   if (isIgnored(form)) return
   const own = (name: string) => (submitter && attribute(submitter, `form${name}`)) || attribute(form, name)
   const formId = attribute(form, 'id') || attribute(form, 'name')

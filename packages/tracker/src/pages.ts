@@ -10,10 +10,10 @@ const TITLE_MS = 100
 /** Polling interval for the URL in browsers without the Navigation API. */
 const POLL_MS = 300
 
-let url = ''
-let path = ''
-let query = ''
-let title = ''
+let url: string
+let path: string
+let query: string
+let title: string
 /** Visible time so far, and when the page last became visible. */
 let visibleMs = 0
 let visibleSince = 0
@@ -83,7 +83,7 @@ function view(waitMs: number, referrer?: string): void {
     new URL(url).searchParams.forEach((value, name) => {
       if (/^utm_/.test(name)) data[name] = cut(value)
     })
-    capture('page_view', data, { timestamp, url, title, ...(referrer ? { referrer } : {}) })
+    capture('page_view', data, { timestamp, url, title, referrer: referrer || undefined })
   }
   recordPending = record
   later(record, waitMs)

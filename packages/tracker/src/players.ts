@@ -61,8 +61,7 @@ function eachFrame(act: (frame: HTMLIFrameElement) => void): void {
 }
 
 function greet(frame: HTMLIFrameElement): void {
-  if (!players.has(frame))
-    ask(frame, isVimeo(frame.src) ? '{"method":"ping"}' : '{"event":"listening","id":1,"channel":"widget"}')
+  ask(frame, isVimeo(frame.src) ? '{"method":"ping"}' : '{"event":"listening","id":1,"channel":"widget"}')
 }
 
 /** Posts to players only: a message to another origin would log an error in the console. */
@@ -94,10 +93,10 @@ function onMessage({ origin, source, data: sent }: MessageEvent, report: Report)
         for (const name of MEDIA_EVENTS.split(' ')) ask(frame, `{"method":"addEventListener","value":"${name}"}`)
       }
     }
-    const details: Details = (typeof info === 'number' ? { playerState: info } : info) ?? data ?? {}
+    const details: Details = (info as Details) ?? data ?? {}
     playback.position = details.currentTime ?? details.seconds ?? playback.position
     playback.duration = details.duration ?? playback.duration
     playback.video_title = details.videoData?.title ?? playback.video_title
-    report(frame, details.playerState ?? event, playback)
+    report(frame, details.playerState ?? (typeof info === 'number' ? info : event), playback)
   })
 }

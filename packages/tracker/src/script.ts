@@ -1,20 +1,23 @@
-import { attempt, guard } from './guard.ts'
+import { attempt } from './guard.ts'
 import { configure, type Options } from './options.ts'
 import { installQueue } from './tracker.ts'
 
-/** The URL in the first line of a stack: this script's, unless another script evaluated it. */
-const OWN_URL = /^(?:Error\n)?.*?(http\S+?):\d+:\d+\)?\n/
+/** The first URL in a stack: this script's, unless another script evaluated it. */
+const OWN_URL = /http\S+?(?=:\d+:\d)/
+/** The URLs of the script by its names at the service; inserted when it is bundled. */
+declare const SCRIPT: RegExp
 // Entry point of the script tag. Its attributes are the options, and the global queue `service` has the commands.
-guard(() => {
+attempt(() => {
   const global = window as unknown as { service?: unknown[] & { optOut?: unknown } }
   if (global.service?.optOut) return
-  const { currentScript, scripts } = document
   // Modules, shadow roots and some loaders of scripts leave no current script.
-  const [, url = ''] = attempt(() => OWN_URL.exec(`${new Error().stack}`)) ?? []
-  const tag = [...scripts].find(({ src }) => src === url) ?? (currentScript as HTMLScriptElement | null)
+  const url = attempt(() => OWN_URL.exec(new Error().stack as string)?.[0])
+  const tag = attempt(
+    () => [...document.scripts].find(({ src }) => src === url) ?? (document.currentScript as HTMLScriptElement | null),
+  )
   configure(tag?.dataset as Options | undefined)
-  const queue = Array.isArray(global.service) ? global.service : []
-  global.service = queue
-  // Without a tag, code of the page's own host may be a bundle or an inline script.
-  installQueue(queue, tag?.src || (url.startsWith(`${location.origin}/`) ? '' : url))
-})()
+  if (!Array.isArray(global.service)) global.service = []
+  // Under another name, the code may be part of a bundle, whose host is not the service's.
+  const src = (tag?.src || url) as string
+  installQueue(global.service as unknown[], SCRIPT.test(src) ? src : '')
+})

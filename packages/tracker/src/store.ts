@@ -72,9 +72,12 @@ export function forget(): void {
 }
 
 function read(key: string): string {
-  return attempt(() => localStorage.getItem(key)) ?? ''
+  return attempt(() => localStorage[key]) ?? ''
 }
 
 function write(key: string, text: string): void {
-  attempt(() => (text ? localStorage.setItem(key, text) : localStorage.removeItem(key)))
+  attempt(() => {
+    if (text) localStorage[key] = text
+    else delete localStorage[key]
+  })
 }

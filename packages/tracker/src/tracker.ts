@@ -1,16 +1,16 @@
 import { capture, identify, isActive, readContext, SIGN_OUT, setActive } from './capture.ts'
 import { DNT, deleteCookie, EXTERNAL_CONTACT, LONGEST_SECONDS, readCookie, VISITOR, writeCookie } from './cookies.ts'
-import { attempt, guard, on, warn } from './guard.ts'
+import { attempt, on, warn } from './guard.ts'
 import { newId } from './ids.ts'
 import { watchInteractions } from './interactions.ts'
 import { configure, type Options, options } from './options.ts'
 import { leave, watchPages } from './pages.ts'
 import { noteReset, setSession } from './store.ts'
 import { cut } from './text.ts'
-import { flush, setScript } from './transport.ts'
-import { isPlain, textOf } from './values.ts'
+import { flush, saveVisitor, setScript } from './transport.ts'
+import { type Fields, isPlain, textOf } from './values.ts'
 import { watchVideos } from './videos.ts'
-import { decideNow, findVisitor, saveVisitor } from './visitor.ts'
+import { decideNow, findVisitor } from './visitor.ts'
 
 export type Command =
   | ['track', name: string, data?: Record<string, unknown>]
@@ -40,16 +40,22 @@ export interface Service {
 }
 
 const QUEUED_MAX = 100
+const NESTED_MAX = 3
+/** The commands that do not wait for the start: configure, consent and optOut. */
+const AT_ANY_TIME = /^[co]/
 
-const queued: (() => void)[] = []
+/** Commands for an active tracker, before its start. */
+const queued: unknown[] = []
 const watches = [watchPages, watchInteractions, watchVideos, () => on(window, 'online', flush)]
-let isDecided = false
+let isDecided: unknown
+/** How many commands are running: one within another if a getter, `beforeSend` or the console calls the tracker. */
+let nested = 0
 
 const methods: Record<string, (...args: never[]) => void> = {
   configure,
-  track: whenActive(track),
-  identify: whenActive(identify),
-  reset: whenActive(reset),
+  track,
+  identify,
+  reset,
   consent: (given: unknown) => {
     if (given) start()
     else stop()
@@ -63,28 +69,26 @@ const methods: Record<string, (...args: never[]) => void> = {
 /** Turns `queue` into a live command queue and runs the commands in it. */
 export function installQueue(queue: unknown[], scriptUrl: string): void {
   setScript(scriptUrl)
-  const pushed = queue.splice(0)
-  for (const name in methods) Object.assign(queue, { [name]: (...args: unknown[]) => run([name, ...args]) })
+  for (const name in methods) (queue as unknown as Fields)[name] = (...args: unknown[]) => run([name, ...args])
   // Defined, not assigned: an assignment would throw on a page that froze Array.prototype.
   Object.defineProperty(queue, 'push', { value: (...commands: unknown[]) => commands.forEach(run) })
   // Commands that need the tracker to be active are queued until it starts.
-  pushed.forEach(run)
+  queue.push(...queue.splice(0))
   if (options.consent !== 'required' && !isDecided) start()
 }
 
-const run = guard((command: unknown) => {
-  const [name, ...args] = command as [string, ...never[]]
-  const act = methods[name]
-  if (act) act(...args)
-  else warn(`${name} is no command${SIGN_OUT}`)
-})
-
-/** Queues commands before the start (consent, prerendering) and drops them after a stop. */
-function whenActive<Args extends unknown[]>(act: (...args: Args) => void): (...args: Args) => void {
-  return (...args) => {
-    if (isActive()) act(...args)
-    else if (!isDecided && queued.length < QUEUED_MAX) queued.push(() => act(...args))
-  }
+function run(command: unknown): void {
+  if (nested > NESTED_MAX) return
+  nested++
+  try {
+    const [name, ...args] = command as [string, ...never[]]
+    const act = methods[name]
+    if (!act) warn(`${name} is no command${SIGN_OUT}`)
+    else if (isActive() || AT_ANY_TIME.test(name)) act(...args)
+    // Queues commands before the start (consent, prerendering) and drops them after a stop.
+    else if (!isDecided && queued.length < QUEUED_MAX) queued.push(command)
+  } catch {}
+  nested--
 }
 
 function track(name: unknown, data: unknown): void {
@@ -97,6 +101,8 @@ function reset(): void {
   decideNow?.()
   leave()
   deleteCookie(EXTERNAL_CONTACT)
+  options.analyticsUserId = ''
+  readContext()
   setSession(newId())
   noteReset()
   saveVisitor(newId())
@@ -117,7 +123,8 @@ function start(): void {
   setActive(true)
   readContext()
   findVisitor()
-  for (const act of [...watches.splice(0), ...queued.splice(0)]) attempt(act)
+  watches.splice(0).forEach(attempt)
+  queued.splice(0).forEach(run)
 }
 
 /** Stops capturing and sending, and deletes everything about the visitor from the browser. */

@@ -1,4 +1,4 @@
-import { readVisitor } from './cookies.ts'
+import { LONGEST_SECONDS, readVisitor, VISITOR, writeCookie } from './cookies.ts'
 import { attempt, guard, later, warn } from './guard.ts'
 import { bytesOf } from './json.ts'
 import { options } from './options.ts'
@@ -17,7 +17,7 @@ const DOUBLINGS_MAX = 6
 let queue: Item[] = []
 /** The batch of the current request, which the browser cancels if the page unloads. */
 let inFlight: Item[] = []
-let isScheduled = false
+let timer: unknown
 let failures = 0
 /** 1 after a rejected batch: its events are sent one by one, so that only the invalid ones fail. */
 let eventsMax = EVENTS_MAX
@@ -42,8 +42,12 @@ export function collectUrl(): string {
   return attempt(() => new URL(collect || COLLECT, script || (collect && location.href)).href) ?? warn(NOT_FOUND)
 }
 
-/** Sets the visitor of the queued events that have none, which can then be sent, and of later ones. */
-export function setVisitor(id: string): void {
+/**
+ * Stores the visitor's id, which every visit renews, and sets it for later events and the queued ones that have none, which
+ * can then be sent.
+ */
+export function saveVisitor(id: string): void {
+  writeCookie(VISITOR, id, LONGEST_SECONDS)
   for (const item of queue) item[0] ||= id
   if (!visitor) queue = [...readStored(), ...queue]
   visitor = id
@@ -66,10 +70,9 @@ export function enqueue(item: Item): void {
 }
 
 function schedule(milliseconds: number): void {
-  if (isScheduled) return
-  isScheduled = true
-  later(() => {
-    isScheduled = false
+  if (timer) return
+  timer = later(() => {
+    timer = 0
     flush()
   }, milliseconds)
 }
@@ -78,13 +81,10 @@ function schedule(milliseconds: number): void {
 export function flush(): void {
   const url = collectUrl()
   if (inFlight[0] || !visitor || !queue[0] || !url) return
-  const batch = nextBatch()
-  if (!navigator.onLine) {
-    requeue(batch)
-    return
-  }
-  inFlight = batch
-  post(url, bodyOf(batch), handleResponse)
+  if (navigator.onLine) {
+    inFlight = nextBatch()
+    post(url, bodyOf(inFlight), handleResponse)
+  } else requeue([])
 }
 
 function handleResponse(status: number, response: string): void {
@@ -96,8 +96,8 @@ function handleResponse(status: number, response: string): void {
   // 403: the domain is not verified, so every batch of this page would fail.
   if (status === 403) discard()
   else if (status === 400 || status === 413) {
-    eventsMax = batch.length > 1 ? 1 : EVENTS_MAX
-    if (batch.length > 1) requeue(batch)
+    eventsMax = batch[1] ? 1 : EVENTS_MAX
+    if (batch[1]) requeue(batch)
     else unstore(batch)
   } else if (session) {
     failures = 0
@@ -131,16 +131,15 @@ export function flushLast(): void {
   while (visitor && queue[0]) {
     const batch = nextBatch()
     const body = bodyOf(batch)
-    const size = bytesOf(body)
+    lastBytes += bytesOf(body)
     const keepForLater = () => {
       failures++
       requeue(batch)
     }
-    if (!url || !navigator.onLine || lastBytes + size > LAST_BYTES_MAX || !postLast(url, body, keepForLater)) {
+    if (!url || !navigator.onLine || lastBytes > LAST_BYTES_MAX || !postLast(url, body, keepForLater)) {
       keepForLater()
       return
     }
-    lastBytes += size
     unstore(batch)
   }
 }

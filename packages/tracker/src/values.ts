@@ -1,10 +1,10 @@
-import { warn } from './guard.ts'
+import { attempt, warn } from './guard.ts'
 
 export type Fields = Record<string | number, unknown>
 
 /** Whether a value is an object with fields, not a list, a function, a promise or an object of the browser. */
 export function isPlain(value: unknown): value is Fields {
-  return {}.toString.call(value) === '[object Object]'
+  return attempt(() => ({}).toString.call(value)) === '[object Object]'
 }
 
 /** The text of a text or an exact number, '' if there is none; undefined for what cannot be an id, such as an object. */

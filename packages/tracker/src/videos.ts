@@ -1,5 +1,5 @@
 import { capture } from './capture.ts'
-import { attribute, describe, isIgnored } from './dom.ts'
+import { describe, isIgnored } from './dom.ts'
 import { type Playback, playerOf, type Report, watchPlayers } from './players.ts'
 import { cut, redact } from './text.ts'
 
@@ -35,7 +35,7 @@ function html5(video: HTMLVideoElement): Playback {
   return {
     provider: 'html5',
     video_url: redact(video.currentSrc),
-    video_title: attribute(video, 'title'),
+    video_title: video.title,
     duration: video.duration,
     position: video.currentTime,
   }

@@ -1,12 +1,12 @@
 import { capture, isActive } from './capture.ts'
-import { LONGEST_SECONDS, readVisitor, VISITOR, writeCookie } from './cookies.ts'
+import { readVisitor } from './cookies.ts'
 import { fingerprint } from './fingerprint.ts'
 import { guard, later } from './guard.ts'
 import { newId } from './ids.ts'
 import { options } from './options.ts'
 import { idIn, post } from './request.ts'
 import { wasReset } from './store.ts'
-import { collectUrl, setVisitor } from './transport.ts'
+import { collectUrl, saveVisitor } from './transport.ts'
 
 /** Uses the visitor known so far if the page unloads before the service has responded. */
 export let decideNow: ((response?: string) => void) | undefined
@@ -28,7 +28,7 @@ export function findVisitor(): void {
     if (!isActive()) return
     // Another tab may have set the cookie since.
     const current = readVisitor()
-    saveVisitor(current || (idIn(response, 'visitor_id') ?? fresh))
+    saveVisitor(current || idIn(response, 'visitor_id') || fresh)
     // With cookies blocked, every page looks like the first; only the service can tell.
     if (!current && !/"recovered":true/.test(response) && (response || readVisitor())) capture('first_visit', {})
   }
@@ -44,10 +44,4 @@ export function findVisitor(): void {
       post(new URL('recover-visitor', collectUrl()).href, body, (_status, response) => decideNow?.(response))
   })
   fingerprint().then(recover, decide)
-}
-
-/** Stores the visitor's id. Every visit renews the cookie. */
-export function saveVisitor(id: string): void {
-  writeCookie(VISITOR, id, LONGEST_SECONDS)
-  setVisitor(id)
 }

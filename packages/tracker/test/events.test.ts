@@ -131,12 +131,12 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('a site may serve the script itself: events go to the path beside it or to data-collect', async () => {
     const { url } = await site.host()
-    site.files['/own/app.js'] = [
+    site.files['/own/tracker.js'] = [
       'text/javascript',
       Buffer.from(await (await fetch(`${site.tracker}/tracker.js`)).arrayBuffer()),
     ]
     const tag = (more: string) =>
-      `<title>Own</title><link rel="icon" href="data:,"><script async src="/own/app.js" ${more}></script>`
+      `<title>Own</title><link rel="icon" href="data:,"><script async src="/own/tracker.js" ${more}></script>`
     site.pages[`${url}/beside`] = tag('data-fingerprint="off"')
     site.pages[`${url}/elsewhere`] = tag(`data-collect="${site.tracker}/track"`)
     const page = await site.tab()

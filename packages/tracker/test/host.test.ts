@@ -71,16 +71,63 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('a script of the page’s own host without a current script sends beside itself', async () => {
     const { url } = await site.host()
-    site.files['/own/app.js'] = [
+    site.files['/own/tracker.js'] = [
       'text/javascript',
       Buffer.from(await (await fetch(`${site.tracker}/tracker.js`)).arrayBuffer()),
     ]
     const page = await site.tab()
     site.pages[`${url}/page`] =
-      `<title>Own</title>${icon}${NO_CURRENT}<script async src="/own/app.js" data-fingerprint="off"></script>`
+      `<title>Own</title>${icon}${NO_CURRENT}<script async src="/own/tracker.js?v=2" data-fingerprint="off"></script>`
     const sent = page.waitForRequest(`${url}/own/track`)
     await page.goto(`${url}/page`)
     expect((await sent).postDataJSON().events[0].title).toBe('Own')
+  })
+
+  test.each([
+    ['after other code', (code: string) => `console.log(1);\n${code}`],
+    ['before other code', (code: string) => `${code}\nconsole.log(1)`],
+  ])('a bundle with the tracker %s sends nothing, wherever it is hosted, and says so', async (_name, bundle) => {
+    for (const start of ['', NO_CURRENT]) {
+      const { url } = await site.host()
+      const other = `http://cdn.${new URL(url).host}`
+      const code = await (await fetch(`${site.tracker}/tracker.js`)).text()
+      site.files['/app.js'] = ['text/javascript', Buffer.from(bundle(code))]
+      for (const host of [url, other]) {
+        const page = await site.tab()
+        const posted: string[] = []
+        page.on('request', (request) => request.method() === 'POST' && posted.push(request.url()))
+        const said = listen(page)
+        site.pages[`${url}/page`] =
+          `<!doctype html><meta charset="utf-8">${icon}${start}<script async src="${host}/app.js" data-fingerprint="off"></script>`
+        await page.goto(`${url}/page`)
+        await page.waitForFunction(() => 'optOut' in ((window as unknown as Partial<Global>).service ?? {}))
+        await page.evaluate(() => (window as unknown as Global).service.track?.('never'))
+        await expect.poll(() => said.filter((line) => line.includes('Set data-collect'))).toHaveLength(1)
+        await page.close({ runBeforeUnload: true })
+        expect(posted).toEqual([])
+      }
+    }
+  })
+
+  test('under the name that the service has for it, a proxied script sends beside itself', async () => {
+    const { url } = await site.host()
+    const { buildScript } = await import('../build.ts')
+    site.files['/own/stats.min.js'] = ['text/javascript', Buffer.from(await buildScript('in', 'stats.min.js'))]
+    const page = await site.tab()
+    site.pages[`${url}/page`] =
+      `<title>Own</title>${icon}<script async src="/own/stats.min.js" data-fingerprint="off"></script>`
+    const sent = page.waitForRequest(`${url}/own/in`)
+    await page.goto(`${url}/page`)
+    expect((await sent).postDataJSON().events[0].title).toBe('Own')
+  })
+
+  test('a getter of document.currentScript that throws does not stop the tracker', async () => {
+    const { url } = await site.host()
+    const throwing =
+      "<script>Object.defineProperty(document, 'currentScript', { get() { throw new Error('never seen') } })</script>"
+    const { own } = await goTo(url, `${throwing}<script async src="${site.tracker}/tracker.js"></script>`)
+    await site.arrived(url, 'page_view')
+    expect(own).toEqual([])
   })
 
   test.each([

@@ -207,6 +207,66 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect((await recorded(tenant)).signed_out?.visitor_id).not.toBe(bodyOf('signed_in').visitor_id)
   })
 
+  test.each([
+    ['the page set it without a path', '/shop/account/home', '', '/shop/account'],
+    ['it is set for the page alone', '/shop/account/home', '; Path=/shop/account/home', '/shop/account/home'],
+    ['it is set for a folder', '/shop/account/', '; Path=/shop/', '/shop/'],
+  ])('reset deletes the external contact id where %s', async (_name, path, attributes, cookiePath) => {
+    const { url } = await site.host()
+    const page = await site.open(url, { path })
+    const set = () =>
+      page.evaluate((cookie) => {
+        // biome-ignore lint/suspicious/noDocumentCookie: as a host application would
+        document.cookie = cookie
+      }, `service_external_contact_id=crm-1${attributes}`)
+    const stored = async () =>
+      (await page.context().cookies(url + path)).filter(({ name }) => name === 'service_external_contact_id')
+    await set()
+    expect((await stored()).map((cookie) => cookie.path)).toEqual([cookiePath])
+    await push(page, ['reset'], ['track', 'signed_out'])
+    await site.arrived(url, 'signed_out')
+    expect(await stored()).toEqual([])
+    // What the application sets from now on counts, even if it is the same person.
+    await set()
+    await push(page, ['track', 'signed_in'])
+    await site.arrived(url, 'signed_in')
+    await push(page, ['reset'], ['track', 'out_again'])
+    await site.arrived(url, 'out_again')
+    const idOf = (name: string) =>
+      site.requests(url).find(({ body }) => body.events.some(({ event }: { event: string }) => event === name))?.body
+        .external_contact_id
+    expect([idOf('signed_out'), idOf('signed_in'), idOf('out_again')]).toEqual([undefined, 'crm-1', undefined])
+  })
+
+  test('the next person is not linked to who signed out, where the server set the cookie without a path', async () => {
+    const { url, tenant } = await site.host()
+    await tenant.call('POST', '/v1/identify', { user_id: 'u1', email: 'gil@shop.example' })
+    site.headers['/account/login'] = { 'set-cookie': 'service_external_contact_id=u1' }
+    const page = await site.open(url, { path: '/account/login' })
+    await push(page, ['track', 'of_gil'])
+    await site.drained(url, page)
+    await push(page, ['reset'], ['track', 'of_nobody'])
+    await site.drained(url, page)
+    const events = await eventsOf(tenant, 'gil@shop.example')
+    expect(events).toContain('of_gil')
+    expect(events).not.toContain('of_nobody')
+  })
+
+  test('after a reset, events have no id that another analytics tool gave to the old person', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url, { tag: 'data-analytics-user-id="ph-old"' })
+    await push(page, ['track', 'before'])
+    await site.arrived(url, 'before')
+    await push(page, ['reset'], ['track', 'after'])
+    await site.arrived(url, 'after')
+    const contextOf = (name: string) =>
+      site.requests(url).find(({ body }) => body.events.some(({ event }: { event: string }) => event === name))?.body
+        .context
+    expect(contextOf('before').analytics_user_id).toBe('ph-old')
+    expect(contextOf('after')).not.toHaveProperty('analytics_user_id')
+    expect(contextOf('after').viewport).toBe(contextOf('before').viewport)
+  })
+
   test('in a browser that opted out, reset does nothing', async () => {
     const { url } = await site.host()
     const context = await site.browser.newContext()

@@ -53,6 +53,8 @@ export class Site {
   responseGate: Promise<unknown> | null = null
   pages: Record<string, string> = {}
   files: Record<string, [type: string, bytes: Buffer]> = {}
+  /** More headers of pages, by path. */
+  headers: Record<string, Record<string, string>> = {}
   #front!: Server
   #pages!: Server
 
@@ -159,7 +161,7 @@ export class Site {
       return
     }
     const html = this.pages[`${scheme}://${request.headers.host}${path}`] ?? '<title>Elsewhere</title>'
-    response.writeHead(200, { 'content-type': 'text/html' })
+    response.writeHead(200, { 'content-type': 'text/html', ...this.headers[path] })
     response.end(html)
   }
 

@@ -23,9 +23,9 @@ beforeEach(async () => {
   tenant = await createTestTenant(service)
 })
 
-async function recover(from: string, visitor_id?: string, fingerprint = HASH) {
+async function recover(from: string, visitor_id?: string, fingerprint = HASH, headers: Record<string, string> = {}) {
   const { status, body } = await call(service, 'POST', '/recover-visitor', {
-    headers: { origin: `https://${tenant.site}`, 'x-forwarded-for': from },
+    headers: { origin: `https://${tenant.site}`, 'x-forwarded-for': from, ...headers },
     body: JSON.stringify({ fingerprint, visitor_id }),
   })
   if (status !== 200) throw new Error(JSON.stringify(body))
@@ -158,6 +158,25 @@ describe('a fingerprint that two known visitors send', () => {
     await recover(HOME, 'v4', 'ef'.repeat(32))
     expect(await recover(HOME, 'v4', other)).toMatchObject({ visitor_id: 'v4', recovered: false })
     expect(await recover(HOME, 'w', other)).toMatchObject({ visitor_id: 'w', recovered: false })
+  })
+
+  test('recovers neither if the second is known by its cookie alone, as for events', async () => {
+    await recover(HOME, 'v1')
+    for (const visitor of ['v1', 'v2']) await see(visitor, HOME)
+    const cookie = 'service_session_id=s; service_visitor_id=v2'
+    expect(await recover(HOME, undefined, HASH, { cookie })).toMatchObject({ visitor_id: 'v2', recovered: false })
+    for (const visitor of ['w', undefined]) expect((await recover(HOME, visitor)).recovered).toBe(false)
+    expect(await recover(HOME, 'v1')).toMatchObject({ visitor_id: 'v1', recovered: false })
+  })
+
+  test('the id in the body comes before the cookie, unless it names nobody', async () => {
+    await see('v2', HOME)
+    const cookie = 'service_visitor_id=v2'
+    const [first, second] = ['cd'.repeat(32), 'ef'.repeat(32)]
+    expect((await recover(HOME, 'v1', first, { cookie })).visitor_id).toBe('v1')
+    expect((await recover(HOME, 'undefined', second, { cookie })).visitor_id).toBe('v2')
+    const junk = await recover(HOME, undefined, HASH, { cookie: 'service_visitor_id=null' })
+    expect(junk.visitor_id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
   test('recovers the only visitor of a device that lost its cookie, however often', async () => {

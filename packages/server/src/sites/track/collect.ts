@@ -5,12 +5,11 @@ import type { GroupCommit } from '../../journal/group-commit.ts'
 import { senderOf } from '../../journal/sent-ids.ts'
 import { validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import { type IgnoredIds, unlessNobody } from '../../platform/ids-of-nobody.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
 import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
 import type { TrackBody } from './requests.ts'
-import { proposedSession, SESSION_COOKIE, sessionOf, VISITOR_COOKIE, visitorOf } from './session.ts'
+import { firstNamed, namedVisitorOf, proposedSession, SESSION_COOKIE, sessionOf } from './session.ts'
 import { toRecords } from './to-records.ts'
 import { parseUserAgent } from './user-agent.ts'
 
@@ -56,10 +55,7 @@ export function createCollector(
     const tenant = openTenant(stores, tenantId)
     const ignored = await dependencies.findIgnoredIds(tenant)
     const warnings: string[] = []
-    const namedVisitor = firstNamed(ignored, warnings, [
-      ['visitor_id', sent.visitor_id],
-      [`the cookie ${VISITOR_COOKIE}`, visitorOf(cookies)],
-    ])
+    const namedVisitor = namedVisitorOf(sent.visitor_id, cookies, ignored, warnings)
     const namedSession = firstNamed(ignored, warnings, [
       ['session_id', sent.session_id],
       [`the cookie ${SESSION_COOKIE}`, sessionOf(cookies)],
@@ -91,17 +87,4 @@ export function createCollector(
     )
     return { accepted: events.length, visitorId, sessionId, warnings }
   }
-}
-
-/** The first id that is sent and names somebody; null if none does. */
-function firstNamed(
-  ignored: IgnoredIds,
-  warnings: string[],
-  ids: readonly (readonly [name: string, id: string | undefined])[],
-): string | null {
-  for (const [name, id] of ids) {
-    const named = unlessNobody(name, id ?? null, ignored, warnings)
-    if (named !== null) return named
-  }
-  return null
 }

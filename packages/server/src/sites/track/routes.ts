@@ -8,7 +8,6 @@ import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { readJsonBody } from '../../platform/http/read-body.ts'
 import { errorResponses, success } from '../../platform/http/responses.ts'
-import { unlessNobody } from '../../platform/ids-of-nobody.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
@@ -18,7 +17,7 @@ import type { IdentificationDependencies } from './identification.ts'
 import { isSecurePage, sendingHost } from './location.ts'
 import { allowPage, allowPreflight, type FindTenantOfHost, PAGE_ERRORS, tenantOfPage } from './page.ts'
 import { RecoverVisitorBody, TrackBody } from './requests.ts'
-import { sessionCookie } from './session.ts'
+import { namedVisitorOf, sessionCookie } from './session.ts'
 
 const BODY_BYTES_MAX = 256 * 1024
 
@@ -119,7 +118,7 @@ export async function collectorRoutes(
           operationId: 'recoverVisitor',
           summary: 'Find the visitor of a device that has lost its cookie',
           description:
-            'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. An unknown fingerprint is registered with the visitor_id sent, else with a new visitor. An identified visitor is recovered only from a network where it was seen within 30 days, and a fingerprint that two visitors share recovers neither: the response then has the visitor_id sent, else a new visitor.',
+            'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. An unknown fingerprint is registered with the visitor_id sent, else that of the cookie, else a new visitor. An identified visitor is recovered only from a network where it was seen within 30 days, and a fingerprint that two visitors share recovers neither: the response then has that of the request, else a new visitor.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/recover-visitor',
@@ -130,10 +129,11 @@ export async function collectorRoutes(
           },
         },
       },
-      async ({ body, siteTenantId, ip: address, warnings }) => {
+      async ({ body, headers, siteTenantId, ip: address, warnings }) => {
         const tenant = openTenant(stores, siteTenantId)
-        const { fingerprint, visitor_id: sentId = null } = body
-        const visitorId = unlessNobody('visitor_id', sentId, await dependencies.findIgnoredIds(tenant), warnings)
+        const { fingerprint, visitor_id: sentId } = body
+        const ignored = await dependencies.findIgnoredIds(tenant)
+        const visitorId = namedVisitorOf(sentId, headers.cookie, ignored, warnings)
         const result = await recoverVisitor(tenant, seenNetworks, { fingerprint, visitorId, address }, clock())
         return { status: 'success' as const, ...result }
       },

@@ -99,6 +99,9 @@ describe('the tracker script', () => {
     const chosen = await ask({}, '/stats/app.js')
     expect(chosen.body).toEqual((await ask()).body)
     expect(chosen.body.toString()).toContain('"../data/in"')
+    // The names under which the script trusts the host that it came from.
+    for (const name of ['/tracker.js', '/app.js'])
+      expect(chosen.body.toString()).toContain(name.replace(/[/.]/g, '\\$&'))
     const headers = { origin: `https://${tenant.site}` }
     const track = { headers, body: JSON.stringify({ events: [{ event: 'chosen' }] }) }
     expect((await call(service, 'POST', '/data/in', track)).body.accepted).toBe(1)

@@ -12,13 +12,15 @@ const scripts = new Map<string, Promise<Compressed>>()
 export function buildTrackerScript(scriptPath: string, collectPath: string): Promise<Compressed> {
   // Relative, so that a site that proxies both under its own path needs no option.
   const collect = relativePath(scriptPath, collectPath)
-  const script = scripts.get(collect) ?? buildAndCompress(collect)
-  scripts.set(collect, script)
+  const name = scriptPath.replace(/.*\//, '')
+  const key = `${collect} ${name}`
+  const script = scripts.get(key) ?? buildAndCompress(collect, name)
+  scripts.set(key, script)
   return script
 }
 
-async function buildAndCompress(collect: string): Promise<Compressed> {
-  return compress(await buildScript(collect), 'text/javascript; charset=utf-8')
+async function buildAndCompress(collect: string, name: string): Promise<Compressed> {
+  return compress(await buildScript(collect, name), 'text/javascript; charset=utf-8')
 }
 
 /** Sends the script, or 304 if the browser has it. */

@@ -1,5 +1,7 @@
+import { type IgnoredIds, unlessNobody } from '../../platform/ids-of-nobody.ts'
+
 export const SESSION_COOKIE = 'service_session_id'
-export const VISITOR_COOKIE = 'service_visitor_id'
+const VISITOR_COOKIE = 'service_visitor_id'
 /** A session ends after half an hour without an event. */
 const SESSION_SECONDS = 1_800
 /** The service itself sets UUIDs; pages may choose other ids of this form. */
@@ -18,8 +20,30 @@ export function proposedSession({ context }: { context?: Record<string, unknown>
   return typeof proposed === 'string' && USABLE.test(proposed) ? proposed : undefined
 }
 
-export function visitorOf(cookies: string | undefined): string | undefined {
-  return cookieOf(cookies, VISITOR_COOKIE)
+/** The visitor of a request: its body comes before the cookie. null if neither names one. */
+export function namedVisitorOf(
+  sentId: string | undefined,
+  cookies: string | undefined,
+  ignored: IgnoredIds,
+  warnings: string[],
+): string | null {
+  return firstNamed(ignored, warnings, [
+    ['visitor_id', sentId],
+    [`the cookie ${VISITOR_COOKIE}`, cookieOf(cookies, VISITOR_COOKIE)],
+  ])
+}
+
+/** The first id that is sent and names somebody; null if none does. */
+export function firstNamed(
+  ignored: IgnoredIds,
+  warnings: string[],
+  ids: readonly (readonly [name: string, id: string | undefined])[],
+): string | null {
+  for (const [name, id] of ids) {
+    const named = unlessNobody(name, id ?? null, ignored, warnings)
+    if (named !== null) return named
+  }
+  return null
 }
 
 /** Extends the session by another half hour. */
