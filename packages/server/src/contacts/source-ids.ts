@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 
 /**
- * Further ids by which a connected system knows a contact, besides the one that the source's record shows: a lead and a
- * contact with the same email, or duplicates. Each keeps leading to the contact.
+ * Further ids by which a source knows a contact, besides the one that the source's record shows: a lead and a contact with
+ * the same email, or duplicates. Each keeps leading to the contact, so that an opt-out in any of them reaches it.
  */
 
 /** A source's id. */
@@ -26,6 +26,23 @@ export async function contactsOfFurtherIds(
     .where('external_id', '=', sql<string>`any(${[...externalIds]}::text[])`)
     .execute()
   return new Map(rows.map(({ external_id, contact_id }) => [external_id, contact_id]))
+}
+
+/** Those of the contacts that have further ids at a source. */
+export async function contactsWithFurtherIds(
+  tenant: Tenant,
+  source: string,
+  contactIds: readonly string[],
+): Promise<Set<string>> {
+  if (contactIds.length === 0) return new Set()
+  const rows = await tenant.db
+    .selectFrom('contact_source_ids')
+    .select('contact_id')
+    .distinct()
+    .where('source', '=', source)
+    .where('contact_id', '=', sql<string>`any(${[...contactIds]}::uuid[])`)
+    .execute()
+  return new Set(rows.map(({ contact_id }) => contact_id))
 }
 
 /** The further ids of contacts at a source, by contact. */

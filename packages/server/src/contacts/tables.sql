@@ -96,7 +96,7 @@ CREATE TABLE contact_sources (
 CREATE UNIQUE INDEX contact_sources_external ON contact_sources (tenant_id, source, external_id)
   WHERE external_id IS NOT NULL;
 
--- Further ids by which a connected system knows a contact, such as those of a lead and a contact with the same email.
+-- Further ids by which a source knows a contact, such as those of a lead and a contact with the same email.
 CREATE TABLE contact_source_ids (
   tenant_id uuid NOT NULL,
   source text NOT NULL,

@@ -38,7 +38,7 @@ export interface Upsert extends Source {
   byExternalId: Map<string, ContactState>
   byEmail: Map<string, ContactState>
   touched: Map<ContactState, Applied>
-  /** New further ids of a connected system for contacts that it already knows by another. */
+  /** New further ids of the source for contacts that it already knows by another. */
   furtherIds: Map<string, ContactState>
   /** Records that name a company, with their contacts. */
   links: { index: number; state: ContactState; domain: string; name: string | null }[]
@@ -117,8 +117,8 @@ function applyRecord(
     id: externalId,
     properties: record.properties,
     isAgain: upsert.touched.has(state),
-    // A connected system is read as it is now.
-    isAnother: upsert.isFollowed === true || externalId !== ownId(upsert, state),
+    // A connected system is read as it is now. Of several records, it is not known which one was written last.
+    isAnother: upsert.isFollowed === true || state.hasFurtherIds || externalId !== ownId(upsert, state),
   }
   const write = {
     ...writeOf(upsert, withOwnId(upsert, news, state), now),
@@ -136,6 +136,7 @@ function applyRecord(
   const contactId = before.contact_id
   if (externalId !== null && isFurtherId(upsert, externalId, state)) {
     upsert.furtherIds.set(externalId, state)
+    state.hasFurtherIds = true
     upsert.byExternalId.set(externalId, state)
   }
   onApplied?.(index, before, applied.row)
@@ -167,7 +168,7 @@ function applyOptOuts(
   return contactId === undefined ? {} : { contactId }
 }
 
-/** A merged contact's id, and a further one of a connected system, lead to the contact, which keeps its own. */
+/** A merged contact's id, and a further one, lead to the contact, which keeps its own. */
 function withOwnId(upsert: Upsert, record: IncomingRecord, state: ContactState): IncomingRecord {
   const { externalId } = record
   const own = ownId(upsert, state)
@@ -176,11 +177,14 @@ function withOwnId(upsert: Upsert, record: IncomingRecord, state: ContactState):
   return isOther ? { ...record, externalId: own } : record
 }
 
-/** A connected system goes on to use all its ids. Of others, such as a push, the later id replaces the earlier. */
+/**
+ * A system goes on to use all its ids. Of files, the later id replaces the earlier: they come from any system, and undoing
+ * an import must leave no id.
+ */
 function isFurtherId(upsert: Upsert, externalId: string, state: ContactState): boolean {
   const own = ownId(upsert, state)
   const isKnown = own === null || own === externalId || state.aliases.externalIds.includes(externalId)
-  return upsert.isFollowed === true && !isKnown
+  return upsert.kind !== 'import' && !isKnown
 }
 
 function ownId({ source }: Source, { records }: ContactState): string | null {

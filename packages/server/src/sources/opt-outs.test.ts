@@ -146,6 +146,66 @@ describe('an opt-out of one of several records of a person', () => {
     expect(await push('lead', false, 11)).toBe(false)
   })
 
+  test('reaches the contact under each id that a program has pushed, also without the email', async () => {
+    const email = emailOf(0)
+    const push = async (...records: [id: string, value: boolean, email?: string][]) => {
+      const sent = records.map(([external_id, value, address]) => ({
+        external_id,
+        properties: { [OPT_OUT]: value },
+        ...(address === undefined ? {} : { email: address }),
+      }))
+      const { body } = await tenant.call('POST', '/v1/sources/crm/contacts', { records: sent })
+      const silent = await silentPeople()
+      expect([...silent.keys()]).toEqual([email])
+      return [...body.results.map(({ status }: { status: string }) => status), silent.get(email)]
+    }
+    await push(['lead', false, email])
+    await push(['contact', false, email])
+    expect(await push(['lead', true])).toEqual(['updated', true])
+    expect(await push(['contact', false])).toEqual(['unchanged', true])
+    expect(await push(['lead', false])).toEqual(['updated', false])
+    expect(await push(['lead', true, email])).toEqual(['updated', true])
+    expect(await push(['lead', false, email])).toEqual(['updated', false])
+    expect(await push(['contact', true, 'no address'])).toEqual(['failed', true])
+    expect(await push(['contact', false])).toEqual(['updated', false])
+    expect(await push(['lead', true, 'no address'])).toEqual(['failed', true])
+    expect(await push(['lead', false])).toEqual(['updated', false])
+    expect((await push(['third', false, email], ['fourth', false, email], ['third', true])).at(-1)).toBe(true)
+    expect((await push(['third', false])).at(-1)).toBe(false)
+  })
+
+  test('counts although another record was changed later, also in the record that came first', async () => {
+    const push = async (id: string, value: boolean, day: number) => {
+      await tenant.call('POST', '/v1/sources/crm/contacts', { records: [recordOf(0, { id, value, day })] })
+      return (await silentPeople()).get(emailOf(0))
+    }
+    expect(await push('lead', false, 5)).toBe(false)
+    expect(await push('contact', false, 20)).toBe(false)
+    expect(await push('lead', true, 10)).toBe(true)
+    expect(await push('contact', false, 21)).toBe(true)
+    expect(await push('lead', false, 11)).toBe(false)
+  })
+
+  test('reaches the contact under each id also in a merge and after it', async () => {
+    const push = async (id: string, value: boolean, email?: string) => {
+      const records = [{ external_id: id, properties: { [OPT_OUT]: value }, ...(email ? { email } : {}) }]
+      const [{ contact_id }] = (await tenant.call('POST', '/v1/sources/crm/contacts', { records })).body.results
+      return contact_id
+    }
+    const contactId = await push('lead', false, emailOf(0))
+    await push('contact', false, emailOf(0))
+    const into = await push('other', false, emailOf(1))
+    expect((await tenant.call('POST', `/v1/contacts/${contactId}/merge`, { into })).status).toBe(200)
+    for (const id of ['lead', 'contact']) {
+      expect(await push(id, true)).toBe(into)
+      expect((await silentPeople()).get(emailOf(1))).toBe(true)
+      expect(await push(id, false)).toBe(into)
+      expect((await silentPeople()).get(emailOf(1))).toBe(false)
+    }
+    expect((await tenant.call('POST', `/v1/contacts/${contactId}/unmerge`)).status).toBe(200)
+    for (const id of ['lead', 'contact']) expect(await push(id, true)).toBe(contactId)
+  })
+
   test('of two profiles of an analytics system counts too', async () => {
     const path = await connect(tenant)
     let { run_id } = await pulled(tenant, path)

@@ -151,23 +151,27 @@ describe('a record', () => {
       { external_id: '3', email: 'a@example.com', properties: { email: 'b@example.com' } },
       { external_id: '4', properties: { email: null } },
     ])
-    expect(statuses(results)).toEqual(['created', 'updated', 'failed', 'created'])
+    expect(statuses(results)).toEqual(['created', 'unchanged', 'failed', 'created'])
     expect(results[1]?.contact_id).toBe(results[0]?.contact_id)
   })
 
-  test('shares a contact with another record with the same email; the contact keeps the last id', async () => {
-    const [first, second, third] = await push('crm', [
+  test('shares a contact with another record with the same email: the contact shows the first id, and both lead to it', async () => {
+    const records = [
       { external_id: '1', email: 'a@example.com' },
       { external_id: '2', email: 'a@example.com' },
       { external_id: '1', properties: { firstname: 'B' } },
-    ])
-    expect(second).toMatchObject({ status: 'updated', contact_id: first?.contact_id })
-    expect(third?.status).toBe('created')
-    expect((await read(first?.contact_id)).unified_profile.sources.crm.external_id).toBe('2')
-    expect((await read(third?.contact_id)).unified_profile.sources.crm.external_id).toBe('1')
+      { external_id: '2', properties: { firstname: 'C' } },
+    ]
+    const results = await push('crm', records)
+    expect(statuses(results)).toEqual(['created', 'unchanged', 'updated', 'updated'])
+    expect(new Set(results.map(({ contact_id }) => contact_id)).size).toBe(1)
+    const { contact, unified_profile } = await read(results[0]?.contact_id)
+    expect(unified_profile.sources.crm.external_id).toBe('1')
+    expect(contact.properties.firstname).toBe('C')
+    expect(statuses(await push('crm', records))).toEqual(Array(4).fill('unchanged'))
   })
 
-  test('can swap ids with another record within one request', async () => {
+  test('leads to the contact that its id is known for, even if another has its email now', async () => {
     const [a, b] = await push('crm', [
       { external_id: '1', email: 'a@example.com' },
       { external_id: '2', email: 'b@example.com' },
@@ -178,9 +182,9 @@ describe('a record', () => {
       { external_id: '1', email: 'b@example.com' },
       { external_id: '2', email: 'a@example.com' },
     ])
-    expect(again.map(({ contact_id }) => contact_id)).toEqual([a, b, b, a].map((result) => result?.contact_id))
-    expect((await read(a?.contact_id)).unified_profile.sources.crm.external_id).toBe('2')
-    expect((await read(b?.contact_id)).unified_profile.sources.crm.external_id).toBe('1')
+    expect(again.map(({ contact_id }) => contact_id)).toEqual([a, b, a, b].map((result) => result?.contact_id))
+    expect((await read(a?.contact_id)).unified_profile.sources.crm.external_id).toBe('1')
+    expect((await read(b?.contact_id)).unified_profile.sources.crm.external_id).toBe('2')
   })
 
   test('sent twice in a request is applied in order', async () => {
