@@ -11,7 +11,7 @@ import {
   type SourceRecord,
   storeSourceRecords,
 } from './record-source.ts'
-import { contactsOfFurtherIds, contactsWithFurtherIds } from './source-ids.ts'
+import { contactsOfFurtherIds } from './source-ids.ts'
 
 /** A contact while an upsert of one source's records is applied to it, in memory. */
 export interface ContactState {
@@ -26,7 +26,7 @@ export interface ContactState {
   hasRecord: boolean
   /** The source's id for the contact before the upsert. */
   externalIdBefore: string | null
-  /** Whether the source knows the contact by other ids too, which need not be in the upsert. */
+  /** Whether the source knows the contact by other ids too, which need not be in the upsert. Read for opt-outs alone. */
   hasFurtherIds: boolean
   /** The keys of contacts that were merged into it, and further ids of the source, limited to those in the upsert. */
   aliases: { externalIds: string[]; emails: string[] }
@@ -100,7 +100,6 @@ async function statesOf(
 ): Promise<ContactState[]> {
   const contactIds = rows.map(({ contact_id }) => contact_id)
   const records = await readSourceRecords(tenant, contactIds, source)
-  const severalIds = await contactsWithFurtherIds(tenant, source, contactIds)
   return rows.map((row) => {
     const stored = records.get(row.contact_id) ?? []
     const own = stored.find((record) => record.source === source)
@@ -112,7 +111,7 @@ async function statesOf(
       isRecordDirty: false,
       hasRecord: own !== undefined,
       externalIdBefore: own?.external_id ?? null,
-      hasFurtherIds: severalIds.has(row.contact_id),
+      hasFurtherIds: false,
       aliases: {
         externalIds: keysTo(aliases.byExternalId, row.contact_id),
         emails: keysTo(aliases.byEmail, row.contact_id),

@@ -4,8 +4,9 @@ import { findOrCreateCompanies } from '../companies/write.ts'
 import { type ContactState, lockStates, readStates, storeStates } from '../contacts/bulk.ts'
 import { changedEvents } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { maySilence } from '../contacts/consent.ts'
 import { type ContactRow, changedKeys } from '../contacts/contact-row.ts'
-import { addFurtherIds } from '../contacts/source-ids.ts'
+import { addFurtherIds, contactsWithFurtherIds } from '../contacts/source-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { failure } from '../platform/http/records.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
@@ -42,6 +43,7 @@ export async function writeRecords(
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const states = await lockStates(tx, source.source, ...keysOf(records))
+    if (records.some(saysConsent)) await noteFurtherIds(tx, source.source, states)
     const upsert = openUpsert(source, states, await findCompanies(tx, source, records, states))
     const results = applyRecords(upsert, records, now)
     for (const { events } of upsert.touched.values()) log.events.push(...events)
@@ -155,4 +157,17 @@ async function linkCompanies(
     log.events.push(...changedEvents(before, state.row, [], upsert.source, now))
   }
   return created
+}
+
+/** Whether a record may opt out, or take that back. */
+function saysConsent(record: IncomingRecord | ServiceError): boolean {
+  const said = record instanceof ServiceError ? recordIn(record) : record
+  return said !== null && Object.keys(said.properties).some(maySilence)
+}
+
+/** Notes which contacts have several ids at the source: of their records, it is not known which one was written last. */
+async function noteFurtherIds(tx: Tenant, source: string, states: readonly ContactState[]): Promise<void> {
+  const ids = states.map(({ row }) => row.contact_id)
+  const several = await contactsWithFurtherIds(tx, source, ids)
+  for (const state of states) state.hasFurtherIds = several.has(state.row.contact_id)
 }
