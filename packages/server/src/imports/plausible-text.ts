@@ -44,11 +44,10 @@ export function plausibility(text: string): number {
     return (beyond.reduce((sum, { weight }) => sum + weight, 0) - OTHER_SCRIPT) / beyond.length
   }
   const scores = ALPHABETS.map((alphabet) => {
-    const scores = beyond.map(({ character, weight }) => {
-      if (isLatin(character) && !alphabet.test(character)) return weight / 2
-      return RARE.test(character) ? weight * RARE_WEIGHT : weight
-    })
-    const sum = scores.reduce((a, b) => a + b)
+    const sum = beyond.reduce((total, { character, weight }) => {
+      if (isLatin(character) && !alphabet.test(character)) return total + weight / 2
+      return total + (RARE.test(character) ? weight * RARE_WEIGHT : weight)
+    }, 0)
     return WESTERN.includes(alphabet) ? sum : sum - OTHER_ALPHABET
   })
   return Math.max(...scores) / beyond.length
@@ -60,9 +59,9 @@ const isLetter = (character: string) => /\p{L}|\p{M}/u.test(character) && !/[º�
 
 function plausible(characters: readonly string[], index: number): number {
   const character = characters[index] ?? ''
+  if (!isLetter(character)) return plausibleMark(characters, index)
   const before = characters[index - 1] ?? ' '
   const after = characters[index + 1] ?? ' '
-  if (!isLetter(character)) return plausibleMark(character, before, after, characters, index)
   return plausibleLetter(character, before, after, () => wordAround(characters, index))
 }
 
@@ -102,13 +101,10 @@ const OF_NUMBER = /[€£¥°§±½¼¾²³%‰º]/u
 const SEPARATE = /[•·§©–—€±…]/u
 
 /** A mark stands where people type it. */
-function plausibleMark(
-  character: string,
-  before: string,
-  after: string,
-  characters: readonly string[],
-  index: number,
-): number {
+function plausibleMark(characters: readonly string[], index: number): number {
+  const character = characters[index] ?? ''
+  const before = characters[index - 1] ?? ' '
+  const after = characters[index + 1] ?? ' '
   const isAfter = (pattern: RegExp) => pattern.test(before)
   const isBefore = (pattern: RegExp) => pattern.test(after)
   if (character === '\u00a0') return 0.8
