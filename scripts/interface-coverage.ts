@@ -8,6 +8,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { OPERATIONS as DECLARED } from '../packages/server/src/assembly/all-operations.ts'
+import { groupOf } from './test-groups.ts'
 
 const RECORDS = 'node_modules/.cache/interface-coverage'
 const PAGE = 'docs/interface-coverage.md'
@@ -15,8 +16,8 @@ const COLUMNS = ['success', 'parameters', 'errors', 'scope', 'tenancy']
 const FILES_SHOWN = 4
 /** Errors of a busy machine, which a test may get by chance. */
 const BY_CHANCE = ['429 rate_limited', '429 too_many_reads', '499 client_closed_request']
-/** Their requests are random, or those of a browser, so they prove nothing. */
-const NO_EVIDENCE = /interleavings|\.property\.test|^packages\/(dashboard|tracker)\/test|demo\/site|test\/browser/
+/** Their requests are random, or those of pages in a browser, which may close before they send one: they prove nothing. */
+const isEvidence = (file: string) => !/interleavings|\.property\.test/.test(file) && groupOf(file) !== 'browser'
 /** They report the state of the service to anyone; they have no input and belong to no tenant. */
 const OPERATIONS = ['health', 'ready', 'metrics', 'openapi']
 
@@ -74,9 +75,11 @@ const { paths, components } = JSON.parse(readFileSync('openapi.json', 'utf8')) a
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, Body> }
 }
-const seen = readdirSync(RECORDS)
-  .flatMap((file) => JSON.parse(readFileSync(`${RECORDS}/${file}`, 'utf8')) as Seen[])
-  .filter(({ file }) => !NO_EVIDENCE.test(file))
+const recorded = readdirSync(RECORDS).flatMap(
+  (file) => JSON.parse(readFileSync(`${RECORDS}/${file}`, 'utf8')) as Seen[],
+)
+const evidence = new Set(filesOf(recorded).filter(isEvidence))
+const seen = recorded.filter(({ file }) => evidence.has(file))
 
 const problems: string[] = []
 const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
