@@ -10,7 +10,7 @@ const GROUPS: { name: string; has: (path: string, source: string) => boolean }[]
   // Files that start the service, the demo or the command line as processes, each of which takes seconds to load.
   { name: 'process', has: (_, source) => /\b(startProcess|runProgram)\(|new CommandLine\(/.test(source) },
   // Files that start their own service, mostly to move its clock.
-  { name: 'clock', has: (_, source) => /\b(startTestService|start\w+Bench)\(/.test(source) },
+  { name: 'clock', has: (_, source) => /\b(startTestService|start\w+Bench)\(|(?<!\.)\buse[A-Z]\w+\(/.test(source) },
   // Files that share the worker's service.
   { name: 'service', has: () => true },
 ]

@@ -1,11 +1,11 @@
 import Type from 'typebox'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { CONNECTORS } from '../src/connectors/all-connectors.ts'
 import { textOf } from '../src/connectors/client.ts'
 import type { Connector, ConnectorObject, RecordsPage } from '../src/connectors/connector.ts'
 import { type ConnectedSystem, type SystemResponse, startConnectedSystem } from './connected-system.ts'
 import { makeCertificate } from './receiver.ts'
-import type { TestTenant } from './service.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 
 export const WITHIN = { timeout: 120_000, interval: 100 }
 export const TOKEN = 'token-of-the-scripted-system'
@@ -108,6 +108,31 @@ export async function startScriptedSystem(further: readonly ConnectorObject[] = 
     await close()
   }
   return self
+}
+
+/** A scripted system and a service that is connected to it. */
+export interface ScriptedBench {
+  system: ScriptedSystem
+  service: TestService
+  tenant: TestTenant
+}
+
+/** Starts both before the tests of a file. Each test has a new tenant and a system without pages. */
+export function useScriptedSystem(environment: Record<string, string> = {}): ScriptedBench {
+  const bench = {} as ScriptedBench
+  beforeAll(async () => {
+    bench.system = await startScriptedSystem()
+    bench.service = await startTestService(environment, bench.system.options)
+  })
+  beforeEach(async () => {
+    bench.tenant = await createTestTenant(bench.service)
+    bench.system.reset()
+  })
+  afterAll(async () => {
+    await bench.service?.close()
+    await bench.system?.close()
+  })
+  return bench
 }
 
 /** A person as the system sends it. */

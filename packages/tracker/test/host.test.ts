@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { useSite } from './site.ts'
+import { consoleOf, useSite } from './site.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
 
@@ -10,11 +10,6 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
   const NO_CURRENT = "<script>Object.defineProperty(document,'currentScript',{get(){return null}})</script>"
   const icon = '<link rel="icon" href="data:,">'
-  const listen = (page: Page) => {
-    const said: string[] = []
-    page.on('console', (message) => said.push(message.text()))
-    return said
-  }
   /** The requests that a page posts to its own host. */
   const watchOwn = (page: Page, url: string) => {
     const own: string[] = []
@@ -27,7 +22,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const page = await site.tab()
     site.pages[`${url}/page`] = `<!doctype html><title>Shop</title>${icon}${html}`
     const own = watchOwn(page, url)
-    const said = listen(page)
+    const said = consoleOf(page)
     await page.goto(`${url}/page`)
     return { page, own, said }
   }
@@ -96,7 +91,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
         const page = await site.tab()
         const posted: string[] = []
         page.on('request', (request) => request.method() === 'POST' && posted.push(request.url()))
-        const said = listen(page)
+        const said = consoleOf(page)
         site.pages[`${url}/page`] =
           `<!doctype html><meta charset="utf-8">${icon}${start}<script async src="${host}/app.js" data-fingerprint="off"></script>`
         await page.goto(`${url}/page`)

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { type Options, useSite } from './site.ts'
+import { dataOf, type Options, useSite } from './site.ts'
 
 describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
@@ -199,7 +199,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.push?.(['track', 'x'.repeat(300)], ['track', '🎉'.repeat(200)], ['track', `y${'🎉'.repeat(200)}`])
     })
     const events = await site.drained(url, page)
-    const byName = Object.fromEntries(events.map(({ event, data }) => [event, data]))
+    const byName = dataOf(events)
     expect(byName.early).toEqual({ a: 1 })
     expect(byName.odd).toEqual({
       lone: '�',

@@ -121,6 +121,11 @@ export class Site {
     return this.sent.filter((sent) => sent.origin === new URL(url).origin && sent.path === path)
   }
 
+  /** The bodies of a host's identifications. */
+  identifications(url: string): Sent['body'][] {
+    return this.requests(url).flatMap(({ body }) => (body.identify ? [body] : []))
+  }
+
   /** The accepted events of a host, in order of arrival. */
   events(url: string, name?: string): Event[] {
     const accepted = this.requests(url).filter(({ status }) => status === 200)
@@ -206,6 +211,19 @@ export function useSite(): Site {
   beforeAll(() => site.start())
   afterAll(() => site.stop())
   return site
+}
+
+/** What a page writes to its console from now on, and its uncaught errors. */
+export function consoleOf(page: Page): string[] {
+  const said: string[] = []
+  page.on('console', (message) => said.push(message.text()))
+  page.on('pageerror', (error) => said.push(error.message))
+  return said
+}
+
+/** The data of events, by their names. */
+export function dataOf(events: Event[]): Record<string, Event['data']> {
+  return Object.fromEntries(events.map(({ event, data }) => [event, data]))
 }
 
 function parsed(text: string): unknown {

@@ -1,7 +1,6 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { useSite } from './site.ts'
+import { consoleOf, dataOf, useSite } from './site.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
 
@@ -14,19 +13,6 @@ const NOBODY = [
 /** Whatever pages pass to the commands. */
 describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
-  const listen = (page: Page) => {
-    const said: string[] = []
-    page.on('console', (message) => said.push(message.text()))
-    page.on('pageerror', (error) => said.push(error.message))
-    return said
-  }
-  const identifications = (url: string) =>
-    site
-      .requests(url)
-      .filter(({ body }) => body.identify)
-      .map(({ body }) => body)
-  const dataOf = (events: { event: string; data: unknown }[]) =>
-    Object.fromEntries(events.map(({ event, data }) => [event, data]))
 
   test('traits that come first are traits, as other trackers take them, and not a user id', async () => {
     const { url, tenant } = await site.host()
@@ -38,7 +24,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.identify?.({ email: 'ann@shop.example', firstName: 'Ann' }, { userHash: 'abc' })
     })
     await site.drained(url, page)
-    expect(identifications(url).map(({ identify, user_hash }) => ({ identify, user_hash }))).toEqual([
+    expect(site.identifications(url).map(({ identify, user_hash }) => ({ identify, user_hash }))).toEqual([
       { identify: { traits: { email: 'ann@shop.example' } }, user_hash: undefined },
       { identify: { traits: { email: 'ann@shop.example', firstName: 'Ann' } }, user_hash: 'abc' },
     ])
@@ -49,7 +35,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('what is no text is never made into an id: it is left out with a warning, and the traits count', async () => {
     const { url } = await site.host()
     const page = await site.tab()
-    const said = listen(page)
+    const said = consoleOf(page)
     const head = "<script>service.push(['configure', { analyticsUserId: { id: 1 } }])</script>"
     site.pages[`${url}/`] = site.html({ head })
     await page.goto(url)
@@ -66,7 +52,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.track?.(Symbol('event'))
     })
     await site.drained(url, page)
-    const sent = identifications(url).map(({ identify }) => identify)
+    const sent = site.identifications(url).map(({ identify }) => identify)
     expect(sent.slice(0, 8).map(({ traits }) => traits.email)).toEqual(
       Array.from({ length: 8 }, (_, index) => `bad${index}@shop.example`),
     )
@@ -96,7 +82,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('an id that is too long is not cut, because two could become one: it is left out, and the traits count', async () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url)
-    const said = listen(page)
+    const said = consoleOf(page)
     const longest = `${'\u{1f600}'.repeat(199)}b`
     await page.evaluate((id) => {
       const { service } = window as unknown as Global
@@ -107,7 +93,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.identify?.(id, { email: 'cy@shop.example' })
     }, longest)
     await site.drained(url, page)
-    expect(identifications(url).map(({ identify }) => identify)).toEqual([
+    expect(site.identifications(url).map(({ identify }) => identify)).toEqual([
       { traits: { email: 'ann@shop.example' } },
       { traits: { email: 'bob@shop.example' } },
       { external_user_id: longest, traits: { email: 'cy@shop.example' } },
@@ -123,7 +109,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const context = await site.browser.newContext()
     await context.addCookies([{ name: 'service_external_contact_id', value: 'a'.repeat(201), url }])
     const page = await site.tab({ context })
-    const said = listen(page)
+    const said = consoleOf(page)
     site.pages[`${url}/`] = site.html({})
     await page.goto(url)
     await site.drained(url, page)
@@ -150,7 +136,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('what is no data is left out alone, the console names it, and the event arrives', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { body: '<iframe src="about:blank"></iframe><p>Text</p>' })
-    const said = listen(page)
+    const said = consoleOf(page)
     await page.evaluate(() => {
       const { service } = window as unknown as Global
       service.track?.('window', { view: window, ok: 1 })
@@ -209,7 +195,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(data.kinds).toEqual({ nested: { kept: [1, null, 2] }, ok: 1 })
     expect(data.whole).toEqual({})
     expect(data.traps).toEqual({ again: { at: 'last' }, link: 'https://shop.example/a', big: 10, ok: 1 })
-    expect(identifications(url)[0].identify).toEqual({ external_user_id: 'u1', traits: { email: 'odd@shop.example' } })
+    expect(site.identifications(url)[0].identify).toEqual({
+      external_user_id: 'u1',
+      traits: { email: 'odd@shop.example' },
+    })
     for (const name of ['view', 'page', 'node', 'frame', 'fn', 'symbol', 'promise', 'bytes', 'bad', 'proxy'])
       expect(said.filter((line) => line === `service: ${name} is no data`)).toHaveLength(1)
     expect(said.every((line) => line.startsWith('service: '))).toBe(true)

@@ -1,31 +1,17 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { useSite } from './site.ts'
+import { consoleOf, dataOf, useSite } from './site.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
 
 /** Values that are too large, and those that call the tracker while it reads them. */
 describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
-  const listen = (page: Page) => {
-    const said: string[] = []
-    page.on('console', (message) => said.push(message.text()))
-    page.on('pageerror', (error) => said.push(error.message))
-    return said
-  }
-  const identifications = (url: string) =>
-    site
-      .requests(url)
-      .filter(({ body }) => body.identify)
-      .map(({ body }) => body)
-  const dataOf = (events: { event: string; data: unknown }[]) =>
-    Object.fromEntries(events.map(({ event, data }) => [event, data]))
 
   test('an identification that is too large keeps its id and the traits that fit, and the console names the others', async () => {
     const { url, tenant } = await site.host()
     const page = await site.tab()
-    const said = listen(page)
+    const said = consoleOf(page)
     site.pages[`${url}/`] = site.html({})
     await page.goto(url)
     await site.arrived(url, 'page_view')
@@ -45,7 +31,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.identify?.('cyclic', nodes[0])
     })
     await site.drained(url, page)
-    const sent = identifications(url)
+    const sent = site.identifications(url)
     expect(sent.map(({ identify: { external_user_id: id, traits } }) => [id, traits?.email])).toEqual([
       ['state', 'state@shop.example'],
       ['texts', 'texts@shop.example'],
@@ -97,7 +83,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     })
     const data = dataOf(await site.drained(url, page))
     expect(data.kept).toEqual({ ok: 1 })
-    expect(identifications(url).map(({ identify }) => identify)).toEqual([
+    expect(site.identifications(url).map(({ identify }) => identify)).toEqual([
       { external_user_id: 'u1', traits: { email: 'ann@shop.example' } },
       { traits: { email: 'bob@shop.example' } },
     ])
@@ -106,7 +92,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('an event with much that is no data leaves the console open for what comes after', async () => {
     const { url } = await site.host()
     const page = await site.open(url)
-    const said = listen(page)
+    const said = consoleOf(page)
     await page.evaluate(() => {
       const { service } = window as unknown as Global & { service: { push(command: unknown[]): void } }
       const functions = (from: number) =>
@@ -192,7 +178,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('a revoked proxy is left out alone, and keys cost as much as values', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { impatient: true })
-    const said = listen(page)
+    const said = consoleOf(page)
     const reads = await page.evaluate(() => {
       const { service } = window as unknown as Global
       const { proxy, revoke } = Proxy.revocable({}, {})
@@ -225,7 +211,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     })
     expect(data.few).toEqual({ ok: 1 })
     expect(reads).toBeLessThan(8_000)
-    expect(identifications(url).map(({ identify }) => identify)).toEqual([
+    expect(site.identifications(url).map(({ identify }) => identify)).toEqual([
       { external_user_id: 'u1' },
       { external_user_id: 'u2' },
       { traits: { email: 'ann@shop.example' } },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { insertConnection } from '../../test/connected-system.ts'
 import {
   connect,
@@ -6,69 +6,53 @@ import {
   person,
   pulled,
   readConnection,
-  type ScriptedSystem,
-  startScriptedSystem,
   TOKEN,
+  useScriptedSystem,
   WITHIN,
 } from '../../test/scripted-connector.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createTestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 import { retryAfter } from './client.ts'
 import { notePage, startRun } from './runs.ts'
 
-let system: ScriptedSystem
-let service: TestService
-let tenant: TestTenant
+const bench = useScriptedSystem()
 
-beforeAll(async () => {
-  system = await startScriptedSystem()
-  service = await startTestService({}, system.options)
-})
-beforeEach(async () => {
-  tenant = await createTestTenant(service)
-  system.reset()
-})
-afterAll(async () => {
-  await service?.close()
-  await system?.close()
-})
-
-const read = (path: string) => readConnection(tenant, path)
-const post = (path: string, body?: object) => tenant.call('POST', path, body)
-const countContacts = async () => (await tenant.call('GET', '/v1/contacts?count_only=1')).body.count
+const read = (path: string) => readConnection(bench.tenant, path)
+const post = (path: string, body?: object) => bench.tenant.call('POST', path, body)
+const countContacts = async () => (await bench.tenant.call('GET', '/v1/contacts?count_only=1')).body.count
 /** Refuses requests for pages, but not the one for the account. */
 const refuse = (status: number, headers: Record<string, string> = {}, times = Number.POSITIVE_INFINITY) => {
   let left = times
-  system.intercept = ({ path }) =>
+  bench.system.intercept = ({ path }) =>
     path === '/people' && left-- > 0 ? { status, headers, body: { message: `no, says ${TOKEN}` } } : undefined
 }
 
 describe('a pull', () => {
   test('waits for a short rate limit', async () => {
-    system.pages = [{ contacts: [person(1)] }]
+    bench.system.pages = [{ contacts: [person(1)] }]
     refuse(429, { 'retry-after': '0' }, 3)
-    const run = await pulled(tenant, await connect(tenant))
+    const run = await pulled(bench.tenant, await connect(bench.tenant))
     expect(run.counts).toEqual({ people: { created: 1 } })
-    expect(system.asked()).toHaveLength(4)
+    expect(bench.system.asked()).toHaveLength(4)
   })
 
   test('ends at a long rate limit, and continues the same run after it', async () => {
-    system.pages = [{ contacts: [person(1)] }, { contacts: [person(2)] }]
+    bench.system.pages = [{ contacts: [person(1)] }, { contacts: [person(2)] }]
     let limited = true
-    system.intercept = ({ query }) =>
+    bench.system.intercept = ({ query }) =>
       query.get('cursor') === '1' && limited ? { status: 429, headers: { 'retry-after': '3600' }, body: {} } : undefined
-    const path = await connect(tenant)
+    const path = await connect(bench.tenant)
     await expect
       .poll(async () => Date.parse((await read(path)).next_pull_at) - Date.now() > 3_000_000, WITHIN)
       .toBe(true)
     const before = await read(path)
     expect(before).toMatchObject({ state: 'waiting', error: null, last_run: { finished_at: null } })
     limited = false
-    system.requests = []
+    bench.system.requests = []
     await post(`${path}/pull`)
-    const run = await pulled(tenant, path)
+    const run = await pulled(bench.tenant, path)
     expect(run).toMatchObject({ run_id: before.last_run.run_id, counts: { people: { created: 2 } } })
-    expect(system.asked()).toEqual(['1'])
+    expect(bench.system.asked()).toEqual(['1'])
   })
 
   test.for([
@@ -77,17 +61,17 @@ describe('a pull', () => {
     ['-5', 0],
     ['soon', 10],
   ] as const)('waits at most a day for a rate limit: a Retry-After of %s', async ([sent, seconds]) => {
-    system.pages = [{ contacts: [person(1)] }]
+    bench.system.pages = [{ contacts: [person(1)] }]
     refuse(429, { 'retry-after': sent }, 1)
-    const intercept = system.intercept
+    const intercept = bench.system.intercept
     const askedAt: number[] = []
-    system.intercept = (request) => {
+    bench.system.intercept = (request) => {
       if (request.path === '/people') askedAt.push(performance.now())
       return intercept(request)
     }
-    const path = await connect(tenant)
+    const path = await connect(bench.tenant)
     if (seconds < 60) {
-      await pulled(tenant, path)
+      await pulled(bench.tenant, path)
       const [first = 0, second = 0] = askedAt
       // Timers may end a little early.
       expect(second - first).toBeGreaterThan(seconds * 1_000 - 100)
@@ -99,7 +83,7 @@ describe('a pull', () => {
     const waitMs = Date.parse(next_pull_at) - Date.now()
     expect([waitMs > seconds * 1_000 - 60_000, waitMs <= seconds * 1_000]).toEqual([true, true])
     await post(`${path}/pull`)
-    await pulled(tenant, path)
+    await pulled(bench.tenant, path)
     expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
   })
 
@@ -111,71 +95,71 @@ describe('a pull', () => {
   })
 
   test('shows a server error, backs off, and recovers', async () => {
-    system.pages = [{ contacts: [person(1)] }]
+    bench.system.pages = [{ contacts: [person(1)] }]
     refuse(503)
-    const path = await connect(tenant)
-    const failed = await inState(tenant, path, 'failed')
+    const path = await connect(bench.tenant)
+    const failed = await inState(bench.tenant, path, 'failed')
     expect(failed.error).toBe('Scripted responded with status 503: no, says [secret]')
     // Tried three times.
-    expect(system.asked()).toHaveLength(3)
+    expect(bench.system.asked()).toHaveLength(3)
     await post(`${path}/pull`)
     // The second wait is longer than the first, which is 30 seconds.
     await expect.poll(async () => Date.parse((await read(path)).next_pull_at) - Date.now() > 35_000, WITHIN).toBe(true)
-    system.intercept = () => undefined
+    bench.system.intercept = () => undefined
     await post(`${path}/pull`)
-    await pulled(tenant, path)
+    await pulled(bench.tenant, path)
     expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
     expect(await countContacts()).toBe(1)
   })
 
   test('stops when the sign-in is refused, until a person signs in again, and then continues', async () => {
-    system.pages = [{ contacts: [person(1)] }, { contacts: [person(2)] }]
-    system.intercept = ({ query }) =>
+    bench.system.pages = [{ contacts: [person(1)] }, { contacts: [person(2)] }]
+    bench.system.intercept = ({ query }) =>
       query.get('cursor') === '1' ? { status: 401, body: { message: 'token expired' } } : undefined
-    const path = await connect(tenant)
-    const { error, next_pull_at, last_run } = await inState(tenant, path, 'signed_out')
+    const path = await connect(bench.tenant)
+    const { error, next_pull_at, last_run } = await inState(bench.tenant, path, 'signed_out')
     expect([error, next_pull_at]).toEqual(['Scripted responded with status 401: token expired', null])
     for (const order of ['pull', 'reread']) {
       expect((await post(`${path}/${order}`, {})).body.error.code).toBe('connection_signed_out')
     }
-    const wrong = await tenant.call('PATCH', path, { credentials: { token: 'wrong' } })
+    const wrong = await bench.tenant.call('PATCH', path, { credentials: { token: 'wrong' } })
     expect(wrong.body.error.code).toBe('connection_refused')
     expect((await read(path)).state).toBe('signed_out')
-    Object.assign(system, { token: 'a-new-token', requests: [], intercept: () => undefined })
-    expect((await tenant.call('PATCH', path, { credentials: { token: 'a-new-token' } })).status).toBe(200)
-    expect((await pulled(tenant, path)).run_id).toBe(last_run.run_id)
-    expect(system.asked()).toEqual(['1'])
+    Object.assign(bench.system, { token: 'a-new-token', requests: [], intercept: () => undefined })
+    expect((await bench.tenant.call('PATCH', path, { credentials: { token: 'a-new-token' } })).status).toBe(200)
+    expect((await pulled(bench.tenant, path)).run_id).toBe(last_run.run_id)
+    expect(bench.system.asked()).toEqual(['1'])
     expect(await countContacts()).toBe(2)
   })
 
   test('another account under the same source is refused, even after the connection is deleted', async () => {
-    system.pages = [{ contacts: [person(1)] }]
-    const path = await connect(tenant)
-    const { run_id } = await pulled(tenant, path)
-    Object.assign(system, { account: 'Another', token: 'token-of-another' })
+    bench.system.pages = [{ contacts: [person(1)] }]
+    const path = await connect(bench.tenant)
+    const { run_id } = await pulled(bench.tenant, path)
+    Object.assign(bench.system, { account: 'Another', token: 'token-of-another' })
     const credentials = { token: 'token-of-another' }
-    const refused = await tenant.call('PATCH', path, { credentials })
+    const refused = await bench.tenant.call('PATCH', path, { credentials })
     expect([refused.status, refused.body.error.code]).toEqual([409, 'source_of_another_account'])
     expect(await read(path)).toMatchObject({ account: 'Engines', last_run: { run_id } })
-    await tenant.call('DELETE', path)
+    await bench.tenant.call('DELETE', path)
     const again = await post('/v1/connections', { connector: 'scripted', credentials })
     expect([again.status, again.body.error.code]).toEqual([409, 'source_of_another_account'])
     expect(again.body.error.message).toContain('another source name')
-    expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
+    expect((await bench.tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
     const other = { connector: 'scripted', credentials, source: 'another' }
     expect((await post('/v1/connections', other)).status).toBe(201)
     // The first account can still continue under that name.
-    Object.assign(system, { account: 'Engines', token: TOKEN })
-    await connect(tenant)
+    Object.assign(bench.system, { account: 'Engines', token: TOKEN })
+    await connect(bench.tenant)
   })
 
   test('lists a bad record and writes the others; reading everything again creates no duplicates', async () => {
     const bad = person(2, { firstname: 'x'.repeat(70_000) })
-    system.pages = [{ contacts: [person(1), bad, { ...person(3), email: 'no address' }] }]
-    const path = await connect(tenant)
-    const run = await pulled(tenant, path)
+    bench.system.pages = [{ contacts: [person(1), bad, { ...person(3), email: 'no address' }] }]
+    const path = await connect(bench.tenant)
+    const run = await pulled(bench.tenant, path)
     expect(run.counts).toEqual({ people: { created: 1, failed: 2 } })
-    const { errors, pagination } = (await tenant.call('GET', `${path}/errors`)).body
+    const { errors, pagination } = (await bench.tenant.call('GET', `${path}/errors`)).body
     const failed = { object: 'people', run_id: run.run_id }
     expect(errors.toSorted(byExternalId)).toMatchObject([
       { ...failed, external_id: '2', code: 'validation_error' },
@@ -183,9 +167,9 @@ describe('a pull', () => {
     ])
     expect(pagination.total_items).toBe(2)
     await post(`${path}/reread`, { since: '2026-01-01' })
-    const again = await pulled(tenant, path, run.run_id)
+    const again = await pulled(bench.tenant, path, run.run_id)
     expect(again.counts).toEqual({ people: { unchanged: 1, failed: 2 } })
-    expect(system.requests.at(-1)?.query.get('since')).toBe('2026-01-01T00:00:00.000Z')
+    expect(bench.system.requests.at(-1)?.query.get('since')).toBe('2026-01-01T00:00:00.000Z')
     expect(await countContacts()).toBe(1)
   })
 })
@@ -196,56 +180,56 @@ function byExternalId(one: { external_id: string }, other: { external_id: string
 
 describe('what a person does during a pull wins', () => {
   beforeEach(() => {
-    system.pages = [1, 2, 3].map((id) => ({ contacts: [person(id)] }))
+    bench.system.pages = [1, 2, 3].map((id) => ({ contacts: [person(id)] }))
   })
 
   test('a pause: the pull stores nothing more, and continues at that page when it is resumed', async () => {
-    const { reached, release } = system.hold('1')
-    const path = await connect(tenant)
+    const { reached, release } = bench.system.hold('1')
+    const path = await connect(bench.tenant)
     await reached
     expect((await post(`${path}/pause`)).body.changed).toBe(true)
     release()
     expect((await post(`${path}/pull`)).body.error.code).toBe('connection_paused')
     expect((await post(`${path}/pause`)).body.changed).toBe(false)
     expect(await read(path)).toMatchObject({ state: 'paused', next_pull_at: null, last_run: { finished_at: null } })
-    await expect.poll(() => system.asked()).toEqual([null, '1'])
+    await expect.poll(() => bench.system.asked()).toEqual([null, '1'])
     expect((await post(`${path}/resume`)).body.changed).toBe(true)
-    await pulled(tenant, path)
-    expect(system.asked()).toEqual([null, '1', '1', '2'])
+    await pulled(bench.tenant, path)
+    expect(bench.system.asked()).toEqual([null, '1', '1', '2'])
     expect(await countContacts()).toBe(3)
   })
 
   test('a reread: it starts from the beginning', async () => {
-    const { reached, release } = system.hold('1')
-    const path = await connect(tenant)
+    const { reached, release } = bench.system.hold('1')
+    const path = await connect(bench.tenant)
     await reached
     expect((await post(`${path}/reread`, {})).status).toBe(202)
     release()
-    await pulled(tenant, path)
-    expect(system.asked()).toEqual([null, '1', null, '1', '2'])
+    await pulled(bench.tenant, path)
+    expect(bench.system.asked()).toEqual([null, '1', null, '1', '2'])
     expect(await countContacts()).toBe(3)
   })
 
   test('a deletion: nothing of the connection comes back', async () => {
-    const { reached, release } = system.hold('1')
-    const path = await connect(tenant)
+    const { reached, release } = bench.system.hold('1')
+    const path = await connect(bench.tenant)
     await reached
-    expect((await tenant.call('DELETE', path)).status).toBe(200)
+    expect((await bench.tenant.call('DELETE', path)).status).toBe(200)
     release()
     // The next connection is pulled after that job has ended, or at the same time.
-    await pulled(tenant, await connect(tenant, { source: 'another' }))
-    expect((await tenant.call('GET', path)).status).toBe(404)
+    await pulled(bench.tenant, await connect(bench.tenant, { source: 'another' }))
+    expect((await bench.tenant.call('GET', path)).status).toBe(404)
     for (const table of ['connections', 'connection_runs'] as const) {
-      expect(await tenant.handle.db.selectFrom(table).select('connection_id').execute()).toHaveLength(1)
+      expect(await bench.tenant.handle.db.selectFrom(table).select('connection_id').execute()).toHaveLength(1)
     }
-    expect(service.logged.filter((line) => line.includes('a pull failed'))).toEqual([])
+    expect(bench.service.logged.filter((line) => line.includes('a pull failed'))).toEqual([])
   })
 })
 
 test('other tenants find nothing', async () => {
-  const path = await connect(tenant)
-  await pulled(tenant, path)
-  const stranger = await createTestTenant(service)
+  const path = await connect(bench.tenant)
+  await pulled(bench.tenant, path)
+  const stranger = await createTestTenant(bench.service)
   for (const [method, suffix, body] of [
     ['GET', '', undefined],
     ['PATCH', '', { credentials: { token: TOKEN } }],
@@ -264,35 +248,37 @@ test('other tenants find nothing', async () => {
 })
 
 test('the latest 50 runs and 1,000 failed records are kept', async () => {
-  const connectionId = await insertConnection(tenant)
+  const connectionId = await insertConnection(bench.tenant)
   const path = `/v1/connections/${connectionId}`
   const at = (index: number) => new Date(Date.UTC(2026, 0, 1, 0, index))
   let runId = ''
   for (let index = 0; index < 55; index++) {
-    runId = await tenant.handle.transaction((tx) => startRun(tx, connectionId, at(index)))
+    runId = await bench.tenant.handle.transaction((tx) => startRun(tx, connectionId, at(index)))
   }
-  const runs = (await tenant.call('GET', `${path}/runs?limit=50`)).body
+  const runs = (await bench.tenant.call('GET', `${path}/runs?limit=50`)).body
   expect([runs.pagination.total_items, runs.runs[0].run_id]).toEqual([50, runId])
   for (const part of [1, 2]) {
     const errors = Array.from({ length: 600 }, (_, n) => ({ externalId: `${part}-${n}`, code: 'x', message: newId() }))
     const place = { connectionId, runId, object: 'people' }
-    await tenant.handle.transaction((tx) => notePage(tx, place, { counts: { failed: 600 }, errors }, at(60 + part)))
+    await bench.tenant.handle.transaction((tx) =>
+      notePage(tx, place, { counts: { failed: 600 }, errors }, at(60 + part)),
+    )
   }
-  const { errors, pagination } = (await tenant.call('GET', `${path}/errors?limit=100`)).body
+  const { errors, pagination } = (await bench.tenant.call('GET', `${path}/errors?limit=100`)).body
   expect([pagination.total_items, errors[0].external_id]).toEqual([1_000, '2-599'])
   expect((await read(path)).last_run.counts).toEqual({ people: { failed: 1_200 } })
 })
 
 test('the credentials appear in no response, row, audit entry or log line', async () => {
   refuse(500)
-  const path = await connect(tenant)
-  await inState(tenant, path, 'failed')
+  const path = await connect(bench.tenant)
+  await inState(bench.tenant, path, 'failed')
   const responses = await Promise.all(
     [path, '/v1/connections', `${path}/runs`, `${path}/errors`, '/v1/audit-log', '/v1/sources'].map((each) =>
-      tenant.call('GET', each),
+      bench.tenant.call('GET', each),
     ),
   )
   expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200))
-  const rows = await tenant.handle.db.selectFrom('connections').selectAll().execute()
-  expect(JSON.stringify([responses.map(({ body }) => body), rows]) + service.logged.join()).not.toContain(TOKEN)
+  const rows = await bench.tenant.handle.db.selectFrom('connections').selectAll().execute()
+  expect(JSON.stringify([responses.map(({ body }) => body), rows]) + bench.service.logged.join()).not.toContain(TOKEN)
 })

@@ -1,46 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  connect,
-  person,
-  pulled,
-  type ScriptedSystem,
-  startScriptedSystem,
-  TOKEN,
-} from '../../test/scripted-connector.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { describe, expect, test } from 'vitest'
+import { connect, person, pulled, TOKEN, useScriptedSystem } from '../../test/scripted-connector.ts'
+import { createTestTenant, startTestService } from '../../test/service.ts'
 import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 
-let system: ScriptedSystem
-let service: TestService
-let tenant: TestTenant
+const bench = useScriptedSystem()
 
-beforeAll(async () => {
-  system = await startScriptedSystem()
-  service = await startTestService({}, system.options)
-})
-beforeEach(async () => {
-  tenant = await createTestTenant(service)
-  system.reset()
-})
-afterAll(async () => {
-  await service?.close()
-  await system?.close()
-})
-
-const companies = async () => (await tenant.call('GET', '/v1/companies')).body.companies
+const companies = async () => (await bench.tenant.call('GET', '/v1/companies')).body.companies
 const contactOf = async (email: string) => {
-  const { contacts } = (await tenant.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}`)).body
+  const { contacts } = (await bench.tenant.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}`)).body
   return contacts.find((contact: { properties: { email?: string } }) => contact.properties.email === email)
 }
 
 /** Pulls pages one run after another. @returns a function that pulls the next pages, and returns the counts. */
 async function source() {
-  const path = await connect(tenant)
-  let { run_id } = await pulled(tenant, path)
-  return async (...pages: ScriptedSystem['pages']) => {
-    system.pages = pages
-    expect((await tenant.call('POST', `${path}/reread`, {})).status).toBe(202)
-    const run = await pulled(tenant, path, run_id)
+  const path = await connect(bench.tenant)
+  let { run_id } = await pulled(bench.tenant, path)
+  return async (...pages: typeof bench.system.pages) => {
+    bench.system.pages = pages
+    expect((await bench.tenant.call('POST', `${path}/reread`, {})).status).toBe(202)
+    const run = await pulled(bench.tenant, path, run_id)
     run_id = run.run_id
     return run.counts.people ?? {}
   }
@@ -56,7 +34,7 @@ const company = (id: string, more: object = {}) => ({
 
 describe('a company of a connected system', () => {
   test('is found by its id, else by its domain, else created', async () => {
-    await tenant.call('POST', '/v1/companies', { domain: 'known.example', name: 'Known' })
+    await bench.tenant.call('POST', '/v1/companies', { domain: 'known.example', name: 'Known' })
     const pull = await source()
     const sent = [
       company('1', { domain: 'https://www.known.example/about', name: 'Known Ltd' }),
@@ -81,7 +59,7 @@ describe('a company of a connected system', () => {
     const sent = company('1', { properties: { industry: 'mills', size: 10 } })
     await pull({ companies: [sent] })
     const [{ company_id }] = await companies()
-    const changed = await tenant.call('PUT', `/v1/companies/${company_id}`, {
+    const changed = await bench.tenant.call('PUT', `/v1/companies/${company_id}`, {
       name: 'Set by hand',
       properties: { industry: 'engines' },
     })
@@ -135,7 +113,7 @@ describe('a company of a connected system', () => {
 describe('a contact of a connected system', () => {
   test('that is deleted there stays, without the values that only the system had', async () => {
     const pull = await source()
-    await tenant.contact('person1@example.com', { city: 'London' })
+    await bench.tenant.contact('person1@example.com', { city: 'London' })
     await pull({ contacts: [person(1, { plan: 'pro' }), person(2)] })
     expect((await contactOf('person1@example.com')).properties).toMatchObject({ city: 'London', plan: 'pro' })
     expect(await pull({ contacts: [person(2)], deleted: ['1', 'unknown'] })).toEqual({ unchanged: 1, deleted: 1 })
@@ -151,8 +129,8 @@ describe('a contact of a connected system', () => {
     const survivor = (await contactOf('person2@example.com')).contact_id
     const merged = { contacts: [person(2, { city: 'London' })], merged: [{ from: '1', into: '2' }] }
     expect(await pull(merged)).toEqual({ unchanged: 1, merged: 1 })
-    expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
-    const kept = (await tenant.call('GET', `/v1/contacts/${survivor}`)).body.contact
+    expect((await bench.tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
+    const kept = (await bench.tenant.call('GET', `/v1/contacts/${survivor}`)).body.contact
     expect(kept.properties).toMatchObject({ city: 'London', plan: 'pro' })
     expect(await pull(merged)).toEqual({ unchanged: 1 })
     expect(await pull({ merged: [{ from: 'unknown', into: '2' }] })).toEqual({})
@@ -165,11 +143,11 @@ function activity(id: string, contact: string, timestamp = '2026-01-05T10:00:00Z
   return { id, contact, call: { ...EMPTY_CALL, event } }
 }
 
-const tasks = async () => (await tenant.call('GET', '/v1/events?event_type=task')).body.events.length
+const tasks = async () => (await bench.tenant.call('GET', '/v1/events?event_type=task')).body.events.length
 
 async function forgetIds(): Promise<void> {
   for (const table of ['event_ids_0', 'event_ids_1', 'event_ids_2'] as const) {
-    await tenant.handle.db.deleteFrom(table).execute()
+    await bench.tenant.handle.db.deleteFrom(table).execute()
   }
 }
 
@@ -208,7 +186,7 @@ describe('records of a connected system with the same email', () => {
     })
     expect(await pull({ contacts: [contact], calls: [activity('c', '1')] })).toEqual({ unchanged: 1, accepted: 1 })
     expect(await tasks()).toBe(3)
-    expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
+    expect((await bench.tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
     expect(await pull({ merged: [{ from: '1', into: '2' }], deleted: ['1'] })).toEqual({})
     const left = (await contactOf('person1@example.com')).properties
     expect(left).toMatchObject({ plan: 'pro', city: 'London' })
@@ -223,14 +201,14 @@ describe('records of a connected system with the same email', () => {
     await pull({ contacts: [lead, contact, person(3)] })
     const { contact_id } = await contactOf('person1@example.com')
     const into = (await contactOf('person3@example.com')).contact_id
-    expect((await tenant.call('POST', `/v1/contacts/${contact_id}/merge`, { into })).status).toBe(200)
+    expect((await bench.tenant.call('POST', `/v1/contacts/${contact_id}/merge`, { into })).status).toBe(200)
     expect(await pull({ contacts: [contact], calls: [activity('a', '2')] })).toMatchObject({ accepted: 1 })
-    expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
-    expect((await tenant.call('POST', `/v1/contacts/${contact_id}/unmerge`)).status).toBe(200)
+    expect((await bench.tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
+    expect((await bench.tenant.call('POST', `/v1/contacts/${contact_id}/unmerge`)).status).toBe(200)
     expect(await pull({ deleted: ['3'], calls: [activity('b', '2')] })).toMatchObject({ accepted: 1, deleted: 1 })
-    const ids = tenant.handle.db.selectFrom('contact_source_ids').select(['external_id', 'contact_id'])
+    const ids = bench.tenant.handle.db.selectFrom('contact_source_ids').select(['external_id', 'contact_id'])
     expect(await ids.execute()).toEqual([{ external_id: '2', contact_id }])
-    await tenant.call('POST', '/v1/erasures', { contact_id })
+    await bench.tenant.call('POST', '/v1/erasures', { contact_id })
     await expect.poll(() => ids.execute()).toEqual([])
     // An erasure does not block the person: if the record is read again, it creates the contact again.
     expect(await pull({ contacts: [contact] })).toEqual({ created: 1 })
@@ -259,9 +237,9 @@ test('ids that name nobody join no people: a record counts by its email, or fail
   })
   expect(counts).toEqual({ created: 3, failed: 4, identified: 1 })
   expect(await companies()).toHaveLength(1)
-  expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(3)
-  const { connections } = (await tenant.call('GET', '/v1/connections')).body
-  const { errors } = (await tenant.call('GET', `/v1/connections/${connections[0].connection_id}/errors`)).body
+  expect((await bench.tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(3)
+  const { connections } = (await bench.tenant.call('GET', '/v1/connections')).body
+  const { errors } = (await bench.tenant.call('GET', `/v1/connections/${connections[0].connection_id}/errors`)).body
   const idless = (code: string) => errors.filter((error: { code: string }) => error.code === code)
   expect(idless('validation_error')).toHaveLength(4)
   // What was written without its id is shown too, each such id once, however many records have it.
@@ -287,20 +265,20 @@ test('an event whose user id names nobody is recorded by its other ids, and the 
     calls: [call('e1', { email: 'ann@example.com' }), call('e2', { visitorId: 'v-1' }), call('e3', { userId: 'u-3' })],
   })
   expect(counts).toEqual({ accepted: 3 })
-  const { connections } = (await tenant.call('GET', '/v1/connections')).body
-  const { errors } = (await tenant.call('GET', `/v1/connections/${connections[0].connection_id}/errors`)).body
+  const { connections } = (await bench.tenant.call('GET', '/v1/connections')).body
+  const { errors } = (await bench.tenant.call('GET', `/v1/connections/${connections[0].connection_id}/errors`)).body
   expect(errors).toMatchObject([{ external_id: 'e1', code: 'ignored_id' }])
 })
 
 test('an address in the private network is refused, and nothing is sent to it', async () => {
-  const { outbound, ...urls } = system.options
+  const { outbound, ...urls } = bench.system.options
   const guarded = await startTestService({}, { ...urls, outbound: { ca: outbound.ca } })
   try {
     const own = await createTestTenant(guarded)
     const body = { connector: 'scripted', credentials: { token: TOKEN } }
     const response = await own.call('POST', '/v1/connections', body)
     expect([response.status, response.body.error.code]).toEqual([400, 'url_not_allowed'])
-    expect(system.requests).toEqual([])
+    expect(bench.system.requests).toEqual([])
   } finally {
     await guarded.close()
   }

@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   connect,
   inState,
   person,
   pulled,
   readConnection,
-  type ScriptedSystem,
-  startScriptedSystem,
+  useScriptedSystem,
   WITHIN,
 } from '../../test/scripted-connector.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { changesAreKnown, deliveriesOf } from '../../test/webhooks.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import { MINUTE_MS } from '../platform/time.ts'
@@ -19,23 +17,7 @@ import { createSubscription } from '../webhooks/subscriptions.ts'
 
 const PULL_MINUTES = 45
 
-let system: ScriptedSystem
-let service: TestService
-let tenant: TestTenant
-
-beforeAll(async () => {
-  system = await startScriptedSystem()
-  const environment = { CDS_PULL_MINUTES: String(PULL_MINUTES), CDS_WEBHOOK_ALLOW_PRIVATE: '1' }
-  service = await startTestService(environment, system.options)
-})
-beforeEach(async () => {
-  tenant = await createTestTenant(service)
-  system.reset()
-})
-afterAll(async () => {
-  await service?.close()
-  await system?.close()
-})
+const bench = useScriptedSystem({ CDS_PULL_MINUTES: String(PULL_MINUTES), CDS_WEBHOOK_ALLOW_PRIVATE: '1' })
 
 function met(id: string) {
   const event = { event: 'met', data: {}, sentId: null, sessionId: null, context: {}, clockCorrection: 0 }
@@ -43,67 +25,67 @@ function met(id: string) {
 }
 
 test('after a run, the next one starts by itself when it is due', async () => {
-  system.pages = [{ contacts: [person(1)] }]
-  const path = await connect(tenant)
+  bench.system.pages = [{ contacts: [person(1)] }]
+  const path = await connect(bench.tenant)
   let before: string | undefined
   for (const runs of [1, 2]) {
-    before = (await pulled(tenant, path, before)).run_id
-    const { state, next_pull_at } = await readConnection(tenant, path)
+    before = (await pulled(bench.tenant, path, before)).run_id
+    const { state, next_pull_at } = await readConnection(bench.tenant, path)
     const waitMs = Date.parse(next_pull_at) - Date.now()
     expect([state, waitMs > (PULL_MINUTES - 10) * MINUTE_MS, waitMs <= PULL_MINUTES * MINUTE_MS]).toEqual([
       'waiting',
       true,
       true,
     ])
-    expect(system.asked()).toHaveLength(runs)
+    expect(bench.system.asked()).toHaveLength(runs)
     const due = { next_pull_at: new Date(Date.now() - 1) }
-    if (runs === 1) await tenant.handle.db.updateTable('connections').set(due).execute()
+    if (runs === 1) await bench.tenant.handle.db.updateTable('connections').set(due).execute()
   }
 })
 
 test('the first read and a reread are history, which causes no webhook deliveries; an increment causes them', async () => {
   const settings = { event: 'met', url: 'https://127.0.0.1:9/hook' }
-  const { subscriptionId } = await createSubscription(tenant.handle, service.secrets, settings, new Date())
-  await changesAreKnown(service)
-  const deliveries = async () => (await deliveriesOf(tenant.handle, subscriptionId)).length
-  system.pages = [{ contacts: [person(1)], calls: [met('a'), met('b')] }]
-  const path = await connect(tenant)
-  let run = await pulled(tenant, path)
+  const { subscriptionId } = await createSubscription(bench.tenant.handle, bench.service.secrets, settings, new Date())
+  await changesAreKnown(bench.service)
+  const deliveries = async () => (await deliveriesOf(bench.tenant.handle, subscriptionId)).length
+  bench.system.pages = [{ contacts: [person(1)], calls: [met('a'), met('b')] }]
+  const path = await connect(bench.tenant)
+  let run = await pulled(bench.tenant, path)
   expect([run.counts.people.accepted, await deliveries()]).toEqual([2, 0])
   for (const [order, id, expected] of [
     ['pull', 'c', 1],
     ['reread', 'd', 1],
     ['pull', 'e', 2],
   ] as const) {
-    system.pages = [{ calls: [met('a'), met(id)] }]
-    await tenant.call('POST', `${path}/${order}`, {})
-    run = await pulled(tenant, path, run.run_id)
+    bench.system.pages = [{ calls: [met('a'), met(id)] }]
+    await bench.tenant.call('POST', `${path}/${order}`, {})
+    run = await pulled(bench.tenant, path, run.run_id)
     expect([id, run.counts.people, await deliveries()]).toEqual([id, { accepted: 1, unchanged: 1 }, expected])
   }
 })
 
 test('while more than 64 rows of the journal wait for ClickHouse, a pull waits too', async () => {
-  system.pages = [{ contacts: [person(1)] }]
+  bench.system.pages = [{ contacts: [person(1)] }]
   const rows = async () => {
-    const found = await service.postgres.pool.query('SELECT count(*)::integer AS count FROM journal')
+    const found = await bench.service.postgres.pool.query('SELECT count(*)::integer AS count FROM journal')
     return found.rows[0].count
   }
-  const transaction = await service.postgres.db.startTransaction().execute()
+  const transaction = await bench.service.postgres.db.startTransaction().execute()
   try {
     // While another transaction has this lock, no batch is formed.
     await lock(transaction, 'journal')
     for (let sent = 0; (await rows()) <= 64; sent++) {
       const events = [{ event: 'seen', email: `user${sent}@example.com` }]
-      expect((await tenant.call('POST', '/v1/events', { events })).body.error).toBeUndefined()
+      expect((await bench.tenant.call('POST', '/v1/events', { events })).body.error).toBeUndefined()
     }
-    const path = await connect(tenant)
-    await inState(tenant, path, 'pulling')
-    await expect.poll(async () => (await readConnection(tenant, path)).last_run, WITHIN).not.toBeNull()
+    const path = await connect(bench.tenant)
+    await inState(bench.tenant, path, 'pulling')
+    await expect.poll(async () => (await readConnection(bench.tenant, path)).last_run, WITHIN).not.toBeNull()
     await sleep(2_000)
-    expect(system.asked()).toEqual([])
+    expect(bench.system.asked()).toEqual([])
     await transaction.rollback().execute()
-    expect((await pulled(tenant, path)).counts).toEqual({ people: { created: 1 } })
-    expect(system.asked()).toEqual([null])
+    expect((await pulled(bench.tenant, path)).counts).toEqual({ people: { created: 1 } })
+    expect(bench.system.asked()).toEqual([null])
   } finally {
     if (!transaction.isRolledBack) await transaction.rollback().execute()
   }

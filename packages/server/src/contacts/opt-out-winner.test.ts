@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { act, uploaded } from '../../test/imports.ts'
-import { connect, pulled, type ScriptedSystem, startScriptedSystem } from '../../test/scripted-connector.ts'
-import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { connect, pulled, useScriptedSystem } from '../../test/scripted-connector.ts'
+import { call } from '../../test/service.ts'
 import { createSource } from '../../test/sources.ts'
 import { suppress } from '../identities/suppressions.ts'
 import { unsubscribe } from '../identities/unsubscribe/unsubscribe.ts'
@@ -12,48 +12,36 @@ import { unsubscribe } from '../identities/unsubscribe/unsubscribe.ts'
 
 const EMAIL = 'ada@example.com'
 
-let system: ScriptedSystem
-let service: TestService
-let tenant: TestTenant
+const bench = useScriptedSystem()
 let contactId: string
 
-beforeAll(async () => {
-  system = await startScriptedSystem()
-  service = await startTestService({}, system.options)
-})
 beforeEach(async () => {
-  tenant = await createTestTenant(service)
-  system.reset()
-  contactId = await tenant.contact(EMAIL)
-})
-afterAll(async () => {
-  await service?.close()
-  await system?.close()
+  contactId = await bench.tenant.contact(EMAIL)
 })
 
 async function push(source: string, properties: object, more: object = {}, kind = 'crm'): Promise<void> {
   const records = [{ external_id: `${source}-1`, email: EMAIL, properties, ...more }]
-  const { body } = await tenant.call('POST', `/v1/sources/${source}/contacts`, { kind, records })
+  const { body } = await bench.tenant.call('POST', `/v1/sources/${source}/contacts`, { kind, records })
   expect(body.results[0]).toMatchObject({ contact_id: contactId })
 }
 
-const put = (properties: object) => tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
+const put = (properties: object) => bench.tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
 /** From a server, with an API key. */
 async function identify(properties: object): Promise<void> {
-  const { body } = await tenant.call('POST', '/v1/identify', { email: EMAIL, properties })
+  const { body } = await bench.tenant.call('POST', '/v1/identify', { email: EMAIL, properties })
   expect(body.contact_id).toBe(contactId)
 }
 
 /** From an SDK on a server. */
 async function sendTraits(traits: object): Promise<void> {
-  const writeKey = await createSource(tenant, 'server')
+  const writeKey = await createSource(bench.tenant, 'server')
   const body = JSON.stringify({ userId: 'u1', traits: { email: EMAIL, ...traits }, writeKey })
-  expect((await call(service, 'POST', '/v1/identify', { body })).status).toBe(200)
+  expect((await call(bench.service, 'POST', '/v1/identify', { body })).status).toBe(200)
 }
 
 /** The property that decides that the contact is not written to, and who said it. */
 async function silencedBy(): Promise<[property: string, source: string] | null> {
-  const { contact } = (await tenant.call('GET', `/v1/contacts/${contactId}?include=provenance`)).body
+  const { contact } = (await bench.tenant.call('GET', `/v1/contacts/${contactId}?include=provenance`)).body
   if (contact.consent === null) return null
   const { property } = contact.consent
   return [property, contact.properties_provenance[property].source]
@@ -111,49 +99,49 @@ describe("an opt-out is not released by another system's default", () => {
   })
 
   test('that the link in a mail recorded; the suppression of the address is removed by a person, with consent', async () => {
-    await suppress(tenant.handle, { address: EMAIL, reason: 'unsubscribed', details: null }, new Date())
-    await unsubscribe(tenant.handle, service.writing, { address: EMAIL, contactId })
+    await suppress(bench.tenant.handle, { address: EMAIL, reason: 'unsubscribed', details: null }, new Date())
+    await unsubscribe(bench.tenant.handle, bench.service.writing, { address: EMAIL, contactId })
     await push('hubspot', { unsubscribed: false })
     expect(await silencedBy()).toEqual(['unsubscribed', 'email'])
     await push('pipedrive', { unsubscribed: true }, DAY(1))
-    await tenant.call('DELETE', `/v1/suppressions/${encodeURIComponent(EMAIL)}?consented=true`)
+    await bench.tenant.call('DELETE', `/v1/suppressions/${encodeURIComponent(EMAIL)}?consented=true`)
     expect(await silencedBy()).toBeNull()
   })
 
   test('of an import, neither by another file over a hand, nor by undoing it after a CRM said the same', async () => {
     await put({ unsubscribed: true })
     const released = await act(
-      tenant,
-      await uploaded(tenant, `email,unsubscribed\n${EMAIL},false\n`),
+      bench.tenant,
+      await uploaded(bench.tenant, `email,unsubscribed\n${EMAIL},false\n`),
       'preview',
       'previewed',
     )
     expect(released.consent).toMatchObject({ silenced: 0, still_silent: 1, released: 0 })
-    await act(tenant, released, 'start', 'completed')
+    await act(bench.tenant, released, 'start', 'completed')
     expect(await silencedBy()).toEqual(['unsubscribed', 'manual'])
     await put({ unsubscribed: false })
     const silent = await act(
-      tenant,
-      await uploaded(tenant, `email,unsubscribed\n${EMAIL},true\n`),
+      bench.tenant,
+      await uploaded(bench.tenant, `email,unsubscribed\n${EMAIL},true\n`),
       'start',
       'completed',
     )
     expect(await silencedBy()).toEqual(['unsubscribed', 'import'])
     await push('hubspot', { unsubscribed: true })
-    await act(tenant, silent, 'undo', 'undone')
+    await act(bench.tenant, silent, 'undo', 'undone')
     expect(await silencedBy()).toEqual(['unsubscribed', 'hubspot'])
   })
 
   test('an earlier import is contradicted by a later one, and the preview says so', async () => {
-    await act(tenant, await uploaded(tenant, `email,unsubscribed\n${EMAIL},true\n`), 'start', 'completed')
+    await act(bench.tenant, await uploaded(bench.tenant, `email,unsubscribed\n${EMAIL},true\n`), 'start', 'completed')
     const file = await act(
-      tenant,
-      await uploaded(tenant, `email,unsubscribed\n${EMAIL},false\n`),
+      bench.tenant,
+      await uploaded(bench.tenant, `email,unsubscribed\n${EMAIL},false\n`),
       'preview',
       'previewed',
     )
     expect(file.consent).toMatchObject({ released: 1 })
-    await act(tenant, file, 'start', 'completed')
+    await act(bench.tenant, file, 'start', 'completed')
     expect(await silencedBy()).toBeNull()
   })
 
@@ -165,12 +153,12 @@ describe("an opt-out is not released by another system's default", () => {
   })
 
   test('after one of two systems that say it has deleted the person', async () => {
-    const path = await connect(tenant)
+    const path = await connect(bench.tenant)
     const record = { external_id: 's1', email: EMAIL, properties: { unsubscribed: true } }
     await push('hubspot', { unsubscribed: true })
-    system.pages = [{ contacts: [record] }, { deleted: ['s1'] }]
-    await tenant.call('POST', `${path}/reread`, {})
-    await pulled(tenant, path)
+    bench.system.pages = [{ contacts: [record] }, { deleted: ['s1'] }]
+    await bench.tenant.call('POST', `${path}/reread`, {})
+    await pulled(bench.tenant, path)
     await push('hubspot', { unsubscribed: false })
     expect(await silencedBy()).not.toBeNull()
     await put({ unsubscribed: false })
@@ -213,13 +201,13 @@ describe('an opt-out always wins', () => {
 
   test('a merge keeps it, and after the merge only its source releases it', async () => {
     await push('hubspot', { unsubscribed: true })
-    const survivor = await tenant.contact('b@example.com', { unsubscribed: false })
-    await tenant.call('POST', `/v1/contacts/${contactId}/merge`, { into: survivor })
+    const survivor = await bench.tenant.contact('b@example.com', { unsubscribed: false })
+    await bench.tenant.call('POST', `/v1/contacts/${contactId}/merge`, { into: survivor })
     const merged = contactId
     contactId = survivor
     await push('pipedrive', { unsubscribed: false })
     expect(await silencedBy()).toEqual(['unsubscribed', 'hubspot'])
-    await tenant.call('POST', `/v1/contacts/${merged}/unmerge`)
+    await bench.tenant.call('POST', `/v1/contacts/${merged}/unmerge`)
     expect(await silencedBy()).toBeNull()
     contactId = merged
     expect(await silencedBy()).toEqual(['unsubscribed', 'hubspot'])

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { connect, pulled, type ScriptedSystem, startScriptedSystem } from '../../test/scripted-connector.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { describe, expect, test } from 'vitest'
+import { connect, pulled, useScriptedSystem } from '../../test/scripted-connector.ts'
 
 /*
  * A system has several records of one person. An opt-out that one of them says is released only when each that says it has
@@ -12,22 +11,7 @@ const OPT_OUT = 'has_opted_out_of_email'
 const PEOPLE = 40
 const IDS = ['lead', 'contact', 'duplicate']
 
-let system: ScriptedSystem
-let service: TestService
-let tenant: TestTenant
-
-beforeAll(async () => {
-  system = await startScriptedSystem()
-  service = await startTestService({}, system.options)
-})
-beforeEach(async () => {
-  tenant = await createTestTenant(service)
-  system.reset()
-})
-afterAll(async () => {
-  await service?.close()
-  await system?.close()
-})
+const bench = useScriptedSystem()
 
 interface Said {
   id: string
@@ -69,7 +53,7 @@ const recordOf = (person: number, { id, value, day }: Said) => ({
 })
 
 async function silentPeople(): Promise<Map<string, boolean>> {
-  const { contacts } = (await tenant.call('GET', '/v1/contacts?limit=100')).body
+  const { contacts } = (await bench.tenant.call('GET', '/v1/contacts?limit=100')).body
   return new Map(
     contacts.map(({ properties }: { properties: Record<string, unknown> }) => [
       properties.email,
@@ -114,7 +98,7 @@ describe('an opt-out of one of several records of a person', () => {
       const records = steps.flatMap((one, person) => (one?.said ?? []).map((each) => recordOf(person, each)))
       for (let from = 0; from < records.length; from += 100) {
         const sent = { records: records.slice(from, from + 100) }
-        const { status, body } = await tenant.call('POST', '/v1/sources/crm/contacts', sent)
+        const { status, body } = await bench.tenant.call('POST', '/v1/sources/crm/contacts', sent)
         expect([status, body.failed]).toEqual([200, 0])
       }
     })
@@ -123,21 +107,21 @@ describe('an opt-out of one of several records of a person', () => {
   test('is released by that record alone, when a connected system is read, also after deletions there', async () => {
     const step = fc.record({ said: batch, deleted: fc.subarray(IDS, { maxLength: 1 }) })
     const histories = fc.sample(fc.array(step, { minLength: 6, maxLength: 6 }), { numRuns: PEOPLE, seed: 42 })
-    const path = await connect(tenant)
-    let { run_id } = await pulled(tenant, path)
+    const path = await connect(bench.tenant)
+    let { run_id } = await pulled(bench.tenant, path)
     await play(histories, async (steps) => {
       const contacts = steps.flatMap((one, person) => (one?.said ?? []).map((each) => recordOf(person, each)))
       const deleted = steps.flatMap((one, person) => (one?.deleted ?? []).map((id) => `${id}-${person}`))
-      system.pages = [{ contacts }, { deleted }]
-      expect((await tenant.call('POST', `${path}/reread`, {})).status).toBe(202)
-      ;({ run_id } = await pulled(tenant, path, run_id))
+      bench.system.pages = [{ contacts }, { deleted }]
+      expect((await bench.tenant.call('POST', `${path}/reread`, {})).status).toBe(202)
+      ;({ run_id } = await pulled(bench.tenant, path, run_id))
     })
   })
 
   test('counts although another record was changed later, and so does its release', async () => {
     const push = async (id: string, value: boolean, day: number) => {
       const records = [recordOf(0, { id, value, day })]
-      await tenant.call('POST', '/v1/sources/crm/contacts', { records })
+      await bench.tenant.call('POST', '/v1/sources/crm/contacts', { records })
       return (await silentPeople()).get(emailOf(0))
     }
     expect(await push('contact', false, 20)).toBe(false)
@@ -154,7 +138,7 @@ describe('an opt-out of one of several records of a person', () => {
         properties: { [OPT_OUT]: value },
         ...(address === undefined ? {} : { email: address }),
       }))
-      const { body } = await tenant.call('POST', '/v1/sources/crm/contacts', { records: sent })
+      const { body } = await bench.tenant.call('POST', '/v1/sources/crm/contacts', { records: sent })
       const silent = await silentPeople()
       expect([...silent.keys()]).toEqual([email])
       return [...body.results.map(({ status }: { status: string }) => status), silent.get(email)]
@@ -176,7 +160,7 @@ describe('an opt-out of one of several records of a person', () => {
 
   test('counts although another record was changed later, also in the record that came first', async () => {
     const push = async (id: string, value: boolean, day: number) => {
-      await tenant.call('POST', '/v1/sources/crm/contacts', { records: [recordOf(0, { id, value, day })] })
+      await bench.tenant.call('POST', '/v1/sources/crm/contacts', { records: [recordOf(0, { id, value, day })] })
       return (await silentPeople()).get(emailOf(0))
     }
     expect(await push('lead', false, 5)).toBe(false)
@@ -189,31 +173,31 @@ describe('an opt-out of one of several records of a person', () => {
   test('reaches the contact under each id also in a merge and after it', async () => {
     const push = async (id: string, value: boolean, email?: string) => {
       const records = [{ external_id: id, properties: { [OPT_OUT]: value }, ...(email ? { email } : {}) }]
-      const [{ contact_id }] = (await tenant.call('POST', '/v1/sources/crm/contacts', { records })).body.results
+      const [{ contact_id }] = (await bench.tenant.call('POST', '/v1/sources/crm/contacts', { records })).body.results
       return contact_id
     }
     const contactId = await push('lead', false, emailOf(0))
     await push('contact', false, emailOf(0))
     const into = await push('other', false, emailOf(1))
-    expect((await tenant.call('POST', `/v1/contacts/${contactId}/merge`, { into })).status).toBe(200)
+    expect((await bench.tenant.call('POST', `/v1/contacts/${contactId}/merge`, { into })).status).toBe(200)
     for (const id of ['lead', 'contact']) {
       expect(await push(id, true)).toBe(into)
       expect((await silentPeople()).get(emailOf(1))).toBe(true)
       expect(await push(id, false)).toBe(into)
       expect((await silentPeople()).get(emailOf(1))).toBe(false)
     }
-    expect((await tenant.call('POST', `/v1/contacts/${contactId}/unmerge`)).status).toBe(200)
+    expect((await bench.tenant.call('POST', `/v1/contacts/${contactId}/unmerge`)).status).toBe(200)
     for (const id of ['lead', 'contact']) expect(await push(id, true)).toBe(contactId)
   })
 
   test('of two profiles of an analytics system counts too', async () => {
-    const path = await connect(tenant)
-    let { run_id } = await pulled(tenant, path)
+    const path = await connect(bench.tenant)
+    let { run_id } = await pulled(bench.tenant, path)
     const read = async (id: string, value: boolean) => {
       const profile = { id, userId: id, email: emailOf(0), visitorIds: [], properties: { [OPT_OUT]: value } }
-      system.pages = [{ profiles: [profile] }]
-      await tenant.call('POST', `${path}/reread`, {})
-      ;({ run_id } = await pulled(tenant, path, run_id))
+      bench.system.pages = [{ profiles: [profile] }]
+      await bench.tenant.call('POST', `${path}/reread`, {})
+      ;({ run_id } = await pulled(bench.tenant, path, run_id))
       return (await silentPeople()).get(emailOf(0))
     }
     expect(await read('one', true)).toBe(true)
@@ -224,11 +208,11 @@ describe('an opt-out of one of several records of a person', () => {
   test('survives a merge of two contacts of the source, whichever value is newer', async () => {
     const push = async (id: string, email: string, value: boolean) => {
       const records = [{ external_id: id, email, properties: { [OPT_OUT]: value } }]
-      return (await tenant.call('POST', '/v1/sources/crm/contacts', { records })).body.results[0].contact_id
+      return (await bench.tenant.call('POST', '/v1/sources/crm/contacts', { records })).body.results[0].contact_id
     }
     const into = await push('a', 'a@example.com', true)
     const other = await push('b', 'b@example.com', false)
-    expect((await tenant.call('POST', `/v1/contacts/${other}/merge`, { into })).status).toBe(200)
+    expect((await bench.tenant.call('POST', `/v1/contacts/${other}/merge`, { into })).status).toBe(200)
     const isSilent = async () => (await silentPeople()).get('a@example.com')
     expect(await isSilent()).toBe(true)
     await push('b', 'b@example.com', false)
