@@ -3,20 +3,21 @@ import type { Import } from '../api/imports.ts'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
 
-/** How many contacts get no mail after the import, and how many get mail again. */
-export function ConsentNotice({ consent }: Pick<Import, 'consent'>) {
+/** How many contacts get no mail after the import, and how many get mail again, as of the preview. */
+export function ConsentNotice({ of: { consent, state } }: { of: Import }) {
   if (consent === null) return null
+  const said = text.consent[state === 'completed' ? 'done' : 'planned']
   const { silenced, still_silent: still, released, columns } = consent
   const sentences = [
     ...(silenced === 0
       ? []
       : [
-          text.consent.silenced(
+          said.silenced(
             silenced,
             columns.map(({ property }) => property),
           ),
         ]),
-    ...(still === 0 ? [] : [text.consent.still(still)]),
+    ...(still === 0 ? [] : [said.still(still)]),
   ]
   return (
     <>
@@ -31,7 +32,7 @@ export function ConsentNotice({ consent }: Pick<Import, 'consent'>) {
       )}
       {released === 0 ? null : (
         <Alert color="orange" role="alert">
-          {text.consent.released(released)}
+          {said.released(released)}
         </Alert>
       )}
     </>

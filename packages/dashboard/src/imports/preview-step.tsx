@@ -63,7 +63,7 @@ export function PreviewStep({
       </div>
       {problem}
       {of.preview ? <CountCards counts={of.preview} labels={text.preview.counts} /> : null}
-      <ConsentNotice consent={of.consent} />
+      <ConsentNotice of={of} />
       <RowWarnings warnings={of.warnings} />
       <Group justify="space-between">
         <Discard importId={of.import_id} />

@@ -9,6 +9,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { FormError } from '../ui/form.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { Foreign } from '../ui/text.tsx'
+import { ConsentNotice } from './consent-notice.tsx'
 import { CountCards } from './count-cards.tsx'
 import { KeptContacts } from './kept-contacts.tsx'
 import { RowWarnings } from './row-warnings.tsx'
@@ -20,6 +21,7 @@ export function ResultStep({ of }: { of: Import }) {
     <Stack>
       {isAtWork(of) ? <AtWork of={of} /> : <Ended of={of} />}
       {of.started_at === null ? null : <CountCards counts={of.counts} labels={text.result.counts} />}
+      {of.state === 'completed' ? <ConsentNotice of={of} /> : null}
       {of.started_at === null ? null : <RowWarnings warnings={of.warnings} />}
       {of.counts.failed > 0 ? <FailedRows of={of} /> : null}
       {of.undo && of.undo.kept > 0 ? <KeptContacts importId={of.import_id} /> : null}

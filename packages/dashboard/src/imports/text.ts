@@ -162,13 +162,24 @@ export const text = {
     noHeader: 'No header row',
     reading: 'A change here reads the file again and suggests a new mapping.',
   },
+  /** Before the import starts, and once it is complete. */
   consent: {
-    silenced: (count: number, properties: readonly string[]) =>
-      `${counted(count, 'contact', 'contacts')} will get no mail, because of ${properties.join(', ')}.`,
-    still: (count: number) =>
-      `${counted(count, 'contact in this file already gets', 'contacts in this file already get')} no mail.`,
-    released: (count: number) =>
-      `${counted(count, 'contact that opted out', 'contacts that opted out')} will get mail again, because a column of the file says so. To keep them opted out, do not import that column.`,
+    planned: {
+      silenced: (count: number, properties: readonly string[]) =>
+        `${counted(count, 'contact', 'contacts')} will get no mail, because of ${properties.join(', ')}.`,
+      still: (count: number) =>
+        `${counted(count, 'contact in this file already gets', 'contacts in this file already get')} no mail.`,
+      released: (count: number) =>
+        `${counted(count, 'contact that opted out', 'contacts that opted out')} will get mail again, because a column of the file says so. To keep them opted out, do not import that column.`,
+    },
+    done: {
+      silenced: (count: number, properties: readonly string[]) =>
+        `According to the preview, ${counted(count, 'contact gets', 'contacts get')} no mail, because of ${properties.join(', ')}.`,
+      still: (count: number) =>
+        `${counted(count, 'contact in this file', 'contacts in this file')} already got no mail before the import.`,
+      released: (count: number) =>
+        `According to the preview, ${counted(count, 'contact that opted out gets', 'contacts that opted out get')} mail again, because a column of the file says so. To opt them out again, undo the import.`,
+    },
   },
   warnings: {
     title: 'Warnings',
