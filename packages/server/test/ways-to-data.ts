@@ -17,7 +17,7 @@ export const WAYS: Partial<Record<Tag, string[]>> = {
   Providers: WRITES,
 }
 
-/** Whose scope is one of all data, or of the data that it writes, needs no other to write it. */
+/** Scopes that already cover the data that their operations read or write. */
 export const SCOPES_OF_DATA = ['contacts:write', 'companies:write', 'events:write', 'data:export', 'data:erase']
 
 /**
@@ -39,7 +39,6 @@ export const OPENS_NOTHING: Record<string, string> = {
   deleteOAuthClient: 'ends it',
   completeAuthorization: 'needs the scopes of what was started: authorizations.test.ts',
   deleteAgent: 'ends it',
-  triggerAgent: 'runs an agent, whose settings needed the scopes of what it opens',
   cancelRun: 'stops it',
   rejectAction: 'nothing executes',
   rejectActions: 'nothing executes',
@@ -71,7 +70,6 @@ export const OPENS_NOTHING: Record<string, string> = {
   deleteView: 'ends it',
   deleteSegment: 'ends it',
   addSuppression: 'stops mails to an address that it names itself',
-  removeSuppression: 'allows mails to an address that it names itself',
 }
 
 /** Operations of other tags that open a way, and reads that show data under another scope. */
@@ -86,6 +84,7 @@ export const OTHERS: Record<string, string[]> = {
   getHookBody: READS,
   listConnectionErrors: ['contacts:read'],
   proposeAction: ['contacts:read'],
+  removeSuppression: ['contacts:write'],
   createSegment: ['contacts:read'],
   updateSegment: ['contacts:read'],
   previewSegment: ['contacts:read'],
@@ -129,6 +128,12 @@ export const MORE: { title: string; operation: string; sent: Record<string, unkn
       scopes: ['agents:approve'],
     },
   ]),
+  {
+    title: 'a run of the contacts that it names',
+    operation: 'triggerAgent',
+    sent: { contact_ids: [':contact_id'] },
+    scopes: ['contacts:read', 'events:read'],
+  },
   { title: 'the note that waits', operation: 'approveAction', sent: {}, scopes: ['contacts:write'] },
   {
     title: 'the notes that wait',

@@ -708,7 +708,7 @@ export class Operations extends Caller {
   /**
    * Approve several proposed actions independently.
    *
-   * If an action cannot be approved, its decision has an `error`, and the others are not affected. Needs the scope `agents:approve`. Also needs the scope `contacts:write` for a note or an update of properties.
+   * If an action cannot be approved, its decision has an `error`, and the others are not affected. Only a missing scope refuses them all. Needs the scope `agents:approve`. Also needs the scope `contacts:write` for a note or an update of properties.
    */
   approveActions(input: ApproveActionsInput, options?: RequestOptions): Promise<ApproveActionsResult> {
     return this.call('POST /v1/approvals/approve', input, options)
@@ -852,7 +852,7 @@ export class Operations extends Caller {
   /**
    * Request a file with all data of the tenant; if one is in progress, its id is returned.
    *
-   * At most five in 24 hours. Needs the scope `data:export`.
+   * At most 5 in 24 hours. Needs the scope `data:export`.
    */
   createExport(options?: RequestOptions): Promise<CreateExportResult> {
     return this.call('POST /v1/exports', {}, options)
@@ -2279,7 +2279,7 @@ export class Operations extends Caller {
   /**
    * Allow mail to an address again.
    *
-   * If its owner unsubscribed or complained, their contact becomes subscribed again. Needs the scope `identities:write`.
+   * If its owner unsubscribed or complained, their contact becomes subscribed again. Needs the scope `identities:write`. Also needs the scope `contacts:write`.
    */
   removeSuppression(input: RemoveSuppressionInput, options?: RequestOptions): Promise<RemoveSuppressionResult> {
     return this.call('DELETE /v1/suppressions/{address}', input, options)
@@ -2432,7 +2432,7 @@ export class Operations extends Caller {
   /**
    * Export now, in the background.
    *
-   * If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. At most ten in 24 hours. Needs the scope `data:export`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
+   * If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. At most 10 in 24 hours. Needs the scope `data:export`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
    */
   runWarehouseExport(input: RunWarehouseExportInput, options?: RequestOptions): Promise<RunWarehouseExportResult> {
     return this.call('POST /v1/warehouse/{destination_id}/run', input, options)
@@ -2639,7 +2639,7 @@ export class Operations extends Caller {
   /**
    * Queue a run of an agent, even if the agent is disabled.
    *
-   * Needs the scope `agents:trigger`.
+   * Needs the scope `agents:trigger`. Also needs the scopes `contacts:read` and `events:read` with `contact_ids`.
    */
   triggerAgent(input: TriggerAgentInput, options?: RequestOptions): Promise<TriggerAgentResult> {
     return this.call('POST /v1/agents/{agent_id}/trigger', input, options)

@@ -175,6 +175,22 @@ describe('an action that somebody proposes', () => {
   })
 })
 
+test('a key with the scopes of agents alone reads no property of a contact that it names', async () => {
+  const messages = { email_message: { subject: 'x', message: '{{contact.email}} {{contact.secret}}' } }
+  await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { secret: 'enchantress' } })
+  const key = await tenant.keyWith(...AGENTS)
+  const settings = { capabilities: ['email'], playbook: { messages }, llm_config: { provider: 'template' } }
+  const created = await tenant.call('POST', '/v1/agents', { name: 'Spy', ...settings }, key)
+  expect(created.status).toBe(201)
+  const path = `/v1/agents/${created.body.agent.agent_id}`
+  const trigger = (by: string) => tenant.call('POST', `${path}/trigger`, { contact_ids: [contactId] }, by)
+  expect(lackOf(await trigger(key))).toEqual(refused(...READS))
+  expect((await tenant.call('POST', `${path}/trigger`, { contact_ids: null }, key)).status).toBe(200)
+  const shown = async () => JSON.stringify((await tenant.call('GET', `${path}/actions`, undefined, key)).body)
+  expect((await trigger(await tenant.keyWith(...AGENTS, ...READS))).status).toBe(200)
+  await expect.poll(shown).toContain('enchantress')
+})
+
 test('a key with the scopes of agents alone neither reads nor rewrites contacts through one', async () => {
   const spy = {
     name: 'y',

@@ -14,7 +14,7 @@ interface Way extends Required<Pick<FurtherScopes, 'scopes' | 'when'>> {
   opens(settings: unknown): boolean
 }
 
-/** Its runs read the contacts of the filter, with their events. Without one, each run names its contacts. */
+/** Its runs read the contacts of the filter, with their events. Without one, whoever triggers a run chooses them. */
 const READS_AUDIENCE: Way = {
   scopes: ['contacts:read', 'events:read'],
   when: 'for an agent with a `monitoring.filter`',
@@ -38,7 +38,7 @@ const APPROVES_ITSELF: Way = {
   opens: (settings) => fieldOf(fieldOf(settings, 'playbook'), 'require_approval') === false,
 }
 
-/** Whoever chooses the server of the model receives what agents know of contacts. */
+/** Whoever chooses the model's server receives what agents know about contacts. */
 const HAS_OWN_SERVER: Way = {
   scopes: READS_DATA,
   when: 'for an agent with `llm_config.base_url`',
@@ -53,13 +53,13 @@ export const ofNewAgent: readonly FurtherScopes[] = WAYS.map(({ scopes, when, op
   ofSent: (sent) => opens(withCapabilities(sent)),
 }))
 
-/** A dry run writes and sends nothing. Which contacts it reads, it always needs the scopes of. */
+/** A dry run writes and sends nothing. It always reads contacts, which the request chooses. */
 export const ofDryRun: readonly FurtherScopes[] = [
   { scopes: ['agents:trigger', 'contacts:read', 'events:read'] },
   { scopes: HAS_OWN_SERVER.scopes, when: 'with `llm_config.base_url`', ofSent: HAS_OWN_SERVER.opens },
 ]
 
-/** What the agent opens once it is changed. Only turning it off needs nothing. */
+/** They depend on the agent as it is after the change. Turning it off needs none. */
 export const ofChangedAgent: readonly FurtherScopes[] = WAYS.map(({ scopes, when, opens }) => ({
   scopes,
   when,

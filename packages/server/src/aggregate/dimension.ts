@@ -40,7 +40,7 @@ export interface Measure {
   field: string
   /** What is left out for a caller from whom personal values are hidden. */
   redaction?: {
-    /** Groups of equal value are in the order of a hash of it and their keys, whose own order would reveal hidden ones. */
+    /** Groups of equal value are sorted by a hash of it and their key: the order of the keys would reveal hidden ones. */
     orderSecret: string
     /** Numbers of events, as JSON, that are phone numbers of their contacts, whatever the field's name. */
     phoneNumbers: readonly string[]

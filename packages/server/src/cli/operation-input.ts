@@ -43,7 +43,7 @@ async function readSecret(name: string, isJson: boolean, values: Values): Promis
   const place = String(values[option])
   const text = option.endsWith('-env') ? process.env[place] : await contentOf(option, place, name)
   const secret = isJson ? text?.trim() : onlyLineOf(text ?? '')
-  if (secret === null) throw invalid(`--${option}: ${place} has more than one line. It must have only the secret.`)
+  if (secret === null) throw invalid(`--${option}: ${place} has more than one line. It must contain only the secret.`)
   if (secret === undefined || secret === '') throw invalid(`--${option}: ${place} is empty or not set.`)
   return secret
 }

@@ -13,7 +13,7 @@ running service can read events, so commands that need them fail with \`clickhou
   its fields; one with a question mark may be absent. \`warnings\` has what the API would have warned about. Progress goes to standard error.
 - With \`--json\`, an error is \`{"error":{"code","message"}}\` on standard output. Without it, an error is text on standard error.
 - \`--help\` after a command prints its options.
-- A list is an option that can be repeated. An empty text, such as \`--ignored-ids ""\`, is the empty list.
+- To pass a list, repeat its option. To pass an empty list, give the option an empty value: \`--ignored-ids ""\`.
 - Every user of the machine can see a command's arguments. So a secret has the options \`--NAME-file\`, where \`-\` is standard input, and \`--NAME-env\`.
 
 | Exit status | Means                                                                  |

@@ -30,6 +30,19 @@ const entries = () =>
     .orderBy('entry_id')
     .execute()
 
+test('who allows mail to an address again can end the opt-out of its contact, and needs the scope for that', async () => {
+  const contactId = await tenant.contact('bob@example.com')
+  await unsubscribe(tenant.handle, service.writing, { address: 'bob@example.com', contactId })
+  const path = '/v1/suppressions/bob%40example.com?consented=true'
+  const refused = await tenant.call('DELETE', path, undefined, await tenant.keyWith('identities:write'))
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope'])
+  const consent = async () => (await tenant.call('GET', `/v1/contacts/${contactId}`)).body.contact.consent
+  expect(await consent()).not.toBeNull()
+  const key = await tenant.keyWith('identities:write', 'contacts:write')
+  expect((await tenant.call('DELETE', path, undefined, key)).status).toBe(200)
+  expect(await consent()).toBeNull()
+})
+
 test('an address is suppressed and allowed again', async () => {
   const suppression = {
     address: 'ada@example.com',

@@ -74,6 +74,7 @@ export const SUPPRESSION_OPERATIONS = [
     http: 'DELETE /v1/suppressions/:address',
     command: 'suppression remove',
     scope: 'identities:write',
+    also: [{ scopes: ['contacts:write'] }],
     summary: 'Allow mail to an address again',
     description: 'If its owner unsubscribed or complained, their contact becomes subscribed again.',
     input: {

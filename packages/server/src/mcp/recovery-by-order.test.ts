@@ -118,6 +118,21 @@ describe('numbers of events', () => {
     expect(await figure('max', 'amount', 'company_id')).toEqual([12_500_000])
   })
 
+  test('that are negative come before groups that have none', async () => {
+    const of = (event: string, data: object) => ({
+      event,
+      contact_id: known,
+      timestamp: daysAgo(1),
+      title: 'Balance',
+      data,
+    })
+    const events = [of('pos', { balance: 3 }), of('none', {}), of('neg', { balance: -5 })]
+    expect((await tenant.call('POST', '/v1/events', { events })).status).toBe(200)
+    const by = { entity: 'events', group_by: 'event_type', metric: 'sum', metric_field: 'balance' }
+    const { buckets } = await use('aggregate', { ...by, filters: { title: 'Balance' } })
+    expect(buckets.map(({ key }: { key: string }) => key)).toEqual(['pos', 'neg', 'none'])
+  })
+
   test('are all there for a caller who sees personal data', async () => {
     const sent = { entity: 'events', group_by: 'event_type', metric: 'max', metric_field: 'wa' }
     const { body } = await tenant.call('POST', '/v1/aggregate', { ...sent, filters: { event_type: 'call' } })
@@ -165,7 +180,9 @@ describe('a segment that an agent saves', () => {
 test('a key that may only write segments learns no counts of contacts or of events', async () => {
   const filter = { match: 'all', conditions: [{ property: 'country', operator: 'equals', value: 'FR' }] }
   const ofEvents = { match: 'all', conditions: [{ event: { type: 'call' }, operator: 'did' }] }
-  const nested = { match: 'any', conditions: [{ match: 'all', conditions: ofEvents.conditions }] }
+  const within = (levels: number): object =>
+    levels === 1 ? ofEvents : { match: 'any', conditions: [within(levels - 1)] }
+  const nested = within(5)
   const created = await tenant.call('POST', '/v1/segments', { name: 'France', filter })
   const path = `/v1/segments/${created.body.segment.segment_id}`
   const writer = await tenant.keyWith('segments:write')

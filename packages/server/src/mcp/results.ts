@@ -23,7 +23,7 @@ export function compact(value: unknown, charactersMax = TEXT_CHARACTERS_MAX): un
   if (value === null || typeof value !== 'object') return value
   const fields = Object.entries(value).flatMap(([name, field]) => {
     if (REPEATED.has(name) || isEmpty(field)) return []
-    if (WHOLE.has(name)) return [[name, field] as const]
+    if (WHOLE.has(name) && typeof field === 'object') return [[name, field] as const]
     const shorter = compact(field, charactersMax)
     return isEmpty(shorter) ? [] : [[name, shorter] as const]
   })

@@ -167,9 +167,11 @@ function hashOf(match: EventMatch): string {
 
 /** Whether a filter that was sent, and may be invalid, has a condition about events. */
 export function namesEvents(sent: unknown, level = 1): boolean {
-  if (!isObject(sent) || level > LEVELS_MAX) return false
+  if (!isObject(sent)) return false
   if ('event' in sent) return true
-  return Array.isArray(sent.conditions) && sent.conditions.some((condition) => namesEvents(condition, level + 1))
+  // The conditions of the deepest filter are one level below it.
+  if (level > LEVELS_MAX || !Array.isArray(sent.conditions)) return false
+  return sent.conditions.some((condition) => namesEvents(condition, level + 1))
 }
 
 /** The properties that say what is hidden in a contact's texts. */

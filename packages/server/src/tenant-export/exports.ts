@@ -18,7 +18,7 @@ import { HOUR_SECONDS } from '../platform/time.ts'
 /** How long a file can be downloaded. */
 export const KEPT_HOURS = 24
 /** Exports of a tenant within 24 hours, failed ones too: each is a copy of all its data on the disk of the service. */
-const EXPORTS_PER_DAY = 5
+export const EXPORTS_PER_DAY = 5
 const LIMIT = {
   max: EXPORTS_PER_DAY,
   code: 'export_limit_reached',

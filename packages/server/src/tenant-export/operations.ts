@@ -4,7 +4,7 @@ import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
-import { Export, listExports, readExport, requestExport } from './exports.ts'
+import { EXPORTS_PER_DAY, Export, listExports, readExport, requestExport } from './exports.ts'
 
 /** Services of the export operations. */
 export interface ExportServices {
@@ -37,7 +37,7 @@ export const EXPORT_OPERATIONS = [
     command: 'export create',
     scope: 'data:export',
     summary: 'Request a file with all data of the tenant; if one is in progress, its id is returned',
-    description: 'At most five in 24 hours.',
+    description: `At most ${EXPORTS_PER_DAY} in 24 hours.`,
     input: {},
     output: { export_id: Id },
     status: 202,

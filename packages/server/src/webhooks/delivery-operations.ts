@@ -98,8 +98,7 @@ export const DELIVERY_OPERATIONS = [
     example: { from: '2026-01-01T00:00:00Z', only: 'failed' },
     errors: ['409 webhook_paused'],
     async run({ tenant, now }, { subscription_id: id, from, to = now, only = 'failed', after = null }) {
-      if (from > to)
-        throw validationError([{ path: 'from', message: 'must not be after `to`, which is now unless you send it' }])
+      if (from > to) throw validationError([{ path: 'from', message: 'must not be after `to` (default: now)' }])
       const { subscription_id } = await readSubscription(tenant, id)
       return { subscription_id, ...(await resendRange(tenant, subscription_id, { from, to, only, after }, now)) }
     },

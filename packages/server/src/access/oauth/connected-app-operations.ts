@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { Actor } from '../../operations/audit.ts'
-import { type Context, idInPath, operationsWith } from '../../operations/declare.ts'
+import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { callerOf } from '../../operations/idempotency.ts'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
@@ -79,9 +79,10 @@ export const CONNECTED_APP_OPERATIONS = [
     example: { tools: ['describe_schema', 'search_contacts'] },
     errors: ['400 unknown_tool', '403 not_your_application'],
     options: { tools: TOOLS_OPTION },
-    async run(context, { grant_id, tools }) {
-      const { tenant, stores, offeredTools } = context
-      const isOwn = await requireOwnApp(context, grant_id)
+    async run({ tenant, actor, stores, offeredTools, requireScope, rateLimiter }, { grant_id, tools }) {
+      const isOwn = await isOwnApp(tenant, actor, grant_id)
+      if (isOwn) rateLimiter.checkAudited(callerOf(actor))
+      else requireScope('settings:write')
       const isChanged = await changeTools(tenant, grant_id, storedTools(tools, offeredTools), isOwn)
       return { connected_app: await readApp(tenant, stores, grant_id), changed: isChanged ? ['tools'] : [] }
     },
@@ -105,9 +106,9 @@ export const CONNECTED_APP_OPERATIONS = [
     description: 'Needs the scope settings:write, except for an application that you connected yourself.',
     input: { grant_id: idInPath('connected app') },
     output: { revoked: Type.Literal(true), grant_id: Id, name: Type.String(LABEL) },
-    async run(context, { grant_id }) {
-      await requireOwnApp(context, grant_id)
-      const name = await endGrant(context.tenant, grant_id, context.now)
+    async run({ tenant, actor, now, requireScope }, { grant_id }) {
+      if (!(await isOwnApp(tenant, actor, grant_id))) requireScope('settings:write')
+      const name = await endGrant(tenant, grant_id, now)
       if (name === null) throw notFound('connected app')
       return { revoked: true as const, grant_id, name }
     },
@@ -120,20 +121,7 @@ export const CONNECTED_APP_OPERATIONS = [
   }),
 ]
 
-/**
- * Whether the caller is the person who connected an application, who needs no scope.
- * @throws ServiceError 403 for anybody else without settings:write; 429 `rate_limited`
- */
-async function requireOwnApp(
-  { tenant, actor, requireScope, rateLimiter }: Context & ConnectedAppServices,
-  grantId: string,
-): Promise<boolean> {
-  const isOwn = await isOwnApp(tenant, actor, grantId)
-  if (!isOwn) requireScope('settings:write')
-  else rateLimiter.checkAudited(callerOf(actor))
-  return isOwn
-}
-
+/** Whether the caller is the person who connected an application, who needs no scope. */
 async function isOwnApp({ db }: Tenant, actor: Actor, grantId: string): Promise<boolean> {
   if (actor.kind !== 'user') return false
   const own = db.selectFrom('oauth_grants').select('grant_id').where('grant_id', '=', grantId)

@@ -109,9 +109,8 @@ async function exchangeRefreshToken(tx: Tenant, row: Row, of: Parameter, now: Da
 }
 
 /**
- * Ends the grant of a refresh token that is unknown although its family is: of a grant, only the newest tokens are kept, so
- * it was used long ago, or somebody else has used another one very often. Without a token that is still valid, the grant has
- * expired by itself.
+ * Ends the grant if an unknown refresh token belongs to its family. Only a grant's newest tokens are kept, so this one was
+ * issued by us and deleted since: two parties may hold tokens of the grant. A grant without a valid token has already expired.
  */
 async function endGrantOfFamily(stores: Stores, database: Database, text: string, now: Date): Promise<void> {
   const family = familyOf(text)

@@ -14,7 +14,7 @@ export function newToken(kind: 'code' | 'access'): string {
 const FAMILY_BYTES = 16
 const REFRESH_TOKEN = new RegExp(`^${PREFIXES.refresh}([A-Za-z0-9_-]{22})[A-Za-z0-9_-]{43}$`)
 
-/** What all refresh tokens of a grant begin with. Only its SHA-256 is stored: nobody else knows it. */
+/** The part that all refresh tokens of a grant share. Only its SHA-256 is stored. */
 export function newFamily(): string {
   return randomBytes(FAMILY_BYTES).toString('base64url')
 }

@@ -56,8 +56,8 @@ const Decision = Type.Object(
 export type Decision = Type.Static<typeof Decision>
 
 /**
- * An agent's own notes and updates of properties never wait, so one that waits was proposed by somebody who needs no
- * `contacts:write` for it. It is written as the approver's.
+ * An agent's own notes and updates of properties run without approval. So a waiting one was proposed through the API, which
+ * does not need `contacts:write`, and whoever approves it makes the change.
  */
 const writesToContacts = {
   scopes: ['contacts:write'] as const,
@@ -232,7 +232,8 @@ export const ACTION_OPERATIONS = [
     scope: 'agents:approve',
     also: [ofActions],
     summary: 'Approve several proposed actions independently',
-    description: 'If an action cannot be approved, its decision has an `error`, and the others are not affected.',
+    description:
+      'If an action cannot be approved, its decision has an `error`, and the others are not affected. Only a missing scope refuses them all.',
     input: { actions: Places },
     output: { decisions: Type.Array(Decision) },
     errors: ['404 not_found'],

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { fieldOf } from '../../operations/further-scopes.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { oneOf } from '../../platform/http/query-parameters.ts'
@@ -27,6 +28,13 @@ export const RUN_OPERATIONS = [
     http: 'POST /v1/agents/:agent_id/trigger',
     command: 'agent trigger',
     scope: 'agents:trigger',
+    also: [
+      {
+        scopes: ['contacts:read', 'events:read'],
+        when: 'with `contact_ids`',
+        ofSent: (sent) => (fieldOf(sent, 'contact_ids') ?? null) !== null,
+      },
+    ],
     summary: 'Queue a run of an agent, even if the agent is disabled',
     input: {
       ...AgentPath,

@@ -43,7 +43,7 @@ export async function requireVisible(call: ToolCall, entity: Entity, property: s
 /** The fields to sort by that have no texts. */
 const SORTS = ['createdate']
 
-export const SORT_DESCRIPTION = `Where personal data is hidden: ${SORTS.join(', ')} alone.`
+export const SORT_DESCRIPTION = `If personal data is hidden, only ${SORTS.join(', ')} works.`
 
 /**
  * Refuses to sort by a text. Its place among values that the caller wrote would reveal it letter by letter: a hidden

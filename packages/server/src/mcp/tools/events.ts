@@ -44,8 +44,9 @@ const TIMES = ['day', 'week', 'month', 'created_day']
 function inOrder(buckets: unknown, dimension: string): Values[] {
   if (TIMES.includes(dimension)) return buckets as Values[]
   const keyOf = ({ key }: Values) => String(key)
+  const figureOf = ({ value }: Values) => (value === null ? Number.NEGATIVE_INFINITY : Number(value))
   return (buckets as Values[]).toSorted((one, other) => {
-    if (one.value !== other.value) return Number(other.value) - Number(one.value)
+    if (one.value !== other.value) return figureOf(other) - figureOf(one)
     return keyOf(one) < keyOf(other) ? -1 : 1
   })
 }

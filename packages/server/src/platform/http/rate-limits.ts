@@ -28,8 +28,9 @@ export interface RateLimiter {
   checkInvalid(kind: Guessable, sender: Sender): void
   countInvalid(kind: Guessable, sender: Sender): void
   /**
-   * Counts what a caller does without a scope for writing and the audit log keeps an entry of for ever: downloads of records,
-   * changes of their own connected applications, pauses of exports. @throws ServiceError 429 `rate_limited`.
+   * Counts what needs no scope for writing, but adds an entry to the audit log, which is kept forever: downloads of records,
+   * changes of one's own connected applications, tests and resumptions of exports. What ends something is never refused.
+   * @throws ServiceError 429 `rate_limited`.
    */
   checkAudited(caller: string): void
   /** @throws ServiceError 429 `rate_limited`. */

@@ -29,14 +29,15 @@ export async function sendRun(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: strin
 export const RUNS_KEPT = 100
 
 /**
- * Runs of a destination that callers request within 24 hours. Each writes all contacts and companies, a full one all events
- * too, maybe to a folder on the disk of the service, and the service deletes no exported files.
+ * Runs of a destination that callers may request within 24 hours. Each writes all contacts and companies, a full one all
+ * events too, maybe to a folder on the disk of the service, and the service deletes no exported files. A new destination
+ * starts at 0, but only callers with settings:write can create one.
  */
-const REQUESTED_PER_DAY = 10
+export const REQUESTED_PER_DAY = 10
 const LIMIT = {
   max: REQUESTED_PER_DAY,
   code: 'warehouse_limit_reached',
-  message: `Of one destination, ${REQUESTED_PER_DAY} runs can be requested in 24 hours. Wait for the next scheduled one, or try again later.`,
+  message: `You can start at most ${REQUESTED_PER_DAY} runs of a destination in 24 hours. Wait for the next scheduled run, or try again later.`,
 }
 
 /**
