@@ -112,6 +112,20 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       expect(said.filter((line) => line.includes(part))).toHaveLength(1)
   })
 
+  test('the console names each thing once, and not more than 1,000 things', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url)
+    const said = consoleOf(page)
+    await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      const functions = Object.fromEntries(Array.from({ length: 1_200 }, (_, n) => [`f${n}`, () => 1]))
+      for (let times = 0; times < 3; times++) service.track?.('functions', functions)
+    })
+    await site.drained(url, page)
+    expect(said).toHaveLength(1_000)
+    expect(new Set(said).size).toBe(1_000)
+  })
+
   /** Objects that all refer to each other, each with a property whose getter calls the tracker. */
   const GRAPH = `(size, name, act) => {
     const nodes = Array.from({ length: size }, () => ({}))
