@@ -40,6 +40,7 @@ export function serialize(value: unknown, bytesMax = BUDGET, depth = 0): string 
       return (known as string)?.length < SHARED_MAX ? spend(known as string) : undefined
     written.set(value, undefined)
     budget -= OBJECT_COST
+    if (budget < 0) return
     const isList = Array.isArray(value)
     const object = value as Fields & unknown[] & { toJSON?: () => unknown }
     let json: string | undefined
@@ -49,8 +50,7 @@ export function serialize(value: unknown, bytesMax = BUDGET, depth = 0): string 
       for (const key of Object.keys(isList ? object.slice(0, BUDGET_MAX).fill(0) : object)) {
         const before = budget
         const name = isList ? '' : `${quote(key)}:`
-        spend(name)
-        let part = attempt(() => write((object as Fields)[key], depth + 1))
+        let part = spend(name) === undefined ? undefined : attempt(() => write((object as Fields)[key], depth + 1))
         if (budget < 0) {
           if (depth > 0) return
           warn(`${key} is too large`)

@@ -126,6 +126,28 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(new Set(said).size).toBe(1_000)
   })
 
+  test('traits that come after the budget is spent are not looked at', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url)
+    const looks = await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      let looks = 0
+      const slice = (...bounds: number[]) => {
+        looks++
+        return Array(200_000)
+          .fill('x')
+          .slice(...bounds)
+      }
+      const traits = Array.from({ length: 300 }, (_, n) => [`list${n}`, Object.assign([], { slice })])
+      service.identify?.('u1', Object.fromEntries(traits))
+      return looks
+    })
+    await site.drained(url, page)
+    expect(site.identifications(url)).toHaveLength(1)
+    // Each trait that is too large halves the budget of 200,000 bytes.
+    expect(looks).toBeLessThanOrEqual(18)
+  })
+
   /** Objects that all refer to each other, each with a property whose getter calls the tracker. */
   const GRAPH = `(size, name, act) => {
     const nodes = Array.from({ length: size }, () => ({}))
