@@ -145,7 +145,9 @@ function timeOf(sent: Fields, sending: Sending, warnings: string[]): Pick<CallEv
   }
   const replacement = original === null ? 'the time of receipt' : 'originalTimestamp'
   if (textOf(sent.timestamp) !== '' || (textOf(sent.originalTimestamp) !== '' && original === null)) {
-    warnings.push(`timestamp was replaced by ${replacement}: it must be ISO 8601.`)
+    warnings.push(
+      `timestamp was replaced by ${replacement}: it is not a time. Send ISO 8601, or seconds or milliseconds since 1970.`,
+    )
   }
   return original === null
     ? { timestamp: undefined, clockCorrection: 0 }
@@ -154,7 +156,7 @@ function timeOf(sent: Fields, sending: Sending, warnings: string[]): Pick<CallEv
 
 /** Since 1970, in seconds or in milliseconds: both from 2001, and far from each other. */
 const SECONDS = /^\d{9,10}(\.\d{1,9})?$/
-const MILLISECONDS = /^\d{12,13}$/
+const MILLISECONDS = /^\d{12,13}(\.\d+)?$/
 
 /**
  * A time as ISO 8601 with an offset. Programs that send history also write it without one, which is UTC, or as a number since
@@ -173,6 +175,6 @@ function timeIn(value: unknown): string | null {
  * because an SDK that sends a call again does not update the call's time.
  */
 function correctionOf(sent: Fields, { receivedAt, sentAt }: Sending): number {
-  const clock = parseTimestamp(textOf(sentAt) || textOf(sent.sentAt))
+  const clock = parseTimestamp(timeIn(textOf(sentAt) || sent.sentAt) ?? '')
   return clock === null ? 0 : clockCorrection(clock, receivedAt)
 }
