@@ -92,4 +92,16 @@ describe('an error in the log', () => {
     })
     expect(JSON.stringify(logged)).not.toContain('Ada')
   })
+
+  test('never throws, however long its message is and whatever its fields are', () => {
+    const long = loggedError(new Error(`it was "${'x'.repeat(9_000_000)}`))
+    expect(long.message).toBe('it was "…"')
+    expect(loggedError(new Error('x'.repeat(9_000_000))).message.length).toBeLessThanOrEqual(10_000)
+    const strange = (fields: object) => loggedError(Object.assign(new Error('x'), fields)).message
+    expect(strange({ message: 42 })).toBe('42')
+    expect(strange({ message: undefined, code: 'x' })).toBe('undefined')
+    expect(strange({ stack: 42 })).toBe('x')
+    expect(strange({ message: Object.create(null) })).toBe('unreadable')
+    expect(loggedError(Object.create(null)).message).toBe('unreadable')
+  })
 })
