@@ -89,7 +89,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     ])
   })
 
-  test('an event with much that is no data leaves the console open for what comes after', async () => {
+  test('an event with much that is not data leaves the console open for what comes after', async () => {
     const { url } = await site.host()
     const page = await site.open(url)
     const said = consoleOf(page)
@@ -108,7 +108,13 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.configure?.({ collect: '' })
     })
     await site.drained(url, page)
-    for (const part of ['f0 is no data', 'f59 is no data', 'view is no data', 'names nobody', 'logout is no command'])
+    for (const part of [
+      'f0 is not data',
+      'f59 is not data',
+      'view is not data',
+      'names nobody',
+      'logout is not a command',
+    ])
       expect(said.filter((line) => line.includes(part))).toHaveLength(1)
   })
 
@@ -252,7 +258,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       { external_user_id: 'u2' },
       { traits: { email: 'ann@shop.example' } },
     ])
-    for (const line of ['value is no data', 'traits is no data', 'event is no text', 'id is no text'])
+    for (const line of ['value is not data', 'traits is not data', 'event is not a string', 'id is not a string'])
       expect(said).toContain(`service: ${line}`)
     expect(Math.max(...said.map((line) => line.length))).toBeLessThanOrEqual(500)
   })
