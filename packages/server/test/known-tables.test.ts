@@ -173,6 +173,23 @@ test('a ClickHouse that has lost a table is refused, and continues only if its e
   expect(await refused({ ...environment, CDS_ACCEPT_LOST_EVENTS })).toContain('lacks the table owner_links')
 })
 
+test('a ClickHouse that has lost an index is refused, and no loss of events is offered or accepted for it', {
+  timeout: 300_000,
+}, async () => {
+  const { query, start, environment } = await startFront()
+  expect(await (await start()).end('SIGTERM')).toBe(0)
+  const [installation] = await execute(environment.DATABASE_URL, 'SELECT installation_id FROM installation')
+  await query('ALTER TABLE events DROP INDEX by_event')
+  const accepting = { ...environment, CDS_ACCEPT_LOST_EVENTS: installation.installation_id }
+  for (const each of [environment, accepting]) {
+    const output = await refused(each)
+    expect(output).toMatch(/ended with 1:\nThe service could not start: ClickHouse lacks the index events\.by_event, /)
+    expect(output).not.toMatch(/lost|CDS_ACCEPT_LOST_EVENTS/)
+  }
+  await query('ALTER TABLE events ADD INDEX by_event event_id TYPE bloom_filter(0.001) GRANULARITY 8')
+  expect(await (await start()).end('SIGTERM')).toBe(0)
+})
+
 /** What a first start leaves behind that is killed: PostgreSQL is made first, then ClickHouse's tables, then both ids. */
 const KILLED = [
   ['between the two ids'],

@@ -14,12 +14,11 @@ const LINE_MAX = 200
 const TOLD_MAX = 1_000
 const told = new Set<string>()
 
-/** Tells the site's developers in the console what to change, each thing once, until there were many others. @returns '' */
+/** Tells the site's developers in the console what to change, each thing once and at most 1,000 things. @returns '' */
 export function warn(text: string): string {
   const line = `service: ${text}`.slice(0, LINE_MAX)
-  if (told.has(line)) return ''
-  if (told.add(line).size > TOLD_MAX) told.clear()
-  attempt(() => console.warn(line))
+  const { size } = told
+  if (size < TOLD_MAX && told.add(line).size > size) attempt(() => console.warn(line))
   return ''
 }
 

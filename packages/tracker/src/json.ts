@@ -17,10 +17,10 @@ let budget = Infinity
 
 /**
  * Converts any value to JSON that the service accepts. The page may have replaced JSON, or added a toJSON to arrays. What is
- * no data (a function, a node, the window, an object within itself) or throws when it is read is left out alone, which the
+ * not data (a function, a node, the window, an object within itself) or throws when it is read is left out alone, which the
  * console says.
  * @param depth of the value. Up to depth 0, a field that is too large is left out alone, or replaced in an event.
- * @returns '' if the value is no data, or larger than the budget.
+ * @returns '' if the value is not data, or larger than the budget.
  */
 export function serialize(value: unknown, bytesMax = BUDGET, depth = 0): string {
   const outer = budget
@@ -40,6 +40,7 @@ export function serialize(value: unknown, bytesMax = BUDGET, depth = 0): string 
       return (known as string)?.length < SHARED_MAX ? spend(known as string) : undefined
     written.set(value, undefined)
     budget -= OBJECT_COST
+    if (budget < 0) return
     const isList = Array.isArray(value)
     const object = value as Fields & unknown[] & { toJSON?: () => unknown }
     let json: string | undefined
@@ -49,15 +50,14 @@ export function serialize(value: unknown, bytesMax = BUDGET, depth = 0): string 
       for (const key of Object.keys(isList ? object.slice(0, BUDGET_MAX).fill(0) : object)) {
         const before = budget
         const name = isList ? '' : `${quote(key)}:`
-        spend(name)
-        let part = attempt(() => write((object as Fields)[key], depth + 1))
+        let part = spend(name) === undefined ? undefined : attempt(() => write((object as Fields)[key], depth + 1))
         if (budget < 0) {
           if (depth > 0) return
           warn(`${key} is too large`)
           part = bytesMax > BUDGET ? '' : '{"truncated":true}'
           // Not all of it, because looking at the field took time.
           budget = before / 2
-        } else if (part === undefined) warn(`${key} is no data`)
+        } else if (part === undefined) warn(`${key} is not data`)
         if (isList) part ||= spend('null')
         if (part) parts.push(name + part)
       }

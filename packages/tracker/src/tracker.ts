@@ -83,7 +83,7 @@ function run(command: unknown): void {
   try {
     const [name, ...args] = command as [string, ...never[]]
     const act = methods[name]
-    if (!act) warn(`${name} is no command${SIGN_OUT}`)
+    if (!act) warn(`${name} is not a command${SIGN_OUT}`)
     else if (isActive() || AT_ANY_TIME.test(name)) act(...args)
     // Queues commands before the start (consent, prerendering) and drops them after a stop.
     else if (!isDecided && queued.length < QUEUED_MAX) queued.push(command)

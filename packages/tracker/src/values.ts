@@ -10,7 +10,7 @@ export function isPlain(value: unknown): value is Fields {
 /** The text of a text or an exact number, '' if there is none; undefined for what cannot be an id, such as an object. */
 export function textOf(value: unknown, name: string): string | undefined {
   if (typeof value === 'string' || (typeof value === 'number' && Math.abs(value) < 2 ** 53)) return `${value}`
-  return value == null ? '' : void warn(`${name} is no text`)
+  return value == null ? '' : void warn(`${name} is not a string`)
 }
 
 /**

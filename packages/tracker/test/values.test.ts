@@ -32,7 +32,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(body.contacts[0].properties).toMatchObject({ email: 'ann@shop.example', firstname: 'Ann' })
   })
 
-  test('what is no text is never made into an id: it is left out with a warning, and the traits count', async () => {
+  test('what is neither a string nor a number is never made into an id: it is left out with a warning, and the traits count', async () => {
     const { url } = await site.host()
     const page = await site.tab()
     const said = consoleOf(page)
@@ -58,9 +58,9 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     )
     expect(sent.slice(0, 8).filter((identify) => 'external_user_id' in identify)).toEqual([])
     expect(sent.slice(8).map(({ external_user_id }) => external_user_id)).toEqual(['42', 'u1', '1.5', '0', undefined])
-    expect(said.filter((line) => line === 'service: id is no text')).toHaveLength(1)
+    expect(said.filter((line) => line === 'service: id is not a string')).toHaveLength(1)
     for (const name of ['event', 'analyticsUserId'])
-      expect(said.filter((line) => line === `service: ${name} is no text`)).toHaveLength(1)
+      expect(said.filter((line) => line === `service: ${name} is not a string`)).toHaveLength(1)
     expect(site.names(url).filter((name) => /object|Symbol/.test(name))).toEqual([])
     expect(JSON.stringify(site.requests(url))).not.toContain('[object')
   })
@@ -133,7 +133,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(cookies.find(({ name }) => name === 'service_visitor_id')?.value).toBe(bodies[0].visitor_id)
   })
 
-  test('what is no data is left out alone, the console names it, and the event arrives', async () => {
+  test('what is not data is left out alone, the console names it, and the event arrives', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { body: '<iframe src="about:blank"></iframe><p>Text</p>' })
     const said = consoleOf(page)
@@ -200,7 +200,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       traits: { email: 'odd@shop.example' },
     })
     for (const name of ['view', 'page', 'node', 'frame', 'fn', 'symbol', 'promise', 'bytes', 'bad', 'proxy'])
-      expect(said.filter((line) => line === `service: ${name} is no data`)).toHaveLength(1)
+      expect(said.filter((line) => line === `service: ${name} is not data`)).toHaveLength(1)
     expect(said.every((line) => line.startsWith('service: '))).toBe(true)
     expect(site.requests(url).map(({ status }) => status)).not.toContain(400)
   })

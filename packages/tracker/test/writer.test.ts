@@ -89,7 +89,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     ])
   })
 
-  test('an event with much that is no data leaves the console open for what comes after', async () => {
+  test('an event with much that is not data leaves the console open for what comes after', async () => {
     const { url } = await site.host()
     const page = await site.open(url)
     const said = consoleOf(page)
@@ -108,8 +108,50 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.configure?.({ collect: '' })
     })
     await site.drained(url, page)
-    for (const part of ['f0 is no data', 'f59 is no data', 'view is no data', 'names nobody', 'logout is no command'])
+    for (const part of [
+      'f0 is not data',
+      'f59 is not data',
+      'view is not data',
+      'names nobody',
+      'logout is not a command',
+    ])
       expect(said.filter((line) => line.includes(part))).toHaveLength(1)
+  })
+
+  test('the console names each thing once, and not more than 1,000 things', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url)
+    const said = consoleOf(page)
+    await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      const functions = Object.fromEntries(Array.from({ length: 1_200 }, (_, n) => [`f${n}`, () => 1]))
+      for (let times = 0; times < 3; times++) service.track?.('functions', functions)
+    })
+    await site.drained(url, page)
+    expect(said).toHaveLength(1_000)
+    expect(new Set(said).size).toBe(1_000)
+  })
+
+  test('traits that come after the budget is spent are not looked at', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url)
+    const looks = await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      let looks = 0
+      const slice = (...bounds: number[]) => {
+        looks++
+        return Array(200_000)
+          .fill('x')
+          .slice(...bounds)
+      }
+      const traits = Array.from({ length: 300 }, (_, n) => [`list${n}`, Object.assign([], { slice })])
+      service.identify?.('u1', Object.fromEntries(traits))
+      return looks
+    })
+    await site.drained(url, page)
+    expect(site.identifications(url)).toHaveLength(1)
+    // Each trait that is too large halves the budget of 200,000 bytes.
+    expect(looks).toBeLessThanOrEqual(18)
   })
 
   /** Objects that all refer to each other, each with a property whose getter calls the tracker. */
@@ -216,7 +258,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       { external_user_id: 'u2' },
       { traits: { email: 'ann@shop.example' } },
     ])
-    for (const line of ['value is no data', 'traits is no data', 'event is no text', 'id is no text'])
+    for (const line of ['value is not data', 'traits is not data', 'event is not a string', 'id is not a string'])
       expect(said).toContain(`service: ${line}`)
     expect(Math.max(...said.map((line) => line.length))).toBeLessThanOrEqual(500)
   })

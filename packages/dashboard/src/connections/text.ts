@@ -117,7 +117,7 @@ export const text = {
   errors: {
     title: 'Failed records',
     description:
-      'All other records were written. A record that was written without an ID that names nobody, such as “undefined”, is listed too. The last 1,000 entries are kept.',
+      'All other records were written. IDs that name nobody, such as “undefined”, are ignored and listed too. The last 1,000 entries are kept.',
     at: 'When',
     object: 'Type',
     id: 'ID in the system',

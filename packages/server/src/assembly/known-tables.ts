@@ -5,7 +5,7 @@ import { EVENTS_TABLE } from '../events/table.ts'
 import { OWNER_LINKS_TABLE } from '../owners/table.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { INSTALLATION_TABLE } from '../platform/clickhouse/installation.ts'
-import { missingTables, unknownTables } from '../platform/clickhouse/tables.ts'
+import { describePart, missingTables, unknownTables } from '../platform/clickhouse/tables.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { JOB_OBJECTS } from '../platform/jobs/jobs.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
@@ -63,7 +63,8 @@ export async function requireAllOfPostgres(
 
 /** The same for ClickHouse. @throws ServiceError `missing_tables`. */
 export async function requireAllOfClickHouse(clickhouse: ClickHouse, cluster: string | null): Promise<void> {
-  requireNone('ClickHouse', await missingTables(clickhouse, CLICKHOUSE_TABLES, cluster))
+  const missing = await missingTables(clickhouse, CLICKHOUSE_TABLES, cluster)
+  requireNone('ClickHouse', missing.map(describePart))
 }
 
 const NAMED_MAX = 5

@@ -1,5 +1,6 @@
 import type { PropertyChanges } from '../contacts/properties.ts'
 import { isObject } from '../platform/is-object.ts'
+import { sinceEpoch } from '../platform/time.ts'
 import { type Call, type CallEvent, EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
 import { idOf, personOf as personOfTraits } from '../sites/segment/people.ts'
@@ -11,8 +12,6 @@ const EVENT_NAMES: Readonly<Record<string, string>> = {
   mp_page_view: 'page_view',
 }
 const DEVICE = '$device:'
-/** Larger numbers are milliseconds, smaller ones are seconds. */
-const MILLISECONDS_MIN = 100_000_000_000
 
 /** The events that Mixpanel exports. */
 export const mixpanel: AnalyticsFormat = {
@@ -128,7 +127,7 @@ function eventOf(name: string, properties: Fields): CallEvent {
 function timeOf(time: unknown): string {
   const number = typeof time === 'number' ? time : /^\d+(\.\d+)?$/.test(textOf(time)) ? Number(time) : null
   if (number === null) return requireTime('properties.time', textOf(time))
-  const date = new Date(number < MILLISECONDS_MIN ? number * 1_000 : number)
-  if (Number.isNaN(date.getTime())) throw invalid('properties.time', 'must be seconds or milliseconds since 1970')
+  const date = sinceEpoch(number)
+  if (date === null) throw invalid('properties.time', 'must be seconds or milliseconds since 1970')
   return requireTime('properties.time', date.toISOString())
 }

@@ -11,14 +11,12 @@ import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { type IgnoredIds, unlessNobody } from '../platform/ids-of-nobody.ts'
-import { parseTimestamp } from '../platform/time.ts'
+import { parseTimestamp, sinceEpoch } from '../platform/time.ts'
 import { MalformedAddress } from '../sources/incoming-record.ts'
 import type { Field, Mapping } from './mapping.ts'
 import { type Body, openBody, type ParsedPaths } from './paths.ts'
 
 const NAME_LENGTH_MAX = 1_000
-/** Numbers of this size are milliseconds. As seconds, they would be after the year 5138. */
-const MILLISECONDS_FROM = 1e11
 
 export interface MappedEvent {
   name: string
@@ -222,14 +220,8 @@ function timeOf(field: Field, body: Body, problem: Problem): string | null {
   if (value === undefined) return null
   // A form sends numbers as text.
   const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\d{9,13}(\.\d+)?$/.test(value))
-  const number = isNumber ? Number(value) : null
-  const at =
-    number !== null
-      ? new Date(number < MILLISECONDS_FROM ? number * 1000 : number)
-      : typeof value === 'string'
-        ? parseTimestamp(value)
-        : null
-  if (at === null || Number.isNaN(at.getTime())) return wrong(field, target, 'time', value, problem)
+  const at = isNumber ? sinceEpoch(Number(value)) : typeof value === 'string' ? parseTimestamp(value) : null
+  if (at === null) return wrong(field, target, 'time', value, problem)
   if (at.getTime() < EVENT_EARLIEST_MS || at.getUTCFullYear() > 9999) {
     problem(field, target, 'is a time before the year 2000 or after 9999')
     return null

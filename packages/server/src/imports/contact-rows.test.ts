@@ -16,3 +16,9 @@ test('a file of one column has no delimiter to look for, even if its values have
   const rows = [...parser.push('5" pipe\n'.repeat(200_000)), ...parser.end()]
   expect([rows.length, rows.at(-1)]).toEqual([200_000, { line: 200_000, cells: ['5" pipe'] }])
 })
+
+test('a row of quotation marks that open many cells and close none is divided', () => {
+  const parser = createRowParser({ delimiter: ',', firstLine: 1 })
+  const rows = [...parser.push(`${'""y,'.repeat(250_000)}\n`), ...parser.end()]
+  expect([rows.length, rows[0]?.line]).toEqual([1, 1])
+})

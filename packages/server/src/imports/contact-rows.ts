@@ -1,13 +1,4 @@
-import { breakLength, cellsOfLine, quotedRowAt } from './quoted-row.ts'
-
-/** The longest row that is read, in characters. A longer one fails, and is not kept in memory. */
-const ROW_LENGTH_MAX = 1024 * 1024
-
-/**
- * How far ahead the end of a quoted cell is searched, in characters. Each search in vain shortens the next one:
- * otherwise a file with a missing quotation mark on every line would be read to its end once for each line.
- */
-const REACH = { most: ROW_LENGTH_MAX, least: 512, afterFailure: 1 / 8, afterSuccess: 2 }
+import { breakLength, cellsOfLine, quotedRowAt, REACH, ROW_LENGTH_MAX } from './quoted-row.ts'
 
 /** A row of a file of contacts. */
 export interface FileRow {

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { firstCharacters } from '../platform/characters.ts'
 import { unusableFile } from './csv.ts'
 import { decodeWhole, type Encoding, OLD_ENCODINGS } from './encoding.ts'
@@ -90,15 +91,15 @@ export function detectEncoding(): { see(chunk: Buffer): void; end(): Promise<Det
       if (markOf(head) !== null) return
       if (isUtf8) isUtf8 = isValid(() => strict.decode(chunk, { stream: true }))
       const text = counting.decode(chunk, { stream: true })
-      if (text.length === chunk.length && !text.includes('\ufffd')) {
-        rest = Buffer.alloc(0)
-        return
+      const isPlain = text.length === chunk.length && !text.includes('\ufffd')
+      if (!isPlain) {
+        const lost = count(text, '\ufffd')
+        // Where another program has lost a character, the file is valid nevertheless.
+        if (lost > 0) invalid += Math.max(0, lost - count(chunk.toString('latin1'), '\xef\xbf\xbd'))
+        valid += text.match(/\P{ASCII}/gu)?.length ?? 0
+        valid -= lost
       }
-      const lost = count(text, '\ufffd')
-      // Where another program has lost a character, the file is valid nevertheless.
-      if (lost > 0) invalid += Math.max(0, lost - count(chunk.toString('latin1'), '\xef\xbf\xbd'))
-      valid += text.match(/\P{ASCII}/gu)?.length ?? 0
-      valid -= lost
+      // A chunk of ASCII too may begin or end within a word.
       if (wordBytes < SAMPLE_BYTES) addWords(Buffer.concat([rest, chunk]), false)
     },
     end: async () => {
@@ -156,6 +157,8 @@ const isBreak = (byte: number) => BREAKS.includes(byte)
 
 /** The words with a byte beyond ASCII. Those that are very long, which are no words, are left out. */
 function* wordsOf(bytes: Buffer): Generator<Buffer> {
+  // Ten times as fast as the search below, for most chunks of most files.
+  if (isAscii(bytes)) return
   for (let at = 0; at < bytes.length; at++) {
     if ((bytes[at] ?? 0) < 0x80) continue
     let start = at

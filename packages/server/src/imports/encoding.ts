@@ -4,7 +4,7 @@ import Type from 'typebox'
 /** The encodings of DOS, in which Excel still saves, and of old Macs in Central Europe. `TextDecoder` lacks them. */
 const NAMES_OF_ICONV = { ibm850: 'cp850', ibm437: 'cp437', ibm852: 'cp852', 'x-mac-ce': 'maccenteuro' }
 
-/** The encodings of files, by their names for `TextDecoder` or at IANA: the commonest ones first. */
+/** The encodings of files, commonest first, by their names for `TextDecoder`. Those that it lacks have their names at IANA, or ours. */
 export const ENCODINGS = [
   'utf-8',
   'utf-16le',

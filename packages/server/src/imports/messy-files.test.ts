@@ -3,6 +3,7 @@ import iconv from 'iconv-lite'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { act, importOf, uploaded } from '../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { detectEncoding } from './detect-encoding.ts'
 import type { Import } from './import-object.ts'
 
 let service: TestService
@@ -441,6 +442,19 @@ describe('a row that cannot be read fails alone', () => {
 })
 
 describe('the encoding', () => {
+  test('is the same wherever a chunk ends', async () => {
+    const file = Buffer.from('Name\nM\x9fller\n', 'latin1')
+    const detected = (...chunks: Buffer[]) => {
+      const { see, end } = detectEncoding()
+      for (const chunk of chunks) see(chunk)
+      return end()
+    }
+    const whole = await detected(file)
+    expect(whole).toMatchObject({ encoding: 'macintosh', readings: expect.arrayContaining([expect.anything()]) })
+    for (let at = 1; at < file.length; at++)
+      expect([at, await detected(file.subarray(0, at), file.subarray(at))]).toEqual([at, whole])
+  })
+
   test.each([
     ['macintosh', [0x9f], 'ü'],
     ['windows-1252', [0xfc], 'ü'],

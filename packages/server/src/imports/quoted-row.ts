@@ -1,3 +1,13 @@
+/** The longest row that is read, in characters. A longer one fails, and is not kept in memory. */
+export const ROW_LENGTH_MAX = 1024 * 1024
+
+/**
+ * How far ahead the end of a quoted cell is searched, in characters. Each search in vain shortens the next one:
+ * otherwise a file with a missing quotation mark on every line would be read to its end once for each line, and a line
+ * of such cells once for each cell.
+ */
+export const REACH = { most: ROW_LENGTH_MAX, least: 512, afterFailure: 1 / 8, afterSuccess: 2 }
+
 /** How the text of a quoted row is read. */
 interface Reading {
   delimiter: string
@@ -122,10 +132,13 @@ function linesIn(text: string, start: number, end: number): number {
  */
 export function cellsOfLine(line: string, delimiter: string): string[] | null {
   const cells: string[] = []
+  // A success does not lengthen it again: an empty quoted cell would do that with two characters.
+  let reach = REACH.most
   for (let at = 0; ; at++) {
     const open = afterBlanks(line, at, delimiter)
     const cell =
-      line[open] === '"' ? quotedCell(line, open, { delimiter, isEnd: true, limit: line.length }) : 'unquoted'
+      line[open] === '"' ? quotedCell(line, open, { delimiter, isEnd: true, limit: open + reach }) : 'unquoted'
+    if (cell === 'unclosed') reach = Math.max(REACH.least, reach * REACH.afterFailure)
     if (typeof cell === 'object') {
       cells.push(cell.value)
       at = cell.end

@@ -14,6 +14,8 @@ const FACTS = [
   'constraint',
 ] as const
 const DEPTH_MAX = 5
+/** A quotation of millions of characters would overflow the stack of the expression that finds it. */
+const MESSAGE_LENGTH_MAX = 10_000
 
 type Facts = Partial<Record<(typeof FACTS)[number], unknown>>
 
@@ -33,10 +35,21 @@ interface LoggedError extends Facts {
  * only what is not in quotation marks.
  */
 export function loggedError(error: unknown, depth = 0): LoggedError {
-  if (!(error instanceof Error)) return { type: typeof error, message: withoutQuotations(String(error)) }
+  try {
+    return readError(error, depth)
+  } catch {
+    // Its fields may be of any type, and reading them may throw. That must not hide what the line says besides.
+    return { type: typeof error, message: 'unreadable' }
+  }
+}
+
+function readError(error: unknown, depth: number): LoggedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: withoutQuotations(startOf(error)) }
   const { cause, errors } = error as { cause?: unknown; errors?: unknown }
   const fields = error as Facts
-  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
+  const frames = String(error.stack)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
   const isDeep = depth >= DEPTH_MAX
   return {
     type: error.name,
@@ -51,17 +64,22 @@ export function loggedError(error: unknown, depth = 0): LoggedError {
 }
 
 function messageOf(error: Error): string {
-  const refusal = refusalOf(error)
+  const message = startOf(error.message)
+  const refusal = refusalOf(error, message)
   if (refusal !== null) return `ClickHouse refused: ${refusal}`
-  return quotesNoData(error) ? error.message : withoutQuotations(error.message)
+  return quotesNoData(error) ? message : withoutQuotations(message)
+}
+
+function startOf(message: unknown): string {
+  return String(message).slice(0, MESSAGE_LENGTH_MAX)
 }
 
 /** The kind of an error of ClickHouse, whose texts quote values without quotation marks; null for other errors. */
-function refusalOf(error: Error): string | null {
+function refusalOf(error: Error, message: string): string | null {
   const { type } = error as { type?: unknown }
   if (typeof type === 'string' && /^[A-Z_]+$/.test(type)) return type
-  if (!error.message.includes('DB::Exception')) return null
-  return error.message.match(/(?<=\()[A-Z_]{5,}(?=\))/g)?.at(-1) ?? 'unknown error'
+  if (!message.includes('DB::Exception')) return null
+  return message.match(/(?<=\()[A-Z_]{5,}(?=\))/g)?.at(-1) ?? 'unknown error'
 }
 
 /** Mistakes in programs, which name variables; our own messages; and PostgreSQL's, unless they are about a value. */

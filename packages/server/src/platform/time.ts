@@ -62,3 +62,18 @@ function offsetMinutes(text: string): number | null {
   if (hours > 23 || minutes > 59) return null
   return (text.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
 }
+
+const MILLISECONDS_FROM = 1e11
+
+/** The unit of a number since 1970, in milliseconds: seconds below 1e11 (the year 5138), else milliseconds (from 1973). */
+export function unitSinceEpoch(number: number): number {
+  return number < MILLISECONDS_FROM ? 1000 : 1
+}
+
+/** A number since 1970 as a time, see `unitSinceEpoch`; null if there is no such day. */
+export function sinceEpoch(number: number): Date | null {
+  const unit = unitSinceEpoch(number)
+  // 1577836800.123 seconds are 1577836800122.9999 milliseconds.
+  const time = new Date(unit === 1 ? number : Math.round(number * unit))
+  return Number.isNaN(time.getTime()) ? null : time
+}

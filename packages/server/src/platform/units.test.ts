@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseEmail } from './email.ts'
 import { redact } from './log.ts'
 import { loggedError } from './logged-error.ts'
-import { parseTimestamp } from './time.ts'
+import { parseTimestamp, sinceEpoch } from './time.ts'
 
 test.each([
   ['2026-01-31T08:00:00Z', '2026-01-31T08:00:00.000Z'],
@@ -28,6 +28,19 @@ test('a date as an upper bound is its last millisecond, and every ISO text is pa
   expect(parseTimestamp('2026-01-31', 'end')?.toISOString()).toBe('2026-01-31T23:59:59.999Z')
   const dates = fc.date({ min: new Date('0100-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
   fc.assert(fc.property(dates, (date) => parseTimestamp(date.toISOString())?.getTime() === date.getTime()))
+})
+
+test.each([
+  [1_577_836_800, '2020-01-01T00:00:00.000Z'],
+  [1_577_836_800.123, '2020-01-01T00:00:00.123Z'],
+  [1_577_836_800_123.9, '2020-01-01T00:00:00.123Z'],
+  [99_999_999_999, '5138-11-16T09:46:39.000Z'],
+  [100_000_000_000, '1973-03-03T09:46:40.000Z'],
+  [-1, '1969-12-31T23:59:59.000Z'],
+  [1e16, null],
+  [Number.NaN, null],
+])('the number %j since 1970 is %s', (number, expected) => {
+  expect(sinceEpoch(number)?.toISOString() ?? null).toBe(expected)
 })
 
 test.each([
@@ -91,5 +104,17 @@ describe('an error in the log', () => {
       cause: { type: 'Error', message: 'cause', constraint: 'one_email', stack: expect.any(String) },
     })
     expect(JSON.stringify(logged)).not.toContain('Ada')
+  })
+
+  test('never throws, however long its message is and whatever its fields are', () => {
+    const long = loggedError(new Error(`it was "${'x'.repeat(9_000_000)}`))
+    expect(long.message).toBe('it was "…"')
+    expect(loggedError(new Error('x'.repeat(9_000_000))).message.length).toBeLessThanOrEqual(10_000)
+    const strange = (fields: object) => loggedError(Object.assign(new Error('x'), fields)).message
+    expect(strange({ message: 42 })).toBe('42')
+    expect(strange({ message: undefined, code: 'x' })).toBe('undefined')
+    expect(strange({ stack: 42 })).toBe('x')
+    expect(strange({ message: Object.create(null) })).toBe('unreadable')
+    expect(loggedError(Object.create(null)).message).toBe('unreadable')
   })
 })

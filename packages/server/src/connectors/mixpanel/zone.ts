@@ -1,7 +1,5 @@
-import { DAY_MS, HOUR_MS } from '../../platform/time.ts'
+import { DAY_MS, HOUR_MS, unitSinceEpoch } from '../../platform/time.ts'
 
-/** Larger numbers are milliseconds, smaller ones are seconds. */
-const MILLISECONDS_MIN = 100_000_000_000
 /** JavaScript has no later dates. The validation of the event reports them. */
 const MOMENT_MS_MAX = 8_000_000_000_000_000
 const HOURS_REMEMBERED_MAX = 10_000
@@ -35,12 +33,12 @@ export function openZone(name: string): Zone | null {
     return offset
   }
   const toUtc = (time: number): number => {
-    const scale = time < MILLISECONDS_MIN ? 1_000 : 1
-    const shown = time * scale
+    const unit = unitSinceEpoch(time)
+    const shown = time * unit
     if (!(Math.abs(shown) < MOMENT_MS_MAX)) return time
     // The first guess gives the right offset, except within hours of a change, where the second guess does.
     const guess = shown - offsetAt(shown)
-    return (shown - offsetAt(guess)) / scale
+    return (shown - offsetAt(guess)) / unit
   }
   return { name, offsetAt, toUtc }
 }

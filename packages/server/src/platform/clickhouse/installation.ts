@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { DB } from '../postgres/generated/tables.ts'
 import type { ClickHouse } from './connect.ts'
-import { createMissingTables, missingTables, type TableDefinition } from './tables.ts'
+import { createMissingTables, describePart, missingTables, type TableDefinition } from './tables.ts'
 
 /** The ids of the installations whose events are in this ClickHouse. One row, unless a loss was accepted. */
 export const INSTALLATION_TABLE: TableDefinition = {
@@ -41,7 +41,7 @@ interface Check {
  * Checks that PostgreSQL and ClickHouse belong together, by an id that both store: otherwise a missing directory, or
  * one of another database, would look like a service without events. Creates ClickHouse's tables for a new
  * installation only: a table that is created again would hide that its rows are lost. Call it under the migration lock.
- * @throws EventsMissing if they do not belong together, ServiceError 503 `missing_tables` if a table is gone.
+ * @throws EventsMissing if they do not belong together, ServiceError 503 `missing_tables` if a table or a part of one is gone.
  */
 export async function checkInstallation(check: Check): Promise<void> {
   const { database, clickhouse, tables, cluster, acceptLostEvents } = check
@@ -51,7 +51,10 @@ export async function checkInstallation(check: Check): Promise<void> {
   if (wanted !== null && present.includes(wanted)) {
     const missing = await missingTables(clickhouse, tables, cluster)
     if (missing.length === 0) return
-    if (acceptLostEvents !== wanted) throw tablesGone(missing, wanted)
+    const named = missing.map(describePart).join(', ')
+    // Only whole tables are created again: accepting a loss would not bring back a column or an index.
+    if (missing.some(({ kind }) => kind !== 'table')) throw partsGone(named)
+    if (acceptLostEvents !== wanted) throw tablesGone(named, wanted)
     return write(check, newId())
   }
   if (wanted === null) {
@@ -98,8 +101,13 @@ async function write({ database, clickhouse, tables, cluster }: Check, installat
     .execute()
 }
 
-function tablesGone(missing: readonly string[], installationId: string): ServiceError {
-  const message = `ClickHouse lacks ${missing.join(', ')}, which it had before, so events are lost; nothing was changed. Restore ClickHouse from a backup and start again. If that is impossible, start once with CDS_ACCEPT_LOST_EVENTS=${installationId} to continue without what is lost.`
+function partsGone(missing: string): ServiceError {
+  const message = `ClickHouse lacks ${missing}, so the service does not start. Nothing was changed. Restore ClickHouse from a backup, or create what is missing again, and start again.`
+  return new ServiceError(503, 'missing_tables', message)
+}
+
+function tablesGone(missing: string, installationId: string): ServiceError {
+  const message = `ClickHouse lacks ${missing}, which it had before, so events are lost; nothing was changed. Restore ClickHouse from a backup and start again. If that is impossible, start once with CDS_ACCEPT_LOST_EVENTS=${installationId} to continue without what is lost.`
   return new ServiceError(503, 'missing_tables', message)
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { EVENTS_TABLE } from '../../events/table.ts'
 import { OWNER_LINKS_TABLE } from '../../owners/table.ts'
-import { createTableStatements, onCluster, storageTable } from './tables.ts'
+import type { ClickHouse } from './connect.ts'
+import { createMissingTables, createTableStatements, onCluster, storageTable } from './tables.ts'
 
 describe('a table definition renders', () => {
   test('a plain MergeTree for a single server', () => {
@@ -43,4 +44,19 @@ describe('a table definition renders', () => {
     expect([storageTable(EVENTS_TABLE, null), onCluster(null)]).toEqual(['events', ''])
     expect([storageTable(EVENTS_TABLE, 'main'), onCluster('main')]).toEqual(['events_local', " ON CLUSTER 'main'"])
   })
+})
+
+test.each([
+  [['events', 'events_local'], 0],
+  [['events_local'], 2],
+  [['events'], 2],
+  [[], 2],
+])('of a table in a cluster that has %j, %i statements create what is missing', async (present, count) => {
+  const sent: string[] = []
+  const clickhouse = {
+    query: async () => present.map((name) => ({ name, comment: '' })),
+    command: async (statement: string) => void sent.push(statement),
+  }
+  await createMissingTables(clickhouse as unknown as ClickHouse, [EVENTS_TABLE], 'main')
+  expect(sent).toEqual(createTableStatements(EVENTS_TABLE, 'main').slice(0, count))
 })

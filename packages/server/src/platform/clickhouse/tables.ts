@@ -47,35 +47,48 @@ export async function unknownTables(
   })
 }
 
-/** What ClickHouse lacks of these tables, such as `the table events` and `the column events.url`. */
+/** A table of ours, or a part of one. */
+interface TablePart {
+  kind: 'table' | 'column' | 'index' | 'projection'
+  /** Such as `events`, or `events.url` for a part. */
+  name: string
+}
+
+/** A part for a message, such as `the column events.url`. */
+export function describePart({ kind, name }: TablePart): string {
+  return `the ${kind} ${name}`
+}
+
+/** The tables that ClickHouse lacks, and the parts that tables lack. */
 export async function missingTables(
   clickhouse: ClickHouse,
   tables: readonly TableDefinition[],
   cluster: string | null,
-): Promise<string[]> {
+): Promise<TablePart[]> {
   const rows = await clickhouse.query<{ name: string; definition: string }>(
     'SELECT name, create_table_query AS definition FROM system.tables WHERE database = currentDatabase()',
   )
   const found = new Map(rows.map(({ name, definition }) => [name, definition]))
   return tables.flatMap((table) =>
-    [...new Set([table.name, storageTable(table, cluster)])].flatMap((name) => {
+    [...new Set([table.name, storageTable(table, cluster)])].flatMap((name): TablePart[] => {
       const definition = found.get(name)
-      if (definition === undefined) return [`the table ${name}`]
+      if (definition === undefined) return [{ kind: 'table', name }]
       return table.elements.flatMap((element) => {
         const { kind, title, beginning } = beginningOf(element)
         // Only the table with the rows has indexes and projections.
         const isElsewhere = kind !== 'column' && name !== storageTable(table, cluster)
-        return isElsewhere || definition.includes(beginning) ? [] : [`the ${kind} ${name}.${title}`]
+        return isElsewhere || definition.includes(beginning) ? [] : [{ kind, name: `${name}.${title}` }]
       })
     }),
   )
 }
 
 /** What an element of a table is, and how ClickHouse's own definition of the table writes its beginning. */
-function beginningOf(element: string): { kind: string; title: string; beginning: string } {
+function beginningOf(element: string): { kind: TablePart['kind']; title: string; beginning: string } {
   const [first = '', second = ''] = element.split(' ')
   if (first === 'INDEX' || first === 'PROJECTION') {
-    return { kind: first.toLowerCase(), title: second, beginning: `${first} ${second} ` }
+    const kind = first === 'INDEX' ? 'index' : 'projection'
+    return { kind, title: second, beginning: `${first} ${second} ` }
   }
   return { kind: 'column', title: first, beginning: `\`${first}\` ` }
 }
@@ -98,7 +111,7 @@ export async function createMissingTables(
 ): Promise<void> {
   const names = await commentsOf(clickhouse)
   for (const table of tables) {
-    if (names.has(table.name)) continue
+    if (names.has(table.name) && names.has(storageTable(table, cluster))) continue
     for (const statement of createTableStatements(table, cluster)) await clickhouse.command(statement)
   }
 }

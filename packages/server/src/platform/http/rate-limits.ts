@@ -9,8 +9,8 @@ import { createWindows, type Usage, type Windows } from './windows.ts'
 /** What a limit by address needs to know of a request. */
 export interface Sender extends Pick<FastifyRequest, 'ip' | 'method' | 'headers'> {
   /**
-   * The verified domain whose page has sent it. What such pages send counts apart, so that those of other sites cannot use
-   * it up. All that nobody has verified share one count, so that inventing one does not reset it.
+   * The verified domain whose page sent the request. Each has a count of its own, so that pages of other sites cannot use it
+   * up. Requests from unverified domains share one count: otherwise an invented domain would start a new one.
    */
   verifiedHost?: string | null
 }

@@ -36,7 +36,11 @@ export function parseJsonBytes(bytes: Buffer, schema?: TSchema, warn?: (text: st
   if (isUtf8(bytes)) return parseJsonBody(bytes.toString('utf8'), schema, warn)
   // Decoding makes such bytes the character U+FFFD, which may have been sent as well: that one is set apart.
   const pieces = bytes.toString('latin1').split(REPLACEMENT_BYTES)
-  const decoded = pieces.map((piece) => Buffer.from(piece, 'latin1').toString('utf8').replaceAll('\ufffd', '\udcff'))
+  const decoded = pieces.map((piece) => {
+    // Between two of them: a body may have a million.
+    if (piece === '') return ''
+    return Buffer.from(piece, 'latin1').toString('utf8').replaceAll('\ufffd', '\udcff')
+  })
   try {
     return parseJsonBody(decoded.join('\ufffd'), schema, warn)
   } catch (cause) {

@@ -151,16 +151,22 @@ describe('a call', () => {
   const isAbout = (time: string | undefined, minutes: number) =>
     Math.abs(Date.parse(time ?? '') - (Date.now() + minutes * MINUTE_MS)) < MINUTE_MS
 
+  const numberAhead = (minutes: number) => Date.parse(minutesAhead(minutes))
+  const plainAhead = (minutes: number) => minutesAhead(minutes).slice(0, -1)
+
   test('has its clock corrected by the time at which it was sent', async () => {
     const calls = [
       // The device is an hour ahead; it happened five minutes before it was sent.
       { event: 'ahead', originalTimestamp: minutesAhead(55), sentAt: minutesAhead(60) },
+      { event: 'ahead in numbers', originalTimestamp: numberAhead(55), sentAt: numberAhead(60) },
+      { event: 'ahead without an offset', originalTimestamp: plainAhead(55), sentAt: plainAhead(60) },
       { event: 'right', timestamp: '2026-01-31T10:00:00+02:00', sentAt: minutesAhead(0) },
       { event: 'unknown', timestamp: 'yesterday' },
     ]
     for (const sent of calls) await send('/v1/track', { userId: 'u1', ...sent })
     const times = await timesOf()
-    expect(isAbout(times.ahead, -5)).toBe(true)
+    for (const event of ['ahead', 'ahead in numbers', 'ahead without an offset'])
+      expect([event, isAbout(times[event], -5)]).toEqual([event, true])
     expect(times.right).toBe('2026-01-31T08:00:00.000Z')
     expect(isAbout(times.unknown, 0)).toBe(true)
   })
@@ -196,6 +202,8 @@ describe('a call', () => {
   test.each([
     ['2020-01-01T00:00:00', '2020-01-01T00:00:00.000Z'],
     ['2020-01-01 10:30:00.5', '2020-01-01T10:30:00.500Z'],
+    [1_577_872_800_000.5, '2020-01-01T10:00:00.000Z'],
+    ['1577872800000.5', '2020-01-01T10:00:00.000Z'],
     [1_577_836_800_000, '2020-01-01T00:00:00.000Z'],
     ['1577836800000', '2020-01-01T00:00:00.000Z'],
     [1_577_836_800, '2020-01-01T00:00:00.000Z'],
@@ -218,9 +226,15 @@ describe('a call', () => {
     const sent = []
     for (const each of calls) sent.push((await send('/v1/track', { userId: 'u1', ...each })).body.warnings)
     expect(sent).toEqual([
-      ['timestamp was replaced by originalTimestamp: it must be ISO 8601.'],
-      ['timestamp was replaced by the time of receipt: it must be ISO 8601.'],
-      ['timestamp was replaced by the time of receipt: it must be ISO 8601.'],
+      [
+        'timestamp was replaced by originalTimestamp: it is not a time. Send ISO 8601, or seconds or milliseconds since 1970.',
+      ],
+      [
+        'timestamp was replaced by the time of receipt: it is not a time. Send ISO 8601, or seconds or milliseconds since 1970.',
+      ],
+      [
+        'timestamp was replaced by the time of receipt: it is not a time. Send ISO 8601, or seconds or milliseconds since 1970.',
+      ],
     ])
     const times = await timesOf()
     expect(times.original).toBe(originalTimestamp)

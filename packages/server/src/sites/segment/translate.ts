@@ -6,7 +6,7 @@ import { flawsOf } from '../../platform/http/body-parts.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { ignoredId, NONE_IGNORED, unlessNobody } from '../../platform/ids-of-nobody.ts'
 import { isObject } from '../../platform/is-object.ts'
-import { parseTimestamp } from '../../platform/time.ts'
+import { parseTimestamp, sinceEpoch } from '../../platform/time.ts'
 import { type Call, type CallEvent, EMPTY_CALL } from '../ingestion/call.ts'
 import { clockCorrection } from '../ingestion/event-fields.ts'
 import { campaignOf, contextOf } from './context.ts'
@@ -145,16 +145,18 @@ function timeOf(sent: Fields, sending: Sending, warnings: string[]): Pick<CallEv
   }
   const replacement = original === null ? 'the time of receipt' : 'originalTimestamp'
   if (textOf(sent.timestamp) !== '' || (textOf(sent.originalTimestamp) !== '' && original === null)) {
-    warnings.push(`timestamp was replaced by ${replacement}: it must be ISO 8601.`)
+    warnings.push(
+      `timestamp was replaced by ${replacement}: it is not a time. Send ISO 8601, or seconds or milliseconds since 1970.`,
+    )
   }
   return original === null
     ? { timestamp: undefined, clockCorrection: 0 }
     : { timestamp: original, clockCorrection: correctionOf(sent, sending) }
 }
 
-/** Since 1970, in seconds or in milliseconds: both from 2001, and far from each other. */
+/** Seconds or milliseconds since 1970, both from 1973: fewer digits may be a year or a day, such as 20250301. */
 const SECONDS = /^\d{9,10}(\.\d{1,9})?$/
-const MILLISECONDS = /^\d{12,13}$/
+const MILLISECONDS = /^\d{12,13}(\.\d+)?$/
 
 /**
  * A time as ISO 8601 with an offset. Programs that send history also write it without one, which is UTC, or as a number since
@@ -162,8 +164,7 @@ const MILLISECONDS = /^\d{12,13}$/
  */
 function timeIn(value: unknown): string | null {
   const text = textOf(value)
-  if (SECONDS.test(text)) return new Date(Math.round(Number(text) * 1000)).toISOString()
-  if (MILLISECONDS.test(text)) return new Date(Number(text)).toISOString()
+  if (SECONDS.test(text) || MILLISECONDS.test(text)) return sinceEpoch(Number(text))?.toISOString() ?? null
   const isWhole = text !== '' && parseTimestamp(text) !== null
   return isWhole ? text : parseTimestamp(`${text}Z`) === null ? null : `${text}Z`
 }
@@ -173,6 +174,6 @@ function timeIn(value: unknown): string | null {
  * because an SDK that sends a call again does not update the call's time.
  */
 function correctionOf(sent: Fields, { receivedAt, sentAt }: Sending): number {
-  const clock = parseTimestamp(textOf(sentAt) || textOf(sent.sentAt))
+  const clock = parseTimestamp(timeIn(textOf(sentAt) || sent.sentAt) ?? '')
   return clock === null ? 0 : clockCorrection(clock, receivedAt)
 }
