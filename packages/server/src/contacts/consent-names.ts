@@ -36,16 +36,22 @@ const PHRASES_KEPT_MAX = 20_000
 const LENGTH_MAX = 128
 const phrases = new Map<string, Phrase>()
 
-/** What a name, or a short value, says. The last answers are kept. */
-export function phraseOf(text: string): Phrase {
-  const known = phrases.get(text)
+/** What a name says. The last results are kept. */
+export function phraseOfName(name: string): Phrase {
+  const known = phrases.get(name)
   if (known !== undefined) return known
+  if (hasMoreCharacters(name, LENGTH_MAX)) return NOTHING
+  const phrase = phraseOfValue(name)
+  if (phrases.size >= PHRASES_KEPT_MAX) phrases.clear()
+  phrases.set(name, phrase)
+  return phrase
+}
+
+/** What a short value says. It is not kept: a value is often a slice, which keeps the whole text in memory. */
+export function phraseOfValue(text: string): Phrase {
   // "No. Emails" is how many there are.
   if (hasMoreCharacters(text, LENGTH_MAX) || /^(?:no\.|nr|num|n[°º])[^\p{L}]/iu.test(text)) return NOTHING
-  const phrase = judge(rolesOf(text), isPath(text))
-  if (phrases.size >= PHRASES_KEPT_MAX) phrases.clear()
-  phrases.set(text, phrase)
-  return phrase
+  return judge(rolesOf(text), isPath(text))
 }
 
 type Roles = readonly (Role | null)[]

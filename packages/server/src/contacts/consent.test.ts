@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { consentOf, isConsent, ruleBrokenBy, withoutConsent } from './consent.ts'
 
@@ -246,4 +248,21 @@ test('a name that repeats the words of consent, but ends otherwise, is none', ()
 test('a name that is too long for a property is none, however long it is', () => {
   const names = ['email opt out'.padEnd(129), `unsubscribed ${'all '.repeat(400)}`, 'is'.repeat(100_000)]
   expect(names.filter(isConsent)).toEqual([])
+})
+
+/** A part of a text keeps the whole text in memory. */
+test('no value is kept in memory after it was judged', () => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const usedMb = () => {
+    collect()
+    return process.memoryUsage().heapUsed / 1e6
+  }
+  const before = usedMb()
+  for (let i = 0; i < 2_000; i++) {
+    const padding = 'a'.repeat(65_000)
+    ruleBrokenBy('tags', JSON.parse(`"tag-with-number-${i},${padding}"`))
+    ruleBrokenBy('newsletter', JSON.parse(`[" weekly-letter-number-${i}${' '.repeat(1_000)}"]`))
+  }
+  expect(usedMb() - before).toBeLessThan(30)
 })

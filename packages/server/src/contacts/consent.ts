@@ -1,4 +1,4 @@
-import { type Kind, phraseOf } from './consent-names.ts'
+import { type Kind, phraseOfName, phraseOfValue } from './consent-names.ts'
 import { withoutAccents } from './consent-words.ts'
 
 /** The rule of outreach that a property breaks. A bounce concerns the address, the others the person. */
@@ -33,13 +33,13 @@ const OWN: readonly string[] = ['do_not_contact', 'unsubscribed']
  * something else, such as `status`, are not.
  */
 export function isConsent(name: string): boolean {
-  const { kind } = phraseOf(name)
+  const { kind } = phraseOfName(name)
   return kind !== null && !WITH_OTHER_MEANINGS.has(kind)
 }
 
 /** Whether some value of a property stops outreach. Names that may also mean something else count. */
 export function maySilence(name: string): boolean {
-  const { kind } = phraseOf(name)
+  const { kind } = phraseOfName(name)
   return kind !== null && kind !== 'other' && kind !== 'withdrawn'
 }
 
@@ -49,7 +49,7 @@ export function maySilence(name: string): boolean {
  * it is clearly one, because a message cannot be unsent.
  */
 export function ruleBrokenBy(name: string, value: unknown): ConsentRule | null {
-  const { kind } = phraseOf(name)
+  const { kind } = phraseOfName(name)
   if (kind === null || kind === 'other' || kind === 'withdrawn') return null
   const texts = kind === 'tags' ? itemsOf(value) : (Array.isArray(value) ? value : [value]).map(asText)
   const said = texts.filter((text) => !isBlank(text))
@@ -84,7 +84,7 @@ function isReason(kind: Kind, text: string): boolean {
         isRefusal(text) ||
         isNo(text) ||
         CROSS.test(text) ||
-        phraseOf(text).kind === 'withdrawn' ||
+        phraseOfValue(text).kind === 'withdrawn' ||
         // Pipedrive's, of who is not written to any more.
         (kind === 'marketing_status' && plainText(text) === 'archived')
       )
@@ -202,7 +202,7 @@ const REFUSAL_LENGTH_MAX = 40
 /** Whether a value would be an opt-out as a name, without other words: "Do not contact", "Désabonné". */
 function saysOptOut(text: string): boolean {
   if (text.length > REFUSAL_LENGTH_MAX) return false
-  const { kind, isExact } = phraseOf(text)
+  const { kind, isExact } = phraseOfValue(text)
   return isExact && (kind === 'opted_out' || kind === 'bounced')
 }
 
