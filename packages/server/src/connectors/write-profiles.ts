@@ -68,7 +68,7 @@ export async function writeProfiles(
       try {
         const { source, kind } = writer
         const { id, properties } = profile
-        const statement = { id, properties, isAgain: false, isAnother: true }
+        const statement = { id, properties, isAgain: false, isAnother: true, isCurrent: true }
         await changeContact(tx, log, before, { source, kind, properties, at, statement }, now)
       } catch (error) {
         if (!(error instanceof ServiceError) || error.status >= 500) throw error

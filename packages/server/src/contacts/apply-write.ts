@@ -45,24 +45,23 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
  * opt-out-winner.ts.
  *
  * Whether a key is ignored depends on the source of its value, never on the value itself, so that no page can confirm a
- * guess. @param records the sources' current records. @param email the contact's email after this write. @throws
- * ServiceError 400 if there would be too many properties, 413 `contact_too_large`.
+ * guess. @param records the sources' current records. @param newEmail the contact's email after this write, unless the
+ * write is late. @throws ServiceError 400 if there would be too many properties, 413 `contact_too_large`.
  */
 export function applyWrite(
   before: ContactRow,
   records: readonly SourceRecord[],
   sent: SourceWrite,
-  email: string | null,
+  newEmail: string | null,
   now: Date,
 ): AppliedWrite {
   const own = records.find(({ source }) => source === sent.source)
-  if (isLate(sent, own) && !sent.isPartial) {
-    const optOuts = lateOptOuts(sent, own, before)
-    if (optOuts) return applyWrite(before, records, optOuts, before.email, now)
+  const current = isLate(sent, own) ? whatCountsLate(sent, own, before) : sent
+  if (current === null) {
     const nothing = { changed: [], isNews: false, isRowDirty: false, isNewsOfSource: false, ignored: [] }
     return { row: before, record: null, ...nothing }
   }
-  const current = isLate(sent, own) ? withoutSentSince(sent, own) : sent
+  const email = current === sent || current.email !== undefined ? newEmail : before.email
   const [write, barred] = withoutBarred(withoutReleased(current, own, before), before)
   const entry = { source: write.source, updated_at: (write.at ?? now).toISOString() }
   const { winners, outranked } = winnersOf(before, records, write, entry)
@@ -132,16 +131,22 @@ export function blankContact(contactId: string, externalId: string | null, sourc
   }
 }
 
+/** What counts of a late write; null if nothing does. */
+function whatCountsLate(sent: SourceWrite, own: SourceRecord, before: ContactRow): SourceWrite | null {
+  return sent.isPartial ? withoutSentSince(sent, own) : lateOptOuts(sent, own, before)
+}
+
 /** What a late write says of consent, if it is of another record than the source's latest; null if it says nothing. */
 function lateOptOuts(
-  { source, kind, yields, statement }: SourceWrite,
+  { source, kind, yields, statement, at }: SourceWrite,
   own: SourceRecord,
   before: ContactRow,
 ): SourceWrite | null {
-  if (!statement?.isAnother) return null
-  const properties = optOutsIn(statement, source, own, before)
+  if (!statement?.isAnother || at === undefined) return null
+  const properties = optOutsIn(statement, at, source, own, before)
   if (Object.keys(properties).length === 0) return null
-  const write = { source, kind, properties, at: own.updated_at, statement: { ...statement, properties } }
+  const saidAt = statement.isCurrent ? own.updated_at : at
+  const write = { source, kind, properties, at: saidAt, statement: { ...statement, properties } }
   return yields === undefined ? write : { ...write, yields }
 }
 

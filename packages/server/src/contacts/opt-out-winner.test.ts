@@ -188,6 +188,15 @@ describe('an opt-out always wins', () => {
     expect(await silencedBy()).toEqual(['unsubscribed', 'pipedrive'])
   })
 
+  test('but not over what a person has chosen since, although another record of the source was changed later', async () => {
+    await put({ opted_out: false })
+    await push('hubspot', { firstname: 'Ada' })
+    await push('hubspot', { opted_out: true }, { ...DAY(5), external_id: 'hubspot-2' })
+    expect(await silencedBy()).toBeNull()
+    await push('hubspot', { opted_out: true }, { external_id: 'hubspot-2' })
+    expect(await silencedBy()).toEqual(['opted_out', 'hubspot'])
+  })
+
   test('a person releases what all systems have said', async () => {
     await push('hubspot', { opted_out: true })
     await push('pipedrive', { opted_out: true })

@@ -1,7 +1,7 @@
 import { ruleBrokenBy } from './consent.ts'
 import type { ContactRow } from './contact-row.ts'
 import type { Properties, PropertyChanges } from './properties.ts'
-import type { SourceRecord } from './record-source.ts'
+import { fieldOf, type SourceRecord } from './record-source.ts'
 import type { Statement } from './source-write.ts'
 import type { SourceFields } from './unified-profile.ts'
 
@@ -39,13 +39,16 @@ export function withoutReleases(
 
 /** The opt-outs that a record says or takes back. They count even if another record of the source was changed later. */
 export function optOutsIn(
-  { id, properties }: Statement,
+  { id, properties, isCurrent }: Statement,
+  at: Date,
   source: string,
   own: SourceRecord,
   contact: ContactRow,
 ): PropertyChanges {
-  const isOptOut = ([key, value]: [string, unknown]) =>
-    ruleBrokenBy(key, value) !== null || (id !== null && sayersOf(key, source, own, contact)?.includes(id))
+  const isOwn = (key: string) => id !== null && sayersOf(key, source, own, contact)?.includes(id)
+  // An old version of a record takes nothing back.
+  const isOld = (key: string) => !isCurrent && at.toISOString() < (fieldOf(own, key)?.updated_at ?? '')
+  const isOptOut = ([key, value]: [string, unknown]) => ruleBrokenBy(key, value) !== null || (isOwn(key) && !isOld(key))
   return Object.fromEntries(Object.entries(properties).filter(isOptOut))
 }
 
@@ -64,9 +67,16 @@ export function withSayers(
     const others = before.filter((each) => each !== id || said === null)
     const said_by = said === true && id !== null ? [...others, id].slice(0, SAYERS_MAX) : others
     // In a fixed order, so that a repeated record changes nothing.
-    return [key, { ...field, said_by: said_by.sort() }]
+    return [key, { ...field, updated_at: lastSaidAt(key, field, own), said_by: said_by.sort() }]
   })
   return Object.fromEntries(after)
+}
+
+/** When an opt-out was last said, so that no version of a record from before takes it back. */
+function lastSaidAt(key: string, { updated_at }: Field, own: SourceRecord | undefined): string {
+  const before = fieldOf(own, key)
+  const isSaidBefore = before !== undefined && ruleBrokenBy(key, before.value) !== null
+  return isSaidBefore && before.updated_at > updated_at ? before.updated_at : updated_at
 }
 
 /** Of two values of one source for two contacts that become one, the opt-out, else the newer. */

@@ -11,6 +11,8 @@ export interface Statement {
   isAgain: boolean
   /** Whether the source's last write was about another record, whose time says nothing about this one. */
   isAnother: boolean
+  /** Whether the record says it now. A program may push an old version of a record late. */
+  isCurrent: boolean
 }
 
 /** One source's write to a contact. */

@@ -119,6 +119,7 @@ function applyRecord(
     isAgain: upsert.touched.has(state),
     // A connected system is read as it is now. Of several records, it is not known which one was written last.
     isAnother: upsert.isFollowed === true || state.hasFurtherIds || externalId !== ownId(upsert, state),
+    isCurrent: upsert.isFollowed === true,
   }
   const write = {
     ...writeOf(upsert, withOwnId(upsert, news, state), now),

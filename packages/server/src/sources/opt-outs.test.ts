@@ -170,6 +170,22 @@ describe('an opt-out of one of several records of a person', () => {
     expect(await push('lead', false, 11)).toBe(false)
   })
 
+  test('is not released by an old version of the record, which a program pushes late', async () => {
+    const push = async (id: string, value: boolean, day: number) => {
+      await bench.tenant.call('POST', '/v1/sources/crm/contacts', { records: [recordOf(0, { id, value, day })] })
+      return (await silentPeople()).get(emailOf(0))
+    }
+    expect(await push('contact', false, 1)).toBe(false)
+    expect(await push('lead', false, 1)).toBe(false)
+    expect(await push('contact', true, 5)).toBe(true)
+    expect(await push('contact', false, 3)).toBe(true)
+    // Nor after another record has said it earlier.
+    expect(await push('lead', true, 2)).toBe(true)
+    expect(await push('contact', false, 4)).toBe(true)
+    expect(await push('lead', false, 6)).toBe(true)
+    expect(await push('contact', false, 7)).toBe(false)
+  })
+
   test('reaches the contact under each id also in a merge and after it', async () => {
     const push = async (id: string, value: boolean, email?: string) => {
       const records = [{ external_id: id, properties: { [OPT_OUT]: value }, ...(email ? { email } : {}) }]

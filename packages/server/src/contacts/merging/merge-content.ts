@@ -5,7 +5,7 @@ import type { ContactRow } from '../contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from '../first-touch-keys.ts'
 import { mergedField } from '../opt-outs.ts'
 import type { Properties, PropertyValue } from '../properties.ts'
-import type { SourceKind, SourceRecord } from '../record-source.ts'
+import { fieldOf, type SourceKind, type SourceRecord } from '../record-source.ts'
 import { mayReplace } from '../source-trust.ts'
 import type { SourceFields } from '../unified-profile.ts'
 
@@ -180,10 +180,6 @@ function isConsentGivenSince(key: string, current: ContactContent, after: Contac
     })
   const known = consents(after)
   return consents(current).some((consent) => !known.includes(consent))
-}
-
-function fieldOf(record: SourceRecord | undefined, key: string): SourceFields[string] | undefined {
-  return record && Object.hasOwn(record.fields, key) ? record.fields[key] : undefined
 }
 
 function recordWithoutMerge(current: SourceRecord, before: ContactContent, after: ContactContent): SourceRecord[] {
