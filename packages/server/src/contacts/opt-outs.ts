@@ -1,4 +1,4 @@
-import { ruleBrokenBy } from './consent.ts'
+import { ruleBrokenBy, strictness } from './consent.ts'
 import type { ContactRow } from './contact-row.ts'
 import type { Properties, PropertyChanges } from './properties.ts'
 import { fieldOf, type SourceRecord } from './record-source.ts'
@@ -79,16 +79,29 @@ function lastSaidAt(key: string, { updated_at }: Field, own: SourceRecord | unde
   return isSaidBefore && before.updated_at > updated_at ? before.updated_at : updated_at
 }
 
-/** Of two values of one source for two contacts that become one, the opt-out, else the newer. */
+/** Of two values of one source for two contacts that become one, the stricter opt-out, else the newer. */
 export function mergedField(
   key: string,
   ours: { field: Field; record: SourceRecord },
   theirs: { field: Field; record: SourceRecord },
 ): Field {
   const [own, other] = [ours, theirs].map(({ field, record }) => sayersIn(key, field, record))
-  if (own && other) return { ...newer(ours.field, theirs.field), said_by: [...new Set([...own, ...other])].sort() }
+  if (own && other) {
+    const said_by = [...new Set([...own, ...other])].sort()
+    return {
+      ...stricter(key, ours.field, theirs.field),
+      updated_at: newer(ours.field, theirs.field).updated_at,
+      said_by,
+    }
+  }
   if (own) return { ...ours.field, said_by: own }
   return other ? { ...theirs.field, said_by: other } : newer(ours.field, theirs.field)
+}
+
+function stricter(key: string, ours: Field, theirs: Field): Field {
+  const change = strictness(key, theirs.value) - strictness(key, ours.value)
+  if (change === 0) return newer(ours, theirs)
+  return change > 0 ? theirs : ours
 }
 
 function newer(ours: Field, theirs: Field): Field {
