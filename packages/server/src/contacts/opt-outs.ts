@@ -13,8 +13,8 @@ import type { SourceFields } from './unified-profile.ts'
 
 /** Said by a record that the system has since deleted with all others of the person. It takes nothing back. */
 const DELETED = ''
-/** Bounds the size of a field. Of more records, the first ones have to release it. */
-const SAYERS_MAX = 100
+/** Bounds the size of a field. Records beyond it are not noted, so they need not release it. */
+const SAYERS_MAX = 20
 
 type Field = SourceFields[string]
 
@@ -87,7 +87,7 @@ export function mergedField(
 ): Field {
   const [own, other] = [ours, theirs].map(({ field, record }) => sayersIn(key, field, record))
   if (own && other) {
-    const said_by = [...new Set([...own, ...other])].sort()
+    const said_by = [...new Set([...own, ...other])].slice(0, SAYERS_MAX).sort()
     return {
       ...stricter(key, ours.field, theirs.field),
       updated_at: newer(ours.field, theirs.field).updated_at,
