@@ -206,11 +206,11 @@ describe('an opt-out of one of several records of a person', () => {
     for (const id of ['lead', 'contact']) expect(await push(id, true)).toBe(contactId)
   })
 
-  test('of two profiles of an analytics system counts too', async () => {
+  test('of several profiles of an analytics system counts too, also of one whose address is malformed', async () => {
     const path = await connect(bench.tenant)
     let { run_id } = await pulled(bench.tenant, path)
-    const read = async (id: string, value: boolean) => {
-      const profile = { id, userId: id, email: emailOf(0), visitorIds: [], properties: { [OPT_OUT]: value } }
+    const read = async (id: string, value: boolean, email = emailOf(0)) => {
+      const profile = { id, userId: 'u1', email, visitorIds: [], properties: { [OPT_OUT]: value } }
       bench.system.pages = [{ profiles: [profile] }]
       await bench.tenant.call('POST', `${path}/reread`, {})
       ;({ run_id } = await pulled(bench.tenant, path, run_id))
@@ -219,6 +219,12 @@ describe('an opt-out of one of several records of a person', () => {
     expect(await read('one', true)).toBe(true)
     expect(await read('two', false)).toBe(true)
     expect(await read('one', false)).toBe(false)
+    expect(await read('one', true)).toBe(true)
+    expect(await read('two', true)).toBe(true)
+    expect(await read('three', true, 'no address')).toBe(true)
+    expect(await read('one', false)).toBe(true)
+    expect(await read('two', false)).toBe(true)
+    expect(await read('three', false)).toBe(false)
   })
 
   test('survives a merge of two contacts of the source, whichever value is newer', async () => {
