@@ -51,7 +51,10 @@ export function phraseOfName(name: string): Phrase {
 export function phraseOfValue(text: string): Phrase {
   // "No. Emails" is how many there are.
   if (hasMoreCharacters(text, LENGTH_MAX) || /^(?:no\.|nr|num|n[°º])[^\p{L}]/iu.test(text)) return NOTHING
-  return judge(rolesOf(text), isPath(text))
+  const roles = rolesOf(text)
+  if (!PATH.test(text)) return judge(roles, false)
+  const phrase = judge(roles, true)
+  return phrase.kind === null && !roles.includes('elsewhere') ? phraseAfterPath(text) : phrase
 }
 
 type Roles = readonly (Role | null)[]
@@ -73,8 +76,16 @@ const AGREEMENT: ReadonlySet<Role | null> = new Set<Role>(['agree', 'opted_in', 
 const OPT_OUT: ReadonlySet<Role | null> = new Set<Role>(['out', 'complained', 'bounced', 'listed'])
 
 /** `acme__Blacklisted__c` and `acme.blacklisted`: what stands before may be any word. */
-function isPath(text: string): boolean {
-  return /\p{L}(?:\.|:|__|\[|\s-\s)/u.test(text)
+const PATH = /(?<=\p{L})(?:\.|:|__|\[|\s-\s)/u
+
+/** What follows a path, such as `acme.accepts_marketing`. Only what is clear counts: `photo.consent` is about something else. */
+function phraseAfterPath(text: string): Phrase {
+  const parts = text.split(PATH).map(rolesOf)
+  const roles = parts.slice(parts.findLastIndex((part) => part.includes(null)) + 1).flat()
+  const { kind } = judge(roles, false)
+  // `acme.no_emails` may be a number.
+  const isOptOut = kind === 'opted_out' && (roles.includes('newsletter') || roles.includes('marketing'))
+  return kind === 'agreed' || isOptOut ? { kind, isExact: false } : NOTHING
 }
 
 function judge(roles: Roles, isPath: boolean): Phrase {
