@@ -266,3 +266,34 @@ test('no value is kept in memory after it was judged', () => {
   }
   expect(usedMb() - before).toBeLessThan(30)
 })
+
+describe('a long value is judged as fast as a short one', () => {
+  // Each character becomes eighteen when it is normalized.
+  const LONG = '\ufdfa'.repeat(65_000)
+
+  test.each(['newsletter', 'marketing_consent', 'opted_out', 'bounced', 'email_status', 'tags'])('%s', (name) => {
+    const times = Array.from({ length: 5 }, () => {
+      const start = performance.now()
+      ruleBrokenBy(name, LONG)
+      return performance.now() - start
+    })
+    expect(Math.min(...times)).toBeLessThan(15)
+  })
+
+  test.each([
+    ['marketing_consent', `I agree to ${'what was said '.repeat(60)}`, null],
+    ['marketing_consent', `I agree to ${'what was said '.repeat(60)}, but not to mail`, 'unsubscribed'],
+    ['marketing_consent', `yes${'-'.repeat(600)}unsubscribed`, 'unsubscribed'],
+    ['opted_out', `no${'-'.repeat(600)}mail`, 'unsubscribed'],
+    ['opted_out', `${'-'.repeat(600)}yes`, 'unsubscribed'],
+    ['opted_out', '-'.repeat(600), null],
+    ['opted_out', `bounced ${'or invalid '.repeat(60)}by the user`, 'unsubscribed'],
+    ['bounced', `550 ${'no such user '.repeat(60)}`, 'bounced'],
+    ['newsletter', `no${' '.repeat(600)}`, 'unsubscribed'],
+    ['newsletter', `no ${'comment '.repeat(80)}`, null],
+    ['tags', `${'customer,'.repeat(1_000)}Unsubscribed`, 'unsubscribed'],
+    ['tags', `${'x'.repeat(5_000)}, Unsubscribed`, 'unsubscribed'],
+  ])('and means the same: %s, %#', (name, value, rule) => {
+    expect(ruleBrokenBy(name, value)).toBe(rule)
+  })
+})
