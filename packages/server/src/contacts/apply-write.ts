@@ -5,7 +5,7 @@ import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
 import { optOutWinner, type Winner } from './opt-out-winner.ts'
 import { optOutsIn, withoutReleases, withSayers } from './opt-outs.ts'
 import { mergeProperties, type Properties, requireFewKeys } from './properties.ts'
-import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
+import { fieldOf, type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
 import { requireContactFits } from './size.ts'
 import { isUnverified, mayReplace, outranks, preferenceOf } from './source-trust.ts'
 import { isLate, type SourceWrite, withoutSentSince } from './source-write.ts'
@@ -225,9 +225,9 @@ function isOutdated(
 ): boolean {
   const isNewer = (kind: SourceKind, time: string) => new Date(time) > at && mayReplace(kind, writing)
   if (current && isNewer(kindOf(current.source, others), current.updated_at)) return true
-  return others.some(({ kind, fields }) => {
-    const field = Object.hasOwn(fields, key) ? fields[key] : undefined
-    return field !== undefined && isNewer(kind, field.updated_at)
+  return others.some((record) => {
+    const field = fieldOf(record, key)
+    return field !== undefined && isNewer(record.kind, field.updated_at)
   })
 }
 
@@ -246,11 +246,10 @@ function outranksCurrent(
 
 /** The newest value of a key among the most trusted other sources. */
 function newestOf(key: string, others: readonly SourceRecord[]): Winner | null {
-  const candidates = others.flatMap(({ source, kind, fields }) => {
-    const field = Object.hasOwn(fields, key) ? fields[key] : undefined
-    if (!field || field.value === null) return []
-    const { value, updated_at } = field
-    return [{ winner: { value, updated_at, source }, preference: preferenceOf(kind) }]
+  const candidates = others.flatMap((record) => {
+    const { value = null, updated_at = '' } = fieldOf(record, key) ?? {}
+    if (value === null) return []
+    return [{ winner: { value, updated_at, source: record.source }, preference: preferenceOf(record.kind) }]
   })
   candidates.sort((a, b) => a.preference - b.preference || (a.winner.updated_at < b.winner.updated_at ? 1 : -1))
   return candidates[0]?.winner ?? null

@@ -115,7 +115,7 @@ function sayersOf(
   own: SourceRecord | undefined,
   { properties, properties_provenance }: ContactRow,
 ): string[] | null {
-  const field = own && Object.hasOwn(own.fields, key) ? own.fields[key] : undefined
+  const field = fieldOf(own, key)
   const sayers = own && field ? sayersIn(key, field, own) : null
   if (sayers) return sayers
   const provenance = properties_provenance as Record<string, { source: string }>
