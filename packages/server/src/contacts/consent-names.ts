@@ -2,11 +2,10 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { type Role, rolesOf } from './consent-words.ts'
 
 /**
- * How a name speaks of consent: its value says that the person opted out or that mail bounces; that the person agreed; or
- * one of many things, such as Mailchimp's `status`. `blocked` and `bounces` are opt-outs only with a clear yes, `allowed`
- * and `deliverable` are no consent with a plain no too: `newsletter` is `no` or `weekly`, and `marketing_status` is
- * `no_consent` or how far a lead is. `other` is about calls or texts,
- * and does not stop mail. `withdrawn` is a word that only values use.
+ * How a name speaks of consent. `opted_out` and `bounced`: any value counts unless it clearly says no. `agreed`: any value
+ * but a clear agreement is an opt-out. `blocked` and `bounces` need a clear yes. `allowed`, `marketing_status` and
+ * `deliverable` need a clear no or a refusal, because such names hold other things too: a newsletter is `no` or `weekly`.
+ * `other` is about calls and texts, and does not stop mail. `withdrawn` occurs only in values.
  */
 export type Kind =
   | 'opted_out'
