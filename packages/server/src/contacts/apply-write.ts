@@ -9,7 +9,6 @@ import { fieldOf, type SourceKind, type SourceRecord, SYNCED_KINDS } from './rec
 import { requireContactFits } from './size.ts'
 import { isUnverified, mayReplace, outranks, preferenceOf } from './source-trust.ts'
 import { isLate, type SourceWrite, withoutSentSince } from './source-write.ts'
-import type { SourceFields } from './unified-profile.ts'
 
 /** The result of a write to a contact. */
 export interface AppliedWrite {
@@ -62,7 +61,7 @@ export function applyWrite(
     return { row: before, record: null, ...nothing }
   }
   const email = current === sent || current.email !== undefined ? newEmail : before.email
-  const [write, barred] = withoutBarred(withoutReleased(current, own, before), before)
+  const [write, barred] = withoutBarred(withoutReleases(current, own, before), before)
   const entry = { source: write.source, updated_at: (write.at ?? now).toISOString() }
   const { winners, outranked } = winnersOf(before, records, write, entry)
   const values = Object.entries(winners).map(([key, winner]) => [key, winner === null ? null : winner.value] as const)
@@ -137,22 +136,13 @@ function whatCountsLate(sent: SourceWrite, own: SourceRecord, before: ContactRow
 }
 
 /** What a late write says of consent, if it is of another record than the source's latest; null if it says nothing. */
-function lateOptOuts(
-  { source, kind, yields, statement, at }: SourceWrite,
-  own: SourceRecord,
-  before: ContactRow,
-): SourceWrite | null {
-  if (!statement?.isAnother || at === undefined) return null
-  const properties = optOutsIn(statement, at, source, own, before)
-  if (Object.keys(properties).length === 0) return null
+function lateOptOuts(sent: SourceWrite, own: SourceRecord, before: ContactRow): SourceWrite | null {
+  const properties = optOutsIn(sent, own, before)
+  const { source, kind, yields, statement, at } = sent
+  if (!statement || at === undefined || Object.keys(properties).length === 0) return null
   const saidAt = statement.isCurrent ? own.updated_at : at
   const write = { source, kind, properties, at: saidAt, statement: { ...statement, properties } }
   return yields === undefined ? write : { ...write, yields }
-}
-
-function withoutReleased(write: SourceWrite, own: SourceRecord | undefined, before: ContactRow): SourceWrite {
-  const { properties, statement, source } = write
-  return statement ? { ...write, properties: withoutReleases(properties, statement, source, own, before) } : write
 }
 
 /** The write without values that a page may never set on this contact; the source's record omits them too. */
@@ -265,9 +255,7 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
     if (value === null && write.kind !== 'manual') fields.delete(key)
     else fields.set(key, { value, updated_at: at })
   }
-  const { source, statement } = write
-  const said: SourceFields = Object.fromEntries(fields)
-  const after = statement ? withSayers(said, statement, source, own, before) : said
+  const after = withSayers(Object.fromEntries(fields), write, own, before)
   // The email counts in the contact only: a first email must fit even if this record contains keys removed by hand.
   const present = Object.entries(after).flatMap(([key, { value }]) =>
     key === 'email' || value === null ? [] : [[key, value] as const],
@@ -276,7 +264,7 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   const externalId = write.externalId ?? own?.external_id ?? null
   const { raw, raw_bytes } = write.raw === undefined ? (own ?? NO_RAW) : asStored(write.raw)
   const record: SourceRecord = {
-    source,
+    source: write.source,
     kind: write.kind,
     external_id: externalId,
     fields: after,

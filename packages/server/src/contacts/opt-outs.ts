@@ -2,7 +2,7 @@ import { ruleBrokenBy, strictness } from './consent.ts'
 import type { ContactRow } from './contact-row.ts'
 import type { Properties, PropertyChanges } from './properties.ts'
 import { fieldOf, type SourceRecord } from './record-source.ts'
-import type { Statement } from './source-write.ts'
+import type { SourceWrite } from './source-write.ts'
 import type { SourceFields } from './unified-profile.ts'
 
 /*
@@ -18,14 +18,11 @@ const SAYERS_MAX = 20
 
 type Field = SourceFields[string]
 
-/** The properties of a write without those that would release what other records of the source say. */
-export function withoutReleases(
-  properties: PropertyChanges,
-  { id, isAgain }: Statement,
-  source: string,
-  own: SourceRecord | undefined,
-  contact: ContactRow,
-): PropertyChanges {
+/** A write without the properties that would release what other records of the source say. */
+export function withoutReleases(write: SourceWrite, own: SourceRecord | undefined, contact: ContactRow): SourceWrite {
+  const { source, statement } = write
+  if (!statement) return write
+  const { id, isAgain } = statement
   const isRelease = ([key, value]: [string, unknown]) => {
     if (ruleBrokenBy(key, value) !== null) return false
     const sayers = sayersOf(key, source, own, contact)
@@ -34,17 +31,18 @@ export function withoutReleases(
     const isOwn = id !== null && sayers.includes(id)
     return sayers.some((each) => each !== id) || (isAgain && !isOwn)
   }
-  return Object.fromEntries(Object.entries(properties).filter((entry) => !isRelease(entry)))
+  const kept = Object.entries(write.properties).filter((entry) => !isRelease(entry))
+  return { ...write, properties: Object.fromEntries(kept) }
 }
 
 /** The opt-outs that a record says or takes back. They count even if another record of the source was changed later. */
 export function optOutsIn(
-  { id, properties, isCurrent }: Statement,
-  at: Date,
-  source: string,
+  { source, statement, at }: SourceWrite,
   own: SourceRecord,
   contact: ContactRow,
 ): PropertyChanges {
+  if (!statement?.isAnother || at === undefined) return {}
+  const { id, properties, isCurrent } = statement
   const isOwn = (key: string) => id !== null && sayersOf(key, source, own, contact)?.includes(id)
   // An old version of a record takes nothing back.
   const isOld = (key: string) => !isCurrent && at.toISOString() < (fieldOf(own, key)?.updated_at ?? '')
@@ -55,11 +53,12 @@ export function optOutsIn(
 /** The fields of a source with the records that say each opt-out, after one of them has spoken. */
 export function withSayers(
   fields: SourceFields,
-  { id, properties }: Statement,
-  source: string,
+  { source, statement }: SourceWrite,
   own: SourceRecord | undefined,
   contact: ContactRow,
 ): SourceFields {
+  if (!statement) return fields
+  const { id, properties } = statement
   const after = Object.entries(fields).map(([key, field]): [string, Field] => {
     if (ruleBrokenBy(key, field.value) === null) return [key, field]
     const before = sayersOf(key, source, own, contact) ?? []
