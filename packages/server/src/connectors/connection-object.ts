@@ -120,7 +120,7 @@ export const ConnectionError = Type.Object(
   {
     title: 'ConnectionError',
     description:
-      'A record that could not be written. All others were written. With the code `ignored_id`: a record that was written without an id that names nobody, such as `undefined`; each such id is shown once for a page of records.',
+      'A problem with one record; the other records were written. The record itself was not written, unless the code is `ignored_id`: then it was written without an id that names nobody, such as `undefined`. Each such id is listed once per page of records.',
   },
 )
 

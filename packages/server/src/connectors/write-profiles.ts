@@ -50,9 +50,10 @@ export async function writeProfiles(
     else written[index] = failure(validationError([{ path: 'the person', message: result.warnings.join(' ') }]))
   }
   for (const profile of profiles) {
-    const { userId, email, properties } = profile
+    const { id, userId, email, properties } = profile
     if (userId === null || email === null || parseEmail(email) !== null) continue
-    await writeOptOutsOfUser(tenant, services, writer, userId, { properties, at: timeOf(profile, services.clock()) })
+    const said = { externalId: id, properties, at: timeOf(profile, services.clock()) }
+    await writeOptOutsOfUser(tenant, services, writer, userId, said)
   }
   const changes = [...contactIds].map(([index, contactId]) => ({ index, contactId }))
   // Every process uses the same order, which prevents deadlocks.
@@ -68,7 +69,7 @@ export async function writeProfiles(
       try {
         const { source, kind } = writer
         const { id, properties } = profile
-        const statement = { id, properties, isAgain: false, isAnother: true }
+        const statement = { id, properties, isAgain: false, isAnother: true, isCurrent: true }
         await changeContact(tx, log, before, { source, kind, properties, at, statement }, now)
       } catch (error) {
         if (!(error instanceof ServiceError) || error.status >= 500) throw error

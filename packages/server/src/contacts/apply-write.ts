@@ -5,11 +5,10 @@ import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
 import { optOutWinner, type Winner } from './opt-out-winner.ts'
 import { optOutsIn, withoutReleases, withSayers } from './opt-outs.ts'
 import { mergeProperties, type Properties, requireFewKeys } from './properties.ts'
-import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
+import { fieldOf, type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
 import { requireContactFits } from './size.ts'
 import { isUnverified, mayReplace, outranks, preferenceOf } from './source-trust.ts'
 import { isLate, type SourceWrite, withoutSentSince } from './source-write.ts'
-import type { SourceFields } from './unified-profile.ts'
 
 /** The result of a write to a contact. */
 export interface AppliedWrite {
@@ -45,25 +44,24 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
  * opt-out-winner.ts.
  *
  * Whether a key is ignored depends on the source of its value, never on the value itself, so that no page can confirm a
- * guess. @param records the sources' current records. @param email the contact's email after this write. @throws
- * ServiceError 400 if there would be too many properties, 413 `contact_too_large`.
+ * guess. @param records the sources' current records. @param newEmail the contact's email after this write, unless the
+ * write is late. @throws ServiceError 400 if there would be too many properties, 413 `contact_too_large`.
  */
 export function applyWrite(
   before: ContactRow,
   records: readonly SourceRecord[],
   sent: SourceWrite,
-  email: string | null,
+  newEmail: string | null,
   now: Date,
 ): AppliedWrite {
   const own = records.find(({ source }) => source === sent.source)
-  if (isLate(sent, own) && !sent.isPartial) {
-    const optOuts = lateOptOuts(sent, own, before)
-    if (optOuts) return applyWrite(before, records, optOuts, before.email, now)
+  const current = isLate(sent, own) ? whatCountsLate(sent, own, before) : sent
+  if (current === null) {
     const nothing = { changed: [], isNews: false, isRowDirty: false, isNewsOfSource: false, ignored: [] }
     return { row: before, record: null, ...nothing }
   }
-  const current = isLate(sent, own) ? withoutSentSince(sent, own) : sent
-  const [write, barred] = withoutBarred(withoutReleased(current, own, before), before)
+  const email = current === sent || current.email !== undefined ? newEmail : before.email
+  const [write, barred] = withoutBarred(withoutReleases(current, own, before), before)
   const entry = { source: write.source, updated_at: (write.at ?? now).toISOString() }
   const { winners, outranked } = winnersOf(before, records, write, entry)
   const values = Object.entries(winners).map(([key, winner]) => [key, winner === null ? null : winner.value] as const)
@@ -132,22 +130,19 @@ export function blankContact(contactId: string, externalId: string | null, sourc
   }
 }
 
-/** What a late write says of consent, if it is of another record than the source's latest; null if it says nothing. */
-function lateOptOuts(
-  { source, kind, yields, statement }: SourceWrite,
-  own: SourceRecord,
-  before: ContactRow,
-): SourceWrite | null {
-  if (!statement?.isAnother) return null
-  const properties = optOutsIn(statement, source, own, before)
-  if (Object.keys(properties).length === 0) return null
-  const write = { source, kind, properties, at: own.updated_at, statement: { ...statement, properties } }
-  return yields === undefined ? write : { ...write, yields }
+/** What counts of a late write; null if nothing does. */
+function whatCountsLate(sent: SourceWrite, own: SourceRecord, before: ContactRow): SourceWrite | null {
+  return sent.isPartial ? withoutSentSince(sent, own) : lateOptOuts(sent, own, before)
 }
 
-function withoutReleased(write: SourceWrite, own: SourceRecord | undefined, before: ContactRow): SourceWrite {
-  const { properties, statement, source } = write
-  return statement ? { ...write, properties: withoutReleases(properties, statement, source, own, before) } : write
+/** What a late write says of consent, if it is of another record than the source's latest; null if it says nothing. */
+function lateOptOuts(sent: SourceWrite, own: SourceRecord, before: ContactRow): SourceWrite | null {
+  const properties = optOutsIn(sent, own, before)
+  const { source, kind, yields, statement, at } = sent
+  if (!statement || at === undefined || Object.keys(properties).length === 0) return null
+  const saidAt = statement.isCurrent ? own.updated_at : at
+  const write = { source, kind, properties, at: saidAt, statement: { ...statement, properties } }
+  return yields === undefined ? write : { ...write, yields }
 }
 
 /** The write without values that a page may never set on this contact; the source's record omits them too. */
@@ -220,9 +215,9 @@ function isOutdated(
 ): boolean {
   const isNewer = (kind: SourceKind, time: string) => new Date(time) > at && mayReplace(kind, writing)
   if (current && isNewer(kindOf(current.source, others), current.updated_at)) return true
-  return others.some(({ kind, fields }) => {
-    const field = Object.hasOwn(fields, key) ? fields[key] : undefined
-    return field !== undefined && isNewer(kind, field.updated_at)
+  return others.some((record) => {
+    const field = fieldOf(record, key)
+    return field !== undefined && isNewer(record.kind, field.updated_at)
   })
 }
 
@@ -241,11 +236,10 @@ function outranksCurrent(
 
 /** The newest value of a key among the most trusted other sources. */
 function newestOf(key: string, others: readonly SourceRecord[]): Winner | null {
-  const candidates = others.flatMap(({ source, kind, fields }) => {
-    const field = Object.hasOwn(fields, key) ? fields[key] : undefined
-    if (!field || field.value === null) return []
-    const { value, updated_at } = field
-    return [{ winner: { value, updated_at, source }, preference: preferenceOf(kind) }]
+  const candidates = others.flatMap((record) => {
+    const { value = null, updated_at = '' } = fieldOf(record, key) ?? {}
+    if (value === null) return []
+    return [{ winner: { value, updated_at, source: record.source }, preference: preferenceOf(record.kind) }]
   })
   candidates.sort((a, b) => a.preference - b.preference || (a.winner.updated_at < b.winner.updated_at ? 1 : -1))
   return candidates[0]?.winner ?? null
@@ -261,9 +255,7 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
     if (value === null && write.kind !== 'manual') fields.delete(key)
     else fields.set(key, { value, updated_at: at })
   }
-  const { source, statement } = write
-  const said: SourceFields = Object.fromEntries(fields)
-  const after = statement ? withSayers(said, statement, source, own, before) : said
+  const after = withSayers(Object.fromEntries(fields), write, own, before)
   // The email counts in the contact only: a first email must fit even if this record contains keys removed by hand.
   const present = Object.entries(after).flatMap(([key, { value }]) =>
     key === 'email' || value === null ? [] : [[key, value] as const],
@@ -272,7 +264,7 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   const externalId = write.externalId ?? own?.external_id ?? null
   const { raw, raw_bytes } = write.raw === undefined ? (own ?? NO_RAW) : asStored(write.raw)
   const record: SourceRecord = {
-    source,
+    source: write.source,
     kind: write.kind,
     external_id: externalId,
     fields: after,

@@ -2,11 +2,10 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { type Role, rolesOf } from './consent-words.ts'
 
 /**
- * How a name speaks of consent: its value says that the person opted out or that mail bounces; that the person agreed; or
- * one of many things, such as Mailchimp's `status`. `blocked` and `bounces` are opt-outs only with a clear yes, `allowed`
- * and `deliverable` are no consent with a plain no too: `newsletter` is `no` or `weekly`, and `marketing_status` is
- * `no_consent` or how far a lead is. `other` is about calls or texts,
- * and does not stop mail. `withdrawn` is a word that only values use.
+ * How a name speaks of consent. `opted_out` and `bounced`: any value counts unless it clearly says no. `agreed`: any value
+ * but a clear agreement is an opt-out. `blocked` and `bounces` need a clear yes. `allowed`, `marketing_status` and
+ * `deliverable` need a clear no or a refusal, because such names hold other things too: a newsletter is `no` or `weekly`.
+ * `other` is about calls and texts, and does not stop mail. `withdrawn` occurs only in values.
  */
 export type Kind =
   | 'opted_out'
@@ -36,16 +35,25 @@ const PHRASES_KEPT_MAX = 20_000
 const LENGTH_MAX = 128
 const phrases = new Map<string, Phrase>()
 
-/** What a name, or a short value, says. The last answers are kept. */
-export function phraseOf(text: string): Phrase {
-  const known = phrases.get(text)
+/** What a name says. The last results are kept. */
+export function phraseOfName(name: string): Phrase {
+  const known = phrases.get(name)
   if (known !== undefined) return known
+  if (hasMoreCharacters(name, LENGTH_MAX)) return NOTHING
+  const phrase = phraseOfValue(name)
+  if (phrases.size >= PHRASES_KEPT_MAX) phrases.clear()
+  phrases.set(name, phrase)
+  return phrase
+}
+
+/** What a short value says. It is not kept: a value is often a slice, which keeps the whole text in memory. */
+export function phraseOfValue(text: string): Phrase {
   // "No. Emails" is how many there are.
   if (hasMoreCharacters(text, LENGTH_MAX) || /^(?:no\.|nr|num|n[°º])[^\p{L}]/iu.test(text)) return NOTHING
-  const phrase = judge(rolesOf(text), isPath(text))
-  if (phrases.size >= PHRASES_KEPT_MAX) phrases.clear()
-  phrases.set(text, phrase)
-  return phrase
+  const roles = rolesOf(text)
+  if (!PATH.test(text)) return judge(roles, false)
+  const phrase = judge(roles, true)
+  return phrase.kind === null && !roles.includes('elsewhere') ? phraseAfterPath(text) : phrase
 }
 
 type Roles = readonly (Role | null)[]
@@ -67,8 +75,16 @@ const AGREEMENT: ReadonlySet<Role | null> = new Set<Role>(['agree', 'opted_in', 
 const OPT_OUT: ReadonlySet<Role | null> = new Set<Role>(['out', 'complained', 'bounced', 'listed'])
 
 /** `acme__Blacklisted__c` and `acme.blacklisted`: what stands before may be any word. */
-function isPath(text: string): boolean {
-  return /\p{L}(?:\.|:|__|\[|\s-\s)/u.test(text)
+const PATH = /(?<=\p{L})(?:\.|:|__|\[|\s-\s)/u
+
+/** What follows a path, such as `acme.accepts_marketing`. Only what is clear counts: `photo.consent` is about something else. */
+function phraseAfterPath(text: string): Phrase {
+  const parts = text.split(PATH).map(rolesOf)
+  const roles = parts.slice(parts.findLastIndex((part) => part.includes(null)) + 1).flat()
+  const { kind } = judge(roles, false)
+  // `acme.no_emails` may be a number.
+  const isOptOut = kind === 'opted_out' && (roles.includes('newsletter') || roles.includes('marketing'))
+  return kind === 'agreed' || isOptOut ? { kind, isExact: false } : NOTHING
 }
 
 function judge(roles: Roles, isPath: boolean): Phrase {

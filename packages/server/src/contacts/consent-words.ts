@@ -66,7 +66,7 @@ export type Role =
 const WORDS: Readonly<Record<Role, string>> = {
   out: `
     optout optouts optedout optsout optingout unsubscribed unsubscribe unsubscribes unsubscribing unsubscription unsub
-    unsubs werbesperre werbewiderspruch mailsperre newslettersperre désabonné désabonnée désabonnés désabonnement désinscrit
+    unsubs werbesperre werbewiderspruch kontaktsperre mailsperre newslettersperre désabonné désabonnée désabonnés désabonnement désinscrit
     désinscrite désinscription dadodebaja dadadebaja desuscrito desuscrita desuscripción descadastrado descadastrada
     descadastro desinscrito desinscrita desinscrição disiscritto disiscritta disiscrizione avprenumererad markkinointikielto
     suoramarkkinointikielto leiratkozott leiratkozás dezabonat dezabonată dezabonare abonelikiptali abonelikiptal listedençıktı
@@ -107,7 +107,7 @@ const WORDS: Readonly<Record<Role, string>> = {
     zpravodaj hírlevél bülten buletin рассылка рассылки рассылку розсилка розсилки メルマガ メールマガジン ニュースレター 电子报 電子報
     뉴스레터`,
   marketing: `
-    marketing marketingowa marketingowe marketingowej communication communications bulk mass promotional promo commercial werbung werbemails werbemail werbepost
+    marketing marketingowa marketingowe marketingowej communication communications bulk mass promotional promo commercial werbe werbung werbemails werbemail werbepost
     publicité publicités publicidad publicidade pubblicità reclame reklam reklame reklama reklamy mainonta markkinointi
     marknadsföring markedsføring реклама рекламы реклами 広告 广告 廣告 광고`,
   gdpr: 'gdpr dsgvo rgpd lgpd',
@@ -117,11 +117,12 @@ const WORDS: Readonly<Record<Role, string>> = {
     suostumus zgoda souhlas súhlas hozzájárulás consimțământ согласие згода 同意 동의 abonniert abonné abonnée suscrito
     suscrita iscritto iscritta geabonneerd подписан підписаний 購読 订阅 訂閱 구독`,
   opted_in: 'optin optins optedin optsin optingin optinstatus',
-  may: 'permissions accepts accept allow allows allowed can may receive receives want wants',
+  may: `
+    permissions accepts accept buyeraccepts allow allows allowed can may receive receives want wants acepta accetta aceita accepte`,
   like: `
     ok okay given granted erteilt enabled signup signedup abo abonnement anmeldung angemeldet erwünscht erlaubt inscrit inscrite inscrito inscrita
     ingeschreven aangemeld tilmeldt påmeldt zapisany autorisé permitido autorizado recevoir recibir receber ricevere ontvangen`,
-  send: 'send sends sending',
+  send: 'send sends sending enviar envoyer',
   withdrawn: `
     withdrawn withdrew revoked refused denied declined widerrufen abgelehnt retiré refusé revocado rechazado revogado
     recusado revocato rifiutato ingetrokken geweigerd återkallat отозвано відкликано 撤回 撤銷`,

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { consentOf, isConsent, ruleBrokenBy, withoutConsent } from './consent.ts'
 
@@ -246,4 +248,52 @@ test('a name that repeats the words of consent, but ends otherwise, is none', ()
 test('a name that is too long for a property is none, however long it is', () => {
   const names = ['email opt out'.padEnd(129), `unsubscribed ${'all '.repeat(400)}`, 'is'.repeat(100_000)]
   expect(names.filter(isConsent)).toEqual([])
+})
+
+/** A part of a text keeps the whole text in memory. */
+test('no value is kept in memory after it was judged', () => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const usedMb = () => {
+    collect()
+    return process.memoryUsage().heapUsed / 1e6
+  }
+  const before = usedMb()
+  for (let i = 0; i < 2_000; i++) {
+    const padding = 'a'.repeat(65_000)
+    ruleBrokenBy('tags', JSON.parse(`"tag-with-number-${i},${padding}"`))
+    ruleBrokenBy('newsletter', JSON.parse(`[" weekly-letter-number-${i}${' '.repeat(1_000)}"]`))
+  }
+  expect(usedMb() - before).toBeLessThan(30)
+})
+
+describe('a long value is judged as fast as a short one', () => {
+  // Each character becomes eighteen when it is normalized.
+  const LONG = '\ufdfa'.repeat(65_000)
+
+  test.each(['newsletter', 'marketing_consent', 'opted_out', 'bounced', 'email_status', 'tags'])('%s', (name) => {
+    const times = Array.from({ length: 5 }, () => {
+      const start = performance.now()
+      ruleBrokenBy(name, LONG)
+      return performance.now() - start
+    })
+    expect(Math.min(...times)).toBeLessThan(15)
+  })
+
+  test.each([
+    ['marketing_consent', `I agree to ${'what was said '.repeat(60)}`, null],
+    ['marketing_consent', `I agree to ${'what was said '.repeat(60)}, but not to mail`, 'unsubscribed'],
+    ['marketing_consent', `yes${'-'.repeat(600)}unsubscribed`, 'unsubscribed'],
+    ['opted_out', `no${'-'.repeat(600)}mail`, 'unsubscribed'],
+    ['opted_out', `${'-'.repeat(600)}yes`, 'unsubscribed'],
+    ['opted_out', '-'.repeat(600), null],
+    ['opted_out', `bounced ${'or invalid '.repeat(60)}by the user`, 'unsubscribed'],
+    ['bounced', `550 ${'no such user '.repeat(60)}`, 'bounced'],
+    ['newsletter', `no${' '.repeat(600)}`, 'unsubscribed'],
+    ['newsletter', `no ${'comment '.repeat(80)}`, null],
+    ['tags', `${'customer,'.repeat(1_000)}Unsubscribed`, 'unsubscribed'],
+    ['tags', `${'x'.repeat(5_000)}, Unsubscribed`, 'unsubscribed'],
+  ])('and means the same: %s, %#', (name, value, rule) => {
+    expect(ruleBrokenBy(name, value)).toBe(rule)
+  })
 })

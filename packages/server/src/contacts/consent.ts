@@ -1,4 +1,4 @@
-import { type Kind, phraseOf } from './consent-names.ts'
+import { type Kind, phraseOfName, phraseOfValue } from './consent-names.ts'
 import { withoutAccents } from './consent-words.ts'
 
 /** The rule of outreach that a property breaks. A bounce concerns the address, the others the person. */
@@ -33,13 +33,13 @@ const OWN: readonly string[] = ['do_not_contact', 'unsubscribed']
  * something else, such as `status`, are not.
  */
 export function isConsent(name: string): boolean {
-  const { kind } = phraseOf(name)
+  const { kind } = phraseOfName(name)
   return kind !== null && !WITH_OTHER_MEANINGS.has(kind)
 }
 
 /** Whether some value of a property stops outreach. Names that may also mean something else count. */
 export function maySilence(name: string): boolean {
-  const { kind } = phraseOf(name)
+  const { kind } = phraseOfName(name)
   return kind !== null && kind !== 'other' && kind !== 'withdrawn'
 }
 
@@ -49,7 +49,7 @@ export function maySilence(name: string): boolean {
  * it is clearly one, because a message cannot be unsent.
  */
 export function ruleBrokenBy(name: string, value: unknown): ConsentRule | null {
-  const { kind } = phraseOf(name)
+  const { kind } = phraseOfName(name)
   if (kind === null || kind === 'other' || kind === 'withdrawn') return null
   const texts = kind === 'tags' ? itemsOf(value) : (Array.isArray(value) ? value : [value]).map(asText)
   const said = texts.filter((text) => !isBlank(text))
@@ -58,19 +58,26 @@ export function ruleBrokenBy(name: string, value: unknown): ConsentRule | null {
   const reasons = kind === 'agreed' ? said : said.filter((text) => isReason(kind, text))
   if (reasons.length === 0) return null
   if (name === 'do_not_contact') return name
-  const isBounce = (text: string) => BOUNCES.test(plainText(text)) && !OWN_CHOICES.test(plainText(text))
-  const isUndeliverable = (text: string) => isBounce(text) || (kind === 'deliverable' && isNo(text))
+  const isUndeliverable = (text: string) => saysBounced(text) || (kind === 'deliverable' && isNo(text))
   const isOfAddress = kind === 'bounced' || kind === 'bounces' || reasons.every(isUndeliverable)
   return isOfAddress ? 'bounced' : 'unsubscribed'
+}
+
+/** Of an opt-out, whether only the address is bad. A long text may add that the person chose it. */
+function saysBounced(text: string): boolean {
+  if (text.length > JUDGED_LENGTH_MAX) return false
+  const plain = plainText(text)
+  return BOUNCES.test(plain) && !OWN_CHOICES.test(plain)
 }
 
 function asText(value: unknown): string {
   return String(value ?? '').trim()
 }
 
-/** Tags are a list, or a text that separates them. */
+/** Tags are a list, or a text that separates them. Longer ones say nothing. */
 function itemsOf(value: unknown): string[] {
-  return [value].flat().flatMap((each) => asText(each).split(/[,;|\n]/))
+  const items = [value].flat().flatMap((each) => asText(each).split(/[,;|\n]/))
+  return [...new Set(items)].filter((item) => item.length <= REFUSAL_LENGTH_MAX)
 }
 
 /** Whether a value stops mail, as that of a property of this kind. */
@@ -84,7 +91,7 @@ function isReason(kind: Kind, text: string): boolean {
         isRefusal(text) ||
         isNo(text) ||
         CROSS.test(text) ||
-        phraseOf(text).kind === 'withdrawn' ||
+        phraseOfValue(text).kind === 'withdrawn' ||
         // Pipedrive's, of who is not written to any more.
         (kind === 'marketing_status' && plainText(text) === 'archived')
       )
@@ -198,11 +205,13 @@ function isRefusal(text: string): boolean {
 }
 
 const REFUSAL_LENGTH_MAX = 40
+/** No word or date that counts is longer. */
+const JUDGED_LENGTH_MAX = 500
 
 /** Whether a value would be an opt-out as a name, without other words: "Do not contact", "Désabonné". */
 function saysOptOut(text: string): boolean {
   if (text.length > REFUSAL_LENGTH_MAX) return false
-  const { kind, isExact } = phraseOf(text)
+  const { kind, isExact } = phraseOfValue(text)
   return isExact && (kind === 'opted_out' || kind === 'bounced')
 }
 
@@ -252,11 +261,14 @@ function words(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/).map(plainText))
 }
 
-/** A text in lower case, without accents, and without anything but letters and digits. */
+/** A text in lower case, without accents, and without anything but letters and digits. Of a long text, only the start. */
 function plainText(text: string): string {
   // Most values are a word or a number, and normalizing is slow.
   if (/^[a-z0-9]*$/.test(text)) return text
-  return withoutAccents(text)
+  const isLonger = text.length > JUDGED_LENGTH_MAX && /[\p{L}\p{N}]/u.test(text.slice(JUDGED_LENGTH_MAX))
+  const plain = withoutAccents(text.slice(0, JUDGED_LENGTH_MAX))
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '')
+  // Then it is more than the word that it starts with.
+  return isLonger ? `${plain}etc` : plain
 }

@@ -188,6 +188,15 @@ describe('an opt-out always wins', () => {
     expect(await silencedBy()).toEqual(['unsubscribed', 'pipedrive'])
   })
 
+  test('but not over what a person has chosen since, although another record of the source was changed later', async () => {
+    await put({ opted_out: false })
+    await push('hubspot', { firstname: 'Ada' })
+    await push('hubspot', { opted_out: true }, { ...DAY(5), external_id: 'hubspot-2' })
+    expect(await silencedBy()).toBeNull()
+    await push('hubspot', { opted_out: true }, { external_id: 'hubspot-2' })
+    expect(await silencedBy()).toEqual(['opted_out', 'hubspot'])
+  })
+
   test('a person releases what all systems have said', async () => {
     await push('hubspot', { opted_out: true })
     await push('pipedrive', { opted_out: true })
@@ -213,5 +222,31 @@ describe('an opt-out always wins', () => {
     expect(await silencedBy()).toEqual(['unsubscribed', 'hubspot'])
     await push('hubspot', { unsubscribed: false })
     expect(await silencedBy()).toBeNull()
+  })
+
+  test.each([
+    ['brevo', 'cleaned', 'mailchimp', 'unsubscribed'],
+    ['brevo', 'unsubscribed', 'mailchimp', 'cleaned'],
+    ['brevo', 'cleaned', 'brevo', 'unsubscribed'],
+    ['brevo', 'unsubscribed', 'brevo', 'cleaned'],
+  ])('in a merge, what the person asked for wins over a later bounce: %s %s, %s %s', async (...said) => {
+    const write = async (source: string, status: string, name: string) => {
+      const email = `${name}@example.com`
+      const records = [{ external_id: name, email, properties: { status }, ...DAY(status === 'cleaned' ? 20 : 10) }]
+      const { body } = await bench.tenant.call('POST', `/v1/sources/${source}/contacts`, { records })
+      return body.results[0].contact_id as string
+    }
+    const [ours, ourStatus, theirs, theirStatus] = said
+    const into = await write(ours, ourStatus, 'survivor')
+    const merged = await write(theirs, theirStatus, 'other')
+    await bench.tenant.call('POST', `/v1/contacts/${merged}/merge`, { into })
+    const records = await bench.tenant.handle.db
+      .selectFrom('contact_sources')
+      .select('fields')
+      .where('contact_id', '=', into)
+      .execute()
+    const { contact } = (await bench.tenant.call('GET', `/v1/contacts/${into}`)).body
+    expect(contact.consent).toMatchObject({ rule: 'unsubscribed', value: 'unsubscribed' })
+    expect(JSON.stringify(records)).toContain('unsubscribed')
   })
 })

@@ -1,6 +1,6 @@
 import { ruleBrokenBy, strictness } from './consent.ts'
 import type { PropertyValue } from './properties.ts'
-import type { SourceRecord } from './record-source.ts'
+import { fieldOf, type SourceRecord } from './record-source.ts'
 import type { SourceWrite } from './source-write.ts'
 
 /*
@@ -49,10 +49,10 @@ export function optOutWinner(
 
 /** What sources say against outreach in a property, unless a person has released it since; null if they say nothing. */
 export function optOutOf(key: string, records: readonly SourceRecord[]): Winner | null {
-  const said = records.flatMap(({ source, fields }): Winner[] => {
-    const { value = null, updated_at = '' } = (Object.hasOwn(fields, key) && fields[key]) || {}
+  const said = records.flatMap((record): Winner[] => {
+    const { value = null, updated_at = '' } = fieldOf(record, key) ?? {}
     if (value === null || ruleBrokenBy(key, value) === null) return []
-    return isReleasedByHand(key, updated_at, records) ? [] : [{ value, source, updated_at }]
+    return isReleasedByHand(key, updated_at, records) ? [] : [{ value, source: record.source, updated_at }]
   })
   said.sort((a, b) => strictness(key, b.value) - strictness(key, a.value) || (a.updated_at < b.updated_at ? 1 : -1))
   return said[0] ?? null
@@ -60,8 +60,8 @@ export function optOutOf(key: string, records: readonly SourceRecord[]): Winner 
 
 /** Whether a person has set or removed the property since a time, so that it no longer stops outreach. */
 function isReleasedByHand(key: string, since: string, records: readonly SourceRecord[]): boolean {
-  return records.some(({ kind, fields }) => {
-    const field = kind === 'manual' && Object.hasOwn(fields, key) ? fields[key] : undefined
+  return records.some((record) => {
+    const field = record.kind === 'manual' ? fieldOf(record, key) : undefined
     return field !== undefined && ruleBrokenBy(key, field.value) === null && field.updated_at >= since
   })
 }

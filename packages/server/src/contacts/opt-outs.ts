@@ -1,8 +1,8 @@
-import { ruleBrokenBy } from './consent.ts'
+import { ruleBrokenBy, strictness } from './consent.ts'
 import type { ContactRow } from './contact-row.ts'
 import type { Properties, PropertyChanges } from './properties.ts'
-import type { SourceRecord } from './record-source.ts'
-import type { Statement } from './source-write.ts'
+import { fieldOf, type SourceRecord } from './record-source.ts'
+import type { SourceWrite } from './source-write.ts'
 import type { SourceFields } from './unified-profile.ts'
 
 /*
@@ -13,19 +13,16 @@ import type { SourceFields } from './unified-profile.ts'
 
 /** Said by a record that the system has since deleted with all others of the person. It takes nothing back. */
 const DELETED = ''
-/** Bounds the size of a field. Of more records, the first ones have to release it. */
-const SAYERS_MAX = 100
+/** Bounds the size of a field. Records beyond it are not noted, so they need not release it. */
+const SAYERS_MAX = 20
 
 type Field = SourceFields[string]
 
-/** The properties of a write without those that would release what other records of the source say. */
-export function withoutReleases(
-  properties: PropertyChanges,
-  { id, isAgain }: Statement,
-  source: string,
-  own: SourceRecord | undefined,
-  contact: ContactRow,
-): PropertyChanges {
+/** A write without the properties that would release what other records of the source say. */
+export function withoutReleases(write: SourceWrite, own: SourceRecord | undefined, contact: ContactRow): SourceWrite {
+  const { source, statement } = write
+  if (!statement) return write
+  const { id, isAgain } = statement
   const isRelease = ([key, value]: [string, unknown]) => {
     if (ruleBrokenBy(key, value) !== null) return false
     const sayers = sayersOf(key, source, own, contact)
@@ -34,29 +31,34 @@ export function withoutReleases(
     const isOwn = id !== null && sayers.includes(id)
     return sayers.some((each) => each !== id) || (isAgain && !isOwn)
   }
-  return Object.fromEntries(Object.entries(properties).filter((entry) => !isRelease(entry)))
+  const kept = Object.entries(write.properties).filter((entry) => !isRelease(entry))
+  return { ...write, properties: Object.fromEntries(kept) }
 }
 
 /** The opt-outs that a record says or takes back. They count even if another record of the source was changed later. */
 export function optOutsIn(
-  { id, properties }: Statement,
-  source: string,
+  { source, statement, at }: SourceWrite,
   own: SourceRecord,
   contact: ContactRow,
 ): PropertyChanges {
-  const isOptOut = ([key, value]: [string, unknown]) =>
-    ruleBrokenBy(key, value) !== null || (id !== null && sayersOf(key, source, own, contact)?.includes(id))
+  if (!statement?.isAnother || at === undefined) return {}
+  const { id, properties, isCurrent } = statement
+  const isOwn = (key: string) => id !== null && sayersOf(key, source, own, contact)?.includes(id)
+  // An old version of a record takes nothing back.
+  const isOld = (key: string) => !isCurrent && at.toISOString() < (fieldOf(own, key)?.updated_at ?? '')
+  const isOptOut = ([key, value]: [string, unknown]) => ruleBrokenBy(key, value) !== null || (isOwn(key) && !isOld(key))
   return Object.fromEntries(Object.entries(properties).filter(isOptOut))
 }
 
 /** The fields of a source with the records that say each opt-out, after one of them has spoken. */
 export function withSayers(
   fields: SourceFields,
-  { id, properties }: Statement,
-  source: string,
+  { source, statement }: SourceWrite,
   own: SourceRecord | undefined,
   contact: ContactRow,
 ): SourceFields {
+  if (!statement) return fields
+  const { id, properties } = statement
   const after = Object.entries(fields).map(([key, field]): [string, Field] => {
     if (ruleBrokenBy(key, field.value) === null) return [key, field]
     const before = sayersOf(key, source, own, contact) ?? []
@@ -64,21 +66,41 @@ export function withSayers(
     const others = before.filter((each) => each !== id || said === null)
     const said_by = said === true && id !== null ? [...others, id].slice(0, SAYERS_MAX) : others
     // In a fixed order, so that a repeated record changes nothing.
-    return [key, { ...field, said_by: said_by.sort() }]
+    return [key, { ...field, updated_at: lastSaidAt(key, field, own), said_by: said_by.sort() }]
   })
   return Object.fromEntries(after)
 }
 
-/** Of two values of one source for two contacts that become one, the opt-out, else the newer. */
+/** When an opt-out was last said, so that no version of a record from before takes it back. */
+function lastSaidAt(key: string, { updated_at }: Field, own: SourceRecord | undefined): string {
+  const before = fieldOf(own, key)
+  const isSaidBefore = before !== undefined && ruleBrokenBy(key, before.value) !== null
+  return isSaidBefore && before.updated_at > updated_at ? before.updated_at : updated_at
+}
+
+/** Of two values of one source for two contacts that become one, the stricter opt-out, else the newer. */
 export function mergedField(
   key: string,
   ours: { field: Field; record: SourceRecord },
   theirs: { field: Field; record: SourceRecord },
 ): Field {
   const [own, other] = [ours, theirs].map(({ field, record }) => sayersIn(key, field, record))
-  if (own && other) return { ...newer(ours.field, theirs.field), said_by: [...new Set([...own, ...other])].sort() }
+  if (own && other) {
+    const said_by = [...new Set([...own, ...other])].slice(0, SAYERS_MAX).sort()
+    return {
+      ...stricter(key, ours.field, theirs.field),
+      updated_at: newer(ours.field, theirs.field).updated_at,
+      said_by,
+    }
+  }
   if (own) return { ...ours.field, said_by: own }
   return other ? { ...theirs.field, said_by: other } : newer(ours.field, theirs.field)
+}
+
+function stricter(key: string, ours: Field, theirs: Field): Field {
+  const change = strictness(key, theirs.value) - strictness(key, ours.value)
+  if (change === 0) return newer(ours, theirs)
+  return change > 0 ? theirs : ours
 }
 
 function newer(ours: Field, theirs: Field): Field {
@@ -92,7 +114,7 @@ function sayersOf(
   own: SourceRecord | undefined,
   { properties, properties_provenance }: ContactRow,
 ): string[] | null {
-  const field = own && Object.hasOwn(own.fields, key) ? own.fields[key] : undefined
+  const field = fieldOf(own, key)
   const sayers = own && field ? sayersIn(key, field, own) : null
   if (sayers) return sayers
   const provenance = properties_provenance as Record<string, { source: string }>

@@ -37,6 +37,11 @@ export interface SourceRecord {
   enriched_at: Date | null
 }
 
+/** A record's field, if it has one of its own. */
+export function fieldOf(record: SourceRecord | undefined, key: string): SourceFields[string] | undefined {
+  return record && Object.hasOwn(record.fields, key) ? record.fields[key] : undefined
+}
+
 /**
  * All source records of some contacts, by contact_id. Lock the contacts first.
  * @param source the one whose raw records to read, null for all; raw records can be large.

@@ -100,6 +100,38 @@ describe('a contact is limited to 256 KiB', () => {
     expect([status, body.error.code]).toEqual([413, 'contact_too_large'])
   })
 
+  test('the ids of the records that say an opt-out count', async () => {
+    const id = await tenant.contact(ADA)
+    const properties = Object.fromEntries(Array.from({ length: 240 }, (_, n) => [`optout_${n}`, true]))
+    const records = Array.from({ length: 30 }, (_, n) => ({
+      external_id: `${n}`.padStart(200, 'x'),
+      email: ADA,
+      properties,
+    }))
+    const results = []
+    for (const record of records) results.push(...(await push(record)))
+    expect(results[0].status).toBe('updated')
+    expect(results.at(-1)).toMatchObject({ status: 'failed', error: { code: 'contact_too_large' } })
+    // A few short opt-outs do not count: see `withoutConsent`.
+    expect(await storedBytes(id)).toBeLessThanOrEqual(LIMIT + 20 * 20 * 210)
+  })
+
+  test('of many records that say an opt-out, few are noted, also after a merge', async () => {
+    const write = async (email: string, from: number) => {
+      const ids = Array.from({ length: 15 }, (_, n) => from + n)
+      return (await push(...ids.map((n) => ({ external_id: `${n}`, email, properties: { opted_out: true } }))))[0]
+    }
+    const [{ contact_id: into }, { contact_id: other }] = [await write(ADA, 10), await write('b@example.com', 50)]
+    expect((await tenant.call('POST', `/v1/contacts/${other}/merge`, { into })).status).toBe(200)
+    const fields = await tenant.handle.db
+      .selectFrom('contact_sources')
+      .select(sql<{ opted_out: { said_by: string[] } }>`fields`.as('fields'))
+      .where('contact_id', '=', into)
+      .where('source', '=', 'crm')
+      .executeTakeFirstOrThrow()
+    expect(fields.fields.opted_out.said_by).toHaveLength(20)
+  })
+
   test('many concurrent sources cannot exceed it', async () => {
     const id = await tenant.contact(ADA, texts('a'))
     const say = (source: string) =>

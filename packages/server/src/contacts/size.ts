@@ -77,7 +77,7 @@ function contactBytesAtMost({ properties, records }: Content): number {
   let bytes = bytesAtMost(properties)
   for (const { source, external_id, fields, raw_bytes } of records) {
     bytes += bytesAtMost([source, external_id ?? '']) + RECORD_KEYS_BYTES + raw_bytes
-    for (const key in fields) bytes += bytesAtMost(key) + bytesAtMost(fields[key]?.value) + 2 * SEPARATOR_BYTES
+    for (const key in fields) bytes += bytesAtMost(key) + bytesAtMost(fields[key]) + 2 * SEPARATOR_BYTES
   }
   return bytes
 }

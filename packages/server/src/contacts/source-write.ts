@@ -1,5 +1,5 @@
 import type { PropertyChanges } from './properties.ts'
-import type { SourceKind, SourceRecord } from './record-source.ts'
+import { fieldOf, type SourceKind, type SourceRecord } from './record-source.ts'
 
 /** What one record of a source says of a person, of whom the source may have several. See opt-outs.ts. */
 export interface Statement {
@@ -11,6 +11,8 @@ export interface Statement {
   isAgain: boolean
   /** Whether the source's last write was about another record, whose time says nothing about this one. */
   isAnother: boolean
+  /** Whether the record says it now. A program may push an old version of a record late. */
+  isCurrent: boolean
 }
 
 /** One source's write to a contact. */
@@ -51,7 +53,7 @@ export function isLate(write: SourceWrite, own: SourceRecord | undefined): own i
 export function withoutSentSince({ email, externalId, ...others }: SourceWrite, own: SourceRecord): SourceWrite {
   const { at, properties } = others
   const isSentSince = (key: string) => {
-    const field = Object.hasOwn(own.fields, key) ? own.fields[key] : undefined
+    const field = fieldOf(own, key)
     return field !== undefined && at !== undefined && new Date(field.updated_at) > at
   }
   return {

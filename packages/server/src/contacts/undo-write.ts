@@ -5,7 +5,7 @@ import { strictness } from './consent.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import { optOutOf } from './opt-out-winner.ts'
 import type { Properties, PropertyValue } from './properties.ts'
-import type { SourceRecord } from './record-source.ts'
+import { fieldOf, type SourceRecord } from './record-source.ts'
 import type { SourceFields } from './unified-profile.ts'
 
 /** What one write of a source replaced in a contact, for undoing it. */
@@ -40,7 +40,7 @@ export function replacedBy(source: string, before: Contents, after: Contents, at
     companyId: before.row.company_id === after.row.company_id ? null : after.row.company_id,
     record: record
       ? {
-          fields: Object.fromEntries(changed.map((key) => [key, own(record.fields, key) ?? null])),
+          fields: Object.fromEntries(changed.map((key) => [key, fieldOf(record, key) ?? null])),
           external_id: record.external_id,
           updated_at: record.updated_at.toISOString(),
         }

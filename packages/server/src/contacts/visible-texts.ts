@@ -3,9 +3,9 @@ import { containing, contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /*
- * Searches for a caller from whom personal values are hidden: only what AI agents see of a text is found by its parts. To take
- * the names out of a text costs twenty times as much as to compare it, so a text that cannot hide what was found is not
- * looked at again.
+ * Searches for a caller from whom personal values are hidden: only what AI agents see of a text is found by its parts.
+ * Removing names from a text costs twenty times as much as comparing it, so only texts that may hide the match are checked
+ * again.
  */
 
 /** Whether the names of any two contacts may overlap with a text that is searched for. */

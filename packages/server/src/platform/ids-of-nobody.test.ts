@@ -25,6 +25,8 @@ test.each([
   // What a template becomes without its value.
   'user-undefined', 'user_null', 'User:NaN', 'visitor/undefined', 'id.null', 'customer#undefined', 'undefined-undefined', 'null|null',
   'undefined undefined', 'user-null-undefined', 'contact_{{id}}',
+  'user=undefined', 'uid=null', 'userId-undefined', 'user_id:null', 'user-id-undefined', 'null,null', 'user%20undefined', 'user NaN', 'NaN NaN', 'null-nan', 'nan-undefined', 'user-null-nan',
+  '0.00', '-0.00', '\x24USER_ID', '\x24user_id', '{\x24id}', '{\x24user.id}', '<user_id>', '<USER_ID>',
 ])('%j is another spelling of the same', (id) => {
   expect(namesNobody(id, NONE_IGNORED)).toBe(true)
 }) // biome-ignore format: a list
@@ -36,7 +38,8 @@ test.each([
   // Not templates, or a login all the same.
   '__USER_ID__', 'Infinity', 'undefined@undefined.com', 'user{a}', '{abc1}', '[1]', '[[1],2]', 'a[[b]]', '%sa', 'a%s', '%zz', 'a%20b', '100%25', 'a+b', 'n/b',
   // Names of people, and ids of other things.
-  'john-null', 'jane_undefined', 'user-nullable', 'user-undefined-7', 'null-7', 'anonymous-null-island', 'usernull', 'user-none', 'ａｄａ', 'ada\u200b', 'Ⅷ',
+  'john-null', 'jane_undefined', 'user-nullable', 'user-undefined-7', 'null-7', 'anonymous-null-island', 'usernull', 'user-none', 'contact-Nan', 'member_nan', 'person nan', 'Customer Nan',
+  'user=7', '\x245', '\x24abc', '<user>', '<ada>', 'user=null-7', 'userids-null', '00.1', '0.01', 'ａｄａ', 'ada\u200b', 'Ⅷ',
   'x'.repeat(100_000), `${' '.repeat(50_000)}x`, '山田', 'DOMAIN\\user', '<ada@example.com>',
 ])('%j is an id', (id) => {
   expect(namesNobody(id, NONE_IGNORED)).toBe(false)

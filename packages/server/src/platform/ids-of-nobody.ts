@@ -34,20 +34,29 @@ const ENCODED = /(?:%[0-9a-f]{2})+/gi
 const DECODINGS_MAX = 3
 /** Anywhere in an id: `user-${id}` is as empty as `${id}`. */
 const UNFILLED = /\[object [^\]]*\]|\{\{.*\}\}|[$#]\{.*\}|\*\|.*\|\*/isu
+/** What code calls an id, or whose it is. */
+const OF_WHOM = 'user|visitor|customer|client|contact|account|member|person'
+const SEPARATORS = '[-_:./|#=, ]+'
+const PREFIXES = `(?:(?:${OF_WHOM}|userid|uid|id)${SEPARATORS})`
+const EMPTY = `(?:(?:undefined|null|nan)${SEPARATORS})`
 /**
- * Only the whole id: other templates, because `%20` and `{1}` are part of ids; what a template becomes without its
- * value, such as `user-undefined`, after words that code writes, because Null is a name; a UUID of zeros.
+ * These must be the whole id. Templates in other syntax: `%20` and `{1}` also occur within ids. A prefix that code writes
+ * with an empty value: `user-undefined`, but not `anna-null`, because Null is a name. A UUID of zeros.
  */
 const WHOLE = new RegExp(
   [
-    String.raw`%.*%|%(?:\d+\$|\(\w+\))?[sdifu]|\[\[.*\]\]|\{ ?[a-z_][a-z_. -]*\}`,
-    '(?:(?:user|uid|id|visitor|customer|client|contact|account|member|person|undefined|null|nan)[-_:./|# ])+(?:undefined|null|nan)',
+    String.raw`%.*%|%(?:\d+\$|\(\w+\))?[sdifu]|\[\[.*\]\]|\{ ?\$?[a-z_][a-z_. -]*\}`,
+    String.raw`<(?:${OF_WHOM})_id>|\$(?:${OF_WHOM})_id`,
+    `(?:${PREFIXES}|${EMPTY})+(?:undefined|null)|${PREFIXES}*${EMPTY}+nan`,
     '(?:urn:uuid:)?0{8}(?:-?0{4}){3}-?0{12}',
+    String.raw`-?0\.0+`,
   ]
     .map((each) => `^(?:${each})$`)
     .join('|'),
   's',
 )
+/** In exactly this case, because Nan is a name: `user-NaN`. */
+const NOT_A_NUMBER = new RegExp(`^${PREFIXES}+(?-i:NaN)$`, 'i')
 /** Longer texts are too long for an id, and are not examined. */
 const LENGTH_MAX = 2 * ID_LENGTH_MAX
 
@@ -63,7 +72,7 @@ export function namesNobody(id: string, ignored: IgnoredIds): boolean {
 }
 
 function isEmpty(id: string, ignored: IgnoredIds): boolean {
-  if (UNFILLED.test(id)) return true
+  if (UNFILLED.test(id) || NOT_A_NUMBER.test(id.trim())) return true
   for (let word: string | null = comparable(id); word !== null; word = insideOf(word)) {
     if (WORDS.has(word) || ignored.has(word) || WHOLE.test(word)) return true
   }

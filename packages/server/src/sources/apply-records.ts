@@ -3,7 +3,7 @@ import { type AppliedWrite, applyWrite, blankContact, wantsEmail } from '../cont
 import { type ContactState, newState } from '../contacts/bulk.ts'
 import { changedEvents, createdEvent } from '../contacts/change.ts'
 import type { ContactRow } from '../contacts/contact-row.ts'
-import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
+import { fieldOf, type SourceKind, type SourceRecord } from '../contacts/record-source.ts'
 import type { SourceWrite } from '../contacts/source-write.ts'
 import type { SystemEvent } from '../journal/append.ts'
 import { hasMoreCharacters } from '../platform/characters.ts'
@@ -119,6 +119,7 @@ function applyRecord(
     isAgain: upsert.touched.has(state),
     // A connected system is read as it is now. Of several records, it is not known which one was written last.
     isAnother: upsert.isFollowed === true || state.hasFurtherIds || externalId !== ownId(upsert, state),
+    isCurrent: upsert.isFollowed === true,
   }
   const write = {
     ...writeOf(upsert, withOwnId(upsert, news, state), now),
@@ -193,10 +194,9 @@ function ownId({ source }: Source, { records }: ContactState): string | null {
 
 /** An old value that is sent again must not replace values that other sources have written since. */
 function withoutRepeated({ source }: Source, record: IncomingRecord, { records }: ContactState): IncomingRecord {
-  const said = records.find((known) => known.source === source)?.fields
+  const said = records.find((known) => known.source === source)
   if (!said) return record
-  const isRepeated = (key: string, value: unknown) =>
-    isDeepStrictEqual(Object.hasOwn(said, key) ? (said[key]?.value ?? null) : null, value)
+  const isRepeated = (key: string, value: unknown) => isDeepStrictEqual(fieldOf(said, key)?.value ?? null, value)
   const changes = Object.entries(record.properties).filter(([key, value]) => !isRepeated(key, value))
   return { ...record, properties: Object.fromEntries(changes) }
 }

@@ -18,8 +18,8 @@ export interface IncomingRecord {
 }
 
 /**
- * The error of a record that fails for its address alone. Nothing of it is written but its opt-outs, to the contact that
- * its id already names: the person must not get mail because of a typing error.
+ * A record that fails only because of its address. Its opt-outs are still written, to the contact that its id leads to, so
+ * that a typing error cannot hide an opt-out.
  */
 export class MalformedAddress extends ServiceError {
   /** The record without its address. */

@@ -170,6 +170,22 @@ describe('an opt-out of one of several records of a person', () => {
     expect(await push('lead', false, 11)).toBe(false)
   })
 
+  test('is not released by an old version of the record, which a program pushes late', async () => {
+    const push = async (id: string, value: boolean, day: number) => {
+      await bench.tenant.call('POST', '/v1/sources/crm/contacts', { records: [recordOf(0, { id, value, day })] })
+      return (await silentPeople()).get(emailOf(0))
+    }
+    expect(await push('contact', false, 1)).toBe(false)
+    expect(await push('lead', false, 1)).toBe(false)
+    expect(await push('contact', true, 5)).toBe(true)
+    expect(await push('contact', false, 3)).toBe(true)
+    // Nor after another record has said it earlier.
+    expect(await push('lead', true, 2)).toBe(true)
+    expect(await push('contact', false, 4)).toBe(true)
+    expect(await push('lead', false, 6)).toBe(true)
+    expect(await push('contact', false, 7)).toBe(false)
+  })
+
   test('reaches the contact under each id also in a merge and after it', async () => {
     const push = async (id: string, value: boolean, email?: string) => {
       const records = [{ external_id: id, properties: { [OPT_OUT]: value }, ...(email ? { email } : {}) }]
@@ -190,11 +206,11 @@ describe('an opt-out of one of several records of a person', () => {
     for (const id of ['lead', 'contact']) expect(await push(id, true)).toBe(contactId)
   })
 
-  test('of two profiles of an analytics system counts too', async () => {
+  test('of several profiles of an analytics system counts too, also of one whose address is malformed', async () => {
     const path = await connect(bench.tenant)
     let { run_id } = await pulled(bench.tenant, path)
-    const read = async (id: string, value: boolean) => {
-      const profile = { id, userId: id, email: emailOf(0), visitorIds: [], properties: { [OPT_OUT]: value } }
+    const read = async (id: string, value: boolean, email = emailOf(0)) => {
+      const profile = { id, userId: 'u1', email, visitorIds: [], properties: { [OPT_OUT]: value } }
       bench.system.pages = [{ profiles: [profile] }]
       await bench.tenant.call('POST', `${path}/reread`, {})
       ;({ run_id } = await pulled(bench.tenant, path, run_id))
@@ -203,6 +219,12 @@ describe('an opt-out of one of several records of a person', () => {
     expect(await read('one', true)).toBe(true)
     expect(await read('two', false)).toBe(true)
     expect(await read('one', false)).toBe(false)
+    expect(await read('one', true)).toBe(true)
+    expect(await read('two', true)).toBe(true)
+    expect(await read('three', true, 'no address')).toBe(true)
+    expect(await read('one', false)).toBe(true)
+    expect(await read('two', false)).toBe(true)
+    expect(await read('three', false)).toBe(false)
   })
 
   test('survives a merge of two contacts of the source, whichever value is newer', async () => {

@@ -11,14 +11,15 @@ export async function writeOptOutsOfUser(
   dependencies: WriteDependencies,
   { source, kind }: Source,
   userId: string,
-  { properties, at }: Pick<IncomingRecord, 'properties' | 'at'>,
+  { externalId, properties, at }: Pick<IncomingRecord, 'externalId' | 'properties' | 'at'>,
 ): Promise<void> {
   const optOuts = optOutsOf(properties)
   if (Object.keys(optOuts).length === 0) return
   await changeContacts(tenant, dependencies, async (tx, log) => {
     const contact = await lockByKey(tx, 'external_id', userId)
     if (!contact) return
-    const write = { source, kind, properties: optOuts, isPartial: true, ...(at === null ? {} : { at }) }
+    const statement = { id: externalId, properties: optOuts, isAgain: false, isAnother: true, isCurrent: false }
+    const write = { source, kind, properties: optOuts, isPartial: true, statement, ...(at === null ? {} : { at }) }
     await changeContact(tx, log, contact.stored ?? contact, write, dependencies.clock())
   })
 }

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { laterOf } from '../../platform/time.ts'
-import { ruleBrokenBy } from '../consent.ts'
+import { ruleBrokenBy, strictness } from '../consent.ts'
 import type { ContactRow } from '../contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from '../first-touch-keys.ts'
 import { mergedField } from '../opt-outs.ts'
 import type { Properties, PropertyValue } from '../properties.ts'
-import type { SourceKind, SourceRecord } from '../record-source.ts'
+import { fieldOf, type SourceKind, type SourceRecord } from '../record-source.ts'
 import { mayReplace } from '../source-trust.ts'
 import type { SourceFields } from '../unified-profile.ts'
 
@@ -63,8 +63,9 @@ function winner(key: string, survivor: ContactContent, other: ContactContent): S
   const [ours, theirs] = [sourcedValue(survivor, key), sourcedValue(other, key)]
   // The first touch was written together, so it is not mixed from two contacts.
   if (FIRST_TOUCH_KEYS.includes(key)) return sourcedValue(firstTouched(survivor, other), key)
-  if (ours && ruleBrokenBy(key, ours.value)) return ours
-  if (theirs && ruleBrokenBy(key, theirs.value)) return theirs
+  // A bounce does not replace what a person asked for.
+  const [a, b] = [strictness(key, ours?.value), strictness(key, theirs?.value)]
+  if (a + b > 0) return a >= b ? ours : theirs
   if (theirs === null) return ours
   if (ours === null || ours.value === '') return isRemovedSince(survivor, key, theirs) ? ours : theirs
   if (theirs.value === '' || !mayReplace(theirs.kind, ours.kind)) return ours
@@ -180,10 +181,6 @@ function isConsentGivenSince(key: string, current: ContactContent, after: Contac
     })
   const known = consents(after)
   return consents(current).some((consent) => !known.includes(consent))
-}
-
-function fieldOf(record: SourceRecord | undefined, key: string): SourceFields[string] | undefined {
-  return record && Object.hasOwn(record.fields, key) ? record.fields[key] : undefined
 }
 
 function recordWithoutMerge(current: SourceRecord, before: ContactContent, after: ContactContent): SourceRecord[] {
