@@ -18,15 +18,16 @@ const SAYERS_MAX = 20
 
 type Field = SourceFields[string]
 
-/** A write without the properties that would release what other records of the source say. */
+/** A write without the properties that would release, or replace by a bounce, what other records of the source say. */
 export function withoutReleases(write: SourceWrite, own: SourceRecord | undefined, contact: ContactRow): SourceWrite {
   const { source, statement } = write
   if (!statement) return write
   const { id, isAgain } = statement
   const isRelease = ([key, value]: [string, unknown]) => {
-    if (ruleBrokenBy(key, value) !== null) return false
     const sayers = sayersOf(key, source, own, contact)
     if (sayers === null) return false
+    const said = strictness(key, fieldOf(own, key)?.value) || strictness(key, (contact.properties as Properties)[key])
+    if (strictness(key, value) >= said) return false
     // Two rows of a file without ids are two records too.
     const isOwn = id !== null && sayers.includes(id)
     return sayers.some((each) => each !== id) || (isAgain && !isOwn)

@@ -118,6 +118,21 @@ describe('an opt-out of one of several records of a person', () => {
     })
   })
 
+  test('is not replaced by a bounce of another record', async () => {
+    const push = async (id: string, status: string) => {
+      const records = [{ external_id: id, email: emailOf(0), properties: { status } }]
+      await bench.tenant.call('POST', '/v1/sources/crm/contacts', { records })
+      const { contacts } = (await bench.tenant.call('GET', '/v1/contacts')).body
+      return contacts[0].consent?.rule ?? null
+    }
+    expect(await push('lead', 'unsubscribed')).toBe('unsubscribed')
+    expect(await push('contact', 'cleaned')).toBe('unsubscribed')
+    // What the record itself says now counts.
+    expect(await push('contact', 'subscribed')).toBe('unsubscribed')
+    expect(await push('lead', 'cleaned')).toBe('bounced')
+    expect(await push('lead', 'subscribed')).toBeNull()
+  })
+
   test('counts although another record was changed later, and so does its release', async () => {
     const push = async (id: string, value: boolean, day: number) => {
       const records = [recordOf(0, { id, value, day })]
