@@ -107,10 +107,7 @@ export function useAnalytics(peer: AnalyticsPeer): AnalyticsBench {
     return (await bench.tenant.call('GET', `/v1/events?count_only=true${query}`)).body.count
   }
   bench.contacts = async () => (await bench.tenant.call('GET', '/v1/contacts?limit=100')).body.contacts
-  bench.contactOf = async (email) => {
-    const { body } = await bench.tenant.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}`)
-    return body.contacts.find(({ properties }: { properties: { email?: string } }) => properties.email === email)
-  }
+  bench.contactOf = (email) => bench.tenant.contactOf(email)
   return bench
 }
 

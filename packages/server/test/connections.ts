@@ -93,12 +93,6 @@ export async function connectBySignIn(tenant: TestTenant, provider: string, sett
   return new TestConnection(tenant, response.body.path.split('/').at(-1))
 }
 
-/** The contact with an address, as a list shows it. */
-export async function contactOf(tenant: TestTenant, email: string) {
-  const { body } = await tenant.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}&limit=100`)
-  return body.contacts.find((contact: { properties: { email?: string } }) => contact.properties.email === email)
-}
-
 /** A contact's events that the service did not record itself, oldest first. */
 export async function eventsOf(tenant: TestTenant, contactId: string) {
   const { body } = await tenant.call('GET', `/v1/contacts/events/${contactId}?limit=100`)

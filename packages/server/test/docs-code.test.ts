@@ -164,8 +164,8 @@ withCurl('from Segment: the SDKs send with the new URL and key', async () => {
       return events.map(({ event }: { event: string }) => event).sort()
     })
     .toEqual(['Invoice Paid', 'Order Completed'])
-  const { body } = await tenant.call('GET', '/v1/contacts?email=ada@example.com')
-  expect(body.contacts).toMatchObject([{ properties: { firstname: 'Ada', company: 'Analytical Engines' } }])
+  const contact = await tenant.contactOf('ada@example.com')
+  expect(contact).toMatchObject({ properties: { firstname: 'Ada', company: 'Analytical Engines' } })
 })
 
 test('recipe: link a signed-in user', async () => {

@@ -103,8 +103,6 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   const eventsOf = async (query: string) =>
     (await tenant.call('GET', `/v1/events?sort_dir=asc&limit=100&${query}`)).body.events
-  const contactOf = async (email: string) =>
-    (await tenant.call('GET', `/v1/contacts?email=${encodeURIComponent(email)}`)).body.contacts[0]
 
   test.each([
     ['Segment', segment()],
@@ -117,9 +115,9 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       await page.evaluate('analytics.identify("user-42", { email: "ada@example.com", firstName: "Ada" })')
       await page.evaluate('analytics.group("acme.example", { name: "Acme" })')
       await page.evaluate('analytics.track("Plan Chosen")')
-      await until(async () => expect((await contactOf('ada@example.com'))?.company_id).toBeTruthy())
+      await until(async () => expect((await tenant.contactOf('ada@example.com'))?.company_id).toBeTruthy())
     })
-    const contact = await contactOf('ada@example.com')
+    const contact = await tenant.contactOf('ada@example.com')
     expect(contact.properties).toMatchObject({ firstname: 'Ada', first_utm_source: 'mail' })
     await until(async () => expect(await eventsOf(`contact_id=${contact.contact_id}`)).toHaveLength(3))
     const [pageView, ...others] = await eventsOf(`contact_id=${contact.contact_id}`)

@@ -20,7 +20,7 @@ describe.concurrent.each(SDKS)("%s's SDK for Node", (_name, sdk) => {
     analytics.identify({ userId: 'user-42', traits })
     analytics.track({ userId: 'user-42', event: 'Order Completed', properties: { total: 49.9 } })
     expect(await analytics.end()).toEqual([])
-    const [contact] = (await tenant.call('GET', '/v1/contacts?email=ada@example.com')).body.contacts
+    const contact = await tenant.contactOf('ada@example.com')
     expect(contact.properties).toMatchObject({ firstname: 'Ada', plan: 'pro', 'address.city': 'Rome' })
     const { events } = (await tenant.call('GET', `/v1/contacts/events/${contact.contact_id}`)).body
     expect(events).toMatchObject([{ event: 'Order Completed', data: { total: 49.9 } }])

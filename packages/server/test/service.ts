@@ -222,6 +222,13 @@ export class TestTenant {
     if (status !== 201) throw new Error(JSON.stringify(body))
     return body.contact.contact_id
   }
+
+  /** The contact of a stored address, as lists show it; undefined if there is none. */
+  async contactOf(email: string) {
+    const { status, body } = await this.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}&limit=100`)
+    if (status !== 200) throw new Error(JSON.stringify(body))
+    return body.contacts.find(({ properties }: { properties: { email?: string } }) => properties.email === email)
+  }
 }
 
 interface UploadOptions {

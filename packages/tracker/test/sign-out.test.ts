@@ -39,6 +39,8 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     </script>`
     const page = await site.open(url, { head })
     await site.drained(url, page)
+    // What the old visitor did is sent first.
+    expect(site.names(url).filter((name) => name.endsWith('_logout'))).toEqual(['before_logout', 'after_logout'])
     const { before_logout: before, after_logout: after } = await recorded(tenant)
     expect(after?.visitor_id).not.toBe(before?.visitor_id)
     expect(after?.session_id).not.toBe(before?.session_id)

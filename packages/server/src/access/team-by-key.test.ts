@@ -86,6 +86,18 @@ test('a key changes a role and removes a member, and the audit log says so once'
   ])
 })
 
+test('a key reads invitations with settings:read, and with no other scope', async () => {
+  const { invitation_id: id } = (await invite(tenant.key, 'member')).body.invitation
+  const reads = await tenant.keyWith('settings:read')
+  const others = await tenant.keyWith('settings:write', 'contacts:read', 'audit:read', 'keys:write')
+  for (const path of ['/v1/invitations', `/v1/invitations/${id}`]) {
+    expect((await tenant.call('GET', path, undefined, reads)).status).toBe(200)
+    const refused = await tenant.call('GET', path, undefined, others)
+    expect(outcome(refused)).toEqual([403, 'insufficient_scope'])
+    expect(JSON.stringify(refused.body.error)).toContain('settings:read')
+  }
+})
+
 test('a key cannot manage owners, whatever scopes it has', async () => {
   const key = await tenant.keyWith(...SCOPES)
   const [owner, member] = [await person('owner'), await person('member')]

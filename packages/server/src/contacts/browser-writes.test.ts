@@ -1,20 +1,26 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createSource } from '../../test/sources.ts'
 
-/** Changes to a contact that a page can make, by identification in /track or by a form (decision 3.8). */
+/** Changes to a contact that a page can make, by identification in /track, by a form or by another SDK (decision 3.8). */
 let service: TestService
 let tenant: TestTenant
+let browserKey: string
 
 beforeAll(async () => {
   service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
+  browserKey = await createSource(tenant, 'browser')
 })
 
 type Values = Record<string, unknown>
 
-const WAYS: Record<'tracker' | 'form', (email: string, properties: Values, company?: Values) => Promise<string[]>> = {
+const WAYS: Record<
+  'tracker' | 'form' | 'sdk',
+  (email: string, properties: Values, company?: Values) => Promise<string[]>
+> = {
   tracker: async (email, properties) => {
     const response = await tenant.track({ visitor_id: 'v', events: [], identify: { traits: { email, ...properties } } })
     expect(response.status).toBe(200)
@@ -24,6 +30,14 @@ const WAYS: Record<'tracker' | 'form', (email: string, properties: Values, compa
     const response = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/contact-us`, {
       headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME },
       body: JSON.stringify({ contact_data: { email, ...properties }, ...(company_data ? { company_data } : {}) }),
+    })
+    expect(response.status).toBe(200)
+    return response.body.warnings ?? []
+  },
+  sdk: async (email, properties) => {
+    const response = await call(service, 'POST', '/v1/i', {
+      headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME },
+      body: JSON.stringify({ writeKey: browserKey, anonymousId: 'v', traits: { email, ...properties } }),
     })
     expect(response.status).toBe(200)
     return response.body.warnings ?? []
@@ -48,21 +62,29 @@ const push = (source: string, properties: Values, more: Values = {}) =>
     ...(source === 'guesses' ? { kind: 'enrichment' } : {}),
   })
 
-describe.each(['tracker', 'form'] as const)('a write from a page (%s)', (way) => {
+/** The names of decision 3.15. */
+const CONSENT = [
+  ...['do_not_contact', 'unsubscribed', 'opted_out', 'has_opted_out_of_email', 'hs_email_optout', 'email_opt_out'],
+  ...['do_not_email', 'bounced', 'complained', 'unsubscribed_at'],
+]
+
+describe.each(['tracker', 'form', 'sdk'] as const)('a write from a page (%s)', (way) => {
   const say = WAYS[way]
+  // The page is the source, whichever script it has.
+  const source = way === 'form' ? 'form' : 'tracker'
+  const other = way === 'form' ? 'tracker' : 'form'
 
   test('fills blanks, and replaces earlier values from pages', async () => {
     await tenant.contact('ada@example.com', { city: '' })
     expect(await say('ada@example.com', { city: 'London', plan: 'free' })).toEqual([])
     expect((await read('ada@example.com')).properties).toMatchObject({ city: 'London', plan: 'free' })
-    const other = way === 'form' ? WAYS.tracker : WAYS.form
-    expect(await other('ada@example.com', { city: 'Paris' })).toEqual([])
+    expect(await WAYS[other]('ada@example.com', { city: 'Paris' })).toEqual([])
     expect(await say('ada@example.com', { plan: 'pro' })).toEqual([])
     const { properties, properties_provenance } = await read('ada@example.com')
     expect(properties).toMatchObject({ city: 'Paris', plan: 'pro' })
     expect(properties_provenance).toMatchObject({
-      plan: { source: way },
-      city: { source: way === 'form' ? 'tracker' : 'form' },
+      plan: { source },
+      city: { source: other },
     })
   })
 
@@ -83,7 +105,7 @@ describe.each(['tracker', 'form'] as const)('a write from a page (%s)', (way) =>
     const after = await read('ada@example.com')
     expect(after.properties).toEqual({ ...before.properties, colour: 'red' })
     const { colour, ...provenance } = after.properties_provenance
-    expect(colour.source).toBe(way)
+    expect(colour.source).toBe(source)
     expect(provenance).toEqual(before.properties_provenance)
     for (const key of ['firstname', 'jobtitle', 'linkedin_url', 'industry', 'lead_status']) {
       expect(warnings.join()).toContain(key)
@@ -96,7 +118,7 @@ describe.each(['tracker', 'form'] as const)('a write from a page (%s)', (way) =>
     await say('ada@example.com', { firstname: 'Augusta' })
     expect((await read('ada@example.com')).profile.firstname).toMatchObject({
       has_conflict: true,
-      all_sources: ['manual', way],
+      all_sources: ['manual', source],
     })
   })
 
@@ -112,11 +134,11 @@ describe.each(['tracker', 'form'] as const)('a write from a page (%s)', (way) =>
           value: 'ada@example.com',
           sources: [
             { source: 'manual', updated_at: before.created_at },
-            { source: way, updated_at: expect.any(String) },
+            { source, updated_at: expect.any(String) },
           ],
         },
       ],
-      all_sources: ['manual', way],
+      all_sources: ['manual', source],
       has_conflict: false,
     })
     expect({ ...after, profile: before.profile }).toEqual(before)
@@ -150,12 +172,12 @@ describe.each(['tracker', 'form'] as const)('a write from a page (%s)', (way) =>
     await push('crm', { city: null })
     const { properties, properties_provenance } = await read('ada@example.com')
     expect(properties.city).toBe('Paris')
-    expect(properties_provenance.city.source).toBe(way)
+    expect(properties_provenance.city.source).toBe(source)
   })
 
   test.each([
-    ...['do_not_contact', 'unsubscribed', 'doNotContact', 'hs_email_optout', 'email_opt_out', 'bounced'],
-    ...['HasOptedOutOfEmail', 'Email Opt Out', 'unsubscribed_at', 'hs_email_optout_10841063', 'DoNotCall'],
+    ...CONSENT,
+    ...['doNotContact', 'HasOptedOutOfEmail', 'Email Opt Out', 'hs_email_optout_10841063', 'DoNotCall'],
     ...['EMAIL_BLACKLIST', 'Email Marketing Consent', 'accepts_marketing'],
   ])('never touches %s, on a new contact neither', async (key) => {
     expect((await say('new@example.com', { [key]: true, city: 'Rome' })).join()).toContain(key)

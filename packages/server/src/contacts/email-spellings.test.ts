@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createHook, send } from '../../test/hooks.ts'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { createSource } from '../../test/sources.ts'
 import { importContacts } from '../imports/import-contacts.ts'
@@ -61,6 +62,10 @@ const DOORS: Record<string, (email: string) => Promise<unknown>> = {
     const body = JSON.stringify({ userId: 'u1', traits: { email, city: 'Bonn' } })
     expect((await call(service, 'POST', '/v1/identify', { headers, body })).status).toBe(200)
   },
+  'a hook': async (email) => {
+    const hook = await createHook(tenant, { mapping: { contact: { email: { path: 'email' } } } })
+    expect((await send(service, hook, { email })).body).toMatchObject({ state: 'recorded' })
+  },
   'POST /v1/events': (email) => post('/v1/events', { events: [{ event: 'seen', email }] }),
   'a CSV file': imported,
   'a conversation': (email) =>
@@ -94,6 +99,18 @@ test.each(SPELLINGS)('POST /v1/contacts stores %j in one spelling, and knows tha
   const other = await tenant.contact('ann@example.com')
   const put = await tenant.call('PUT', `/v1/contacts/${other}`, { properties: { email } })
   expect([put.status, put.body.error.code]).toEqual([409, 'contact_email_taken'])
+})
+
+test.each([
+  ['/v1/identify', (email: string, same: string) => ({ email, properties: { email: same } })],
+  [
+    '/v1/sources/crm/contacts',
+    (email: string, same: string) => ({ records: [{ external_id: '1', email, properties: { email: same } }] }),
+  ],
+] as const)('%s accepts properties.email in another spelling', async (path, bodyOf) => {
+  await post(path, bodyOf(SPELLINGS[1] ?? '', SPELLINGS[2] ?? ''))
+  const { contacts } = (await tenant.call('GET', '/v1/contacts')).body
+  expect(contacts).toMatchObject([{ properties: { email: STORED } }])
 })
 
 test('Greek capitals and a final sigma make no second contact, and searches agree', async () => {
@@ -158,6 +175,7 @@ describe('the contact is found', () => {
     ['in', [SPELLINGS[1], 'x@example.com']],
     ['contains', 'bücher'],
     ['contains', 'kim@bücher'],
+    ['contains', SPELLINGS[4]],
   ])('by the condition %s %j', async (operator, value) => {
     await tenant.contact(STORED)
     await tenant.contact('ann@example.com')

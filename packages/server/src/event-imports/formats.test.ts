@@ -186,6 +186,14 @@ test('Mixpanel’s export: seconds and milliseconds, devices and users', async (
   expect(events.every((each: { timestamp: string }) => each.timestamp === AT)).toBe(true)
 })
 
+test('an address that is the id of a person finds their contact in any spelling', async () => {
+  const contactId = await tenant.contact('kim@xn--bcher-kva.example')
+  const properties = { time: Date.parse(AT) / 1_000, distinct_id: 'Kim@b\u00fccher.example' }
+  const file = await files.write('spelled.jsonl', jsonLines({ event: 'mp_spelled', properties }))
+  expect(await files.import(file)).toMatchObject({ format: 'mixpanel', recorded: 1, failed: 0 })
+  expect(await eventsOf(`contact_id=${contactId}`)).toMatchObject([{ event: 'mp_spelled' }])
+})
+
 test('what is ignored in a line is reported by kind, with the first lines', async () => {
   const paid = { type: 'track', event: 'warned', timestamp: AT }
   const file = await files.write(

@@ -27,10 +27,10 @@ beforeAll(async () => {
   const agent = { name: 'Agent', scopes: ['all'], redact_personal_data: true }
   keys.hidden = (await tenant.call('POST', '/v1/api-keys', agent)).body.api_key
   keys.shown = await tenant.keyThatSeesAll()
-  const spelled = SPELLINGS.slice(0, 4).join(', ')
-  rene = await tenant.contact(SPELLINGS[1] ?? '', { firstname: 'René', about: `Also writes as ${spelled}` })
+  const texts = Object.fromEntries(SPELLINGS.map((email, index) => [`field_${index}`, `Also writes as ${email}`]))
+  rene = await tenant.contact(SPELLINGS[1] ?? '', { firstname: 'René', ...texts })
   await tenant.contact('rene@example.com', { firstname: 'Rene' })
-  const events = [{ event: 'seen', email: SPELLINGS[2], title: `Welcome ${SPELLINGS[1]}` }]
+  const events = SPELLINGS.map((email) => ({ event: 'seen', email, title: `Welcome ${email}`, data: { email } }))
   expect((await tenant.call('POST', '/v1/events', { events })).status).toBe(200)
 })
 
@@ -62,6 +62,20 @@ describe.each(['hidden', 'shown'])('with personal data %s', (kind) => {
       expect(idsIn(await use(client, 'search_contacts', { filter }))).toEqual([rene])
     }
   })
+})
+
+test('every spelling in a text becomes the one pseudonym of the contact', async () => {
+  const client = await connect(keys.hidden ?? '')
+  const { contact } = await use(client, 'get_contact', { contact_id: rene })
+  const { events } = await use(client, 'query_events', { event_type: 'seen' })
+  const texts = [
+    ...SPELLINGS.map((_, index) => contact.properties[`field_${index}`]),
+    ...events.flatMap(({ data }: { data: { title: string; email: string } }) => [data.title, data.email]),
+  ]
+  expect(texts).toHaveLength(3 * SPELLINGS.length)
+  // What ends the text after an address may be the sentence's.
+  const redacted = new RegExp(`^((Also writes as|Welcome) )?email:${rene}[.\\ufeff]?$`)
+  for (const text of texts) expect(text).toMatch(redacted)
 })
 
 test('no spelling of an address is among what an agent sees from which it is hidden', async () => {

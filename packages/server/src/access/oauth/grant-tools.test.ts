@@ -3,6 +3,8 @@ import { callMcp } from '../../../test/mcp.ts'
 import { allow, authorizationRequest, CALLBACK, register, sendForm, startOAuthService } from '../../../test/oauth.ts'
 import { type Browser, signedIn } from '../../../test/people.ts'
 import { createTestTenant, type TestService, type TestTenant } from '../../../test/service.ts'
+import { scopesOf } from '../../operations/scopes.ts'
+import { GRANTABLE_SCOPES } from './scopes.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -17,16 +19,16 @@ beforeAll(async () => {
 })
 afterAll(() => service?.close())
 
-/** An application that a member connects. @returns its access token, the grant and the response to the decision. */
-async function connect(changes: object) {
+/** An application that a person connects, else the member. @returns its access token, the grant and the response to the decision. */
+async function connect(changes: object, person = member) {
   const { client_id } = (await register(service)).body
   const { verifier, query } = authorizationRequest(service, client_id)
-  const { status, body } = await allow(member, query, tenant.id, { scopes: ['contacts:read'], ...changes })
+  const { status, body } = await allow(person, query, tenant.id, { scopes: ['contacts:read'], ...changes })
   if (status !== 200) return { status, code: body.error.code, access: '', grantId: '' }
   const code = new URL(body.redirect_to).searchParams.get('code') ?? ''
   const form = { grant_type: 'authorization_code', client_id, redirect_uri: CALLBACK, code, code_verifier: verifier }
   const tokens = await sendForm(service, '/oauth/token', form)
-  const { body: apps } = await member.call('GET', '/v1/connected-apps')
+  const { body: apps } = await person.call('GET', '/v1/connected-apps')
   return { status, code: null, access: tokens.body.access_token as string, grantId: apps.connected_apps[0].grant_id }
 }
 
@@ -51,6 +53,17 @@ test('without a choice an application has all tools that its scopes allow, and a
   const { access } = await connect({})
   expect(await toolsOf(access)).toEqual(expect.arrayContaining(['describe_schema', 'get_contact', 'conversations']))
   expect(await connect({ tools: ['drop_tables'] })).toMatchObject({ status: 400, code: 'unknown_tool' })
+})
+
+test('an application that sees no personal data has no tool that makes a grant or an export', async () => {
+  const scopes = GRANTABLE_SCOPES.filter((scope) => scopesOf('admin').has(scope))
+  const { access, grantId } = await connect({ scopes, redact_personal_data: true }, admin)
+  const { body } = await admin.call('GET', `/v1/connected-apps/${grantId}`)
+  expect(body.connected_app.redact_personal_data).toBe(true)
+  const names = await toolsOf(access)
+  expect(names.filter((name) => /key|grant|export|invit|webhook|hook|warehouse|connect/.test(name))).toEqual([
+    'list_webhooks',
+  ])
 })
 
 test('the person allows more tools later, an admin only fewer, and others nothing', async () => {

@@ -70,6 +70,18 @@ test('wrong passwords from elsewhere lock nobody out', async () => {
   expect((await signIn(email, '10.0.0.2', PASSWORD)).status).toBe(200)
 })
 
+test('the spellings of an address are one account for guesses and for requests for reset links', async () => {
+  const spellings = ['kim@b\u00fccher.example', 'kim@bu\u0308cher.example', 'Kim@xn--bcher-kva.example']
+  const statuses: number[] = []
+  for (const email of [...spellings, ...spellings]) statuses.push((await signIn(email, '10.11.0.1')).status)
+  expect(statuses.splice(0)).toEqual([401, 401, 401, 401, 401, 429])
+  later(2)
+  for (const email of [...spellings, ...spellings]) {
+    statuses.push((await post(new Browser(limited), '10.11.0.2', 'request-password-reset', { email })).status)
+  }
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
+})
+
 test('unknown networks share a limit of guesses per minute, which does not affect known ones', async () => {
   const email = await person()
   expect((await signIn(email, '2001:db8:1:2::10', PASSWORD)).status).toBe(200)

@@ -65,6 +65,19 @@ test("a triggered run can be read immediately, and proposes the playbook's actio
   expect(summary).toMatchObject({ status: 'completed', summary: run.summary })
 })
 
+test.each([{ has_opted_out_of_email: true }, { hs_email_optout: true }, { doNotContact: true }])(
+  'outreach to a contact that was created with %j is rejected, and cannot be approved',
+  async (properties) => {
+    const contactId = await tenant.contact('o@acme.example', properties)
+    const run = await ended(await trigger(await agent(TEMPLATE), { contact_ids: [contactId] }))
+    const [{ proposed_actions }] = run.contact_results
+    expect(proposed_actions).toMatchObject([{ action_index: 0, status: 'rejected', error: { rule: 'unsubscribed' } }])
+    const path = `/v1/agents/runs/${run.run_id}/contacts/${contactId}/actions/0/approve`
+    const { status, body } = await tenant.call('POST', path)
+    expect([status, body.error.code]).toEqual([409, 'invalid_action_state'])
+  },
+)
+
 test('a run in progress has its start time, even before its first contact', async () => {
   const ada = await tenant.contact('ada@example.com')
   const runId = await trigger(await agent(TEMPLATE), { contact_ids: [ada] })

@@ -53,6 +53,15 @@ function createAda(): string {
 }
 
 describe('HubSpot', () => {
+  test('an address in another spelling is the known contact', async () => {
+    const contact_id = await workspace.tenant.contact('kim@xn--bcher-kva.example')
+    records.create('contacts', { email: 'Kim@bu\u0308cher.example', jobtitle: 'Librarian' })
+    await workspace.connect()
+    const properties = { email: 'kim@xn--bcher-kva.example', jobtitle: 'Librarian' }
+    const { contacts } = (await workspace.tenant.call('GET', '/v1/contacts')).body
+    expect(contacts).toMatchObject([{ contact_id, properties }])
+  })
+
   test('is read: companies, contacts with their owners and deals, and activities as events', async () => {
     const ada = createAda()
     const open = { dealname: 'Engine 2', dealstage: 'appointmentscheduled', amount: '20.10', hs_is_closed: 'false' }

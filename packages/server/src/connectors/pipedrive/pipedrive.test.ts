@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ConnectedSystem, pausesBetween, startConnectedSystem } from '../../../test/connected-system.ts'
-import {
-  connectBySignIn,
-  connectWith,
-  contactOf,
-  erased,
-  eventsOf,
-  signIn,
-  TestConnection,
-} from '../../../test/connections.ts'
+import { connectBySignIn, connectWith, erased, eventsOf, signIn, TestConnection } from '../../../test/connections.ts'
 import { API_TOKEN, activity, deal, justNow, PipedriveAccount, person } from '../../../test/pipedrive.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, TestTenant } from '../../../test/service.ts'
@@ -54,7 +46,7 @@ const connect = () => connectWith(tenant, { connector: 'pipedrive', credentials:
 const asked = (path: string) => system.requests.filter((request) => request.path === path)
 
 async function whole(email: string) {
-  const { contact_id } = await contactOf(tenant, email)
+  const { contact_id } = await tenant.contactOf(email)
   return (await tenant.call('GET', `/v1/contacts/${contact_id}?include=raw`)).body
 }
 
@@ -182,7 +174,7 @@ describe('Pipedrive', () => {
     account.deals = [deal(1, 2, { status: 'won', value: 50 }), deal(2, 2, { title: 'Other' })]
     const connection = await connect()
     await connection.pulled()
-    const { contact_id } = await contactOf(tenant, 'person1@example.com')
+    const { contact_id } = await tenant.contactOf('person1@example.com')
     await tenant.call('PUT', `/v1/contacts/${contact_id}`, { properties: { city: 'London' } })
     account.pageSize = 1
     account.delete('person', 1)
@@ -192,7 +184,7 @@ describe('Pipedrive', () => {
     const { contact, unified_profile } = await whole('person1@example.com')
     expect(contact.properties).toEqual({ email: 'person1@example.com', city: 'London' })
     expect(unified_profile.sources).not.toHaveProperty('pipedrive')
-    expect((await contactOf(tenant, 'person2@example.com')).contact_id).toBeTruthy()
+    expect((await tenant.contactOf('person2@example.com')).contact_id).toBeTruthy()
     expect((await whole('person2@example.com')).contact.properties).toMatchObject({
       pipedrive_deal_title: 'Other',
       pipedrive_won_deals: 0,
@@ -296,7 +288,7 @@ describe('Pipedrive', () => {
         : undefined
     const connection = await connect()
     expect(await connection.reaches('failed')).toMatchObject({ error: 'Pipedrive responded with status 502.' })
-    expect(await contactOf(tenant, 'person1@example.com')).toBeTruthy()
+    expect(await tenant.contactOf('person1@example.com')).toBeTruthy()
     system.intercept = () => undefined
     system.requests = []
     await connection.order()
@@ -391,13 +383,13 @@ describe('Pipedrive', () => {
     account.activities = [activity(1, 1)]
     const connection = await connect()
     await connection.pulled()
-    const { contact_id } = await contactOf(tenant, 'person1@example.com')
+    const { contact_id } = await tenant.contactOf('person1@example.com')
     await erased(tenant, contact_id)
-    expect(await contactOf(tenant, 'person1@example.com')).toBeUndefined()
+    expect(await tenant.contactOf('person1@example.com')).toBeUndefined()
     const rows = await tenant.handle.db.selectFrom('contact_sources').select('raw').execute()
     expect(rows).toEqual([])
     expect(await connection.pull()).toMatchObject({ persons: {}, activities: {} })
-    expect(await contactOf(tenant, 'person1@example.com')).toBeUndefined()
+    expect(await tenant.contactOf('person1@example.com')).toBeUndefined()
   })
 })
 

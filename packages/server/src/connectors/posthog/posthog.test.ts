@@ -134,6 +134,16 @@ describe('PostHog', () => {
     },
   )
 
+  test('an address in another spelling is the known contact', async () => {
+    const contactId = await bench.tenant.contact('kim@xn--bcher-kva.example')
+    const person = { email: 'Kim@bu\u0308cher.example', plan: 'pro' }
+    await posthog.add({ id: 'p', name: 'Order paid', at: daysAgo(1), userId: 'user-1', person })
+    const { counts } = await (await bench.connect()).firstRun()
+    expect(counts.persons).toEqual({ identified: 1 })
+    const properties = { email: 'kim@xn--bcher-kva.example', plan: 'pro' }
+    expect(await bench.contacts()).toMatchObject([{ contact_id: contactId, properties }])
+  })
+
   test('an address that turns into none later takes neither the address nor the id from the contact', async () => {
     const event = { name: 'Order paid', userId: 'user-1' }
     await posthog.add({ ...event, id: 'a', at: daysAgo(1), person: { email: 'ada@example.com' } })

@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ConnectedSystem, startConnectedSystem } from '../../../test/connected-system.ts'
-import {
-  connectBySignIn,
-  contactOf,
-  erased,
-  eventsOf,
-  signIn,
-  TestConnection,
-  WITHIN,
-} from '../../../test/connections.ts'
+import { connectBySignIn, erased, eventsOf, signIn, TestConnection, WITHIN } from '../../../test/connections.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
 import { contact, idOf, record, SalesforceOrganization } from '../../../test/salesforce.ts'
 import { createTestTenant, startTestService, type TestService, TestTenant } from '../../../test/service.ts'
@@ -53,7 +45,7 @@ async function aMomentLater(): Promise<void> {
 }
 
 async function whole(email: string) {
-  const { contact_id } = await contactOf(tenant, email)
+  const { contact_id } = await tenant.contactOf(email)
   return (await tenant.call('GET', `/v1/contacts/${contact_id}?include=raw`)).body
 }
 
@@ -475,11 +467,11 @@ describe('Salesforce', () => {
     of('Contact').push(contact(1))
     const connection = await connect()
     await connection.pulled()
-    const { contact_id } = await contactOf(tenant, 'person1@example.com')
+    const { contact_id } = await tenant.contactOf('person1@example.com')
     await erased(tenant, contact_id)
     expect(await tenant.handle.db.selectFrom('contact_sources').select('raw').execute()).toEqual([])
     expect(await connection.pull()).toMatchObject({ contacts: {} })
-    expect(await contactOf(tenant, 'person1@example.com')).toBeUndefined()
+    expect(await tenant.contactOf('person1@example.com')).toBeUndefined()
     expect(queries().some((soql) => soql.includes('person1'))).toBe(false)
   })
 })

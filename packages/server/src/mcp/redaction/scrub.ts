@@ -90,7 +90,8 @@ function decode(text: string): string {
 }
 
 const LOCAL_CHARACTER = /[^\s@"(),:;<>[\]\\/=&?%{}|`]/u
-const DOMAIN_CHARACTER = /[\p{L}\p{N}\p{M}.-]/u
+/** What `parseEmail` ignores in a domain or reads as a dot is part of it. */
+const DOMAIN_CHARACTER = /[\p{L}\p{N}\p{M}\p{Cf}.\u3002\uff0e\uff61-]/u
 const LOCAL_LENGTH_MAX = 64
 const DOMAIN_LENGTH_MAX = 253
 
@@ -104,7 +105,10 @@ function replaceEmails(text: string, { email }: Replacements): string {
     while (end < text.length && end - at <= DOMAIN_LENGTH_MAX && DOMAIN_CHARACTER.test(text[end] ?? '')) end++
     const local = text.slice(start, at).replace(/^['.]+/, '')
     // The next sentence may follow without a space.
-    const domain = text.slice(at + 1, end).replace(/(?<=\p{Ll})\.\p{Lu}.*$|[.-]+$/u, '')
+    const domain = text
+      .slice(at + 1, end)
+      .replace(/(?<=\p{Ll})\.\p{Lu}.*$|(?<=\.[^\u3002\uff0e\uff61]+)[\u3002\uff0e\uff61].*$/u, '')
+      .replace(/[\p{Cf}.\u3002\uff0e\uff61-]+$/u, '')
     const address = parseEmail(`${local}@${domain}`)
     if (address === null || !/\p{L}{2,}$/u.test(domain)) continue
     result += text.slice(copied, at - local.length) + email(address)

@@ -68,6 +68,8 @@ describe('texts', () => {
       encodeURIComponent(EMAIL),
       encodeURIComponent(encodeURIComponent(EMAIL)),
       EMAIL.replace('@', '+news@'),
+      EMAIL.replace('.example', '\u3002example'),
+      `${EMAIL}\u3002次に`,
     ]) {
       expect(await scrubbed(text)).toContain(E())
     }

@@ -51,10 +51,6 @@ const columns = (names: string) =>
       t: tenant.id,
     },
   )
-const contactOf = async (email: string) => {
-  const { body } = await tenant.call('GET', `/v1/contacts?email=${encodeURIComponent(email)}`)
-  return body.contacts[0]
-}
 const SUCCESS = { status: 'success', success: true }
 
 describe('a call', () => {
@@ -73,7 +69,7 @@ describe('a call', () => {
       ['alias', { userId: 'user-1', previousId: 'visitor-9' }],
     ]
     for (const [type, sent] of calls) expect((await send(`/v1/${type}`, sent)).body, type).toEqual(SUCCESS)
-    const contact = await contactOf('ada@example.com')
+    const contact = await tenant.contactOf('ada@example.com')
     expect(contact.properties).toMatchObject({ firstname: 'Ada', 'address.city': 'Rome', company: 'AE' })
     const { body } = await tenant.call('GET', `/v1/companies/${contact.company_id}`)
     expect(body.company).toMatchObject({
@@ -277,7 +273,7 @@ describe('people', () => {
     })
     await sendFromPage('/v1/i', { anonymousId: 'v1', userId: 'u1', traits: { email: 'ada@example.com', plan: 'pro' } })
     await sendFromPage('/v1/t', { anonymousId: 'v1', userId: 'u1', event: 'b' })
-    const contact = await contactOf('ada@example.com')
+    const contact = await tenant.contactOf('ada@example.com')
     expect(contact.properties.plan).toBe('pro')
     expect(await events(`&contact_id=${contact.contact_id}`)).toMatchObject([
       { event: 'page_view' },
@@ -295,7 +291,7 @@ describe('people', () => {
         { type: 'track', userId: 7, event: 'by id' },
       ],
     })
-    const contact = await contactOf('ada@example.com')
+    const contact = await tenant.contactOf('ada@example.com')
     expect(await events(`&contact_id=${contact.contact_id}`)).toHaveLength(3)
   })
 
@@ -305,9 +301,9 @@ describe('people', () => {
       anonymousId: 'v1',
       traits: { email: 'ada@example.com', firstName: 'Eve', city: 'Rome' },
     })
-    expect((await contactOf('ada@example.com')).properties).toMatchObject({ firstname: 'Ada', city: 'Rome' })
+    expect((await tenant.contactOf('ada@example.com')).properties).toMatchObject({ firstname: 'Ada', city: 'Rome' })
     await send('/v1/identify', { userId: 'u1', traits: { email: 'ada@example.com', firstName: 'Eve' } })
-    expect((await contactOf('ada@example.com')).properties.firstname).toBe('Eve')
+    expect((await tenant.contactOf('ada@example.com')).properties.firstname).toBe('Eve')
   })
 
   test.each([
@@ -332,7 +328,7 @@ describe('people', () => {
     await send('/v1/track', { anonymousId: 'v1', event: 'as visitor' })
     await send('/v1/identify', { userId: 'u1', traits: { email: 'ada@example.com' } })
     await send('/v1/alias', { previousId: 'v1', userId: 'u1' })
-    const contact = await contactOf('ada@example.com')
+    const contact = await tenant.contactOf('ada@example.com')
     expect(await events(`&contact_id=${contact.contact_id}`)).toMatchObject([{ event: 'as visitor' }])
   })
 
@@ -347,7 +343,7 @@ describe('people', () => {
       const who = { userId: `u${n}`, context: { traits: { email: `p${n}@example.com` } } }
       await send('/v1/group', { ...who, groupId: 'team-7', traits: { name: 'Team 7', plan: 'gold' } })
     }
-    const [one, two] = await Promise.all(['p1@example.com', 'p2@example.com'].map(contactOf))
+    const [one, two] = await Promise.all(['p1@example.com', 'p2@example.com'].map((email) => tenant.contactOf(email)))
     expect(one.company_id).toBe(two.company_id)
     const { company } = (await tenant.call('GET', `/v1/companies/${one.company_id}`)).body
     expect(company).toMatchObject({ name: 'Team 7', properties: { plan: 'gold' } })
