@@ -127,12 +127,18 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     const page = await browser.signedIn(tenant, { path: `/imports/${import_id}` })
     const town = page.getByRole('combobox', { name: 'Where Town goes' })
     await page.getByText('Changes are saved as you make them.').waitFor()
+    const saving = Promise.withResolvers<void>()
+    await page.route('**/mapping', async (route) => {
+      await saving.promise
+      await route.continue()
+    })
     await town.click()
     await page.getByRole('option', { name: 'City', exact: true }).click()
-    // At once, before anything is saved later.
+    // At once, before it is saved.
     await page.getByRole('link', { name: 'Imports' }).click()
     await page.getByRole('link', { name: 'towns.csv' }).click()
     expect(await town.inputValue()).toBe('City')
+    saving.resolve()
     await town.click()
     await page.getByRole('option', { name: 'Email', exact: true }).click()
     await page.getByText('Changes are saved once every column is correct.').waitFor()

@@ -68,6 +68,13 @@ export function setImportMapping(import_id: string, columns: ColumnMapping[]) {
   return call('PUT /v1/imports/{import_id}/mapping', { import_id, columns })
 }
 
+/** Shows a mapping while it is being saved: the page may be left and opened again before there is a response. */
+export async function showMapping(queryClient: QueryClient, importId: string, mapping: ColumnMapping[]): Promise<void> {
+  const { queryKey } = importQuery(importId)
+  await queryClient.cancelQueries({ queryKey, exact: true })
+  queryClient.setQueryData(queryKey, (shown) => shown && { ...shown, import: { ...shown.import, mapping } })
+}
+
 /** Reads the file again with another format. Omitted fields are detected again, except the encoding. */
 export function setImportFormat(import_id: string, format: ImportFormat) {
   return call('PUT /v1/imports/{import_id}/format', { import_id, ...format })

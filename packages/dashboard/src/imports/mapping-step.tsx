@@ -2,7 +2,15 @@ import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { askOfImport, type ColumnMapping, type Import, setImportMapping, showImport } from '../api/imports.ts'
+import {
+  askOfImport,
+  type ColumnMapping,
+  type Import,
+  importQuery,
+  setImportMapping,
+  showImport,
+  showMapping,
+} from '../api/imports.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { FormError } from '../ui/form.tsx'
 import { Discard } from './discard.tsx'
@@ -26,7 +34,9 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
   const saving = useMutation({
     scope,
     mutationFn: (all: readonly ColumnMapping[]) => setImportMapping(of.import_id, toMapping(all)),
+    onMutate: (all) => showMapping(queryClient, of.import_id, toMapping(all)),
     onSuccess: (response) => showImport(queryClient, response),
+    onError: () => queryClient.invalidateQueries(importQuery(of.import_id)),
   })
   const save = useDebouncedCallback(saving.mutate, { delay: SAVE_AFTER_MS, flushOnUnmount: true })
   const change = (next: ColumnMapping) => {
