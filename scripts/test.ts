@@ -5,6 +5,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { mayBreakAll, testsOfChange } from './changed-tests.ts'
 import { groupOf } from './test-groups.ts'
 
@@ -40,7 +41,8 @@ function runChanged(commit: string | undefined): void {
   console.log(`${changes.length} changed files can break ${chosen.length + left.length} test files.`)
   if (left.length > 0) {
     console.log(`There is no time for ${left.length}, which are further from the change; npm test runs them:`)
-    for (const file of left) console.log(`  ${file}`)
+    for (const [folder, some] of Map.groupBy(left, (file) => dirname(file)))
+      console.log(`  ${folder}: ${some.map((file) => basename(file, '.test.ts')).join(', ')}`)
   }
   run('node', 'scripts/prepare-tests.ts')
   run('vitest', 'run', ...others, ...chosen)
