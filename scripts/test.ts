@@ -11,15 +11,10 @@ import { groupOf } from './test-groups.ts'
 
 /** How long the chosen files may take: with four at a time, and the start of the workers, two minutes. */
 const CHANGE_SECONDS_MAX = 240
-/** How long a file takes if this machine has not run it yet. */
-const SECONDS_OF_GROUP: Readonly<Record<string, number>> = {
-  crash: 60,
-  engines: 60,
-  browser: 20,
-  process: 10,
-  clock: 6,
-}
-const SECONDS_OF_OTHERS = 3
+/** How long a file usually takes, if this machine has not run it yet. */
+const SECONDS_OF_GROUP = new Map(
+  Object.entries({ crash: 60, engines: 30, browser: 35, process: 15, clock: 8, service: 5 }),
+)
 
 const args = process.argv.slice(2)
 const changed = args.find((arg) => /^--changed(=|$)/.test(arg))
@@ -77,7 +72,7 @@ function secondsOf(): (test: string) => number {
       return results.map(([file, { duration }]) => [file.replace(/^:/, ''), duration / 1_000] as const)
     }),
   )
-  return (test) => known.get(test) || (SECONDS_OF_GROUP[groupOf(test)] ?? SECONDS_OF_OTHERS)
+  return (test) => known.get(test) || (SECONDS_OF_GROUP.get(groupOf(test)) ?? 0)
 }
 
 function run(program: string, ...args: string[]): void {
