@@ -27,12 +27,12 @@ export const RECORD_FAULTS: readonly Fault[] = [
     tests: ['packages/server/src/segments/compile.test.ts'],
   },
   {
-    name: 'check-that-is-lost-in-an-evaluation',
+    name: 'result-that-is-older-than-a-check',
     area: 'segments',
-    file: 'packages/server/src/segments/checks.ts',
-    find: 'const done = evaluating ? [] : due.filter',
-    replace: 'const done = due.filter',
-    tests: ['packages/server/src/segments/interleavings.test.ts'],
+    file: 'packages/server/src/segments/met-conditions.ts',
+    find: "where('checked_at', '>='",
+    replace: "where('checked_at', '<'",
+    tests: ['packages/server/src/segments/met-conditions.test.ts'],
   },
   {
     name: 'merge-that-leaves-the-mails',
