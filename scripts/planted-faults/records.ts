@@ -80,7 +80,7 @@ export const RECORD_FAULTS: readonly Fault[] = [
     file: 'packages/server/src/journal/sent-ids.ts',
     find: 'const isNew = [yesterday, tomorrow].map(',
     replace: 'const isNew = [tomorrow].map(',
-    tests: ['packages/server/src/journal/sent-ids.test.ts'],
+    tests: ['packages/server/src/journal/event-ids.test.ts'],
   },
   {
     name: 'insertion-repeated-unseen',
