@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
+import { COSTS } from '../packages/server/test/costs.ts'
 
 const WANTED = [
   {
@@ -24,8 +25,9 @@ const WANTED = [
   { package: 'dovecot-imapd', present: () => existsSync('/usr/lib/dovecot/imap'), needed: 'the tests of mailboxes' },
 ]
 
-// The records of an earlier run for docs/interface-coverage.md.
+// What an earlier run recorded, for docs/interface-coverage.md and scripts/test-costs.ts.
 rmSync('node_modules/.cache/interface-coverage', { recursive: true, force: true })
+rmSync(COSTS, { recursive: true, force: true })
 
 const missing = WANTED.filter(({ present }) => !present())
 if (missing.length > 0) install(missing.map((wanted) => wanted.package))
