@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-/** The headless build renders pages with the same engine and needs less processor time. */
-const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path))
+/** `TEST_CHROMIUM=PATH` chooses one. The headless build renders pages with the same engine and needs less processor time. */
+const CHROMIUM =
+  process.env.TEST_CHROMIUM ||
+  ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path))
 const FLAGS = [
   '--headless',
   '--no-sandbox',
