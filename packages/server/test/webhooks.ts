@@ -80,12 +80,13 @@ export async function changesAreKnown(service: TestService): Promise<void> {
 /** Repeats `check` until it succeeds. @throws its last error when the time is over. */
 export async function until<T>(check: () => T | Promise<T>, withinMs = 180_000): Promise<T> {
   const endsAt = Date.now() + withinMs
-  for (;;) {
+  // What takes long is checked less often: each check costs the processor time that others wait for.
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.5, 250)) {
     try {
       return await check()
     } catch (error) {
       if (Date.now() > endsAt) throw error
-      await sleep(20)
+      await sleep(pauseMs)
     }
   }
 }
