@@ -85,7 +85,7 @@ export async function changesAreKnown(service: TestService): Promise<void> {
 }
 
 /** Repeats `check` until it succeeds. @throws its last error when the time is over. */
-export async function until<T>(check: () => T | Promise<T>, withinMs = 60_000): Promise<T> {
+export async function until<T>(check: () => T | Promise<T>, withinMs = 180_000): Promise<T> {
   const endsAt = Date.now() + withinMs
   for (;;) {
     try {
@@ -94,6 +94,25 @@ export async function until<T>(check: () => T | Promise<T>, withinMs = 60_000): 
       if (Date.now() > endsAt) throw error
       await sleep(20)
     }
+  }
+}
+
+/**
+ * Waits until there are this many of something. A slow machine may take its time: it is over only when nothing new comes.
+ * @throws Error if nothing new came for that long
+ */
+export async function untilThere(count: () => Promise<number>, wanted: number, stallsAfterMs = 120_000): Promise<void> {
+  let most = 0
+  let endsAt = Date.now() + stallsAfterMs
+  for (;;) {
+    const found = await count()
+    if (found >= wanted) return
+    if (found > most) {
+      most = found
+      endsAt = Date.now() + stallsAfterMs
+    }
+    if (Date.now() > endsAt) throw new Error(`${found} of ${wanted} are there, and for a while nothing new came`)
+    await sleep(50)
   }
 }
 

@@ -1,0 +1,179 @@
+import { basename, dirname, join, normalize } from 'node:path'
+
+/**
+ * Which tests a change can break. Nearly every test of the server starts the whole service, and so imports every file: such a
+ * path through a hub says nothing. What counts is how near a test is to the change:
+ *
+ * 1. tests that are changed, and the cheap walks over all operations;
+ * 2. tests beside the changed file, and those that import it without a hub between them;
+ * 3. tests of the folder, then of the feature;
+ * 4. tests beside files that import the changed file;
+ * 5. tests that name a route of the feature.
+ *
+ * Of equally near tests, the cheapest come first.
+ */
+
+/** The text of each file that may import others, by its path; empty for one that is deleted, or only imported or read. */
+export type Files = ReadonlyMap<string, string>
+
+export interface Choice {
+  /** The nearest first. */
+  chosen: string[]
+  /** What can break too, but is further away than the time allows. */
+  left: string[]
+}
+
+/** The walks that know every operation, and the checks of lists: cheap, whatever changes. */
+export const ALWAYS = [
+  'packages/server/test/walk.test.ts',
+  'packages/server/test/examples.test.ts',
+  'packages/server/test/generated.test.ts',
+  'packages/server/src/cli/derived-commands.test.ts',
+  'packages/server/src/cli/reading-commands.test.ts',
+  'packages/dashboard/test/units.test.ts',
+  'scripts/house/rules.test.ts',
+]
+
+/** What assembles everything, or starts it: paths through it lead from everything to everything. */
+const HUB =
+  /^packages\/(server\/(src\/(assembly\/|main\.ts|cli\.ts)|test\/service\.ts)|dashboard\/src\/(main|app\/(app|router|root-routes))\.tsx)/
+/** Files that all tests depend on. */
+const OF_ALL =
+  /^(package(-lock)?\.json|vitest\.config\.ts|tsconfig.*|packages\/server\/test\/(setup|global-setup|databases)\.ts)$/
+/** Steps from a changed file to files that import it: further away, a change rarely breaks anything. */
+const STEPS = 2
+/** A route that more tests name is how they create what they need. */
+const NAMED_BY_MAX = 25
+
+const isTest = (file: string) => file.endsWith('.test.ts')
+
+/** Whether a change may break every test. */
+export function mayBreakAll(changed: readonly string[]): boolean {
+  return changed.some((file) => OF_ALL.test(file))
+}
+
+/**
+ * @param secondsOf how long a test file takes
+ * @param secondsMax how long all chosen files may take; those that are changed, and the walks, always run
+ */
+export function testsOfChange(
+  changed: readonly string[],
+  files: Files,
+  secondsOf: (test: string) => number,
+  secondsMax: number,
+): Choice {
+  const distances = distancesFrom(changed, files)
+  const tests = [...distances].toSorted(
+    ([one, near], [other, far]) => near - far || secondsOf(one) - secondsOf(other) || (one < other ? -1 : 1),
+  )
+  const choice: Choice = { chosen: [], left: [] }
+  let seconds = 0
+  for (const [test, distance] of tests) {
+    seconds += secondsOf(test)
+    const list = distance === 0 || seconds <= secondsMax ? choice.chosen : choice.left
+    if (list === choice.left) seconds -= secondsOf(test)
+    list.push(test)
+  }
+  return choice
+}
+
+/** How far each test that can break is from the change. */
+function distancesFrom(changed: readonly string[], files: Files): Map<string, number> {
+  const tests = [...files].flatMap(([file, text]) => (isTest(file) && text !== '' ? file : []))
+  const importers = importersOf(files)
+  const distances = new Map<string, number>()
+  const add = (some: Iterable<string>, distance: number) => {
+    for (const test of some) distances.set(test, Math.min(distance, distances.get(test) ?? distance))
+  }
+  add(
+    [...changed, ...ALWAYS].filter((file) => tests.includes(file)),
+    0,
+  )
+  for (const file of changed) {
+    if (isTest(file)) continue
+    add(
+      tests.filter((test) => isBeside(test, file)),
+      1,
+    )
+    add(testsOfFolder(dirname(file), tests), 2)
+    add(testsOfFeature(file, tests), 3)
+    let reached = new Set([file])
+    for (let step = 1; step <= STEPS; step++) {
+      reached = new Set(
+        [...reached].flatMap((each) => (step > 1 && HUB.test(each) ? [] : [...(importers.get(each) ?? [])])),
+      )
+      add([...reached].filter(isTest), step)
+      const sources = [...reached].filter((each) => !isTest(each) && !HUB.test(each))
+      add(
+        sources.flatMap((each) => tests.filter((test) => isBeside(test, each))),
+        2 + step,
+      )
+      add(
+        sources.flatMap((each) => testsOfFolder(dirname(each), tests)),
+        3 + step,
+      )
+    }
+    add(testsNaming(routesOf(file, files), tests, files), 6)
+  }
+  return distances
+}
+
+/** Which files name each file: in an import, but not of types alone, in a URL, or as a path to read or to start. */
+function importersOf(files: Files): Map<string, Set<string>> {
+  const importers = new Map<string, Set<string>>()
+  for (const [file, text] of files) {
+    for (const [, quoted = ''] of text.replace(/import type [^;]*? from '[^']+'/g, '').matchAll(/'([^'\n]+\.\w+)'/g)) {
+      const named = quoted.startsWith('.') ? normalize(join(dirname(file), quoted)) : quoted
+      if (named === file || !files.has(named)) continue
+      importers.set(named, (importers.get(named) ?? new Set()).add(file))
+    }
+  }
+  return importers
+}
+
+/** Whether a test is of one file: `merge.test.ts` is of `merge.ts`, and `merge-rules.test.ts` perhaps too. */
+function isBeside(test: string, file: string): boolean {
+  return dirname(test) === dirname(file) && basename(test).startsWith(basename(file).replace(/\.\w+$/, ''))
+}
+
+/** The tests of a folder. Those of the dashboard and the tracker are in another, named after what they test. */
+function testsOfFolder(folder: string, tests: readonly string[]): string[] {
+  const [, ofDashboard] = /^packages\/dashboard\/src\/([\w-]+)/.exec(folder) ?? []
+  if (ofDashboard !== undefined) return testsOfDashboard(ofDashboard, tests)
+  // Tests of the whole service, of which no helper is a part.
+  if (/^packages\/\w+\/test$/.test(folder)) return []
+  const [, other] = /^(packages\/(?:tracker|client)\/)/.exec(folder) ?? []
+  return tests.filter((test) => (other === undefined ? dirname(test) === folder : test.startsWith(other)))
+}
+
+/** The pages of a feature are tested in a file that is named after it, or after one of its things. */
+function testsOfDashboard(feature: string, tests: readonly string[]): string[] {
+  const thing = feature.replace(/(ies|s)$/, '')
+  return tests.filter((test) => test.startsWith('packages/dashboard/test/') && basename(test).includes(thing))
+}
+
+/** The tests of the feature of the server that a file belongs to, and its pages; or of another folder. */
+function testsOfFeature(file: string, tests: readonly string[]): string[] {
+  const [folder, feature] = /^(?:packages\/server\/src\/([\w-]+)|scripts|examples|bench)\//.exec(file) ?? []
+  if (folder === undefined) return []
+  const pages = feature === undefined ? [] : testsOfDashboard(feature, tests)
+  return [...tests.filter((test) => test.startsWith(folder)), ...pages]
+}
+
+/** The first words of the routes that the feature of a file declares: `/v1/segments`. */
+function routesOf(file: string, files: Files): string[] {
+  const [feature] = /^packages\/(server|dashboard)\/src\/[\w-]+\//.exec(file) ?? []
+  if (feature === undefined) return []
+  const texts = [...files].filter(([each]) => each.startsWith(feature) && !isTest(each)).map(([, text]) => text)
+  const routes = texts.flatMap((text) =>
+    [...text.matchAll(/['" `](\/(?:v1|api)\/[a-z-]+)/g)].map(([, route = '']) => route),
+  )
+  return [...new Set(routes)]
+}
+
+function testsNaming(routes: readonly string[], tests: readonly string[], files: Files): string[] {
+  return routes.flatMap((route) => {
+    const naming = tests.filter((test) => files.get(test)?.includes(route))
+    return naming.length > NAMED_BY_MAX ? [] : naming
+  })
+}
