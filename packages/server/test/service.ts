@@ -99,6 +99,7 @@ export async function startTestService(
     | 'mailServers'
     | 'extendMcpServer'
     | 'beforeListen'
+    | 'silentAfterMs'
   > = {},
 ): Promise<TestService> {
   const config = readConfig({

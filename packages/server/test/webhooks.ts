@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { createTenant } from '../src/access/tenants.ts'
+import type { ServiceOptions } from '../src/assembly/service.ts'
 import { newId } from '../src/platform/ids.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
 import { listDeliveries } from '../src/webhooks/deliveries.ts'
@@ -29,7 +30,10 @@ export interface WebhookBench {
 }
 
 /** Starts a service with a receiver. */
-export async function startWebhookBench(environment: Record<string, string> = {}): Promise<WebhookBench> {
+export async function startWebhookBench(
+  environment: Record<string, string> = {},
+  options: Pick<ServiceOptions, 'silentAfterMs'> = {},
+): Promise<WebhookBench> {
   const dns = await startDnsServer()
   for (const name of ['hooks.example', 'other.example', 'slow.hooks.example']) dns.zone.set(name, ['127.0.0.1'])
   const certificate = makeCertificate()
@@ -37,7 +41,10 @@ export async function startWebhookBench(environment: Record<string, string> = {}
   let shift = 0
   const now = () => new Date(Date.now() + shift)
   const outbound = { resolve: dns.resolve, ca: certificate.certificate }
-  const service = await startTestService({ CDS_WEBHOOK_ALLOW_PRIVATE: '1', ...environment }, { clock: now, outbound })
+  const service = await startTestService(
+    { CDS_WEBHOOK_ALLOW_PRIVATE: '1', ...environment },
+    { ...options, clock: now, outbound },
+  )
   return {
     service,
     receiver,
