@@ -19,11 +19,11 @@ export const CONNECTED_FAULTS: readonly Fault[] = [
     tests: ['packages/server/src/webhooks/delivery.test.ts'],
   },
   {
-    name: 'attempt-of-a-lost-claim',
+    name: 'attempt-of-a-deleted-delivery',
     area: 'webhook deliveries once',
     file: 'packages/server/src/webhooks/queue/finish.ts',
-    find: 'AS queued USING (tenant_id, subscription_id, due_at, batch_id)',
-    replace: 'AS queued USING (tenant_id, subscription_id, batch_id)',
+    find: 'WHERE leaving.delivery_id = ANY (claimed.delivery_ids)\n    ), logged',
+    replace: 'WHERE true\n    ), logged',
     tests: ['packages/server/src/webhooks/queue/queue.test.ts'],
   },
   {
@@ -72,7 +72,8 @@ export const CONNECTED_FAULTS: readonly Fault[] = [
     file: 'packages/server/src/connectors/pull.ts',
     find: '(isHistory ? 0 : object.overlapSeconds * 1_000)',
     replace: '(isHistory ? object.overlapSeconds * 1_000 : 0)',
-    tests: ['packages/server/src/connectors/intercom/intercom.test.ts'],
+    tests: ['packages/server/src/connectors/pipedrive/pipedrive.test.ts'],
+    only: 'increment',
   },
   {
     name: 'read-that-starts-again',
