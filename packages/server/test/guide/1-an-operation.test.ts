@@ -111,7 +111,9 @@ test('you get a command: its options are the fields of input', () => {
  *   every operation. The first run of examples.test.ts records the response that openapi.json shows; `-u` replaces it;
  * - `npm run generate` after it, for openapi.json, the client and docs/cli.md;
  * - for a new kind of id in a path, an object in `packages/server/test/one-of-each.ts`;
- * - for a new action or kind of subject, its words in the dashboard's `settings/audit-text.ts`;
+ * - for a new action or kind of subject, its words in the dashboard's `settings/audit-text.ts`; if its records have names, a line
+ *   in `assembly/subject-kinds.ts`; for a new `tag`, its description in `operations/tags.ts`;
+ * - in `peer-examples.test.ts`, an example that calls another system; examples.test.ts sends all others;
  * - a line in CHANGELOG.md, under “Unreleased”, and a row of docs/interface-coverage.md (`npm run coverage`).
  *
  * An operation that changes something without `audit` says why in `unaudited`; a POST that changes nothing has `reads`. What
