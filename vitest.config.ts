@@ -30,6 +30,6 @@ export default defineConfig({
     // End only what hangs: a test that starts a process ten times has to end on a machine with its hands full too.
     testTimeout: 900_000,
     hookTimeout: 600_000,
-    expect: { poll: { timeout: 180_000 } },
+    expect: { poll: { timeout: 180_000, interval: 100 } },
   },
 })
