@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { onTestFinished, TestRunner, vi } from 'vitest'
+import { onTestFinished, TestRunner } from 'vitest'
 import type { Role } from '../../server/src/operations/roles.ts'
 import { sharedChromium } from '../../server/test/chromium.ts'
 import { createPerson, startSession } from '../../server/test/people.ts'
@@ -11,9 +11,6 @@ import type { TestService, TestTenant } from '../../server/test/service.ts'
 import { ensureBuilt } from '../ensure-built.ts'
 
 const SCREENSHOTS = fileURLToPath(new URL('./screenshots/', import.meta.url))
-
-// Each of a test's many steps has its own limit; a busy machine may come near several of them.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 240_000 })
 
 type SessionCookie = Parameters<BrowserContext['addCookies']>[0][number]
 
@@ -57,7 +54,6 @@ export class TestBrowser {
     if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => this.#giveBack(page))
     await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-    page.setDefaultTimeout(60_000)
     page.on('pageerror', (error) => this.problems.push(`error: ${error.message}`))
     page.on('console', (message) => {
       const text = message.text()
