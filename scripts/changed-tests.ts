@@ -2,15 +2,9 @@ import { basename, dirname, join, normalize } from 'node:path'
 
 /**
  * Which tests a change can break. Nearly every test of the server starts the whole service, and so imports every file: such a
- * path through a hub says nothing. What counts is how near a test is to the change:
- *
- * 1. tests that are changed, and the cheap walks over all operations;
- * 2. tests beside the changed file, and those that import it without a hub between them;
- * 3. tests of the folder, then of the feature;
- * 4. tests beside files that import the changed file;
- * 5. tests that name a route of the feature.
- *
- * Of equally near tests, the cheapest come first.
+ * path through a hub says nothing. What counts is how near a test is to the change, in this order: tests that are changed, and
+ * the walks over all operations; tests of the file, its folder and its feature; tests that import the file, or whose folder
+ * does; tests that name a route of the feature. Of equally near tests, the cheapest come first.
  */
 
 /** The text of each file that may import others, by its path; empty for one that is deleted, or only imported or read. */
@@ -85,37 +79,27 @@ function distancesFrom(changed: readonly string[], files: Files): Map<string, nu
   const add = (some: Iterable<string>, distance: number) => {
     for (const test of some) distances.set(test, Math.min(distance, distances.get(test) ?? distance))
   }
-  add(
-    [...changed, ...ALWAYS].filter((file) => tests.includes(file)),
-    0,
-  )
-  for (const file of changed) {
-    if (isTest(file)) continue
-    add(
-      tests.filter((test) => isBeside(test, file)),
-      1,
-    )
-    add(testsOfFolder(dirname(file), tests), 2)
-    add(testsOfFeature(file, tests), 3)
-    let reached = new Set([file])
+  const addNear = (file: string, distance: number) => {
+    add(testsBeside(file, tests), distance + 1)
+    add(testsOfFolder(dirname(file), tests), distance + 2)
+  }
+  add(changed, 0)
+  add(ALWAYS, 0)
+  for (const file of changed.filter((each) => !isTest(each))) {
+    addNear(file, 0)
+    const ofFeature = testsOfFeature(file, tests)
+    add(ofFeature, 3)
+    let reached = [file]
     for (let step = 1; step <= STEPS; step++) {
-      reached = new Set(
-        [...reached].flatMap((each) => (step > 1 && HUB.test(each) ? [] : [...(importers.get(each) ?? [])])),
-      )
-      add([...reached].filter(isTest), step)
-      const sources = [...reached].filter((each) => !isTest(each) && !HUB.test(each))
-      add(
-        sources.flatMap((each) => tests.filter((test) => isBeside(test, each))),
-        2 + step,
-      )
-      add(
-        sources.flatMap((each) => testsOfFolder(dirname(each), tests)),
-        3 + step,
-      )
+      reached = reached.flatMap((each) => (step > 1 && HUB.test(each) ? [] : [...(importers.get(each) ?? [])]))
+      for (const each of reached) {
+        if (isTest(each)) add([each], ofFeature.includes(each) ? step : step + 2)
+        else if (!HUB.test(each)) addNear(each, step + 1)
+      }
     }
     add(testsNaming(routesOf(file, files), tests, files), 6)
   }
-  return distances
+  return new Map([...distances].filter(([test]) => tests.includes(test)))
 }
 
 /** Which files name each file: in an import, but not of types alone, in a URL, or as a path to read or to start. */
@@ -131,15 +115,19 @@ function importersOf(files: Files): Map<string, Set<string>> {
   return importers
 }
 
-/** Whether a test is of one file: `merge.test.ts` is of `merge.ts`, and `merge-rules.test.ts` perhaps too. */
-function isBeside(test: string, file: string): boolean {
-  return dirname(test) === dirname(file) && basename(test).startsWith(basename(file).replace(/\.\w+$/, ''))
+/** The tests of one file: `merge.test.ts` is of `merge.ts`, and `merge-rules.test.ts` perhaps too. */
+function testsBeside(file: string, tests: readonly string[]): string[] {
+  const name = basename(file).replace(/\.\w+$/, '')
+  const [ofPackage] = /^packages\/\w+\//.exec(file) ?? []
+  const folders = [dirname(file), `${ofPackage}test`]
+  return tests.filter((test) => folders.includes(dirname(test)) && basename(test).startsWith(name))
 }
 
-/** The tests of a folder. Those of the dashboard and the tracker are in another, named after what they test. */
+/** The tests of a folder. Those of pages, of the tracker and of documents are elsewhere, and named after them. */
 function testsOfFolder(folder: string, tests: readonly string[]): string[] {
   const [, ofDashboard] = /^packages\/dashboard\/src\/([\w-]+)/.exec(folder) ?? []
   if (ofDashboard !== undefined) return testsOfDashboard(ofDashboard, tests)
+  if (/^docs(\/|$)/.test(folder)) return tests.filter((test) => basename(test).startsWith('docs'))
   // Tests of the whole service, of which no helper is a part.
   if (/^packages\/\w+\/test$/.test(folder)) return []
   const [, other] = /^(packages\/(?:tracker|client)\/)/.exec(folder) ?? []

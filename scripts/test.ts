@@ -5,20 +5,16 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { mayBreakAll, testsOfChange } from './changed-tests.ts'
 import { groupOf } from './test-groups.ts'
 
 /** How long the chosen files may take: with four at a time, and the start of the workers, two minutes. */
 const CHANGE_SECONDS_MAX = 240
-/** How long a file takes if this machine has not run it yet. */
-const SECONDS_OF_GROUP: Readonly<Record<string, number>> = {
-  crash: 60,
-  engines: 60,
-  browser: 20,
-  process: 10,
-  clock: 6,
-}
-const SECONDS_OF_OTHERS = 3
+/** How long a file usually takes, if this machine has not run it yet. */
+const SECONDS_OF_GROUP = new Map(
+  Object.entries({ crash: 60, engines: 30, browser: 35, process: 15, clock: 8, service: 5 }),
+)
 
 const args = process.argv.slice(2)
 const changed = args.find((arg) => /^--changed(=|$)/.test(arg))
@@ -40,7 +36,8 @@ function runChanged(commit: string | undefined): void {
   console.log(`${changes.length} changed files can break ${chosen.length + left.length} test files.`)
   if (left.length > 0) {
     console.log(`There is no time for ${left.length}, which are further from the change; npm test runs them:`)
-    for (const file of left) console.log(`  ${file}`)
+    for (const [folder, some] of Map.groupBy(left, (file) => dirname(file)))
+      console.log(`  ${folder}: ${some.map((file) => basename(file, '.test.ts')).join(', ')}`)
   }
   run('node', 'scripts/prepare-tests.ts')
   run('vitest', 'run', ...others, ...chosen)
@@ -75,7 +72,7 @@ function secondsOf(): (test: string) => number {
       return results.map(([file, { duration }]) => [file.replace(/^:/, ''), duration / 1_000] as const)
     }),
   )
-  return (test) => known.get(test) || (SECONDS_OF_GROUP[groupOf(test)] ?? SECONDS_OF_OTHERS)
+  return (test) => known.get(test) || (SECONDS_OF_GROUP.get(groupOf(test)) ?? 0)
 }
 
 function run(program: string, ...args: string[]): void {
