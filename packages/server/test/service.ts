@@ -95,6 +95,8 @@ export async function startTestService(
     | 'outbound'
     | 'dnsServers'
     | 'connectorUrls'
+    | 'connectorTimer'
+    | 'sweepMs'
     | 'providerUrls'
     | 'mailServers'
     | 'extendMcpServer'

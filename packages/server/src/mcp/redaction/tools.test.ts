@@ -128,7 +128,11 @@ describe.each(Object.keys(calls))('%s', (name) => {
   })
 
   test('shows no personal value in its errors', async () => {
-    for (const args of calls[name]?.() ?? []) {
+    // Of calls with the same fields, the first: each of its fields is replaced in turn.
+    const kinds = Map.groupBy(calls[name]?.() ?? [], (args) =>
+      [...Object.keys(args), 'entity' in args && args.entity].join(),
+    )
+    for (const args of [...kinds.values()].flatMap(([first]) => first ?? [])) {
       for (const field of Object.keys(args)) {
         // A pseudonym where it does not belong: an error must not quote what it stands for.
         for (const value of [`email:${ids.contact_id}`, { property: `firstname:${ids.contact_id}` }]) {
