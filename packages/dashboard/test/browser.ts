@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, JSHandle, Page } from 'playwright-core'
 import { onTestFinished, TestRunner, vi } from 'vitest'
 import type { Role } from '../../server/src/operations/roles.ts'
 import { sharedChromium } from '../../server/test/chromium.ts'
@@ -96,8 +96,8 @@ export class TestBrowser {
     page.removeAllListeners()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await window.setOffline(false)
-    // Another document, so that the previous one stops, and without its storage.
-    await page.goto('/favicon.svg')
+    // Otherwise another document, so that what the app holds is gone, and what it does stops.
+    if (!(await leaveFrame(page))) await page.goto('/favicon.svg')
     await page.evaluate(() => [localStorage, sessionStorage].map((storage) => storage.clear()))
     await window.clearCookies()
     this.#idle.push(page)
@@ -113,7 +113,8 @@ export class TestBrowser {
     const cookies = this.#sessions.get(who) ?? (await this.#signIn(tenant, role))
     this.#sessions.set(who, cookies)
     await page.context().addCookies(cookies)
-    await page.goto(path)
+    if (isWaiting(page)) await show(page, path)
+    else await page.goto(path)
     // On a phone it is hidden, and hidden elements have no role.
     await page.locator('nav[aria-label="Main"]').waitFor({ state: 'attached' })
     return page
@@ -161,31 +162,87 @@ function insertPerson({ stores }: TestService, tenantId: string, role: Role, ema
  * is gone, and what it fetched is forgotten, so the new one has to ask for all that it shows.
  */
 export async function openWithin(page: Page, path: string): Promise<void> {
-  await page.evaluate(() => history.pushState(null, '', '/no-such-page'))
-  await page.locator('#main').getByRole('heading', { name: 'Page not found' }).waitFor()
-  await page.evaluate(forgetResponses)
-  await page.evaluate((address) => history.pushState(null, '', address), path)
+  await leavePage(page)
+  await show(page, path)
 }
 
-/** Runs in the page: empties the query client, which only React knows. */
-function forgetResponses(): void {
+/** Opens the address anew, as after a reload: only what the service, the browser or the address stores is still there. */
+export async function reopen(page: Page): Promise<void> {
+  const { pathname, search, hash } = new URL(page.url())
+  await openWithin(page, pathname + search + hash)
+}
+
+/** Leaves the frame's page, and forgets what it fetched. */
+export async function leavePage(page: Page): Promise<void> {
+  await show(page, '/no-such-page')
+  await page.locator('#main').getByRole('heading', { name: 'Page not found' }).waitFor()
+  const client = await queryClientOf(page)
+  if (!client) throw new Error('The page has no query client.')
+  await client.evaluate((each) => each.removeQueries({ type: 'inactive' }))
+  await client.dispose()
+}
+
+/** Shows another page of the app as a link would. */
+export function show(page: Page, path: string): Promise<void> {
+  return page.evaluate((address) => history.pushState(null, '', address), path)
+}
+
+/** Where a tab waits for its next test: a page without the frame, which asks the service for nothing. */
+const WAITS_AT = '/reset-password'
+
+const isWaiting = (page: Page) => new URL(page.url()).pathname === WAITS_AT
+
+/**
+ * Leaves the frame with all that its pages hold, and forgets every response, so that the tab is like one that has just loaded
+ * the app.
+ * @returns false if the tab shows something else, or if something would stay: what the browser stores, of which the app has
+ *   a copy, or a request that may open another page when it ends.
+ */
+async function leaveFrame(page: Page): Promise<boolean> {
+  const client = await queryClientOf(page)
+  if (!client) return false
+  if (await client.evaluate((each) => localStorage.length > 0 || each.isMutating() > 0)) return false
+  await show(page, WAITS_AT)
+  await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
+  await client.evaluate(async (each) => {
+    await each.cancelQueries()
+    each.clear()
+    for (const button of document.querySelectorAll<HTMLElement>('.mantine-Notification-closeButton')) button.click()
+  })
+  await client.dispose()
+  await page.locator('.mantine-Notification-root').first().waitFor({ state: 'detached' })
+  return true
+}
+
+interface QueryClient {
+  removeQueries(filter: { type: 'inactive' }): void
+  cancelQueries(): Promise<void>
+  clear(): void
+  isMutating(): number
+}
+
+/** What keeps the app's responses; undefined if the tab shows something else. */
+async function queryClientOf(page: Page): Promise<JSHandle<QueryClient> | undefined> {
+  const client = await page.evaluateHandle(findQueryClient)
+  return (await client.evaluate((each) => each !== undefined)) ? (client as JSHandle<QueryClient>) : undefined
+}
+
+/** Runs in the page: the query client is known to React alone. */
+function findQueryClient(): QueryClient | undefined {
   const kept = Object.values(document.getElementById('root') ?? {}) as { stateNode?: { current: Fiber } }[]
   const fibers: (Fiber | null)[] = kept.flatMap(({ stateNode }) => stateNode?.current ?? [])
   for (let fiber = fibers.pop(); fiber !== undefined; fiber = fibers.pop()) {
-    if (fiber?.memoizedProps?.client) {
-      fiber.memoizedProps.client.removeQueries({ type: 'inactive' })
-      return
-    }
+    if (fiber?.memoizedProps?.client) return fiber.memoizedProps.client
     if (fiber) fibers.push(fiber.sibling, fiber.child)
   }
-  throw new Error('The page has no query client.')
+  return undefined
 }
 
 /** React's data of an element. Only the query client's provider has a `client`. */
 interface Fiber {
   child: Fiber | null
   sibling: Fiber | null
-  memoizedProps: { client?: { removeQueries(filter: { type: 'inactive' }): void } } | null
+  memoizedProps: { client?: QueryClient } | null
 }
 
 const KEEPS_PICTURES = process.env.TEST_PICTURES === 'on'
