@@ -277,30 +277,54 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
 }
 
+const DESK = { width: 1600, height: 1000 }
+const PHONE = { width: 360, height: 780 }
+
 /**
- * Looks at a page as it is in both color schemes and at the width of a phone and of a desk. The dark scheme changes nothing
- * but colors, so it needs only the rules about them.
+ * Looks at a page at the width of a desk and of a phone, and in both color schemes. The dark scheme changes nothing but colors,
+ * and the width little but the layout, so all rules look at the page once, and only some of them again. Starts with the scheme
+ * that the tab has and leaves it in the other, because a switch costs as much as such a second look.
  * @returns what axe finds wrong, and where the page is wider than the window.
  */
 export async function checkPage(page: Page, name: string): Promise<string[]> {
-  const problems: string[] = []
-  for (const width of [360, 1600]) {
-    await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
-    await makeTall(page)
-    for (const scheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: scheme })
-      await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
-      await nextFrame(page)
-      const where = `${name}-${width}-${scheme}`
-      await keepPicture(page, where)
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      if (wide > 0) problems.push(`${where}: ${wide} px wider than the window`)
-      const rules = scheme === 'dark' ? 'about color' : 'all'
-      problems.push(...(await accessibilityProblems(page, rules)).map((problem) => `${where}: ${problem}`))
-    }
-  }
-  await page.setViewportSize({ width: 1600, height: 1000 })
+  const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)
+  const [scheme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const)
+  const problems = await problemsOf(page, `${name}-desk-${scheme}`, { ...DESK, scheme }, 'all')
+  problems.push(...(await problemsOf(page, `${name}-desk-${other}`, { ...DESK, scheme: other }, 'about color')))
+  problems.push(...(await problemsOf(page, `${name}-phone-${other}`, { ...PHONE, scheme: other }, 'about layout')))
+  await page.setViewportSize(DESK)
   return problems
+}
+
+/** The same, with all rules at both widths, which show different elements of a page. */
+export async function checkWholePage(page: Page, name: string): Promise<string[]> {
+  const problems: string[] = []
+  for (const [device, size] of Object.entries({ desk: DESK, phone: PHONE })) {
+    const [scheme, other] = device === 'desk' ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
+    problems.push(...(await problemsOf(page, `${name}-${device}-${scheme}`, { ...size, scheme }, 'all')))
+    problems.push(...(await problemsOf(page, `${name}-${device}-${other}`, { ...size, scheme: other }, 'about color')))
+  }
+  await page.setViewportSize(DESK)
+  return problems
+}
+
+interface Look {
+  width: number
+  height: number
+  scheme: ColorScheme
+}
+
+async function problemsOf(page: Page, where: string, look: Look, rules: Rules): Promise<string[]> {
+  const { width, height, scheme } = look
+  const before = page.viewportSize()
+  if (before?.width !== width || before.height !== height) await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme: scheme })
+  await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
+  await nextFrame(page)
+  await screenshot(page, where)
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  const tooWide = wide > 0 ? [`${where}: ${wide} px wider than the window`] : []
+  return [...tooWide, ...(await accessibilityProblems(page, rules)).map((problem) => `${where}: ${problem}`)]
 }
 
 /** Waits until the page is rendered and its listeners are attached. */
@@ -308,19 +332,20 @@ export function nextFrame(page: Page): Promise<void> {
   return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))))
 }
 
+type Rules = 'all' | 'about color' | 'about layout'
+
 /** Violations of WCAG 2.2 AA on the current page according to axe: one line each, with the first elements. */
-export async function accessibilityProblems(page: Page, rules: 'all' | 'about color' = 'all'): Promise<string[]> {
+export async function accessibilityProblems(page: Page, rules: Rules = 'all'): Promise<string[]> {
   // Through the protocol, because the page's policy blocks other scripts; once for each loaded page.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async (which) => {
     const { axe } = globalThis as unknown as { axe: Axe }
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const aboutColor = () => axe.getRules(tags).filter((rule) => rule.tags.includes('cat.color'))
+    const colorRules = axe.getRules(tags).filter((rule) => rule.tags.includes('cat.color'))
+    const aboutColor = colorRules.map(({ ruleId }) => ruleId)
+    const values = which === 'about color' ? aboutColor : [...aboutColor, 'target-size', 'scrollable-region-focusable']
     const { violations } = await axe.run(document, {
-      runOnly:
-        which === 'all'
-          ? { type: 'tag', values: tags }
-          : { type: 'rule', values: aboutColor().map(({ ruleId }) => ruleId) },
+      runOnly: which === 'all' ? { type: 'tag', values: tags } : { type: 'rule', values },
       resultTypes: ['violations'],
     })
     return violations.map(({ id, nodes }) => {

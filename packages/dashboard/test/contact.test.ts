@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../server/src/platform/ids.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { accessibilityProblems, checkPage, openBrowser, openWithin, reopen, screenshot, type TestBrowser } from './browser.ts'
+import {
+  accessibilityProblems,
+  checkPage,
+  openBrowser,
+  openWithin,
+  reopen,
+  screenshot,
+  type TestBrowser,
+} from './browser.ts'
 
 const NOTE =
   'Asked for **pricing**.\n\n- call back\n- [our page](https://example.com)\n\n| a | b |\n|---|---|\n| 1 | 2 |'

@@ -12,7 +12,15 @@ import { insertGrant } from '../../server/test/one-of-each.ts'
 import { createPerson } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { until } from '../../server/test/webhooks.ts'
-import { accessibilityProblems, leavePage, openBrowser, openWithin, show, type TestBrowser } from './browser.ts'
+import {
+  accessibilityProblems,
+  checkWholePage,
+  leavePage,
+  openBrowser,
+  openWithin,
+  show,
+  type TestBrowser,
+} from './browser.ts'
 
 const NAMES = [
   'agent',
@@ -239,7 +247,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
       expect(await problemsOfNewParts(page, LOADING)).toEqual([])
       release()
       await isThere(shows)
-      expect(await problemsAtBothWidths(page)).toEqual([])
+      expect(await checkWholePage(page, `page${path.replaceAll('/', '-')}`)).toEqual([])
 
       const paths = [...asked]
       isRefused = (pathname) => beside.test(pathname)

@@ -6,7 +6,15 @@ import { type DnsServer, startDnsServer } from '../../server/test/dns-server.ts'
 import { PASSWORD } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { codeOf } from '../../server/test/totp.ts'
-import { accessibilityProblems, checkPage, openBrowser, openWithin, reopen, screenshot, type TestBrowser } from './browser.ts'
+import {
+  accessibilityProblems,
+  checkPage,
+  openBrowser,
+  openWithin,
+  reopen,
+  screenshot,
+  type TestBrowser,
+} from './browser.ts'
 
 const HOSTILE = '"><img src=x onerror=alert(1)> \u202eevil'
 const NEW_PASSWORD = 'a battery of horses'
