@@ -27,9 +27,9 @@ export default defineConfig({
     maxWorkers: 4,
     // Node loads the sources as it does in production; nothing is bundled or transformed.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Ends only what hangs: a test that starts a process ten times has to end on a machine with its hands full too.
+    // End only what hangs: a test that starts a process ten times has to end on a machine with its hands full too.
     testTimeout: 900_000,
     hookTimeout: 600_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 180_000, interval: 100 } },
   },
 })

@@ -16,6 +16,9 @@ const COLUMNS = ['success', 'parameters', 'errors', 'scope', 'tenancy']
 const FILES_SHOWN = 4
 /** Errors of a busy machine, which a test may get by chance. */
 const BY_CHANCE = ['429 rate_limited', '429 too_many_reads', '499 client_closed_request']
+/** Errors of the hooks and the body's parser that all routes share: walk.test.ts shows them of one route of each kind. */
+const OF_ALL_ROUTES = ['400 invalid_json', '403 cross_site_request', '413 body_too_large']
+const NOT_ITS_OWN = [...BY_CHANCE, ...OF_ALL_ROUTES]
 /** Their requests are random, or those of pages in a browser, which may close before they send one: they prove nothing. */
 const isEvidence = (file: string) => !/interleavings|\.property\.test/.test(file) && groupOf(file) !== 'browser'
 /** They report the state of the service to anyone; they have no input and belong to no tenant. */
@@ -129,7 +132,7 @@ function proofsOf(name: string, operation: Operation): Endpoint {
   const denied = isPublic ? (DENIED_ELSEWHERE[operation.operationId] ?? 'domain_not_allowed') : 'insufficient_scope'
   const errors = own.filter(
     ({ status, code }) =>
-      status >= 400 && status < 500 && status !== 401 && code !== denied && !BY_CHANCE.includes(`${status} ${code}`),
+      status >= 400 && status < 500 && status !== 401 && code !== denied && !NOT_ITS_OWN.includes(`${status} ${code}`),
   )
   const tenancy = own.filter(({ test }) => /another tenant|a stranger/i.test(test))
   const scope = REFUSING_NOBODY.includes(operation.operationId) ? tenancy : own.filter(({ code }) => code === denied)
@@ -167,7 +170,8 @@ function pageOf(proven: Endpoint[]): string {
 
 Made by \`npm run coverage\` from the requests that the tests sent to a running service, and its responses. \`npm test\`
 fails if an endpoint lacks a test of one of these kinds, or if the run does not confirm what this page says. Every
-response of every test is checked against the endpoint's schema in openapi.json.
+response of every test is checked against the endpoint's schema in openapi.json. Errors that all endpoints share, such as
+413 \`body_too_large\`, are tested at one endpoint of each kind, in \`walk.test.ts\`, and not shown.
 
 | Endpoint | Success | Every parameter and field used | Errors | Scope or domain | Tenancy |
 |---|---|---|---|---|---|

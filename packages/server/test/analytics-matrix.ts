@@ -95,10 +95,7 @@ export function testAnalyticsConnector(peer: AnalyticsPeer, bench: AnalyticsBenc
       bench.accept('other')
       const body = { credentials: peer.otherCredentials, settings: peer.settings }
       expect((await bench.tenant.call('PATCH', `/v1/connections/${connection.id}`, body)).status).toBe(200)
-      await expect
-        .poll(async () => (await connection.read()).last_run, { timeout: 60_000 })
-        .toMatchObject({ run_id: expect.not.stringMatching(run_id), finished_at: expect.any(String) })
-      expect((await connection.read()).last_run?.counts.events?.accepted).toBeUndefined()
+      expect((await connection.nextRun(run_id)).counts.events?.accepted).toBeUndefined()
       expect(await bench.countEvents()).toBe(9)
     })
 
@@ -107,7 +104,7 @@ export function testAnalyticsConnector(peer: AnalyticsPeer, bench: AnalyticsBenc
       const connection = await bench.connect()
       await connection.firstRun()
       bench.accept('other')
-      await bench.tenant.call('POST', `/v1/connections/${connection.id}/pull`, {})
+      await connection.order()
       const { error } = await connection.until('signed_out')
       expect(error).toContain(`${label} responded with status 401`)
       for (const secret of Object.values(peer.credentials)) expect(error).not.toContain(secret)
@@ -125,10 +122,10 @@ export function testAnalyticsConnector(peer: AnalyticsPeer, bench: AnalyticsBenc
       await connection.firstRun()
       expect(await bench.countEvents()).toBe(9)
       failures = 100
-      await bench.tenant.call('POST', `/v1/connections/${connection.id}/pull`, {})
+      await connection.order()
       expect((await connection.until('failed')).error).toBe(`${label} responded with status 503.`)
       failures = 0
-      await bench.tenant.call('POST', `/v1/connections/${connection.id}/pull`, {})
+      await connection.order()
       expect((await connection.until('waiting')).error).toBeNull()
     })
 
@@ -152,16 +149,9 @@ export function testAnalyticsConnector(peer: AnalyticsPeer, bench: AnalyticsBenc
         return null
       }
       const connection = await bench.connect()
-      await expect
-        .poll(
-          async () => {
-            const { state, last_run } = await connection.read()
-            if (state === 'failed') await bench.tenant.call('POST', `/v1/connections/${connection.id}/pull`, {})
-            return last_run?.finished_at ?? null
-          },
-          { timeout: 120_000, interval: 200 },
-        )
-        .not.toBeNull()
+      expect((await connection.until('failed')).last_run).toMatchObject({ finished_at: null })
+      await connection.order()
+      expect((await connection.until('waiting')).last_run).toMatchObject({ finished_at: expect.any(String) })
       expect(await bench.countEvents()).toBe(9)
       // The first request after the cut asks for the page that was cut, which is not the first page.
       const asked = bench.system.requests.filter((request) => peer.readsEvents(request))
@@ -190,7 +180,7 @@ export function testAnalyticsConnector(peer: AnalyticsPeer, bench: AnalyticsBenc
       await expect
         .poll(
           async () => (await bench.tenant.call('GET', `/v1/erasures/${body.receipt.erasure_id}`)).body.receipt.status,
-          { timeout: 60_000 },
+          { timeout: 60_000, interval: 20 },
         )
         .not.toBe('running')
       await peer.add({ id: 'new', name: 'New', at: new Date(Date.now() - peer.delayMs), deviceId: deviceId(3) })

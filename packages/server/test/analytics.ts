@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { DAY_MS, HOUR_MS } from '../src/platform/time.ts'
 import {
   type ConnectedSystem,
+  connectedTo,
   type SystemRequest,
   type SystemResponse,
   startConnectedSystem,
@@ -79,9 +80,7 @@ export function useAnalytics(peer: AnalyticsPeer): AnalyticsBench {
     bench.system = await startConnectedSystem(certificate, (request) =>
       peer.signedInWith(request) === accepted ? peer.respond(request) : peer.unauthorized,
     )
-    const outbound = { allowPrivate: true, ca: certificate.certificate }
-    const connectorUrls = { [peer.connector]: bench.system.url }
-    bench.service = await startTestService({}, { outbound, connectorUrls })
+    bench.service = await startTestService({}, connectedTo(bench.system, peer.connector))
   })
   beforeEach(async () => {
     accepted = 'first'

@@ -3,7 +3,8 @@ import { chmod, mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { CLI, MAIN, openDirectory, RUNNING, startProcess } from './process.ts'
+import { MAIN, openDirectory, RUNNING, startProcess } from './process.ts'
+import { insertTenantOf } from './service.ts'
 
 /** The scripts of docs/deploy/backup.md, on the embedded databases. */
 const BACKUP = 'deploy/backup.sh'
@@ -16,13 +17,6 @@ async function run(CDS_DATA_DIR: string) {
   return { ...service, url: RUNNING.exec(service.output())?.[1] ?? '' }
 }
 
-async function command(CDS_DATA_DIR: string, ...args: string[]) {
-  const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args, '--json'], {
-    env: { ...process.env, CDS_DATA_DIR },
-  })
-  return JSON.parse(stdout)
-}
-
 const shell = (...args: string[]) => promisify(execFile)('sh', args)
 
 async function get(url: string, path: string, key: string) {
@@ -33,13 +27,11 @@ async function get(url: string, path: string, key: string) {
 /** Fills a service, backs it up, and restores it beside the original. @returns the restored directory */
 async function backUpAndRestore(home: string, data: string): Promise<string> {
   const first = await run(data)
-  const { tenant_id: tenant } = await command(data, 'tenant', 'create', '--name', 'Backed up')
-  const { api_key: key } = await command(data, 'key', 'create', '--tenant', tenant, '--name', 'k', '--scopes', 'all')
-  await command(data, 'domain', 'add', '--tenant', tenant, '--domain', 'www.example.com', '--verified')
+  const { key, site } = await insertTenantOf(data)
   const tracked = await fetch(`${first.url}/track`, {
     method: 'POST',
-    headers: { origin: 'https://www.example.com', 'content-type': 'application/json' },
-    body: JSON.stringify({ visitor_id: 'v', events: [{ event: 'page_view', url: 'https://www.example.com/' }] }),
+    headers: { origin: `https://${site}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ visitor_id: 'v', events: [{ event: 'page_view', url: `https://${site}/` }] }),
   })
   expect(tracked.status).toBe(200)
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -63,10 +55,8 @@ async function backUpAndRestore(home: string, data: string): Promise<string> {
   await shell(RESTORE, file, restored)
   await expect(shell(RESTORE, file, restored)).rejects.toThrow('is not empty')
 
-  const second = await run(restored)
   // The original still starts beside it.
-  const original = await run(data)
-  for (const { url } of [second, original]) {
+  for (const { url } of await Promise.all([run(restored), run(data)])) {
     expect((await fetch(`${url}/health/ready`)).status).toBe(200)
     expect((await get(url, '/v1/events?limit=100', key)).events).toEqual(before.events)
     const { contacts } = await get(url, '/v1/contacts', key)

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import type { Browser } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { HAS_BROWSER, sharedChromium } from './chromium.ts'
@@ -9,7 +9,7 @@ describe.skipIf(!HAS_BROWSER)('a page in a real browser', () => {
   let service: TestService
   let tenant: TestTenant
   let site: Server
-  let browser: Browser
+  let tab: Page
   let page: string
 
   beforeAll(async () => {
@@ -23,37 +23,35 @@ describe.skipIf(!HAS_BROWSER)('a page in a real browser', () => {
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
     const { port } = site.address() as { port: number }
     page = `http://shop.localhost:${port}/cart`
-    browser = await sharedChromium()
+    tab = await (await sharedChromium()).newPage()
   })
-  afterAll(() => site?.close())
+  afterAll(async () => {
+    await tab?.close()
+    site?.close()
+  })
 
   /** Sends a batch from a page, as text/plain so that no preflight is needed, or as JSON with one. */
   async function send(
     url: string,
     contentType: string,
   ): Promise<{ status: number; body: { accepted?: number } } | string> {
-    const tab = await browser.newPage()
-    try {
-      await tab.goto(url)
-      return await tab.evaluate(
-        async ([target, type]) => {
-          try {
-            const response = await fetch(`${target}/track`, {
-              method: 'POST',
-              credentials: 'include',
-              headers: { 'content-type': type ?? '' },
-              body: JSON.stringify({ events: [{ event: 'from_browser', url: location.href, title: document.title }] }),
-            })
-            return { status: response.status, body: await response.json() }
-          } catch (error) {
-            return String(error)
-          }
-        },
-        [service.url, contentType],
-      )
-    } finally {
-      await tab.close()
-    }
+    await tab.goto(url)
+    return tab.evaluate(
+      async ([target, type]) => {
+        try {
+          const response = await fetch(`${target}/track`, {
+            method: 'POST',
+            credentials: 'include',
+            headers: { 'content-type': type ?? '' },
+            body: JSON.stringify({ events: [{ event: 'from_browser', url: location.href, title: document.title }] }),
+          })
+          return { status: response.status, body: await response.json() }
+        } catch (error) {
+          return String(error)
+        }
+      },
+      [service.url, contentType],
+    )
   }
 
   test.each(['text/plain', 'application/json'])(

@@ -20,6 +20,9 @@ const FLAGS = [
   '--js-flags=--no-opt --min-semi-space-size=16',
 ]
 
+/** Ends only what hangs: Playwright's own 30 seconds are a race on a busy machine. */
+const STEP_WITHIN_MS = 180_000
+
 /** `npm test` installs Chromium if possible, and reports it if not. */
 export const HAS_BROWSER = CHROMIUM !== undefined
 
@@ -28,6 +31,12 @@ let browser: Promise<Browser> | undefined
 /** The Chromium shared by the files of one worker. It ends with the worker. */
 export function sharedChromium(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error('There is no Chromium: run npm test, which installs it.')
-  browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  browser ??= launch(CHROMIUM)
   return browser
+}
+
+async function launch(executablePath: string): Promise<Browser> {
+  const launched = await chromium.launch({ executablePath, args: FLAGS })
+  launched.on('context', (context) => context.setDefaultTimeout(STEP_WITHIN_MS))
+  return launched
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { newId } from '../src/platform/ids.ts'
+import { type MovingTimer, startMovingTimer } from './moving-timer.ts'
 import type { makeCertificate } from './receiver.ts'
 import type { TestTenant } from './service.ts'
 
@@ -13,7 +14,7 @@ export interface SystemRequest {
   query: URLSearchParams
   headers: Record<string, string | string[] | undefined>
   body: string
-  /** When it arrived, in milliseconds. */
+  /** When it arrived, in milliseconds of the system's timer. */
   at: number
 }
 
@@ -22,6 +23,9 @@ export type SystemResponse = { status?: number; headers?: Record<string, string>
 
 export interface ConnectedSystem {
   url: string
+  certificate: string
+  /** Moves ahead instead of the pauses that a service makes between its requests to this system. */
+  timer: MovingTimer
   /** Every request so far. */
   requests: SystemRequest[]
   /** Responds instead of the system, until a test resets it; undefined: the system responds. */
@@ -34,9 +38,16 @@ export async function startConnectedSystem(
   { certificate, key }: ReturnType<typeof makeCertificate>,
   respond: (request: SystemRequest) => SystemResponse | Promise<SystemResponse>,
 ): Promise<ConnectedSystem> {
-  const system: ConnectedSystem = { url: '', requests: [], intercept: () => undefined, close: async () => {} }
+  const system: ConnectedSystem = {
+    url: '',
+    certificate,
+    timer: startMovingTimer(),
+    requests: [],
+    intercept: () => undefined,
+    close: async () => {},
+  }
   const server = createServer({ cert: certificate, key }, async (incoming, response) => {
-    const at = performance.now()
+    const at = system.timer.now()
     const url = new URL(incoming.url ?? '/', 'https://system')
     const request = {
       method: incoming.method ?? 'GET',
@@ -66,6 +77,22 @@ export async function startConnectedSystem(
     await once(server, 'close')
   }
   return system
+}
+
+/** How often a test's service looks for due pulls. */
+const SWEEP_MS = 40
+
+/** The options of a service for which a system is the API of some connectors. It moves ahead instead of pausing. */
+export function connectedTo(
+  { url, certificate, timer }: Pick<ConnectedSystem, 'url' | 'certificate' | 'timer'>,
+  ...connectors: string[]
+) {
+  return {
+    outbound: { allowPrivate: true, ca: certificate },
+    connectorUrls: Object.fromEntries(connectors.map((name) => [name, url])),
+    connectorTimer: timer,
+    sweepMs: { connectors: SWEEP_MS },
+  }
 }
 
 /** The milliseconds between each request and the one before it. Clients wait at least as long as they should, so these are lower bounds. */

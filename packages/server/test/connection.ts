@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { isIdle, reaches, runOf, type Waiter } from './connection-rows.ts'
 import type { TestTenant } from './service.ts'
-
-const WITHIN = { timeout: 120_000, interval: 100 }
 
 /** A connection, as a test uses it. */
 export interface TestConnection {
@@ -10,6 +8,10 @@ export interface TestConnection {
   read(): Promise<ConnectionBody>
   /** Waits for the first run. */
   firstRun(): Promise<Run>
+  /** Waits for another run than one. */
+  nextRun(before: string): Promise<Run>
+  /** Orders a pull. */
+  order(): Promise<void>
   /** Pulls, and waits for the end of the run. */
   pull(): Promise<Run>
   /** Reads everything again since a time, and waits for the end of the run. */
@@ -33,7 +35,7 @@ interface ConnectionBody {
   next_pull_at: string | null
 }
 
-type Caller = Pick<TestTenant, 'call'>
+type Caller = Pick<TestTenant, 'call'> & Waiter
 
 /** Connects a system, which must accept the sign-in. */
 export async function connectSystem(tenant: Caller, body: object): Promise<TestConnection> {
@@ -48,28 +50,31 @@ export function connectionOf(tenant: Caller, id: string): TestConnection {
   const read = async (): Promise<ConnectionBody> => (await tenant.call('GET', path)).body.connection
   /** @throws Error with what the connection says, as soon as it fails. */
   const finished = async (before: string | undefined): Promise<Run> => {
-    const until = Date.now() + WITHIN.timeout
-    while (Date.now() < until) {
-      const { last_run, error } = await read()
-      if (error !== null) throw new Error(error)
-      if (last_run !== null && last_run.finished_at !== null && last_run.run_id !== before) return last_run
-      await sleep(WITHIN.interval)
-    }
-    throw new Error('The run did not end in time.')
+    const run_id = await runOf(tenant, id, before, 'throw')
+    const { last_run } = await read()
+    if (last_run?.run_id !== run_id) throw new Error('Another run has started.')
+    return last_run
+  }
+  const order = async (action: string, body: object) => {
+    // Until it has ended, the job of the last pull would refuse another one.
+    await isIdle(tenant, id)
+    expect((await tenant.call('POST', `${path}/${action}`, body)).status).toBe(202)
   }
   const ordered = async (action: string, body: object) => {
     const before = (await read()).last_run?.run_id
-    expect((await tenant.call('POST', `${path}/${action}`, body)).status).toBe(202)
+    await order(action, body)
     return finished(before)
   }
   return {
     id,
     read,
     firstRun: () => finished(undefined),
+    nextRun: finished,
+    order: () => order('pull', {}),
     pull: () => ordered('pull', {}),
     reread: (since) => ordered('reread', since === undefined ? {} : { since }),
     until: async (state) => {
-      await expect.poll(async () => (await read()).state, WITHIN).toBe(state)
+      await reaches(tenant, id, state)
       return read()
     },
     errors: async () => (await tenant.call('GET', `${path}/errors?limit=100`)).body.errors,

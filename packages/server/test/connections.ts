@@ -1,8 +1,9 @@
 import { expect } from 'vitest'
+import { connectionWhich, isIdle, reaches, runOf } from './connection-rows.ts'
 import type { TestTenant } from './service.ts'
 
 /** Pulls begin within 5 seconds, on machines that may be busy. */
-export const WITHIN = { timeout: 120_000, interval: 100 }
+export const WITHIN = { timeout: 120_000, interval: 20 }
 
 /** A tenant's connection to a system, as the API shows it. */
 export class TestConnection {
@@ -21,15 +22,9 @@ export class TestConnection {
 
   /** Waits for the first run, or for the end of another one, which succeeds. @returns what it counted. */
   async pulled(): Promise<Record<string, Record<string, number>>> {
-    await expect
-      .poll(async () => {
-        const { last_run, error } = await this.read()
-        expect(error).toBeNull()
-        return last_run !== null && last_run.finished_at !== null && last_run.run_id !== this.#lastRun
-      }, WITHIN)
-      .toBe(true)
+    this.#lastRun = await runOf(this.#tenant, this.id, this.#lastRun, 'wait')
     const { last_run } = await this.read()
-    this.#lastRun = last_run.run_id
+    expect(last_run.run_id).toBe(this.#lastRun)
     return last_run.counts
   }
 
@@ -40,6 +35,8 @@ export class TestConnection {
   }
 
   async order(): Promise<void> {
+    // Until it has ended, the job of the last pull would refuse another one.
+    await isIdle(this.#tenant, this.id)
     expect((await this.#tenant.call('POST', `/v1/connections/${this.id}/pull`)).status).toBe(202)
   }
 
@@ -49,18 +46,15 @@ export class TestConnection {
   }
 
   async reaches(state: string): Promise<Record<string, unknown>> {
-    await expect.poll(async () => (await this.read()).state, WITHIN).toBe(state)
+    await reaches(this.#tenant, this.id, state)
     return this.read()
   }
 
   /** Waits for the end of a rate limit that the test does not want to wait for. */
   async isLimited(): Promise<Date> {
-    const minute = () => new Date(Date.now() + 60_000).toISOString()
-    const isWaiting = async () => {
-      const { state, next_pull_at } = await this.read()
-      return state === 'waiting' && next_pull_at > minute()
-    }
-    await expect.poll(isWaiting, WITHIN).toBe(true)
+    const isLater = ({ state, next_pull_at }: { state: string; next_pull_at: Date }) =>
+      state === 'waiting' && next_pull_at.getTime() > Date.now() + 60_000
+    await connectionWhich(this.#tenant, this.id, isLater)
     return new Date((await this.read()).next_pull_at)
   }
 

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
+import { inject } from 'vitest'
 
 /** Where a run with TEST_COSTS=on stores what its files cost; `scripts/test-costs.ts` prints the table. */
 export const COSTS = 'node_modules/.cache/test-costs'
@@ -26,7 +27,7 @@ interface Process {
 
 /** A tick of /proc's times. */
 const TICK_MS = 10
-const SAMPLE_EVERY_MS = 250
+const SAMPLE_EVERY_MS = 1_000
 /** Before a file replaces the timers. */
 const { setInterval: every, clearInterval: end } = globalThis
 
@@ -78,23 +79,30 @@ function descendantsOf(ancestor: number, all: Process[]): Process[] {
   return children.flatMap((child) => [child, ...descendantsOf(child.pid, all)])
 }
 
-/** The run's PostgreSQL has a process for each connection, whose title names the database, and so the worker. */
+/**
+ * The run's PostgreSQL has a process for each connection, whose title names the database, and so the worker. Only these are
+ * read, because reading every process of a machine takes a fifth of a processor.
+ */
 function backendsOfWorker(): Process[] {
-  return processes().filter(
-    ({ name, pid }) => name === 'postgres' && textOf(`/proc/${pid}/cmdline`).includes(` test_${process.pid}_`),
-  )
+  const server = textOf(join(inject('runDirectory'), 'postgres', 'cluster', 'postmaster.pid')).split('\n', 1)[0]
+  const pids = textOf(`/proc/${server}/task/${server}/children`).split(' ')
+  return pids.filter((pid) => textOf(`/proc/${pid}/cmdline`).includes(` test_${process.pid}_`)).flatMap(processOf)
 }
 
 function processes(): Process[] {
-  return readdirSync('/proc').flatMap((entry) => {
-    const stat = /^\d+$/.test(entry) ? textOf(`/proc/${entry}/stat`) : ''
-    const [, pid, name = '', rest = ''] = /^(\d+) \((.*)\) (.*)$/s.exec(stat) ?? []
-    if (pid === undefined) return []
-    // proc_pid_stat(5): the state is the third field, the parent the fourth, the times 14 to 17.
-    const fields = rest.split(' ')
-    const ms = (...fieldNumbers: number[]) => sum(fieldNumbers.map((number) => Number(fields[number - 3]))) * TICK_MS
-    return [{ pid: Number(pid), parent: Number(fields[1]), name, ownMs: ms(14, 15), childrenMs: ms(16, 17) }]
-  })
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap(processOf)
+}
+
+/** Empty for a process that has ended meanwhile. */
+function processOf(id: string): Process[] {
+  const [, pid, name = '', rest = ''] = /^(\d+) \((.*)\) (.*)$/s.exec(textOf(`/proc/${id}/stat`)) ?? []
+  if (pid === undefined) return []
+  // proc_pid_stat(5): the state is the third field, the parent the fourth, the times 14 to 17.
+  const fields = rest.split(' ')
+  const ms = (...fieldNumbers: number[]) => sum(fieldNumbers.map((number) => Number(fields[number - 3]))) * TICK_MS
+  return [{ pid: Number(pid), parent: Number(fields[1]), name, ownMs: ms(14, 15), childrenMs: ms(16, 17) }]
 }
 
 /** Empty for a process that has ended meanwhile. */

@@ -46,7 +46,7 @@ export async function startDnsServer(): Promise<DnsServer> {
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   const server = `127.0.0.1:${socket.address().port}`
-  const resolver = new promises.Resolver({ timeout: 1_000, tries: 1 })
+  const resolver = new promises.Resolver({ timeout: 30_000, tries: 1 })
   resolver.setServers([server])
   const found = async (family: 4 | 6, addresses: Promise<string[]>): Promise<LookupAddress[]> =>
     (await addresses.catch(() => [])).map((address) => ({ address, family }))

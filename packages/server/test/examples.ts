@@ -44,8 +44,9 @@ export async function succeed(
   const { method, url, hasBody } = routeOf(operation)
   const query = hasBody ? '' : queryOf(sent)
   const body = hasBody && Object.keys(sent).length > 0 ? sent : undefined
-  const response = await caller.call(method, fill(url, ids) + query, body)
-  expect(response.status, JSON.stringify(response.body)).toBe(operation.status ?? 200)
+  const path = fill(url, ids) + query
+  const response = await caller.call(method, path, body)
+  expect(response.status, `${path}: ${JSON.stringify(response.body)}`).toBe(operation.status ?? 200)
   expect(undeclaredFields(success(operation.output), response.body)).toEqual([])
   expect(response.headers.has('etag')).toBe(operation.etag !== undefined)
   return response

@@ -3,14 +3,13 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { episodeId } from '../src/journal/episodes.ts'
 import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { isOwnedBy } from '../src/platform/clickhouse/tenant-events.ts'
 import { requireVersion } from '../src/platform/clickhouse/version.ts'
 import type { ServiceError } from '../src/platform/errors.ts'
 import { CommandLine } from './command-line.ts'
-import { createDatabase } from './databases.ts'
 import { hasDebianPostgres, startDebianPostgres } from './debian-postgres.ts'
 import { freePort } from './ports.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
@@ -23,18 +22,30 @@ afterEach(async () => {
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
 
-async function startClickHouse(directory: string, port = '0'): Promise<{ front: Started; port: string }> {
-  const front = await startProcess(FRONT, [directory, port], {}, /ready \d+/)
-  cleanup.push(() => front.end('SIGKILL'))
-  return { front, port: /ready (\d+)/.exec(front.output())?.[1] ?? '' }
+/** A ClickHouse server, and a service that uses it. */
+let directory: string
+let port: string
+let front: Started
+let service: TestService
+
+async function startClickHouse(): Promise<void> {
+  front = await startProcess(FRONT, [directory, port], {}, /ready \d+/)
 }
+beforeAll(async () => {
+  directory = await openDirectory()
+  // It returns to its port.
+  port = String(await freePort())
+  await startClickHouse()
+  service = await startTestService({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
+})
+afterAll(async () => {
+  await service?.close()
+  await front?.end('SIGKILL')
+  await rm(directory, { recursive: true, force: true })
+})
 
 describe('an external ClickHouse', () => {
   test('serves the same over HTTP as the embedded one', async () => {
-    const directory = await openDirectory()
-    cleanup.push(() => rm(directory, { recursive: true, force: true }))
-    const { port } = await startClickHouse(directory)
-    const service = await startWith({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
     const tenant = await createTestTenant(service)
     const hostile = "it's \\ a\ttab\nline 🎉 {x: String}"
     await tenant.track({
@@ -53,10 +64,6 @@ describe('an external ClickHouse', () => {
   })
 
   test('and an external PostgreSQL need CDS_SECRET_KEY to store a secret, or a response for an Idempotency-Key', async () => {
-    const directory = await openDirectory()
-    cleanup.push(() => rm(directory, { recursive: true, force: true }))
-    const { port } = await startClickHouse(directory)
-    const service = await startWith({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
     const tenant = await createTestTenant(service)
     const client = { client_id: 'cds', client_secret: 'correct-horse' }
     const stored = await tenant.call('PUT', '/v1/oauth-clients/google', client)
@@ -70,10 +77,6 @@ describe('an external ClickHouse', () => {
   })
 
   test('can query and delete events of 20,000 owners', async () => {
-    const directory = await openDirectory()
-    cleanup.push(() => rm(directory, { recursive: true, force: true }))
-    const { port } = await startClickHouse(directory)
-    const service = await startWith({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
     const tenant = await createTestTenant(service)
     const { clickhouse } = service.stores
     for (const visitor_id of ['ada', 'grace']) await tenant.track({ visitor_id, events: [{ event: 'looked' }] })
@@ -115,10 +118,6 @@ describe('an external ClickHouse', () => {
   })
 
   test('may be down: events are accepted, and are stored once it is back', async () => {
-    const directory = await openDirectory()
-    cleanup.push(() => rm(directory, { recursive: true, force: true }))
-    const { front, port } = await startClickHouse(directory, String(await freePort()))
-    const service = await startWith({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
     const tenant = await createTestTenant(service)
     const ids = Array.from({ length: 30 }, () => crypto.randomUUID())
     const send = (event_id: string) => tenant.track({ visitor_id: 'v', events: [{ event_id, event: 'x' }] })
@@ -135,7 +134,7 @@ describe('an external ClickHouse', () => {
     const contact = await tenant.contact('away@example.com')
     expect((await tenant.call('GET', `/v1/contacts/${contact}?include_events=false`)).status).toBe(200)
 
-    await startClickHouse(directory, port)
+    await startClickHouse()
     const stored = async () => {
       const { body } = await tenant.call('GET', '/v1/events?fields=summary&limit=100')
       return (body.events ?? []).map(({ id }: { id: string }) => id).sort()
@@ -158,11 +157,10 @@ async function claimVersion(version: string): Promise<string> {
 describe('the version of a ClickHouse server', () => {
   test('older than the tested one makes the start fail', async () => {
     const CLICKHOUSE_URL = await claimVersion('25.8.12.1')
-    const environment = { DATABASE_URL: await createDatabase(), CLICKHOUSE_URL, PORT: '0' }
-    const started = startProcess(MAIN, [], environment, RUNNING)
+    const started = startTestService({ CLICKHOUSE_URL })
     // If it does start, it must not outlive the test.
     started.then(
-      (service) => cleanup.push(() => service.end('SIGKILL')),
+      ({ close }) => cleanup.push(close),
       () => {},
     )
     await expect(started).rejects.toThrow('is ClickHouse 25.8.12.1, and the service needs 26.7 or later. Upgrade the')
@@ -187,11 +185,7 @@ describe('the version of a ClickHouse server', () => {
   })
 
   test('is shown by cdsctl doctor, supported or not', async () => {
-    const directory = await openDirectory()
-    cleanup.push(() => rm(directory, { recursive: true, force: true }))
-    const { port } = await startClickHouse(directory)
-    const DATABASE_URL = await createDatabase()
-    const commandLine = new CommandLine({ DATABASE_URL })
+    const commandLine = new CommandLine({ DATABASE_URL: service.config.databaseUrl ?? '' })
     cleanup.push(() => commandLine.close())
     const recent = await commandLine.run(['doctor'], { CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
     expect(JSON.parse(recent.stdout).clickhouse).toMatch(/^26\.7\./)
@@ -202,10 +196,6 @@ describe('the version of a ClickHouse server', () => {
 })
 
 test('events that one process acknowledges are visible to the other at once, even if one is killed', async () => {
-  const directory = await openDirectory()
-  cleanup.push(() => rm(directory, { recursive: true, force: true }))
-  const { port } = await startClickHouse(directory)
-  const service = await startWith({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
   const tenant = await createTestTenant(service)
   const environment = {
     DATABASE_URL: service.config.databaseUrl ?? '',
@@ -257,8 +247,7 @@ test('events that one process acknowledges are visible to the other at once, eve
 
 describe.skipIf(!hasDebianPostgres)("Debian's PostgreSQL", () => {
   test('can replace the embedded one', async () => {
-    const url = await startDebianPostgres(cleanup)
-    const service = await startWith({ DATABASE_URL: url })
+    const service = await startWith({ DATABASE_URL: await startDebianPostgres(cleanup) })
     const tenant = await createTestTenant(service)
     const id = await tenant.contact('ada@example.com', { firstname: 'ÄDA' }, { visitor_id: 'v' })
     await tenant.track({ visitor_id: 'v', events: [{ event_id: crypto.randomUUID(), event: 'x' }] })
@@ -271,20 +260,12 @@ describe.skipIf(!hasDebianPostgres)("Debian's PostgreSQL", () => {
 })
 
 test('of two services on one PostgreSQL, each with an embedded ClickHouse, the second gets an error and is not ready', async () => {
-  const service = await startWith({})
-  const other = await openDirectory()
-  cleanup.push(() => rm(other, { recursive: true, force: true }))
-  const environment = {
-    DATABASE_URL: service.config.databaseUrl ?? '',
-    CDS_DATA_DIR: other,
-    PORT: '0',
-    HOST: '127.0.0.1',
-  }
-  const second = await startProcess(MAIN, [], environment, RUNNING)
-  cleanup.push(() => second.end('SIGTERM'))
-  expect(second.output()).toContain('set CLICKHOUSE_URL')
-  expect((await fetch(`${RUNNING.exec(second.output())?.[1]}/health/ready`)).status).toBe(503)
-  await expect.poll(async () => (await call(service, 'GET', '/health/ready')).status).toBe(200)
+  const first = await startWith({})
+  const second = await startWith({ DATABASE_URL: first.config.databaseUrl ?? '' })
+  expect(second.logged.join('')).toContain('set CLICKHOUSE_URL')
+  const ready = async (of: TestService) => (await call(of, 'GET', '/health/ready')).status
+  expect(await ready(second)).toBe(503)
+  await expect.poll(() => ready(first)).toBe(200)
 })
 
 async function startWith(environment: Record<string, string>): Promise<TestService> {

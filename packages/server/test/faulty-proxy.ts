@@ -62,7 +62,13 @@ function fail(
   response: ServerResponse,
 ): void {
   if (status === 'cut') return void response.destroy()
-  // As the service's responses, so that pages can read the status.
-  const cors = origin ? { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' } : {}
+  // As the service's responses, so that pages can read the status and when to try again.
+  const cors = origin
+    ? {
+        'access-control-allow-origin': origin,
+        'access-control-allow-credentials': 'true',
+        'access-control-expose-headers': 'Retry-After',
+      }
+    : {}
   response.writeHead(status, { ...cors, ...headers }).end('{"status": "error"}')
 }

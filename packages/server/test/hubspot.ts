@@ -60,7 +60,7 @@ export async function startHubSpot(certificate: ReturnType<typeof makeCertificat
   })
 
   const within = (list: number[], ms: number) => {
-    const from = Date.now() - ms
+    const from = hubspot.timer.now() - ms
     while (list.length > 0 && (list[0] as number) <= from) list.shift()
     return list.length
   }
@@ -80,8 +80,8 @@ export async function startHubSpot(certificate: ReturnType<typeof makeCertificat
     if (isSearch && within(searches, 1_000) >= hubspot.limits.searchesSecondly)
       return tooMany('SECONDLY', 'You have reached your secondly limit.')
     hubspot.remainingToday--
-    times.push(Date.now())
-    if (isSearch) searches.push(Date.now())
+    times.push(hubspot.timer.now())
+    if (isSearch) searches.push(hubspot.timer.now())
     return undefined
   }
 

@@ -1,47 +1,26 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
-import { CommandLine } from './command-line.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CLICKHOUSE_TABLES } from '../src/assembly/known-tables.ts'
 import { createDatabase } from './databases.ts'
-import { freePort } from './ports.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
+import { insertTenant, insertTenantOf, startTestService, type TestService } from './service.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const undo of cleanup.splice(0).reverse()) await undo()
 })
 
-async function directoryOf(): Promise<string> {
-  const directory = await openDirectory()
-  cleanup.push(() => rm(directory, { recursive: true, force: true }))
-  return directory
+interface Running {
+  url: string
 }
 
-type Running = Started & { url: string }
+type Credentials = Pick<Awaited<ReturnType<typeof insertTenant>>, 'key' | 'site'>
 
-async function run(environment: Record<string, string>): Promise<Running> {
-  const common = { PORT: '0', HOST: '127.0.0.1', CDS_RATE_LIMITS: 'off', CDS_LOG_LEVEL: 'warn' }
-  const service = await startProcess(MAIN, [], { ...common, ...environment }, RUNNING)
-  cleanup.push(() => service.end('SIGTERM'))
-  return { ...service, url: RUNNING.exec(service.output())?.[1] ?? '' }
-}
-
-const SITE = 'installed.example'
-
-async function tenantOf(environment: Record<string, string>): Promise<string> {
-  const commandLine = new CommandLine(environment)
-  const { tenant_id } = await commandLine.json('tenant', 'create', '--name', 'x')
-  await commandLine.json('domain', 'add', '--tenant', tenant_id, '--domain', SITE, '--verified')
-  const key = ['key', 'create', '--tenant', tenant_id, '--name', 'k', '--scopes', 'all']
-  const { api_key } = await commandLine.json(...key)
-  await commandLine.close()
-  return api_key
-}
-
-async function track({ url }: Running): Promise<number> {
+async function track({ url }: Running, { site }: Credentials): Promise<number> {
   const response = await fetch(`${url}/track`, {
     method: 'POST',
-    headers: { origin: `https://${SITE}`, 'content-type': 'application/json' },
+    headers: { origin: `https://${site}`, 'content-type': 'application/json' },
     body: JSON.stringify({ visitor_id: 'v', events: [{ event: 'x' }] }),
   })
   return response.status
@@ -57,100 +36,136 @@ async function get({ url }: Running, path: string, key = ''): Promise<{ status: 
   return { status: response.status, body: (await response.json()) as Body }
 }
 
-const count = async (service: Running, key: string) =>
+const count = async (service: Running, { key }: Credentials) =>
   (await get(service, '/v1/events?count_only=true', key)).body.count
 
-/** Reading events is 503, readiness says why, and everything else works. */
-async function expectMissing(service: Running, key: string): Promise<void> {
-  const read = await get(service, '/v1/events', key)
-  expect([read.status, read.body.error?.code]).toEqual([503, 'events_missing'])
+/** Readiness says why, and what needs no events works. */
+async function expectNotReady(service: Running, tenant: Credentials): Promise<void> {
   const ready = await get(service, '/health/ready')
   expect([ready.status, ready.body.error?.code]).toEqual([503, 'not_ready'])
   expect(ready.body.error?.message).toContain("does not have this installation's events")
-  expect((await get(service, '/v1/contacts', key)).status).toBe(200)
-  expect(await track(service)).toBe(200)
+  expect((await get(service, '/v1/contacts', tenant.key)).status).toBe(200)
+  expect(await track(service, tenant)).toBe(200)
 }
 
-describe('an embedded ClickHouse whose directory is missing', { timeout: 300_000 }, () => {
-  test('is detected; once restored, nothing is lost', async () => {
-    const CDS_DATA_DIR = await directoryOf()
-    const clickhouse = join(CDS_DATA_DIR, 'clickhouse')
-    const first = await run({ CDS_DATA_DIR })
-    const key = await tenantOf({ CDS_DATA_DIR })
-    expect(await track(first)).toBe(200)
-    expect(await count(first, key)).toBe(1)
-    expect(await first.end('SIGTERM')).toBe(0)
-
-    await rename(clickhouse, `${clickhouse}.away`)
-    const second = await run({ CDS_DATA_DIR })
-    expect(second.output()).toContain('is new and empty')
-    expect(second.output()).toContain('CDS_ACCEPT_LOST_EVENTS=')
-    await expectMissing(second, key)
-    expect(await second.end('SIGTERM')).toBe(0)
-
-    await rm(clickhouse, { recursive: true })
-    await rename(`${clickhouse}.away`, clickhouse)
-    const third = await run({ CDS_DATA_DIR })
-    expect(await count(third, key)).toBe(2)
-  })
-
-  test('can be accepted as lost, once', async () => {
-    const CDS_DATA_DIR = await directoryOf()
-    const first = await run({ CDS_DATA_DIR })
-    const key = await tenantOf({ CDS_DATA_DIR })
-    expect(await track(first)).toBe(200)
-    expect(await first.end('SIGTERM')).toBe(0)
-    const remove = () => rm(join(CDS_DATA_DIR, 'clickhouse'), { recursive: true })
-
-    await remove()
-    const second = await run({ CDS_DATA_DIR })
-    const CDS_ACCEPT_LOST_EVENTS = /CDS_ACCEPT_LOST_EVENTS=(\S+)/.exec(second.output())?.[1] ?? ''
-    await expectMissing(second, key)
-    expect(await second.end('SIGTERM')).toBe(0)
-
-    const third = await run({ CDS_DATA_DIR, CDS_ACCEPT_LOST_EVENTS })
-    // The events accepted meanwhile are there.
-    expect(await count(third, key)).toBe(1)
-    await expect.poll(async () => (await get(third, '/health/ready')).status).toBe(200)
-    expect(await third.end('SIGTERM')).toBe(0)
-
-    await remove()
-    await expectMissing(await run({ CDS_DATA_DIR, CDS_ACCEPT_LOST_EVENTS }), key)
-  })
-})
-
-const FRONT = 'packages/server/test/clickhouse-front.ts'
-
-test('an external ClickHouse that was replaced is detected too', async () => {
-  const directories = [await directoryOf(), await directoryOf()]
-  const port = String(await freePort())
-  const environment = { DATABASE_URL: await createDatabase(), CLICKHOUSE_URL: `http://127.0.0.1:${port}` }
-  const start = (directory = '') => startProcess(FRONT, [directory, port], {}, /ready \d+/)
-
-  const own = await start(directories[0])
-  const first = await run(environment)
-  const key = await tenantOf(environment)
-  expect(await track(first)).toBe(200)
-  expect(await count(first, key)).toBe(1)
+test('an embedded ClickHouse whose directory is missing is detected; once restored, nothing is lost', {
+  timeout: 300_000,
+}, async () => {
+  const CDS_DATA_DIR = await openDirectory()
+  cleanup.push(() => rm(CDS_DATA_DIR, { recursive: true, force: true }))
+  const environment = { CDS_DATA_DIR, PORT: '0', HOST: '127.0.0.1', CDS_RATE_LIMITS: 'off', CDS_LOG_LEVEL: 'warn' }
+  const run = async (): Promise<Started & Running> => {
+    const service = await startProcess(MAIN, [], environment, RUNNING)
+    cleanup.push(() => service.end('SIGTERM'))
+    return { ...service, url: RUNNING.exec(service.output())?.[1] ?? '' }
+  }
+  const clickhouse = join(CDS_DATA_DIR, 'clickhouse')
+  const first = await run()
+  const tenant = await insertTenantOf(CDS_DATA_DIR)
+  expect(await track(first, tenant)).toBe(200)
+  expect(await count(first, tenant)).toBe(1)
   expect(await first.end('SIGTERM')).toBe(0)
-  await own.end('SIGKILL')
 
-  // Another installation's ClickHouse, with events.
-  const others = await start(directories[1])
-  cleanup.push(() => others.end('SIGKILL'))
-  const stranger = { ...environment, DATABASE_URL: await createDatabase() }
-  const second = await run(stranger)
-  await tenantOf(stranger)
-  expect(await track(second)).toBe(200)
+  await rename(clickhouse, `${clickhouse}.away`)
+  const second = await run()
+  expect(second.output()).toContain('is new and empty')
+  expect(second.output()).toContain('CDS_ACCEPT_LOST_EVENTS=')
+  const read = await get(second, '/v1/events', tenant.key)
+  expect([read.status, read.body.error?.code]).toEqual([503, 'events_missing'])
+  await expectNotReady(second, tenant)
   expect(await second.end('SIGTERM')).toBe(0)
 
-  const third = await run(environment)
-  expect(third.output()).toContain('has the events of another installation')
-  await expectMissing(third, key)
-  expect(await third.end('SIGTERM')).toBe(0)
+  await rm(clickhouse, { recursive: true })
+  await rename(`${clickhouse}.away`, clickhouse)
+  expect(await count(await run(), tenant)).toBe(2)
+})
 
-  // A new PostgreSQL does not adopt events that it does not know.
-  const fourth = await run({ ...environment, DATABASE_URL: await createDatabase() })
-  expect(fourth.output()).toContain('this PostgreSQL database has none yet')
-  expect((await get(fourth, '/health/ready')).status).toBe(503)
+describe('an external ClickHouse', () => {
+  let directory: string
+  let front: Started
+  let environment: { DATABASE_URL: string; CLICKHOUSE_URL: string }
+
+  beforeAll(async () => {
+    directory = await openDirectory()
+    front = await startProcess('packages/server/test/clickhouse-front.ts', [directory, '0'], {}, /ready \d+/)
+  })
+  afterAll(async () => {
+    await front?.end('SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    const CLICKHOUSE_URL = `http://127.0.0.1:${/ready (\d+)/.exec(front.output())?.[1]}`
+    environment = { DATABASE_URL: await createDatabase(), CLICKHOUSE_URL }
+    await empty()
+  })
+
+  /** As if the server were another, new one. */
+  async function empty(): Promise<void> {
+    for (const { name } of CLICKHOUSE_TABLES) {
+      const body = `DROP TABLE IF EXISTS ${name} SYNC`
+      expect((await fetch(environment.CLICKHOUSE_URL, { method: 'POST', body })).status).toBe(200)
+    }
+  }
+
+  async function start(more: Record<string, string> = {}): Promise<TestService> {
+    const service = await startTestService({ ...environment, ...more })
+    cleanup.push(service.close)
+    return service
+  }
+
+  async function expectMissing(service: TestService, tenant: Credentials): Promise<void> {
+    const missing = { status: 503, code: 'events_missing' }
+    await expect(service.stores.clickhouse.query('SELECT 1 FROM events')).rejects.toMatchObject(missing)
+    await expectNotReady(service, tenant)
+  }
+
+  const tenantOf = ({ stores }: TestService): Promise<Credentials> => insertTenant(stores.database)
+
+  test('whose events are missing can be accepted as lost, once', async () => {
+    const first = await start()
+    const tenant = await tenantOf(first)
+    expect(await track(first, tenant)).toBe(200)
+    await first.close()
+
+    await empty()
+    const second = await start()
+    const output = second.logged.join('')
+    expect(output).toContain('is new and empty')
+    const CDS_ACCEPT_LOST_EVENTS = /CDS_ACCEPT_LOST_EVENTS=([\da-f-]{36})/.exec(output)?.[1] ?? ''
+    await expectMissing(second, tenant)
+    await second.close()
+
+    const third = await start({ CDS_ACCEPT_LOST_EVENTS })
+    // The events accepted meanwhile are there.
+    expect(await count(third, tenant)).toBe(1)
+    await expect.poll(async () => (await get(third, '/health/ready')).status).toBe(200)
+    await third.close()
+
+    await empty()
+    await expectMissing(await start({ CDS_ACCEPT_LOST_EVENTS }), tenant)
+  })
+
+  test('that was replaced is detected too', async () => {
+    const first = await start()
+    const tenant = await tenantOf(first)
+    expect(await track(first, tenant)).toBe(200)
+    expect(await count(first, tenant)).toBe(1)
+    await first.close()
+
+    // Another installation's ClickHouse, with events.
+    await empty()
+    const stranger = await start({ DATABASE_URL: await createDatabase() })
+    expect(await track(stranger, await tenantOf(stranger))).toBe(200)
+    await stranger.close()
+
+    const third = await start()
+    expect(third.logged.join('')).toContain('has the events of another installation')
+    await expectMissing(third, tenant)
+    await third.close()
+
+    // A new PostgreSQL does not adopt events that it does not know.
+    const fourth = await start({ DATABASE_URL: await createDatabase() })
+    expect(fourth.logged.join('')).toContain('this PostgreSQL database has none yet')
+    expect((await get(fourth, '/health/ready')).status).toBe(503)
+  })
 })

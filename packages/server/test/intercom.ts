@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage as Request, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { type MovingTimer, startMovingTimer } from './moving-timer.ts'
 import type { Certificate } from './receiver.ts'
 
 type Json = Record<string, unknown>
@@ -15,6 +16,9 @@ export interface Asked {
 /** A local Intercom workspace that responds as its public documentation says. */
 export interface IntercomFixture {
   url: string
+  certificate: string
+  /** Moves ahead instead of the pauses that a service makes between its calls. */
+  timer: MovingTimer
   token: string
   contacts: Json[]
   /** Complete conversations; a search omits their parts. */
@@ -42,13 +46,15 @@ export async function startIntercom({ key, certificate }: Certificate): Promise<
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const text = Buffer.concat(chunks).toString('utf8')
     const asked: Asked = { path: request.url ?? '', body: text === '' ? {} : JSON.parse(text) }
-    const now = Math.floor(Date.now() / 1000)
-    if (window !== now) [window, calls] = [now, 0]
+    const now = fixture.timer.now()
+    const second = Math.floor(now / 1_000)
+    if (window !== second) [window, calls] = [second, 0]
+    const leftMs = (second + 1) * 1_000 - now
     calls++
     response.setHeader('content-type', 'application/json; charset=utf-8')
     response.setHeader('x-ratelimit-limit', String(fixture.limit))
     response.setHeader('x-ratelimit-remaining', String(Math.max(0, fixture.limit - calls)))
-    response.setHeader('x-ratelimit-reset', String(now + 1))
+    response.setHeader('x-ratelimit-reset', String(Math.ceil((Date.now() + leftMs) / 1_000)))
     if (calls > fixture.limit) {
       fixture.refused++
       return fail(response, 429, 'rate_limit_exceeded', 'Exceeded rate limit')
@@ -108,6 +114,8 @@ export async function startIntercom({ key, certificate }: Certificate): Promise<
   await once(server, 'listening')
   const fixture: IntercomFixture = {
     url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    certificate,
+    timer: startMovingTimer(),
     token: 'dG9rOnRlc3QtdG9rZW4tb2YtaW50ZXJjb20',
     contacts: [],
     conversations: [],

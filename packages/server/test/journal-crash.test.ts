@@ -9,50 +9,74 @@ import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { createDatabase } from './databases.ts'
 import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts'
 import { eventNow } from './journal.ts'
-import { KillableService } from './killable.ts'
 import { openDirectory, startProcess } from './process.ts'
-import { insertTenant } from './service.ts'
+import { insertTenant, startTestService, type TestService } from './service.ts'
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
-let postgres: FreezingProxy
-let clickhouse: FreezingProxy
-let service: KillableService
+let port: number
+let address: string
+let secretKey: string
 let direct: ReturnType<typeof connectPostgres<DB>>
 let tenant: Awaited<ReturnType<typeof insertTenant>>
+/** The service that runs, and its ways to the databases. */
+let service: TestService
+let postgres: FreezingProxy
+let clickhouse: FreezingProxy
+/** The ends of those that were cut off. */
+const ending: Promise<unknown>[] = []
 
 beforeAll(async () => {
   const directory = await openDirectory()
   cleanup.push(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }))
   const front = await startProcess(FRONT, [directory, '0'], {}, /ready \d+/)
   cleanup.push(() => front.end('SIGKILL'))
-  clickhouse = await startFreezingProxy({ host: '127.0.0.1', port: Number(/ready (\d+)/.exec(front.output())?.[1]) })
-  cleanup.push(() => clickhouse.close())
-  postgres = await startFreezingProxy({ path: `${inject('postgresHost')}/.s.PGSQL.5432` })
-  cleanup.push(() => postgres.close())
-  const address = await createDatabase()
-  service = new KillableService({
-    CLICKHOUSE_URL: `http://127.0.0.1:${clickhouse.port}`,
-    DATABASE_URL: `postgres://cds@127.0.0.1:${postgres.port}${new URL(address).pathname}`,
-    CDS_SECRET_KEY: randomBytes(32).toString('base64'),
-    CDS_DATA_DIR: directory,
-  })
-  cleanup.push(() => service.close())
-  url = await service.start()
+  port = Number(/ready (\d+)/.exec(front.output())?.[1])
+  address = await createDatabase()
+  secretKey = randomBytes(32).toString('base64')
   direct = connectPostgres<DB>({ connectionString: address }, 1)
   cleanup.push(() => direct.close())
   tenant = await insertTenant(direct.db)
+  await startNext()
+  cleanup.push(() => Promise.all(ending), cutOff)
 })
 afterAll(async () => {
   for (const undo of cleanup.splice(0).reverse()) await undo()
 })
 
-/** The URL of the process that is running. */
-let url: string
+/** Opens new ways to the databases, for the next service. */
+async function connect(): Promise<void> {
+  clickhouse = await startFreezingProxy({ host: '127.0.0.1', port })
+  postgres = await startFreezingProxy({ path: `${inject('postgresHost')}/.s.PGSQL.5432` })
+}
+
+function start(): Promise<TestService> {
+  return startTestService({
+    CLICKHOUSE_URL: `http://127.0.0.1:${clickhouse.port}`,
+    DATABASE_URL: `postgres://cds@127.0.0.1:${postgres.port}${new URL(address).pathname}`,
+    CDS_SECRET_KEY: secretKey,
+  })
+}
+
+/**
+ * Ends all connections of the service, of which it gets no new ones: to the databases and to clients, this is what a kill
+ * of its process is, at a tenth of the cost. `crash.test.ts` and `interleavings-crash.test.ts` kill processes.
+ */
+async function cutOff(): Promise<void> {
+  await Promise.all([postgres.close(), clickhouse.close()])
+  service.app.server.closeAllConnections()
+  ending.push(service.close().catch(() => {}))
+}
+
+/** Starts a service on what the one that was cut off has left behind. */
+async function startNext(): Promise<void> {
+  await connect()
+  service = await start()
+}
 
 async function call(method: string, path: string, body?: object) {
-  const response = await fetch(url + path, {
+  const response = await fetch(service.url + path, {
     method,
     headers: {
       origin: `https://${tenant.site}`,
@@ -95,7 +119,7 @@ const CASES = Object.entries(STEPS).flatMap(([name, step]) => [
 ])
 
 test.each(CASES)(
-  'killed at $name, which the engine $outcome: the next process returns every event once, with its contact',
+  'cut off at $name, which the engine $outcome: the next process returns every event once, with its contact',
   async ({ step, isReceived }) => {
     const visitorId = newId()
     const pageOf = (name: string) => `https://${tenant.site}/${visitorId}/page/${name}`
@@ -116,10 +140,9 @@ test.each(CASES)(
       ),
     )
     await expect.poll(engine.isFrozen).toBe(true)
-    await service.kill()
-    engine.thaw()
+    await cutOff()
     const [isTracked, isIdentified] = await Promise.all(sending)
-    url = await service.start()
+    await startNext()
     if (step.check) {
       expect(isIdentified).toBe(false)
       await step.check(visitorId, isReceived)
@@ -203,7 +226,7 @@ const PART_STEPS: PartStep[] = [RECEIVED, LOST].flatMap((outcome) => [
 ])
 
 test.each(PART_STEPS)(
-  'killed at $name, which the engine $outcome: the next process stores every event of the batch once, and sets one aside',
+  'cut off at $name, which the engine $outcome: the next process stores every event of the batch once, and sets one aside',
   async ({ isReceived, ...step }) => {
     const [first, second] = [newId(), newId()]
     const row = (journal_id: string, row_count: number, rows: string) => ({
@@ -222,9 +245,8 @@ test.each(PART_STEPS)(
       .values([row(first, 2, unreadable), row(second, 1, rowsOf(`other ${first}`))])
       .execute()
     await expect.poll(engine.isFrozen, { timeout: 10_000 }).toBe(true)
-    await service.kill()
-    engine.thaw()
-    url = await service.start()
+    await cutOff()
+    await startNext()
 
     await expect.poll(waiting, { timeout: 10_000 }).toEqual([])
     const { events } = (await call('GET', '/v1/events?limit=100')).body
@@ -240,13 +262,13 @@ test.each(PART_STEPS)(
  * of another event with the same token has the same effect.
  */
 test.each([RECEIVED, LOST])(
-  'killed at the second token of a batch whose first one has no rows, which the engine $outcome: the next process stores its event once',
+  'cut off at the second token of a batch whose first one has no rows, which the engine $outcome: the next process stores its event once',
   async ({ isReceived }) => {
     const [batch, first] = [newId(), newId()]
-    await service.kill()
+    await cutOff()
     const token = withSequence(`${batch}/${first}`, 0)
     const query = `INSERT INTO events SETTINGS insert_deduplication_token = '${token}' FORMAT JSONCompactEachRowWithNames`
-    const lost = await fetch(`http://127.0.0.1:${clickhouse.port}/?query=${encodeURIComponent(query)}`, {
+    const lost = await fetch(`http://127.0.0.1:${port}/?query=${encodeURIComponent(query)}`, {
       method: 'POST',
       body: rowsOf(`deduplicated ${first}`),
     })
@@ -261,12 +283,19 @@ test.each([RECEIVED, LOST])(
         rows: rowsOf(`wanted ${first}`),
       })
       .execute()
+    await connect()
     clickhouse.freezeAt(encodeURIComponent(`${token}/again`), isReceived)
-    url = await service.start()
+    // A start waits until the journal is in ClickHouse.
+    const starting = start()
     await expect.poll(clickhouse.isFrozen, { timeout: 10_000 }).toBe(true)
-    await service.kill()
-    clickhouse.thaw()
-    url = await service.start()
+    await Promise.all([postgres.close(), clickhouse.close()])
+    ending.push(
+      starting.then(
+        (late) => late.close(),
+        () => {},
+      ),
+    )
+    await startNext()
 
     await expect.poll(waiting, { timeout: 10_000 }).toEqual([])
     const { events } = (await call('GET', '/v1/events?limit=100')).body

@@ -17,7 +17,7 @@ export interface Start {
 export class KillableService {
   readonly #environment: Record<string, string>
   #running: ChildProcess | null = null
-  #next: ChildProcess
+  #next: ChildProcess | null
   #output = ''
 
   constructor(environment: Record<string, string>) {
@@ -44,10 +44,21 @@ export class KillableService {
   }
 
   /** Starts the service. @returns its URL. @throws Error if it ends before it listens. */
-  async start(aheadMs = 0): Promise<string> {
-    const child = this.#next
-    this.#running = child
+  start(aheadMs = 0): Promise<string> {
+    const child = this.#next ?? this.#load()
     this.#next = this.#load()
+    return this.#startIn(child, aheadMs)
+  }
+
+  /** The same for the last time: no process is loaded for another start. */
+  startLast(aheadMs = 0): Promise<string> {
+    const child = this.#next ?? this.#load()
+    this.#next = null
+    return this.#startIn(child, aheadMs)
+  }
+
+  async #startIn(child: ChildProcess, aheadMs: number): Promise<string> {
+    this.#running = child
     const ended = once(child, 'exit').then(([code]) => {
       throw new Error(`The service ended with ${code}:\n${this.#output}`)
     })

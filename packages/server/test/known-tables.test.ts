@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { CLICKHOUSE_TABLES } from '../src/assembly/known-tables.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CLICKHOUSE_TABLES, POSTGRES_OBJECTS, requireAllOfPostgres } from '../src/assembly/known-tables.ts'
 import { MIGRATIONS, SCHEMA } from '../src/assembly/migrations.ts'
+import { explain } from '../src/assembly/process.ts'
 import { startEmbeddedPostgres } from '../src/platform/embedded/postgres.ts'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
@@ -10,8 +11,7 @@ import { migratePostgres } from '../src/platform/postgres/migrate.ts'
 import { schemaOf } from '../src/platform/postgres/schema.ts'
 import { CommandLine } from './command-line.ts'
 import { createDatabase, databaseUrl } from './databases.ts'
-import { freePort } from './ports.ts'
-import { MAIN, openDirectory, RUNNING, startCommand, startProcess } from './process.ts'
+import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
 import { call, startTestService, type TestService } from './service.ts'
 
 /** The service runs on the tables that it would create itself, and on no others. */
@@ -20,6 +20,12 @@ const cleanup: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const undo of cleanup.splice(0).reverse()) await undo()
 })
+
+let commandLine: CommandLine
+beforeAll(() => {
+  commandLine = new CommandLine({})
+})
+afterAll(() => commandLine.close())
 
 async function execute(connectionString: string, statement: string) {
   const client = new pg.Client({ connectionString })
@@ -31,18 +37,12 @@ async function execute(connectionString: string, statement: string) {
   }
 }
 
-const LISTENING = { PORT: '0', HOST: '127.0.0.1', CDS_LOG_LEVEL: 'warn' }
-
-/** Starts the service, which must refuse. @returns its exit code and everything that it printed. */
+/** Starts the service, which must refuse. @returns what the program prints then. */
 async function refused(environment: Record<string, string>): Promise<string> {
-  const started = startProcess(MAIN, [], { ...LISTENING, ...environment }, RUNNING)
-  return started.then(
-    async (service) => {
-      await service.end('SIGKILL')
-      throw new Error('It started.')
-    },
-    ({ message }: Error) => message.replace(/^· .*\n/gm, ''),
-  )
+  return startTestService(environment).then(async (service) => {
+    await service.close()
+    throw new Error('It started.')
+  }, explain)
 }
 
 const tablesOf = (database: string) =>
@@ -88,14 +88,20 @@ test('the refusal is one sentence after another on standard error, and commands 
   const DATABASE_URL = await changed('DROP TABLE schema_fingerprint')
   const CDS_DATA_DIR = await openDirectory()
   cleanup.push(() => rm(CDS_DATA_DIR, { recursive: true, force: true }))
-  const output = await refused({ DATABASE_URL, CDS_DATA_DIR })
+  const environment = { DATABASE_URL, CDS_DATA_DIR, PORT: '0', HOST: '127.0.0.1', CDS_LOG_LEVEL: 'warn' }
+  const output = await startProcess(MAIN, [], environment, RUNNING).then(
+    async (service) => {
+      await service.end('SIGKILL')
+      return 'It started.'
+    },
+    ({ message }: Error) => message,
+  )
   expect(output).toMatch(
     /ended with 1:\nThe service could not start: The PostgreSQL database in DATABASE_URL has .*\n$/,
   )
-  const commandLine = new CommandLine({ DATABASE_URL, CDS_DATA_DIR })
-  cleanup.push(() => commandLine.close())
   for (const command of ['migrate', 'doctor']) {
-    expect(await commandLine.json(command)).toMatchObject({ exit: 1, error: { code: 'unknown_tables' } })
+    const { exit, stdout } = await commandLine.run([command], { DATABASE_URL, CDS_DATA_DIR })
+    expect([exit, JSON.parse(stdout).error.code]).toEqual([1, 'unknown_tables'])
   }
 })
 
@@ -104,8 +110,8 @@ test('embedded data of an earlier version is refused with what to do, by the com
 }, async () => {
   const CDS_DATA_DIR = await openDirectory()
   cleanup.push(() => rm(CDS_DATA_DIR, { recursive: true, force: true }))
-  const first = await startProcess(MAIN, [], { ...LISTENING, CDS_DATA_DIR }, RUNNING)
-  expect(await first.end('SIGTERM')).toBe(0)
+  const embedded = { DATABASE_URL: '', CDS_DATA_DIR }
+  await (await startTestService(embedded)).close()
   // The tables of last week: made before fingerprints, and with a column less.
   const server = await startEmbeddedPostgres({ dataDirectory: CDS_DATA_DIR })
   const postgres = connectPostgres<object>(server.connection, 1)
@@ -113,11 +119,11 @@ test('embedded data of an earlier version is refused with what to do, by the com
   await postgres.close()
   await server.stop()
 
-  const output = await refused({ CDS_DATA_DIR })
+  const output = await refused(embedded)
   expect(output).toContain(`The data in ${CDS_DATA_DIR} was written by another version of the service`)
   expect(output).toContain('move the directory away or delete it')
-  expect(output).toMatch(/ended with 1:\n[^\n]*\n$/)
-  const { exit, stdout } = await startCommand(['tenant', 'create', '--name', 'x'], { CDS_DATA_DIR }).ended
+  expect(output).not.toContain('\n')
+  const { exit, stdout } = await commandLine.run(['tenant', 'create', '--name', 'x'], embedded)
   expect([exit, JSON.parse(stdout).error]).toEqual([
     1,
     { code: 'unknown_tables', message: expect.stringContaining('Run the version that wrote it.') },
@@ -125,90 +131,89 @@ test('embedded data of an earlier version is refused with what to do, by the com
 })
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
+const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 
-/** A ClickHouse server of its own, and an empty PostgreSQL database. */
-async function startFront() {
-  const [directory, port] = [await openDirectory(), String(await freePort())]
-  cleanup.push(() => rm(directory, { recursive: true, force: true }))
-  const front = await startProcess(FRONT, [directory, port], {}, /ready \d+/)
-  cleanup.push(() => front.end('SIGKILL'))
-  const url = `http://127.0.0.1:${port}`
-  const environment = { DATABASE_URL: await emptyWith('SELECT 1'), CLICKHOUSE_URL: url, CDS_SECRET_KEY: SECRET_KEY }
-  const start = (more: Record<string, string> = {}) =>
-    startProcess(MAIN, [], { ...LISTENING, ...environment, ...more }, RUNNING)
+describe('a ClickHouse server', () => {
+  let directory: string
+  let front: Started
+  let url: string
+  /** Of a PostgreSQL database that is empty, as ClickHouse is, before each test. */
+  let environment: { DATABASE_URL: string; CLICKHOUSE_URL: string; CDS_SECRET_KEY: string }
+
+  beforeAll(async () => {
+    directory = await openDirectory()
+    front = await startProcess(FRONT, [directory, '0'], {}, /ready \d+/)
+    url = `http://127.0.0.1:${/ready (\d+)/.exec(front.output())?.[1]}`
+  })
+  afterAll(async () => {
+    await front?.end('SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    for (const { name } of CLICKHOUSE_TABLES) await query(`DROP TABLE IF EXISTS ${name} SYNC`)
+    environment = { DATABASE_URL: await emptyWith('SELECT 1'), CLICKHOUSE_URL: url, CDS_SECRET_KEY: SECRET_KEY }
+  })
+
   const query = async (statement: string) =>
     expect((await fetch(url, { method: 'POST', body: statement })).status).toBe(200)
-  return { environment, start, query }
-}
 
-test('a ClickHouse with tables of another version is refused; two processes may create them at once', async () => {
-  const { query, start, environment } = await startFront()
-  const processes = await Promise.all([start(), start()])
-  for (const { end } of processes) expect(await end('SIGTERM')).toBe(0)
-  // Earlier versions created their tables without a comment.
-  for (const comment of ['Customer Data Service of last week', '']) {
-    await query(`ALTER TABLE events MODIFY COMMENT '${comment}'`)
+  /** Starts a service, which must be able to, and stops it. */
+  const start = async (more: Record<string, string> = {}) => {
+    await (await startTestService({ ...environment, ...more })).close()
+  }
+
+  test('with tables of another version is refused; two processes may create them at once', async () => {
+    await Promise.all([start(), start()])
+    // Earlier versions created their tables without a comment.
+    for (const comment of ['Customer Data Service of last week', '']) {
+      await query(`ALTER TABLE events MODIFY COMMENT '${comment}'`)
+      const output = await refused(environment)
+      expect(output).toMatch(/^The service could not start: The ClickHouse database in CLICKHOUSE_URL has .*$/)
+    }
+  })
+
+  test('that has lost a table is refused, and continues only if its events are accepted as lost', async () => {
+    await start()
+    await query('DROP TABLE events')
     const output = await refused(environment)
-    expect(output).toMatch(
-      /ended with 1:\nThe service could not start: The ClickHouse database in CLICKHOUSE_URL has .*\n$/,
-    )
-  }
-})
+    expect(output).toMatch(/^The service could not start: ClickHouse lacks the table events, [^\n]*$/)
+    expect(output).toContain('Restore ClickHouse from a backup')
+    // Nothing was created, so it is refused again; the id of another loss accepts nothing.
+    expect(await refused({ ...environment, CDS_ACCEPT_LOST_EVENTS: newId() })).toContain('lacks the table events')
+    const CDS_ACCEPT_LOST_EVENTS = /CDS_ACCEPT_LOST_EVENTS=([\da-f-]{36})/.exec(output)?.[1] ?? ''
+    await start({ CDS_ACCEPT_LOST_EVENTS })
+    // The setting has accepted that loss alone.
+    await query('DROP TABLE owner_links')
+    expect(await refused({ ...environment, CDS_ACCEPT_LOST_EVENTS })).toContain('lacks the table owner_links')
+  })
 
-test('a ClickHouse that has lost a table is refused, and continues only if its events are accepted as lost', {
-  timeout: 300_000,
-}, async () => {
-  const { query, start, environment } = await startFront()
-  expect(await (await start()).end('SIGTERM')).toBe(0)
-  await query('DROP TABLE events')
-  const output = await refused(environment)
-  expect(output).toMatch(/ended with 1:\nThe service could not start: ClickHouse lacks the table events, [^\n]*\n$/)
-  expect(output).toContain('Restore ClickHouse from a backup')
-  // Nothing was created, so it is refused again; the id of another loss accepts nothing.
-  expect(await refused({ ...environment, CDS_ACCEPT_LOST_EVENTS: newId() })).toContain('lacks the table events')
-  const CDS_ACCEPT_LOST_EVENTS = /CDS_ACCEPT_LOST_EVENTS=([\da-f-]{36})/.exec(output)?.[1] ?? ''
-  expect(await (await start({ CDS_ACCEPT_LOST_EVENTS })).end('SIGTERM')).toBe(0)
-  // The setting has accepted that loss alone.
-  await query('DROP TABLE owner_links')
-  expect(await refused({ ...environment, CDS_ACCEPT_LOST_EVENTS })).toContain('lacks the table owner_links')
-})
+  test('that has lost an index is refused, and no loss of events is offered or accepted for it', async () => {
+    await start()
+    const [installation] = await execute(environment.DATABASE_URL, 'SELECT installation_id FROM installation')
+    await query('ALTER TABLE events DROP INDEX by_event')
+    const accepting = { ...environment, CDS_ACCEPT_LOST_EVENTS: installation.installation_id }
+    for (const each of [environment, accepting]) {
+      const output = await refused(each)
+      expect(output).toMatch(/^The service could not start: ClickHouse lacks the index events\.by_event, /)
+      expect(output).not.toMatch(/lost|CDS_ACCEPT_LOST_EVENTS/)
+    }
+    await query('ALTER TABLE events ADD INDEX by_event event_id TYPE bloom_filter(0.001) GRANULARITY 8')
+    await start()
+  })
 
-test('a ClickHouse that has lost an index is refused, and no loss of events is offered or accepted for it', {
-  timeout: 300_000,
-}, async () => {
-  const { query, start, environment } = await startFront()
-  expect(await (await start()).end('SIGTERM')).toBe(0)
-  const [installation] = await execute(environment.DATABASE_URL, 'SELECT installation_id FROM installation')
-  await query('ALTER TABLE events DROP INDEX by_event')
-  const accepting = { ...environment, CDS_ACCEPT_LOST_EVENTS: installation.installation_id }
-  for (const each of [environment, accepting]) {
-    const output = await refused(each)
-    expect(output).toMatch(/ended with 1:\nThe service could not start: ClickHouse lacks the index events\.by_event, /)
-    expect(output).not.toMatch(/lost|CDS_ACCEPT_LOST_EVENTS/)
-  }
-  await query('ALTER TABLE events ADD INDEX by_event event_id TYPE bloom_filter(0.001) GRANULARITY 8')
-  expect(await (await start()).end('SIGTERM')).toBe(0)
-})
-
-/** What a first start leaves behind that is killed: PostgreSQL is made first, then ClickHouse's tables, then both ids. */
-const KILLED = [
-  ['between the two ids'],
-  ['before it wrote an id', 'TRUNCATE TABLE installation'],
-  ['between the tables', 'DROP TABLE owner_links', 'TRUNCATE TABLE installation'],
-  ['before the tables', 'DROP TABLE events', 'DROP TABLE owner_links', 'DROP TABLE installation'],
-] as const
-
-test('a new installation starts wherever its first start was killed', { timeout: 300_000 }, async () => {
-  const { query, start, environment } = await startFront()
-  expect(await (await start()).end('SIGTERM')).toBe(0)
-  for (const [when, ...statements] of KILLED) {
+  /** What a first start leaves behind that is killed: PostgreSQL is made first, then ClickHouse's tables, then both ids. */
+  test.each([
+    ['between the two ids'],
+    ['before it wrote an id', 'TRUNCATE TABLE installation'],
+    ['between the tables', 'DROP TABLE owner_links', 'TRUNCATE TABLE installation'],
+    ['before the tables', 'DROP TABLE events', 'DROP TABLE owner_links', 'DROP TABLE installation'],
+  ])('belongs to a new installation whose first start was killed %s', async (_, ...statements) => {
+    await start()
     await execute(environment.DATABASE_URL, 'DELETE FROM installation')
     for (const statement of statements) await query(statement)
-    expect([when, await (await start()).end('SIGTERM')]).toEqual([when, 0])
-  }
+    await start()
+  })
 })
-
-const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 
 test('a table that is missing at the start is named', async () => {
   const DATABASE_URL = await changed('DROP TABLE saved_views')
@@ -229,24 +234,41 @@ describe('readiness', () => {
     const { status, body } = await call(service, 'GET', '/health/ready')
     return status === 200 ? 'ok' : `${status} ${body.error.message}`
   }
-  const renamed = (kind: string, name: string, to: string, schema = 'public') => {
-    const database = service.config.databaseUrl ?? ''
-    if (kind !== 'function') return execute(database, `ALTER ${kind} ${schema}.${name} RENAME TO ${to}`)
-    return execute(
-      database,
-      `DO $$ BEGIN EXECUTE (SELECT format('ALTER FUNCTION %s RENAME TO ${to}', oid::regprocedure) FROM pg_proc WHERE proname = '${name}'); END $$`,
-    )
+  const renaming = (schema: string, kind: string, name: string, to: string) =>
+    kind === 'function'
+      ? `DO $$ BEGIN EXECUTE (SELECT format('ALTER FUNCTION %s RENAME TO ${to}', oid::regprocedure) FROM pg_proc WHERE proname = '${name}'); END $$`
+      : `ALTER ${kind} ${schema}.${name} RENAME TO ${to}`
+
+  /** Each is missing in a transaction that is rolled back; readiness is asked while the first one is missing. */
+  async function expectEachIsMissed(schema: string, objects: readonly { kind: string; name: string }[], prefix = '') {
+    const [first] = objects
+    if (!first) throw new Error('there is nothing')
+    const { pool } = service.postgres
+    await pool.query(renaming(schema, first.kind, first.name, 'away'))
+    expect(await ready()).toContain(`503 PostgreSQL lacks the ${first.kind} ${prefix}${first.name}.`)
+    await pool.query(renaming(schema, first.kind, 'away', first.name))
+    expect(await ready()).toBe('ok')
+    const client = await pool.connect()
+    try {
+      for (const { kind, name } of objects) {
+        await client.query('BEGIN')
+        await client.query(renaming(schema, kind, name, 'away'))
+        await expect(requireAllOfPostgres((text) => client.query(text), POSTGRES_OBJECTS)).rejects.toMatchObject({
+          code: 'missing_tables',
+          message: expect.stringContaining(`PostgreSQL lacks the ${kind} ${prefix}${name}.`),
+        })
+        await client.query('ROLLBACK')
+      }
+      await requireAllOfPostgres((text) => client.query(text), POSTGRES_OBJECTS)
+    } finally {
+      client.release()
+    }
   }
 
   test('fails while any table, sequence or function is missing, and recovers', async () => {
     const objects = SCHEMA.objects.filter(({ kind }) => kind !== 'trigger' && kind !== 'extension')
     expect(objects.length).toBeGreaterThan(100)
-    for (const { kind, name } of objects) {
-      await renamed(kind, name, 'away')
-      expect(await ready()).toContain(`503 PostgreSQL lacks the ${kind} ${name}.`)
-      await renamed(kind, 'away', name)
-    }
-    expect(await ready()).toBe('ok')
+    await expectEachIsMissed('public', objects)
   })
 
   test('fails while a table or function of the job queue is missing, and recovers', async () => {
@@ -257,12 +279,7 @@ describe('readiness', () => {
        UNION ALL SELECT 'function', proname FROM pg_proc WHERE pronamespace = 'pgboss'::regnamespace`,
     )
     expect(inQueue.length).toBeGreaterThan(10)
-    for (const { kind, name } of inQueue) {
-      await renamed(kind, name, 'away', 'pgboss')
-      expect(await ready()).toContain(`503 PostgreSQL lacks the ${kind} pgboss.${name}.`)
-      await renamed(kind, 'away', name, 'pgboss')
-    }
-    expect(await ready()).toBe('ok')
+    await expectEachIsMissed('pgboss', inQueue, 'pgboss.')
   })
 
   test('fails while a trigger is missing, and names at most five things', async () => {

@@ -2,8 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ADDRESS_FILE } from '../src/assembly/engines.ts'
+import { openDataDirectory } from '../src/platform/embedded/data-directory.ts'
+import { startEmbeddedPostgres } from '../src/platform/embedded/postgres.ts'
+import { serverUser } from '../src/platform/embedded/unprivileged-user.ts'
 import { MAIN, openDirectory } from './process.ts'
 import { runProgram } from './programs.ts'
 import { until } from './webhooks.ts'
@@ -12,17 +15,24 @@ const RUNNING = /is running at \S+/
 const FIRST_STEP = /creating the PostgreSQL database/
 const CTRL_C = '\x03'
 
-let directory: string
-beforeEach(async () => {
-  directory = await openDirectory()
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+/** Every start but the first finds its databases, which need not be created again. */
+let used: string
+beforeAll(async () => {
+  used = await openDirectory()
 })
+afterAll(() => rm(used, { recursive: true, force: true }))
 
-const run = (file: string, args: string[], ready: RegExp) => runProgram(file, args, { CDS_DATA_DIR: directory }, ready)
-const npmStart = (ready = RUNNING) => run('npm', ['start'], ready)
+async function newDirectory(): Promise<string> {
+  const directory = await openDirectory()
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+const npmStart = (CDS_DATA_DIR: string, ready = RUNNING) => runProgram('npm', ['start'], { CDS_DATA_DIR }, ready)
 
 /** Runs a command in a new terminal. */
-const inTerminal = (command: string, ready = RUNNING) => run('script', ['-qfec', command, '/dev/null'], ready)
+const inTerminal = (command: string, CDS_DATA_DIR: string, ready = RUNNING) =>
+  runProgram('script', ['-qfec', command, '/dev/null'], { CDS_DATA_DIR }, ready)
 
 /** The service among a terminal's processes: how many shells lie between depends on which shell it runs. */
 function serviceBelow(pid: number | undefined): number {
@@ -35,66 +45,74 @@ function serviceBelow(pid: number | undefined): number {
 const expectGone = (pid: number) => until(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 60_000)
 
 /** The directory can be used at once, and nothing has to be recovered or stopped. */
-async function expectCleanEnd(): Promise<void> {
+async function expectCleanEnd(directory: string): Promise<void> {
   expect(existsSync(join(directory, ADDRESS_FILE))).toBe(false)
-  const again = await npmStart()
-  expect(again.output()).not.toMatch(/left running|recover|in use/)
-  again.process.kill('SIGTERM')
-  expect(await again.ended).toBe(0)
+  const lock = await openDataDirectory(directory, serverUser())
+  const progress: string[] = []
+  const server = await startEmbeddedPostgres({
+    dataDirectory: directory,
+    onProgress: (message) => progress.push(message),
+  })
+  await server.stop()
+  await lock.release()
+  expect(progress.join('\n')).not.toMatch(/left running|recover/)
   expect(await readFile(join(directory, 'postgres', 'postgres.log'), 'utf8')).not.toMatch(/not properly shut down/)
 }
 
 describe('npm start', () => {
   test('SIGTERM for npm ends the service cleanly', async () => {
-    const { process: npm, ended, output } = await npmStart()
+    const { process: npm, ended, output } = await npmStart(used)
     npm.kill('SIGTERM')
     expect(await ended).toBe(0)
     expect(output().match(/stopping: /g)).toHaveLength(1)
-    await expectCleanEnd()
+    await expectCleanEnd(used)
   })
 
   test('SIGTERM while the service starts ends it as soon as it has started', async () => {
-    const { process: npm, ended, output } = await npmStart(FIRST_STEP)
+    const directory = await newDirectory()
+    const { process: npm, ended, output } = await npmStart(directory, FIRST_STEP)
     npm.kill('SIGTERM')
     expect(await ended).toBe(0)
     expect(output()).toMatch(/stopping: /)
-    await expectCleanEnd()
+    await expectCleanEnd(directory)
   })
 })
 
 describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
   test('Ctrl-C, which the terminal sends to npm and to the service, ends it cleanly and only once', async () => {
-    const { process: terminal, ended, output } = await inTerminal('npm start')
+    const { process: terminal, ended, output } = await inTerminal('npm start', used)
     terminal.stdin.write(CTRL_C)
     await ended
     expect(output().match(/stopping: /g)).toHaveLength(1)
     expect(output()).not.toMatch(/^\s+at |Error|npm error/m)
-    await expectCleanEnd()
+    await expectCleanEnd(used)
   })
 
   test('Ctrl-C while the databases are being created ends the service as soon as it has started', async () => {
+    const directory = await newDirectory()
     // Without npm, so that the exit code is the service's own.
-    const { process: terminal, ended, output } = await inTerminal(`exec node ${MAIN}`, FIRST_STEP)
+    const { process: terminal, ended, output } = await inTerminal(`exec node ${MAIN}`, directory, FIRST_STEP)
     terminal.stdin.write(CTRL_C)
     expect([await ended, output()]).toEqual([0, expect.stringMatching(/stopping: /)])
-    await expectCleanEnd()
+    await expectCleanEnd(directory)
   })
 
   test('Ctrl-C for npm while the databases are being created leaves nothing running', async () => {
-    const { process: terminal, ended, output } = await inTerminal('npm start', FIRST_STEP)
+    const directory = await newDirectory()
+    const { process: terminal, ended, output } = await inTerminal('npm start', directory, FIRST_STEP)
     const service = serviceBelow(terminal.pid)
     terminal.stdin.write(CTRL_C)
     await ended
     await expectGone(service)
     expect(output()).not.toMatch(/^\s+at |Error|npm error/m)
-    await expectCleanEnd()
+    await expectCleanEnd(directory)
   })
 
   test('the service ends cleanly with its terminal', async () => {
-    const { process: terminal } = await inTerminal('npm start')
+    const { process: terminal } = await inTerminal('npm start', used)
     const service = serviceBelow(terminal.pid)
     terminal.kill('SIGKILL')
     await expectGone(service)
-    await expectCleanEnd()
+    await expectCleanEnd(used)
   })
 })

@@ -152,8 +152,8 @@ function isDone({ done }: Item, query: URLSearchParams): boolean {
 const LONG_AGO = '2026-01-01T00:00:00Z'
 
 /** A time that is after every read so far. */
-export function justNow(): string {
-  return new Date().toISOString().replace(/\.\d+Z$/, 'Z')
+export function justNow(laterMs = 0): string {
+  return new Date(Date.now() + laterMs).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
 export function person(id: number, more: object = {}): Item {

@@ -3,11 +3,12 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { CONNECTORS } from '../src/connectors/all-connectors.ts'
 import { textOf } from '../src/connectors/client.ts'
 import type { Connector, ConnectorObject, RecordsPage } from '../src/connectors/connector.ts'
-import { type ConnectedSystem, type SystemResponse, startConnectedSystem } from './connected-system.ts'
+import { type ConnectedSystem, connectedTo, type SystemResponse, startConnectedSystem } from './connected-system.ts'
+import { reaches, runOf } from './connection-rows.ts'
 import { makeCertificate } from './receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 
-export const WITHIN = { timeout: 120_000, interval: 100 }
+export const WITHIN = { timeout: 120_000, interval: 20 }
 export const TOKEN = 'token-of-the-scripted-system'
 
 /** A connector whose system returns pages as the frame writes them: with everything that a page can have. */
@@ -43,7 +44,7 @@ const scripted: Connector = {
 }
 
 export interface ScriptedSystem extends ConnectedSystem {
-  options: { outbound: { allowPrivate: boolean; ca: string }; connectorUrls: Record<string, string> }
+  options: ReturnType<typeof connectedTo>
   /** What is accepted as a token. */
   token: string
   account: string
@@ -80,10 +81,7 @@ export async function startScriptedSystem(further: readonly ConnectorObject[] = 
   const listed = CONNECTORS as Connector[]
   listed.push(connector)
   const self: ScriptedSystem = Object.assign(system, {
-    options: {
-      outbound: { allowPrivate: true, ca: certificate.certificate },
-      connectorUrls: { scripted: system.url },
-    },
+    options: connectedTo(system, 'scripted'),
     token: TOKEN,
     account: 'Engines',
     pages: [],
@@ -148,22 +146,21 @@ export async function connect(tenant: TestTenant, more: object = {}): Promise<st
   return `/v1/connections/${response.body.connection.connection_id}`
 }
 
+function idIn(path: string): string {
+  return path.split('/').at(-1) ?? ''
+}
+
 export async function readConnection(tenant: TestTenant, path: string) {
   return (await tenant.call('GET', path)).body.connection
 }
 
 /** Waits for a finished run other than `before`. @returns the run. */
 export async function pulled(tenant: TestTenant, path: string, before?: string) {
-  await expect
-    .poll(async () => {
-      const { last_run, state } = await readConnection(tenant, path)
-      return state !== 'pulling' && last_run?.finished_at && last_run.run_id !== before
-    }, WITHIN)
-    .toBeTruthy()
+  await runOf(tenant, idIn(path), before, 'ignore')
   return (await readConnection(tenant, path)).last_run
 }
 
 export async function inState(tenant: TestTenant, path: string, state: string) {
-  await expect.poll(async () => (await readConnection(tenant, path)).state, WITHIN).toBe(state)
+  await reaches(tenant, idIn(path), state)
   return readConnection(tenant, path)
 }

@@ -1,13 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
+import { QUEUES } from '../src/assembly/workers.ts'
 import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
+import { createJobSender } from '../src/platform/jobs/jobs.ts'
 import { createLog } from '../src/platform/log.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import type { Stores } from '../src/platform/tenant.ts'
 import { MINUTE_MS } from '../src/platform/time.ts'
+import { sweepRuns } from '../src/warehouse/runs/sweep.ts'
 import { createDatabase } from './databases.ts'
+import { startFreezingProxy } from './freezing-proxy.ts'
 import { KillableService, moveDatabaseClock } from './killable.ts'
 import { openDirectory } from './process.ts'
 import { call, insertTenant } from './service.ts'
@@ -15,19 +20,25 @@ import { type Manifest, readerOfFolder } from './warehouse.ts'
 
 /** Longer than a lease and than the pause after a failure. */
 const AHEAD_A_KILL_MS = 10 * MINUTE_MS
-const KILLS = 2
-const BATCHES = 60
+/** When it is killed: a file that is written is not recorded, or is; or the manifest that is written is not. */
+const KILLS = [
+  ['insert into "warehouse_files"', false],
+  ['insert into "warehouse_files"', true],
+  ['"exported_sequence" = ', false],
+] as const
 const EVENTS_A_BATCH = 50
 
 /** Every event is in exactly one file that a manifest names, although the service is killed while it exports. */
 test('an export that is killed is continued, and misses and doubles nothing', async () => {
   const directory = await openDirectory()
   const warehouse = await mkdtemp(join(tmpdir(), 'cds-warehouse-'))
+  const proxy = await startFreezingProxy({ path: `${inject('postgresHost')}/.s.PGSQL.5432` })
   const databaseUrl = await createDatabase()
   const postgres = connectPostgres<DB>({ connectionString: databaseUrl }, 2, createLog('silent'))
+  const jobs = createJobSender({ connectionString: databaseUrl }, QUEUES, createLog('silent'))
   const service = new KillableService({
     CDS_DATA_DIR: directory,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: `postgres://cds@127.0.0.1:${proxy.port}${new URL(databaseUrl).pathname}`,
     CDS_WAREHOUSE_DIR: warehouse,
   })
   const reading = await mkdtemp(join(tmpdir(), 'cds-reader-'))
@@ -38,15 +49,9 @@ test('an export that is killed is continued, and misses and doubles nothing', as
     return (await call({ url }, method, path, sent)).body
   }
   const record = async (name: string) => {
-    for (let batch = 0; batch < BATCHES; batch++) {
-      const events = Array.from({ length: EVENTS_A_BATCH }, (_, n) => ({
-        event: name,
-        email: `p${n}@example.com`,
-        data: { text: 'x'.repeat(2_000) },
-      }))
-      const { failed } = await ask('POST', '/v1/events', { events })
-      expect(failed).toBe(0)
-    }
+    const events = Array.from({ length: EVENTS_A_BATCH }, (_, n) => ({ event: name, email: `p${n}@example.com` }))
+    const { failed } = await ask('POST', '/v1/events', { events })
+    expect(failed).toBe(0)
   }
   try {
     url = await service.start()
@@ -55,32 +60,33 @@ test('an export that is killed is continued, and misses and doubles nothing', as
     await record('before')
     const made = await ask('POST', '/v1/warehouse', { name: 'Folder', type: 'folder', schedule: null })
     const id = made.destination.destination_id
-    const filesOf = async (runId: string) => {
-      const { run } = await ask('GET', `/v1/warehouse/runs/${runId}`)
-      return {
-        run,
-        files: Object.values(run.tables as Record<string, { files: number }>).reduce((n, t) => n + t.files, 0),
-      }
+    const succeeded = async (runId: string) => {
+      const read = async () => (await ask('GET', `/v1/warehouse/runs/${runId}`)).run
+      await expect.poll(async () => (await read()).status, { timeout: 120_000 }).toBe('succeeded')
+      return read()
     }
     const manifests: Manifest[] = []
-    for (let kill = 1; kill <= KILLS; kill++) {
+    for (const [index, [statement, isReceived]] of KILLS.entries()) {
+      const kill = index + 1
       await record(`during ${kill}`)
+      proxy.freezeAtCommitOf(statement, isReceived)
       const { run_id } = await ask('POST', `/v1/warehouse/${id}/run`)
-      // Between its start and its end, wherever that is.
-      await expect
-        .poll(async () => (await filesOf(run_id)).run.status, { timeout: 60_000, interval: 5 })
-        .not.toBe('queued')
+      await expect.poll(proxy.isFrozen, { timeout: 60_000 }).toBe(true)
       await service.kill()
-      await moveDatabaseClock(databaseUrl, kill * AHEAD_A_KILL_MS)
-      url = await service.start(kill * AHEAD_A_KILL_MS)
+      proxy.thaw()
+      const ahead = kill * AHEAD_A_KILL_MS
+      await moveDatabaseClock(databaseUrl, ahead)
+      url = await (kill < KILLS.length ? service.start(ahead) : service.startLast(ahead))
       await record(`after ${kill}`)
-      await expect.poll(async () => (await filesOf(run_id)).run.status, { timeout: 120_000 }).toBe('succeeded')
-      const { run } = await filesOf(run_id)
+      // The service does this every ten seconds.
+      const clock = () => new Date(Date.now() + ahead)
+      await sweepRuns({ stores: { database: postgres.db } as Stores, jobs, clock, log: createLog('silent') })
+      const { manifest } = await succeeded(run_id)
       const reader = readerOfFolder({ stores: {} } as never, join(warehouse, tenant.id))
-      manifests.push(await reader.manifest(run.manifest))
+      manifests.push(await reader.manifest(manifest))
     }
     const { run_id } = await ask('POST', `/v1/warehouse/${id}/run`)
-    await expect.poll(async () => (await filesOf(run_id)).run.status, { timeout: 120_000 }).toBe('succeeded')
+    await succeeded(run_id)
     const clickhouse = await connectClickHouse({ path: reading })
     try {
       const reader = readerOfFolder({ stores: { clickhouse } } as never, join(warehouse, tenant.id))
@@ -97,7 +103,9 @@ test('an export that is killed is continued, and misses and doubles nothing', as
     }
   } finally {
     await service.close()
+    await jobs.stop()
     await postgres.close()
+    await proxy.close()
     for (const each of [directory, warehouse, reading]) await rm(each, { recursive: true, force: true, maxRetries: 10 })
   }
 }, 900_000)

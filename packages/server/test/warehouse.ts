@@ -78,17 +78,21 @@ export async function runExport(tenant: TestTenant, destinationId: string, body:
   return runWhich(tenant, started.run_id, ({ status: reached }) => reached === 'succeeded')
 }
 
-/** A run, once it is as wanted. */
-export function runWhich(
+/** A run, once it is as wanted. It is asked for again when its status has changed in the database. */
+export async function runWhich(
   tenant: TestTenant,
   runId: string,
   isWanted: (run: WarehouseRun) => boolean,
 ): Promise<WarehouseRun> {
-  return until(async () => {
+  const row = tenant.handle.db.selectFrom('warehouse_runs').select('status').where('run_id', '=', runId)
+  for (;;) {
     const { body } = await tenant.call('GET', `/v1/warehouse/runs/${runId}`)
-    if (!isWanted(body.run)) throw new Error(`the run is ${JSON.stringify(body.run)}`)
-    return body.run
-  })
+    if (isWanted(body.run)) return body.run
+    await until(async () => {
+      const { status } = await row.executeTakeFirstOrThrow()
+      if (status === body.run.status) throw new Error(`the run is ${JSON.stringify(body.run)}`)
+    })
+  }
 }
 
 /** All events of a tenant, as the API returns them. */

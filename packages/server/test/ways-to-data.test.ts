@@ -17,6 +17,7 @@ import { DELIVERED, MORE, NOTE_INDEX, OPENS_NOTHING, OTHERS, SENT, WAYS, WRITES 
 let service: TestService
 let tenant: TestTenant
 let ids: Record<string, string>
+let atFirst: unknown[]
 
 beforeAll(async () => {
   service = await sharedService()
@@ -30,6 +31,7 @@ beforeAll(async () => {
     proposedBy: { kind: 'service' },
   })
   ids = { ...each, action_index: String(NOTE_INDEX) }
+  atFirst = await snapshot()
 })
 
 const keys = new Map<string, Promise<string>>()
@@ -77,11 +79,10 @@ describe.each([
   })
 
   test('names every scope that lacks, and changes nothing', async () => {
-    const before = await snapshot()
     const refused = await send(named(name), sent, await keyWithout(...scopes))
     expect(lackOf(refused)).toEqual([403, 'insufficient_scope', scopes])
     for (const scope of scopes) expect(refused.body.error.message).toContain(scope)
-    expect(await snapshot()).toEqual(before)
+    expect(await snapshot()).toEqual(atFirst)
   })
 
   test('is described with them in openapi.json', () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { createTenant } from '../src/access/tenants.ts'
+import type { ServiceOptions } from '../src/assembly/service.ts'
 import { newId } from '../src/platform/ids.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
 import { listDeliveries } from '../src/webhooks/deliveries.ts'
@@ -29,7 +30,10 @@ export interface WebhookBench {
 }
 
 /** Starts a service with a receiver. */
-export async function startWebhookBench(environment: Record<string, string> = {}): Promise<WebhookBench> {
+export async function startWebhookBench(
+  environment: Record<string, string> = {},
+  options: Pick<ServiceOptions, 'silentAfterMs'> = {},
+): Promise<WebhookBench> {
   const dns = await startDnsServer()
   for (const name of ['hooks.example', 'other.example', 'slow.hooks.example']) dns.zone.set(name, ['127.0.0.1'])
   const certificate = makeCertificate()
@@ -37,7 +41,10 @@ export async function startWebhookBench(environment: Record<string, string> = {}
   let shift = 0
   const now = () => new Date(Date.now() + shift)
   const outbound = { resolve: dns.resolve, ca: certificate.certificate }
-  const service = await startTestService({ CDS_WEBHOOK_ALLOW_PRIVATE: '1', ...environment }, { clock: now, outbound })
+  const service = await startTestService(
+    { CDS_WEBHOOK_ALLOW_PRIVATE: '1', ...environment },
+    { ...options, clock: now, outbound },
+  )
   return {
     service,
     receiver,
@@ -78,15 +85,35 @@ export async function changesAreKnown(service: TestService): Promise<void> {
 }
 
 /** Repeats `check` until it succeeds. @throws its last error when the time is over. */
-export async function until<T>(check: () => T | Promise<T>, withinMs = 60_000): Promise<T> {
+export async function until<T>(check: () => T | Promise<T>, withinMs = 180_000): Promise<T> {
   const endsAt = Date.now() + withinMs
-  for (;;) {
+  // What takes long is checked less often: each check costs the processor time that others wait for.
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.5, 250)) {
     try {
       return await check()
     } catch (error) {
       if (Date.now() > endsAt) throw error
-      await sleep(20)
+      await sleep(pauseMs)
     }
+  }
+}
+
+/**
+ * Waits until there are this many of something. A slow machine may take its time: it is over only when nothing new comes.
+ * @throws Error if nothing new came for that long
+ */
+export async function untilThere(count: () => Promise<number>, wanted: number, stallsAfterMs = 120_000): Promise<void> {
+  let most = 0
+  let endsAt = Date.now() + stallsAfterMs
+  for (;;) {
+    const found = await count()
+    if (found >= wanted) return
+    if (found > most) {
+      most = found
+      endsAt = Date.now() + stallsAfterMs
+    }
+    if (Date.now() > endsAt) throw new Error(`${found} of ${wanted} are there, and for a while nothing new came`)
+    await sleep(50)
   }
 }
 

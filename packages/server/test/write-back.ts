@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { isIdle } from './connection-rows.ts'
 import { type HubSpot, TOKEN } from './hubspot.ts'
 import { HubSpotRecords } from './hubspot-records.ts'
 import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from './hubspot-workspace.ts'
 import type { TestService } from './service.ts'
 
-export const WITHIN = { timeout: 120_000, interval: 100 }
+export const WITHIN = { timeout: 120_000, interval: 20 }
 
 /** A service and the HubSpot that it writes to. Each test has a new tenant and empty records. */
 export interface WriteBackBench {
@@ -55,10 +56,7 @@ export function useWriteBack(environment: Record<string, string> = {}): WriteBac
       .execute()
   bench.hold = async () => {
     // A job that still runs would write at once, and end the hold.
-    const isIdle = bench.workspace.tenant.handle.db
-      .selectFrom('connections')
-      .select(sql<boolean>`write_back_at <= now()`.as('is_idle'))
-    await expect.poll(async () => (await isIdle.executeTakeFirstOrThrow()).is_idle, WITHIN).toBe(true)
+    await isIdle(bench.workspace.tenant, bench.workspace.connectionId)
     await writeAfter('1 hour')
   }
   bench.release = async () => {

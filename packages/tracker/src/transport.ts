@@ -11,7 +11,8 @@ const EVENTS_MAX = 10
 const BATCH_MAX = 20_000
 const LAST_BYTES_MAX = 64_000
 const QUEUED_MAX = 500
-const BATCH_MS = 1_000
+/** How long an event waits for others; also the first wait before a retry. */
+export const BATCH_MS = 1_000
 const DOUBLINGS_MAX = 6
 
 let queue: Item[] = []

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { useSite } from './site.ts'
+import { cookiesOf, useSite } from './site.ts'
+import { openTab, openWindow } from './tabs.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -9,9 +10,9 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('page_view carries title, path, UTM parameters and load time, and first_visit is sent once per browser', async () => {
     const { url, tenant } = await site.host()
-    const context = await site.browser.newContext({ locale: 'de-DE', timezoneId: 'Europe/Berlin' })
+    const context = await openWindow({ locale: 'de-DE', timezoneId: 'Europe/Berlin' })
     const path = '/a/b?utm_source=news&utm_campaign=May+sale%21&x=1&email=ada@example.com#top'
-    const page = await site.open(url, { path, context, tag: 'data-analytics-user-id="ph-1"' })
+    const page = await site.open(url, { path, context, recovers: true, tag: 'data-analytics-user-id="ph-1"' })
     const events = await site.drained(url, page)
     expect(events.map(({ event }) => event).sort()).toEqual(['first_visit', 'page_view'])
     const [view] = site.events(url, 'page_view')
@@ -59,7 +60,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       const { url, tenant } = await site.host()
       const tag = `data-fingerprint="${fingerprint}" data-collect="${where === 'another site' ? site.tracker : site.trackerBeside(url)}/track"`
       for (const path of ['/', '/two']) site.pages[url + path] = site.html({ tag })
-      const page = await site.tab()
+      const page = await openTab()
       let respond = () => {}
       site.responseGate = new Promise<void>((resolve) => {
         respond = resolve
@@ -79,8 +80,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       const { events } = (await tenant.call('GET', '/v1/events')).body
       expect(events.length).toBeGreaterThanOrEqual(5)
       expect(new Set(events.map(({ session_id }: { session_id: string }) => session_id)).size).toBe(1)
-      const cookies = await page.context().cookies()
-      const session = cookies.find(({ name }) => name === 'service_session_id')
+      const { service_session_id: session } = await cookiesOf(page)
       // Browsers keep no SameSite=Strict cookie of another site.
       expect(session?.value).toBe(where === 'another site' ? undefined : events[0].session_id)
     },
@@ -95,7 +95,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       Object.defineProperty(window, 'localStorage', { get: blocked })
       Object.defineProperty(document, 'cookie', { get: blocked, set: blocked })
     }
-    const page = await site.open(url, { before })
+    const page = await site.open(url, { before, recovers: true })
     await site.drained(url, page)
     await site.drained(url, page)
     const { events } = (await tenant.call('GET', '/v1/events')).body
@@ -119,14 +119,12 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('a page that never finishes loading still has a page view', async () => {
     const { url } = await site.host()
-    const context = await site.browser.newContext()
-    await context.route('**/never.png', () => {})
-    const page = await context.newPage()
+    const page = await openTab()
+    await page.route('**/never.png', () => {})
     site.pages[`${url}/slow`] = site.html({ body: '<img src="/never.png">' })
     await page.goto(`${url}/slow`, { waitUntil: 'commit' })
     const [view] = await site.arrived(url, 'page_view')
     expect(view.data.load_time).toBeGreaterThan(0)
-    await context.close()
   })
 
   test('a site may serve the script itself: events go to the path beside it or to data-collect', async () => {
@@ -139,7 +137,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       `<title>Own</title><link rel="icon" href="data:,"><script async src="/own/tracker.js" ${more}></script>`
     site.pages[`${url}/beside`] = tag('data-fingerprint="off"')
     site.pages[`${url}/elsewhere`] = tag(`data-collect="${site.tracker}/track"`)
-    const page = await site.tab()
+    const page = await openTab()
     const beside = page.waitForRequest(`${url}/own/track`)
     await page.goto(`${url}/beside`)
     expect((await beside).postDataJSON().events[0].title).toBe('Own')

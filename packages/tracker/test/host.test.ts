@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { consoleOf, useSite } from './site.ts'
+import { openTab } from './tabs.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
 
@@ -19,7 +20,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     return own
   }
   const goTo = async (url: string, html: string) => {
-    const page = await site.tab()
+    const page = await openTab()
     site.pages[`${url}/page`] = `<!doctype html><title>Shop</title>${icon}${html}`
     const own = watchOwn(page, url)
     const said = consoleOf(page)
@@ -70,7 +71,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       'text/javascript',
       Buffer.from(await (await fetch(`${site.tracker}/tracker.js`)).arrayBuffer()),
     ]
-    const page = await site.tab()
+    const page = await openTab()
     site.pages[`${url}/page`] =
       `<title>Own</title>${icon}${NO_CURRENT}<script async src="/own/tracker.js?v=2" data-fingerprint="off"></script>`
     const sent = page.waitForRequest(`${url}/own/track`)
@@ -88,7 +89,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       const code = await (await fetch(`${site.tracker}/tracker.js`)).text()
       site.files['/app.js'] = ['text/javascript', Buffer.from(bundle(code))]
       for (const host of [url, other]) {
-        const page = await site.tab()
+        const page = await openTab()
         const posted: string[] = []
         page.on('request', (request) => request.method() === 'POST' && posted.push(request.url()))
         const said = consoleOf(page)
@@ -98,7 +99,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
         await page.waitForFunction(() => 'optOut' in ((window as unknown as Partial<Global>).service ?? {}))
         await page.evaluate(() => (window as unknown as Global).service.track?.('never'))
         await expect.poll(() => said.filter((line) => line.includes('Set data-collect'))).toHaveLength(1)
-        await page.close({ runBeforeUnload: true })
+        await page.goto('about:blank')
         expect(posted).toEqual([])
       }
     }
@@ -108,7 +109,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const { url } = await site.host()
     const { buildScript } = await import('../build.ts')
     site.files['/own/stats.min.js'] = ['text/javascript', Buffer.from(await buildScript('in', 'stats.min.js'))]
-    const page = await site.tab()
+    const page = await openTab()
     site.pages[`${url}/page`] =
       `<title>Own</title>${icon}<script async src="/own/stats.min.js" data-fingerprint="off"></script>`
     const sent = page.waitForRequest(`${url}/own/in`)
@@ -176,7 +177,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await expect.poll(() => said.filter((line) => line.includes('data-collect'))).toHaveLength(1)
     expect(own.length).toBeGreaterThan(0)
     await page.waitForFunction(() => localStorage.getItem('service_queue')?.includes('kept'))
-    await site.open(url, { context: page.context() })
+    await site.open(url)
     await site.arrived(url, 'kept')
     const { body } = await tenant.call('GET', '/v1/events?event_type=kept&count_only=true')
     expect(body.count).toBe(1)

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { useSite } from './site.ts'
+import { consoleOf, useSite } from './site.ts'
+import { openTab } from './tabs.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
 
@@ -61,12 +62,9 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test.each(HOSTILITIES)('when %s, events still arrive and no error reaches the page', async (_name, before) => {
     const { url } = await site.host()
-    const context = await site.browser.newContext()
-    const problems: string[] = []
-    context.on('weberror', (error) => problems.push(error.error().message))
-    context.on('console', (message) => problems.push(message.text()))
-    // If no request ever gets a response, only the real timeouts let the page continue.
-    const page = await site.open(url, { context, before, body: '<button>Go</button>', impatient: true })
+    const page = await openTab({ before })
+    const problems = consoleOf(page)
+    await site.open(url, { page, body: '<button>Go</button>', recovers: true })
     await page.click('button')
     const events = await site.drained(url, page)
     expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['page_view', 'button_click']))
@@ -76,20 +74,17 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('works under a strict Content-Security-Policy, without third-party requests and console messages', async () => {
     const { url } = await site.host()
-    const context = await site.browser.newContext()
-    const problems: string[] = []
+    const page = await openTab()
+    const problems = consoleOf(page)
     const hosts = new Set<string>()
-    context.on('weberror', (error) => problems.push(error.error().message))
-    context.on('console', (message) => problems.push(message.text()))
-    context.on('request', (request) => hosts.add(new URL(request.url()).origin))
+    page.on('request', (request) => hosts.add(new URL(request.url()).origin))
     const policy = `default-src 'none'; script-src ${site.tracker}; connect-src ${site.tracker}; img-src data:`
     const head = `<meta http-equiv="Content-Security-Policy" content="${policy}">`
-    const page = await site.open(url, { context, quiet: true })
     site.pages[`${url}/strict`] =
       `<title>Strict</title>${head}<link rel="icon" href="data:,"><script async src="${site.tracker}/tracker.js"></script>`
     await page.goto(`${url}/strict`)
-    await site.arrived(url, 'page_view', 2)
-    await page.waitForFunction(() => document.title === 'Strict')
+    await site.arrived(url, 'page_view')
+    expect(await page.title()).toBe('Strict')
     expect(problems).toEqual([])
     hosts.delete('null')
     expect([...hosts].sort()).toEqual([site.tracker, url].sort())
@@ -120,7 +115,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
         watch(Document.prototype, name)
       for (const name of ['getComputedStyle', 'innerWidth', 'innerHeight', 'scrollY']) watch(window, name)
     }
-    const page = await site.open(url, { body, before })
+    const page = await site.open(url, { body, before, recovers: true })
     await site.arrived(url, 'first_visit')
     const asked = await page.evaluate(() => {
       const { service, asked } = window as unknown as Global & { asked: string[] }

@@ -14,7 +14,6 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await site.arrived(url, 'first_visit')
     await act(page)
     const events = await site.drained(url, page)
-    await page.close()
     return events
       .filter(({ event }) => !['page_view', 'first_visit', 'page_leave'].includes(event))
       .map(({ event, data }) => [event, data])
@@ -146,7 +145,8 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('page_leave has the visible time, and a page closed within 50 ms of a click still sends both', async () => {
     const { url } = await site.host()
-    const page = await site.open(url, { body: '<button>Bye</button>' })
+    // A tab with history could not close itself.
+    const page = await site.open(url, { body: '<button>Bye</button>', impatient: true })
     await site.arrived(url, 'first_visit')
     await page.evaluate(() => {
       document.querySelector('button')?.addEventListener('click', () => setTimeout(() => window.close(), 20))
@@ -267,7 +267,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.identify('user-43', {}, null)
     }, userHash)
     const sent = () => site.requests(url).filter(({ body }) => body.identify)
-    await expect.poll(() => sent().map(({ status }) => status)).toEqual([200, 200])
+    await site.until(() => sent().filter(({ status }) => status === 200).length === 2)
     const [signed, unsigned] = sent()
     expect(signed?.body).toMatchObject({ identify: { external_user_id: 'user-42' }, user_hash: userHash })
     expect(unsigned?.body.identify.external_user_id).toBe('user-43')

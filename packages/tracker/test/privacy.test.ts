@@ -7,35 +7,32 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { useSite } from './site.ts'
+import { cookiesOf, useSite } from './site.ts'
+import { openTab, openWindow } from './tabs.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
 
 describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
 
-  const cookies = async (page: Page) =>
-    Object.fromEntries((await page.context().cookies()).map((cookie) => [cookie.name, cookie]))
   const stored = (page: Page) => page.evaluate(() => Object.keys(localStorage))
   /** Opens a page that must send nothing, acts on it and leaves it. @returns what it sent anyway. */
   async function silent(url: string, options: Parameters<typeof site.open>[1]) {
-    const page = await site.open(url, { quiet: true, body: '<button>Go</button>', ...options })
+    const page = await site.open(url, { quiet: true, recovers: true, body: '<button>Go</button>', ...options })
     await page.waitForFunction(() => 'optOut' in (window as unknown as Global).service)
     await page.click('button')
     await page.evaluate(() => (window as unknown as Global).service.track?.('custom'))
-    const kept = { cookies: Object.keys(await cookies(page)), stored: await stored(page) }
-    // Once another page's events have arrived, anything that this page sent would have too.
-    const other = await site.host()
+    const kept = { cookies: Object.keys(await cookiesOf(page)), stored: await stored(page) }
     await page.goto('about:blank')
-    await site.drained(other.url, await site.open(other.url))
+    await site.settled()
     return { page, kept, requests: site.sent.filter(({ origin }) => origin === url) }
   }
 
   test('service_dnt=1 stops everything before anything is set or sent', async () => {
     const { url } = await site.host()
-    const context = await site.browser.newContext()
-    await context.addCookies([{ name: 'service_dnt', value: '1', url }])
-    const { kept, requests } = await silent(url, { context })
+    const page = await openTab()
+    await page.context().addCookies([{ name: 'service_dnt', value: '1', url }])
+    const { kept, requests } = await silent(url, { page })
     expect(requests).toEqual([])
     expect(kept).toEqual({ cookies: ['service_dnt'], stored: [] })
   })
@@ -72,15 +69,14 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     })
     await site.arrived(url, 'waits')
     await site.arrived(url, 'page_view')
-    expect(Object.keys(await cookies(page))).toContain('service_visitor_id')
+    expect(Object.keys(await cookiesOf(page))).toContain('service_visitor_id')
     await page.evaluate(() => (window as unknown as Global).service.consent?.(false))
     expect(await stored(page)).toEqual([])
-    expect(Object.keys(await cookies(page))).not.toContain('service_visitor_id')
+    expect(Object.keys(await cookiesOf(page))).not.toContain('service_visitor_id')
     const before = site.requests(url).length
     await page.evaluate(() => (window as unknown as Global).service.track?.('refused'))
     await page.goto('about:blank')
-    const other = await site.host()
-    await site.drained(other.url, await site.open(other.url))
+    await site.settled()
     expect(site.requests(url)).toHaveLength(before)
   })
 
@@ -106,34 +102,34 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await finished
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)))
     expect(
-      Object.keys(await cookies(page)).filter((name) => name.startsWith('service_') && name !== 'service_session_id'),
+      Object.keys(await cookiesOf(page)).filter((name) => name.startsWith('service_') && name !== 'service_session_id'),
     ).toEqual(['service_dnt'])
     expect(await stored(page)).toEqual([])
-    await silent(url, { context: page.context() })
+    await silent(url, { page })
     expect(site.names(url)).not.toContain('custom')
   })
 
   test('a visitor who opts out during recovery stays forgotten', async () => {
     const { url } = await site.host()
-    const context = await site.browser.newContext()
+    const page = await openTab()
     let release = () => {}
     const optedOut = new Promise<void>((resolve) => {
       release = resolve
     })
-    await context.route(`${site.tracker}/recover-visitor`, async (route) => {
+    await page.route(`${site.tracker}/recover-visitor`, async (route) => {
       await optedOut
       await route.continue()
     })
     const isAsked = (request: { url(): string }) => request.url().endsWith('/recover-visitor')
-    const asked = context.waitForEvent('request', isAsked)
-    const page = await site.open(url, { context, quiet: true })
+    const asked = page.waitForEvent('request', isAsked)
+    await site.open(url, { page, quiet: true, recovers: true })
     await asked
     await page.evaluate(() => (window as unknown as Global).service.optOut?.())
     const finished = page.waitForEvent('requestfinished', isAsked)
     release()
     await finished
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)))
-    expect(Object.keys(await cookies(page))).toEqual(['service_dnt'])
+    expect(Object.keys(await cookiesOf(page))).toEqual(['service_dnt'])
     expect(site.requests(url)).toEqual([])
   })
 
@@ -219,19 +215,19 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('a visitor without a cookie is recovered by the fingerprint, unless the option is off', async () => {
     const { url } = await site.host()
-    const page = await site.open(url)
+    const page = await site.open(url, { recovers: true })
     await site.arrived(url, 'first_visit')
     const [first] = site.requests(url, '/recover-visitor')
     expect(first?.body).toEqual({
       fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
       visitor_id: expect.any(String),
     })
-    const before = (await cookies(page)).service_visitor_id?.value
+    const before = (await cookiesOf(page)).service_visitor_id?.value
     await page.context().clearCookies()
     await page.reload()
     await site.arrived(url, 'page_view', 2)
     await site.drained(url, page)
-    expect((await cookies(page)).service_visitor_id?.value).toBe(before)
+    expect((await cookiesOf(page)).service_visitor_id?.value).toBe(before)
     expect(site.names(url, 'first_visit')).toHaveLength(1)
     expect(site.requests(url, '/recover-visitor').map(({ body }) => body.fingerprint)).toEqual([
       first?.body.fingerprint,
@@ -242,7 +238,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await site.arrived(url, 'page_view', 3)
     expect(site.requests(url, '/recover-visitor')).toHaveLength(2)
     const other = await site.host()
-    await site.open(other.url, { tag: 'data-fingerprint="off"' })
+    await site.open(other.url, { tag: 'data-fingerprint="off"', recovers: true })
     await site.arrived(other.url, 'first_visit')
     expect(site.requests(other.url, '/recover-visitor')).toEqual([])
   })
@@ -256,12 +252,15 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
         return digest(name, data)
       }
     }
-    const page = await site.open(url, { before: record })
+    const page = await site.open(url, { before: record, recovers: true })
     const digested = await page.evaluate(() => (window as unknown as { digested: string }).digested)
     const hash = createHash('sha256').update(digested).digest('hex')
     expect(site.requests(url, '/recover-visitor').map(({ body }) => body.fingerprint)).toEqual([hash])
     const other = await site.host()
-    await site.open(other.url, { before: () => Object.defineProperty(crypto, 'subtle', { value: undefined }) })
+    await site.open(other.url, {
+      before: () => Object.defineProperty(crypto, 'subtle', { value: undefined }),
+      recovers: true,
+    })
     await site.arrived(other.url, 'first_visit')
     expect(site.requests(other.url, '/recover-visitor')).toEqual([])
   })
@@ -270,7 +269,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const { url } = await site.host()
     const page = await site.open(url, { tag: `data-cookie-domain="${new URL(url).hostname}"` })
     await site.drained(url, page)
-    expect((await cookies(page)).service_visitor_id).toMatchObject({
+    expect((await cookiesOf(page)).service_visitor_id).toMatchObject({
       domain: `.${new URL(url).hostname}`,
       path: '/',
       sameSite: 'Strict',
@@ -292,10 +291,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       const { port } = server.address() as { port: number }
       const { hostname } = new URL((await site.host()).url)
       const url = `https://${hostname}:${port}`
-      const context = await site.browser.newContext({ ignoreHTTPSErrors: true })
-      const page = await site.open(url, { context })
+      const context = await openWindow({ ignoreHTTPSErrors: true })
+      const page = await site.open(url, { context, recovers: true })
       await site.drained(url, page)
-      expect((await cookies(page)).service_visitor_id).toMatchObject({ secure: true, sameSite: 'Strict' })
+      expect((await cookiesOf(page)).service_visitor_id).toMatchObject({ secure: true, sameSite: 'Strict' })
     } finally {
       server.closeAllConnections()
       server.close()
@@ -305,8 +304,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('two tabs are one visitor', async () => {
     const { url, tenant } = await site.host()
-    const context = await site.browser.newContext()
-    const [one, two] = await Promise.all([site.open(url, { context }), site.open(url, { context, path: '/two' })])
+    const [one, two] = await Promise.all([
+      site.open(url, { recovers: true }),
+      site.open(url, { recovers: true, path: '/two' }),
+    ])
     await site.drained(url, one)
     await site.drained(url, two)
     const { body } = await tenant.call('GET', '/v1/events?limit=100')

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { useSite } from './site.ts'
+import { cookiesOf, useSite } from './site.ts'
+import { openTab } from './tabs.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> & { push(...commands: unknown[][]): void } }
 
@@ -14,8 +15,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   type Tenant = Awaited<ReturnType<typeof site.host>>['tenant']
   const push = (page: Page, ...commands: unknown[][]) =>
     page.evaluate((list) => (window as unknown as Global).service.push(...list), commands)
-  const cookieOf = async (page: Page, name: string) =>
-    (await page.context().cookies()).find((cookie) => cookie.name === name)?.value
+  const cookieOf = async (page: Page, name: string) => (await cookiesOf(page))[name]?.value
   const visitorOf = (page: Page) => cookieOf(page, 'service_visitor_id')
   /** The visitor and session of each event, as the service stored them. */
   const recorded = async (tenant: Tenant) => {
@@ -37,7 +37,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.push(['reset'])
       service.push(['track', 'after_logout', {}])
     </script>`
-    const page = await site.open(url, { head })
+    const page = await site.open(url, { head, recovers: true })
     await site.drained(url, page)
     // What the old visitor did is sent first.
     expect(site.names(url).filter((name) => name.endsWith('_logout'))).toEqual(['before_logout', 'after_logout'])
@@ -93,11 +93,11 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await push(page, ['track', 'offline_before'], ['reset'], ['track', 'offline_after'])
     await page.waitForFunction(() => localStorage.getItem('service_queue')?.includes('offline_after'))
     const after = await visitorOf(page)
-    await page.close()
+    await page.goto('about:blank')
     await context.setOffline(false)
-    const next = await site.open(url, { context })
+    await site.open(url, { page })
     await site.arrived(url, 'offline_after')
-    await site.drained(url, next)
+    await site.drained(url, page)
     const stored = await recorded(tenant)
     expect(stored.offline_before?.visitor_id).toBe(before)
     expect(stored.offline_after?.visitor_id).toBe(after)
@@ -107,8 +107,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('another tab continues as the new visitor in the new session', async () => {
     const { url, tenant } = await site.host()
-    const context = await site.browser.newContext()
-    const [one, two] = await Promise.all([site.open(url, { context }), site.open(url, { context, path: '/two' })])
+    const [one, two] = await Promise.all([site.open(url), site.open(url, { path: '/two' })])
     await push(one, ['identify', 'u1', { email: 'dan@shop.example' }])
     await site.drained(url, one)
     // The second tab's response to an event from before arrives after the sign-out.
@@ -117,7 +116,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       release = resolve
     })
     await push(two, ['track', 'two_before'])
-    await expect.poll(() => JSON.stringify(site.requests(url))).toContain('two_before')
+    await site.until(() => JSON.stringify(site.requests(url)).includes('two_before'))
     await push(one, ['reset'])
     const after = await visitorOf(one)
     site.responseGate = null
@@ -137,17 +136,17 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('a reset while the visitor is being recovered keeps what came before apart from what comes after', async () => {
     const { url, tenant } = await site.host()
-    const context = await site.browser.newContext()
+    const page = await openTab()
     let release = () => {}
     const wasReset = new Promise<void>((resolve) => {
       release = resolve
     })
-    await context.route(`${site.tracker}/recover-visitor`, async (route) => {
+    await page.route(`${site.tracker}/recover-visitor`, async (route) => {
       await wasReset
       await route.continue()
     })
-    const asked = context.waitForEvent('request', (request) => request.url().endsWith('/recover-visitor'))
-    const page = await site.open(url, { context, quiet: true })
+    const asked = page.waitForEvent('request', (request) => request.url().endsWith('/recover-visitor'))
+    await site.open(url, { page, quiet: true, recovers: true })
     await asked
     await push(
       page,
@@ -167,7 +166,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('after a reset, the fingerprint does not bring the old visitor back when the cookie is lost', async () => {
     const { url, tenant } = await site.host()
-    const page = await site.open(url)
+    const page = await site.open(url, { recovers: true })
     await push(page, ['identify', 'u1', { email: 'fay@shop.example' }], ['track', 'of_fay'])
     await site.drained(url, page)
     const before = await visitorOf(page)
@@ -271,15 +270,14 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('in a browser that opted out, reset does nothing', async () => {
     const { url } = await site.host()
-    const context = await site.browser.newContext()
-    await context.addCookies([{ name: 'service_dnt', value: '1', url }])
-    const page = await site.open(url, { context, quiet: true, head: "<script>service.push(['reset'])</script>" })
+    const page = await openTab()
+    await page.context().addCookies([{ name: 'service_dnt', value: '1', url }])
+    await site.open(url, { page, quiet: true, head: "<script>service.push(['reset'])</script>" })
     await page.waitForFunction(() => 'optOut' in (window as unknown as Global).service)
     await push(page, ['reset'], ['track', 'never'])
-    const other = await site.host()
-    await site.drained(other.url, await site.open(other.url))
+    await site.settled()
     expect(site.sent.filter(({ origin }) => origin === url)).toEqual([])
-    expect((await context.cookies()).map(({ name }) => name)).toEqual(['service_dnt'])
+    expect(Object.keys(await cookiesOf(page))).toEqual(['service_dnt'])
     expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([])
   })
 

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, vi } from 'vitest'
+import type { Cookie, Page } from 'playwright-core'
+import { afterAll, beforeAll, vi } from 'vitest'
 import { addVerifiedDomain } from '../../server/src/access/domains-of-tenant.ts'
-import { sharedChromium } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { RESPONSE_MS_MAX } from '../src/request.ts'
-import { FINGERPRINT_MS_MAX } from '../src/visitor.ts'
+import { lendTab, openTab, returnTab, type TabOptions } from './tabs.ts'
 
 // Each step of a test has its own timeout; on a busy machine, several of them may be needed.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+const WAIT_MS_MAX = 60_000
 
 /** A request that a page sent to the tracker host. */
 export interface Sent {
@@ -23,29 +23,27 @@ export interface Sent {
 // biome-ignore lint/suspicious/noExplicitAny: as above
 type Event = any
 
-export interface Options {
+export interface Options extends TabOptions {
   /** Attributes of the script tag. */
   tag?: string
   /** HTML before the script tag. */
   head?: string
   body?: string
-  context?: BrowserContext
   path?: string
-  /** Runs in the page before its own scripts. */
-  before?: () => unknown
+  /** A visitor without a cookie is recovered by the fingerprint, as by default. It costs another request. */
+  recovers?: boolean
   /** Do not wait for the page view. */
   quiet?: boolean
-  /** Keep the tracker's real timeouts. */
-  impatient?: boolean
+  /** A tab that is open already. */
+  page?: Page
 }
 
-/** Numbers the hosts, so that files that share a service use different ones. */
+/** Numbers the hosts, so that files that share a service and a window use different ones. */
 let hosts = 0
 
 /** The worker's browser and service, with a proxy between them that records requests and can fail them. */
 export class Site {
   service!: TestService
-  browser!: Browser
   readonly sent: Sent[] = []
   /** Chooses a status to respond with instead of calling the service; 0 closes the connection. */
   fail: ((sent: Sent) => number | undefined) | null = null
@@ -57,16 +55,18 @@ export class Site {
   headers: Record<string, Record<string, string>> = {}
   #front!: Server
   #pages!: Server
+  #witness: { url: string; page: Page } | undefined
+  /** Called after each change of `sent`. */
+  readonly #waiting = new Set<() => void>()
 
   async start(): Promise<void> {
     this.service = await sharedService()
     this.#front = await listen((request, response) => this.#forward(request, response))
     this.#pages = await listen((request, response) => this.servePage(request, response))
-    this.browser = await sharedChromium()
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.browser?.contexts().map((window) => window.close()) ?? [])
+    if (this.#witness) await returnTab(this.#witness.page)
     for (const server of [this.#front, this.#pages]) {
       server?.closeAllConnections()
       server?.close()
@@ -86,34 +86,50 @@ export class Site {
   /** Creates a tenant with its own host, because one device is one visitor within a tenant. */
   async host(): Promise<{ tenant: TestTenant; url: string }> {
     const tenant = await createTestTenant(this.service)
-    const host = `site${++hosts}.localhost`
+    const host = `site${++hosts}.shops.localhost`
     await addVerifiedDomain(tenant.handle, host, new Date())
     return { tenant, url: `http://${host}:${portOf(this.#pages)}` }
   }
 
-  html({ tag = '', head = '', body = '' }: Options): string {
+  html({ tag = '', head = '', body = '', recovers = false }: Options): string {
+    // Of two attributes with one name, the first counts.
+    const options = recovers ? tag : `${tag} data-fingerprint="off"`
     return `<!doctype html><title>Shop</title><link rel="icon" href="data:,">
       <script>window.service=window.service||[]</script>${head}
-      <script async src="${this.tracker}/tracker.js" ${tag}></script><h1>Shop</h1>${body}`
-  }
-
-  /** Opens a tab with longer timeouts of the tracker, unless `impatient`. */
-  async tab({ context, impatient = false }: Options = {}): Promise<Page> {
-    const page = await (context ?? (await this.browser.newContext())).newPage()
-    if (!impatient) await page.addInitScript(waitLonger, [RESPONSE_MS_MAX, FINGERPRINT_MS_MAX])
-    return page
+      <script async src="${this.tracker}/tracker.js" ${options}></script><h1>Shop</h1>${body}`
   }
 
   /** Opens a page and waits for its page view. */
   async open(url: string, options: Options = {}): Promise<Page> {
-    const page = await this.tab(options)
+    const page = options.page ?? (await openTab(options))
     const { pathname, origin } = new URL(options.path ?? '/', url)
     this.pages[origin + pathname] = this.html(options)
-    if (options.before) await page.addInitScript(options.before)
     const views = this.names(url, 'page_view').length
     await page.goto(new URL(options.path ?? '/', url).href)
-    if (!options.quiet) await expect.poll(() => this.names(url, 'page_view').length).toBeGreaterThan(views)
+    if (!options.quiet) await this.arrived(url, 'page_view', views + 1)
     return page
+  }
+
+  /** Waits until a condition on what was sent is met. */
+  until(isMet: () => boolean, what = String(isMet)): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timeout)
+        this.#waiting.delete(check)
+      }
+      const check = () => {
+        if (!isMet()) return
+        end()
+        resolve()
+      }
+      const timeout = setTimeout(() => {
+        end()
+        const last = this.sent.slice(-20).map(({ origin, path, status, body }) => ({ origin, path, status, body }))
+        reject(new Error(`not within ${WAIT_MS_MAX} ms: ${what}; sent: ${JSON.stringify(last).slice(0, 5_000)}`))
+      }, WAIT_MS_MAX)
+      this.#waiting.add(check)
+      check()
+    })
   }
 
   /** All requests that a host's pages have sent so far. */
@@ -138,16 +154,32 @@ export class Site {
   }
 
   async arrived(url: string, name: string, count = 1): Promise<Event[]> {
-    await expect.poll(() => this.names(url, name).length).toBeGreaterThanOrEqual(count)
+    await this.until(() => this.names(url, name).length >= count, `${count} × ${name} of ${url}`)
     return this.events(url, name)
   }
 
-  /** Sends a last event and waits for it, so that all captured events have arrived. @returns the other events. */
+  /**
+   * Sends a last event and waits until the page has the response to it, so that all captured events have arrived and none is
+   * under way. @returns the other events.
+   */
   async drained(url: string, page: Page): Promise<Event[]> {
     const count = this.names(url, 'end').length + 1
+    const responded = page.waitForEvent('requestfinished', (request) => /"event":"end"/.test(request.postData() ?? ''))
     await page.evaluate(() => (window as unknown as { service: { track(name: string): void } }).service.track('end'))
-    await this.arrived(url, 'end', count)
+    await Promise.all([this.arrived(url, 'end', count), responded])
     return this.events(url).filter(({ event }) => event !== 'end')
+  }
+
+  /** Waits until another page's event has arrived, so that whatever was sent before has arrived too. */
+  async settled(): Promise<void> {
+    if (!this.#witness) {
+      const { url } = await this.host()
+      const page = await lendTab()
+      this.#witness = { url, page }
+      await this.open(url, { page })
+    }
+    const { url, page } = this.#witness
+    await this.drained(url, page)
   }
 
   servePage(request: IncomingMessage, response: ServerResponse, scheme = 'http'): void {
@@ -176,10 +208,15 @@ export class Site {
     const text = Buffer.concat(chunks).toString()
     const { origin = '', cookie, referer } = request.headers
     const sent: Sent = { path: request.url ?? '', origin, headers: request.headers, body: parsed(text), status: 0 }
+    const setStatus = (status: number) => {
+      sent.status = status
+      for (const check of this.#waiting) check()
+    }
     if (request.method === 'POST') this.sent.push(sent)
+    setStatus(0)
     const failure = request.method === 'POST' ? this.fail?.(sent) : undefined
     if (failure !== undefined) {
-      sent.status = failure
+      setStatus(failure)
       if (failure === 0) response.destroy()
       else
         response
@@ -198,9 +235,9 @@ export class Site {
       },
       ...(text ? { body: text } : {}),
     })
-    sent.status = received.status
+    setStatus(received.status)
     if (request.method === 'POST') await this.responseGate
-    const kept = [...received.headers].filter(([name]) => /^(access|content-type|set-cookie|vary)/.test(name))
+    const kept = [...received.headers].filter(([name]) => /^(access|cache|content-type|set-cookie|vary)/.test(name))
     response.writeHead(received.status, Object.fromEntries(kept)).end(Buffer.from(await received.arrayBuffer()))
   }
 }
@@ -221,6 +258,14 @@ export function consoleOf(page: Page): string[] {
   return said
 }
 
+/** The cookies of the page's site, by name, with those that servers elsewhere have set. */
+export async function cookiesOf(page: Page): Promise<Record<string, Cookie>> {
+  const [site] = /site\d+\.shops\.localhost/.exec(page.url()) ?? []
+  const all = await page.context().cookies()
+  const own = all.filter(({ domain }) => !domain.endsWith('.shops.localhost') || (site && domain.endsWith(site)))
+  return Object.fromEntries(own.map((cookie) => [cookie.name, cookie]))
+}
+
 /** The data of events, by their names. */
 export function dataOf(events: Event[]): Record<string, Event['data']> {
   return Object.fromEntries(events.map(({ event, data }) => [event, data]))
@@ -232,19 +277,6 @@ function parsed(text: string): unknown {
   } catch {
     return text
   }
-}
-
-/**
- * Runs in a page and extends the tracker's timeouts. On a busy machine, late responses would cause retries, and a slow
- * fingerprint would not be used.
- */
-function waitLonger(waits: number[]): void {
-  const longer = (milliseconds = 0) => (waits.includes(milliseconds) ? milliseconds * 10 : milliseconds)
-  const { setTimeout } = window
-  const abortAfter = AbortSignal.timeout.bind(AbortSignal)
-  Object.assign(window, { setTimeout: (run: () => void, wait?: number) => setTimeout(run, longer(wait)) })
-  AbortSignal.timeout = (wait) => abortAfter(longer(wait))
-  Object.defineProperty(XMLHttpRequest.prototype, 'timeout', { set: () => {} })
 }
 
 function listen(handler: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Server> {

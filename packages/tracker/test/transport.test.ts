@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { useSite } from './site.ts'
+import { cookiesOf, useSite } from './site.ts'
+import { openTab } from './tabs.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
 
@@ -20,7 +21,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
 
   test('events are sent in order, in batches of at most ten', async () => {
     const { url, tenant } = await site.host()
-    const page = await site.open(url, { tag: 'data-fingerprint="off"' })
+    const page = await site.open(url, { tag: 'data-fingerprint="off"', impatient: true })
     await site.drained(url, page)
     const before = site.requests(url).length
     await track(page, ...numbered('e', 34))
@@ -60,7 +61,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const page = await site.open(url, { impatient: true })
     await site.drained(url, page)
     let hung = 0
-    await page.context().route(`${site.tracker}/track`, async (route) => {
+    await page.route(`${site.tracker}/track`, async (route) => {
       if (hung++ > 0) await route.continue()
     })
     await track(page, 'patient')
@@ -85,9 +86,9 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     // The oldest are dropped.
     expect(kept).toHaveLength(100)
     expect(kept.join()).not.toContain('offline1')
-    await page.close()
+    await page.goto('about:blank')
     await context.setOffline(false)
-    await site.open(url, { context })
+    await site.open(url, { page })
     await site.arrived(url, 'many149')
     const { body } = await tenant.call('GET', '/v1/events?event_type=many149&count_only=true')
     expect(body.count).toBe(1)
@@ -130,7 +131,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     })
     // The page is closed, and what it could not send is stored.
     await page.waitForURL('**/next')
-    await site.open(url, { context: page.context() })
+    await site.open(url, { page })
     // A batch in flight may be sent again, because the page was closed before the response; it still counts once.
     await expect.poll(async () => large(await recorded(tenant))).toEqual(numbered('large', 9))
     expect(site.requests(url).every(({ body }) => Buffer.byteLength(JSON.stringify(body)) < 64_000)).toBe(true)
@@ -199,10 +200,9 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const page = await site.open(url, { before, quiet: true })
     await page.waitForFunction(() => 'optOut' in (window as unknown as Global).service)
     await track(page, 'prerendered')
-    const other = await site.host()
-    await site.drained(other.url, await site.open(other.url))
+    await site.settled()
     expect(site.sent.filter(({ origin }) => origin === url)).toEqual([])
-    expect(await page.context().cookies()).toEqual([])
+    expect(await cookiesOf(page)).toEqual({})
     await page.evaluate(() => {
       ;(window as { shown?: boolean }).shown = true
       document.dispatchEvent(new Event('prerenderingchange'))
@@ -214,23 +214,23 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('a page on an unverified domain sends one request only', async () => {
     const { url } = await site.host()
     const stranger = url.replace('//site', '//unverified')
-    const page = await site.open(stranger, {
-      quiet: true,
-      tag: 'data-fingerprint="off"',
-      before: () => Reflect.deleteProperty(window, 'x'),
-    })
+    const page = await openTab()
+    // With a route, the tab does not use the script that another page of the site has loaded.
+    await page.route('**/tracker.js', (route) => route.continue())
+    await site.open(stranger, { page, quiet: true })
     // The script itself is refused to pages that send an Origin or Referer.
-    const other = await site.host()
-    await site.drained(other.url, await site.open(other.url))
+    await site.settled()
     expect(site.requests(stranger)).toEqual([])
     expect(await page.evaluate(() => (window as unknown as Global).service)).toEqual([])
+    const other = await site.host()
     site.fail = ({ origin }) => (origin === other.url ? 403 : undefined)
-    const refused = await site.open(other.url, { quiet: true })
-    await expect.poll(() => site.requests(other.url).some(({ status }) => status === 403)).toBe(true)
+    const refused = await site.open(other.url, { page, quiet: true })
+    await site.until(() => site.requests(other.url).some(({ status }) => status === 403))
     const count = site.requests(other.url).length
     await track(refused, 'more')
-    const third = await site.host()
-    await site.drained(third.url, await site.open(third.url))
+    // A page that is left sends what waits.
+    await refused.goto('about:blank')
+    await site.settled()
     expect(site.requests(other.url)).toHaveLength(count)
   })
 })

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { useSite } from './site.ts'
+import { openTab } from './tabs.ts'
 
 /** Two seconds of silence: a `<video>` can play audio only. */
 function silence(): Buffer {
@@ -125,14 +126,14 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     },
   ])("an embedded $provider player, without loading the provider's script", async ({ provider, src, title, steps }) => {
     const { url } = await site.host()
-    const context = await site.browser.newContext()
+    const page = await openTab()
     const foreign: string[] = []
-    await context.route(/youtube|vimeo/, (route) => {
+    await page.route(/youtube|vimeo/, (route) => {
       foreign.push(route.request().url())
       return route.fulfill({ contentType: 'text/html', body: PLAYERS[provider] })
     })
-    const page = await site.open(url, {
-      context,
+    await site.open(url, {
+      page,
       body: `<iframe id="player" title="The film" src="${src}"></iframe>`,
     })
     const frame = page.frames().find((candidate) => candidate.url() === src)

@@ -2448,7 +2448,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Record up to 500 calls of an SDK of Segment or RudderStack.
+   * Record up to 2,500 calls of an SDK of Segment or RudderStack.
    *
    * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Ids that name nobody, such as `undefined`, are ignored with the warning `ignored_id`. Responds once the calls are durable. A call that is not valid does not affect the others: `warnings` names it.
    */
@@ -2466,7 +2466,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Record up to 500 calls of an SDK of Segment or RudderStack.
+   * Record up to 2,500 calls of an SDK of Segment or RudderStack.
    *
    * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Ids that name nobody, such as `undefined`, are ignored with the warning `ignored_id`. Responds once the calls are durable. A call that is not valid does not affect the others: `warnings` names it.
    */

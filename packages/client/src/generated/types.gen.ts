@@ -3385,7 +3385,7 @@ export type SdkBatch = {
      */
     sentAt?: unknown;
     /**
-     * 1 to 500 calls; `type` is one of track, identify, page, screen, group, alias.
+     * 1 to 2,500 calls; `type` is one of track, identify, page, screen, group, alias.
      */
     batch: Array<unknown>;
     /**
@@ -7177,7 +7177,7 @@ export type SdkBatchInput = {
      */
     sentAt?: unknown;
     /**
-     * 1 to 500 calls; `type` is one of track, identify, page, screen, group, alias.
+     * 1 to 2,500 calls; `type` is one of track, identify, page, screen, group, alias.
      */
     batch: Array<unknown>;
     /**
@@ -7227,7 +7227,7 @@ export type SdkImportInput = {
      */
     sentAt?: unknown;
     /**
-     * 1 to 500 calls; `type` is one of track, identify, page, screen, group, alias.
+     * 1 to 2,500 calls; `type` is one of track, identify, page, screen, group, alias.
      */
     batch: Array<unknown>;
     /**

@@ -11,6 +11,7 @@ import { createSitePages, type SitePagesOptions } from '../platform/outbound/sit
 import { createTransfer } from '../platform/outbound/transfer.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import type { Clock } from '../platform/time.ts'
+import { systemTimer, type Timer } from '../platform/timer.ts'
 import type { ProviderDependencies } from '../providers/clients.ts'
 
 /** What tests replace. */
@@ -21,6 +22,8 @@ export interface ConnectionOptions {
   dnsServers?: string[]
   /** Base URLs in place of those of connected systems, by the connector's name. */
   connectorUrls?: Record<string, string>
+  /** For the pauses between requests to connected systems. */
+  connectorTimer?: Timer
   /** Base URLs in place of those of OAuth providers, by name. */
   providerUrls?: Record<string, string>
 }
@@ -30,9 +33,11 @@ export interface ConnectionOptions {
  * connected systems, storage and model providers. Each refuses private addresses unless the configuration allows them.
  */
 export function openConnections(
-  { outbound: given = {}, dnsServers, connectorUrls = {}, providerUrls = {} }: ConnectionOptions,
+  replaced: ConnectionOptions,
   { config, secrets, clock }: { config: Config; secrets: SecretBox; clock: Clock },
 ) {
+  const { outbound: given = {}, dnsServers, connectorUrls = {}, providerUrls = {} } = replaced
+  const { connectorTimer: timer = systemTimer } = replaced
   const { sitePort, ...options } = given
   const { allowPrivate } = config.llm
   const outbound = createOutbound({ allowPrivate: config.webhookAllowPrivate, ...options })
@@ -73,7 +78,7 @@ export function openConnections(
     /** Signs people in at OAuth providers. */
     providers,
     /** Calls connected systems. */
-    connecting: { secrets, providers, connectorApi, connectorUrls, clock },
+    connecting: { secrets, providers, connectorApi, connectorUrls, clock, timer },
     close: () => undoAll(cleanup),
   }
 }

@@ -35,6 +35,8 @@ export interface EngineOptions {
   clickhouse?: ClickHouse
   /** Called once both databases are connected and before anything in them changes: they may still be empty. */
   beforeChange?: (database: Kysely<DB>, config: Config) => Promise<void>
+  /** How long a database may send nothing before it counts as down; for tests, which wait for it. */
+  silentAfterMs?: number
   /** Called with a description of each long step. */
   onProgress?: (message: string) => void
 }
@@ -92,7 +94,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
   )
   if (embedded) directories.push(dirname(embedded.cluster))
   const server = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
-  const postgres = connectPostgres<DB>(server, config.postgresPoolSize, options.log)
+  const postgres = connectPostgres<DB>(server, config.postgresPoolSize, options.log, options.silentAfterMs)
   cleanup.push(() => postgres.close())
   const clickhouse = await withSessionLock(postgres.db, 'migration', async () => {
     await requireKnownPostgres(postgres.db, config)
@@ -135,13 +137,13 @@ async function startPostgres(
 }
 
 async function openClickHouse(
-  { config, log, clickhouse: shared }: EngineOptions,
+  { config, log, clickhouse: shared, silentAfterMs }: EngineOptions,
   dataDirectory: string,
   cleanup: Cleanup,
 ): Promise<ClickHouse> {
   const { clickhouseUrl: url, clickhouseCluster: cluster } = config
   const address = url === null ? { path: join(dataDirectory, 'clickhouse') } : { url, cluster }
-  const clickhouse = shared ?? (await connectClickHouse(address, log))
+  const clickhouse = shared ?? (await connectClickHouse(address, log, silentAfterMs))
   cleanup.push(() => clickhouse.close())
   await requireVersion(clickhouse)
   return clickhouse

@@ -24,7 +24,7 @@ import { type EngineOptions, type Engines, openEngines } from './engines.ts'
 import { POSTGRES_OBJECTS, requireAllOfClickHouse, requireAllOfPostgres } from './known-tables.ts'
 import type { PurposeDependencies } from './purposes.ts'
 import { type Recording, startRecording } from './recording.ts'
-import { QUEUES, startWorkers } from './workers.ts'
+import { QUEUES, type SweepMs, startWorkers } from './workers.ts'
 
 /** A running service. */
 export interface Service extends Engines, Omit<Connections, 'close'>, Pick<Recording, 'writing'> {
@@ -50,6 +50,8 @@ export interface ServiceOptions extends EngineOptions, ConnectionOptions {
   clock?: Clock
   /** Mail servers in place of those of OAuth providers, by name; for tests. */
   mailServers?: PurposeDependencies['mailServers']
+  /** For tests that wait for due work. */
+  sweepMs?: SweepMs
   /** Adds to the MCP server of each request; for tests of the protocol. */
   extendMcpServer?: HandlerDependencies['extendMcpServer']
   /** Sees the application before it serves the first request. */
@@ -91,7 +93,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(jobs.stop)
     const parts = { ...engines, ...connections, ...recording, ...common, mail, jobs }
-    const workers = await startWorkers(parts)
+    const workers = await startWorkers({ ...parts, sweepMs: options.sweepMs ?? {} })
     cleanup.push(workers.stop)
 
     const signIn = prepareSignIn(common)

@@ -35,6 +35,12 @@ export const QUEUES: readonly JobQueue<object>[] = [
   ...WAREHOUSE_QUEUES,
 ]
 
+/** How often due work is looked for, in milliseconds, in place of what each feature chose. */
+export interface SweepMs {
+  connectors?: number
+  warehouse?: number
+}
+
 /** What workers can use; each feature's workers take what they need. */
 interface Context
   extends Omit<Engines, 'close'>,
@@ -48,6 +54,7 @@ interface Context
   clock: Clock
   log: Logger
   metrics: Metrics
+  sweepMs: SweepMs
 }
 
 /** What each feature does in the background. */

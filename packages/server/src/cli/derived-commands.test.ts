@@ -51,24 +51,31 @@ describe('every operation', () => {
     expect(Object.keys(OPERATION_COMMANDS).sort()).toEqual(names.toSorted())
   })
 
-  test.each(OPERATIONS.map((operation) => [operation.command, operation] as const))(
-    '%s has an option for each field, and none whose value is a secret',
-    (command, operation) => {
+  test('has an option for each field, and none whose value is a secret', () => {
+    for (const operation of OPERATIONS) {
+      const { command } = operation
       const options = Object.keys(OPERATION_COMMANDS[command]?.options ?? {})
       for (const [name, { format }] of Object.entries(operation.input) as [string, { format?: string }][]) {
         const { isDivided = false, name: own = name } = operation.options?.[name] ?? {}
         const option = own.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+        const place = `${command}: ${name}`
         if (format === 'password') {
-          expect(options).not.toContain(option)
-          expect(options).toEqual(expect.arrayContaining([`${option}-file`, `${option}-env`]))
-        } else if (isDivided) expect(options.filter((each) => each.startsWith(`${option}-`))).not.toEqual([])
-        else expect(options).toContain(option)
+          expect.soft(options, place).not.toContain(option)
+          expect.soft(options, place).toEqual(expect.arrayContaining([`${option}-file`, `${option}-env`]))
+        } else if (isDivided) {
+          expect
+            .soft(
+              options.filter((each) => each.startsWith(`${option}-`)),
+              place,
+            )
+            .not.toEqual([])
+        } else expect.soft(options, place).toContain(option)
         // A field with such a name must be declared as a secret. A key or a link may be named by its id.
-        if (/password|secret|token$/.test(name)) expect(format, name).toBe('password')
+        if (/password|secret|token$/.test(name)) expect.soft(format, place).toBe('password')
       }
-      expect(options).toEqual(['tenant', ...Object.keys(optionsOf(operation))])
-    },
-  )
+      expect.soft(options, command).toEqual(['tenant', ...Object.keys(optionsOf(operation))])
+    }
+  })
 })
 
 describe('a list', () => {
@@ -84,15 +91,14 @@ describe('a list', () => {
     return readOptions(alone, { [option]: [''] }, () => {})[name]
   }
 
-  test.each(lists.filter(({ minItems }) => minItems === 0))(
-    '$name of $command is emptied by an empty text',
-    ({ operation, name }) => expect(read(operation, name)).toEqual([]),
-  )
-
-  test.each(lists.filter(({ minItems }) => minItems > 0))(
-    '$name of $command needs an item, which the error says',
-    ({ operation, name }) => expect(() => read(operation, name)).toThrow(/^--[a-z-]+ must (be|have)/),
-  )
+  test('is emptied by an empty text, unless it needs an item, which the error says', () => {
+    for (const { command, operation, name, minItems } of lists) {
+      const place = `${name} of ${command}`
+      if (minItems === 0) expect.soft(read(operation, name), place).toEqual([])
+      else expect.soft(() => read(operation, name), place).toThrow(/^--[a-z-]+ must (be|have)/)
+    }
+    for (const isFilled of [true, false]) expect(lists.some(({ minItems }) => minItems > 0 === isFilled)).toBe(true)
+  })
 
   test('of a tenant is emptied', async () => {
     const words = { 'ignored-ids': 'demo', 'personal-properties': 'salary' }

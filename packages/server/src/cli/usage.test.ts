@@ -23,23 +23,43 @@ afterAll(async () => {
 
 const groups = [...new Set(Object.keys(COMMANDS).flatMap((name) => (name.includes(' ') ? name.split(' ')[0] : [])))]
 
-describe.each(Object.entries(COMMANDS))('cdsctl %s', (name, { options, argument, summary }) => {
+/** Runs a call that must not fail. @returns what it prints */
+async function shown(...call: string[]): Promise<string> {
+  const { exit, stdout, stderr } = await commandLine.run(call)
+  expect.soft([exit, stderr], call.join(' ')).toEqual([0, ''])
+  return stdout
+}
+
+test('every command shows its options when asked for help', async () => {
+  for (const [name, { options, argument, summary }] of Object.entries(COMMANDS)) {
+    const stdout = await shown(...name.split(' '), '--help')
+    expect.soft(stdout, name).toContain(summary)
+    expect.soft(stdout, name).toContain(`cdsctl ${name}`)
+    for (const option of [...Object.keys(options), 'json', 'help'])
+      expect.soft(stdout, name).toMatch(new RegExp(`\\n  --${option}\\b`))
+    if (argument) expect.soft(stdout, name).toMatch(`\n  ${argument} `)
+  }
+})
+
+/** Which calls are complete depends on no more of a command than this. */
+const KINDS = Map.groupBy(Object.keys(COMMANDS), (name) => {
+  const { argument, options, check } = COMMANDS[name] ?? { options: {} }
+  const required = Object.values(options).some((option) => option.required)
+  const words = name.includes(' ') ? 'two words' : 'one word'
+  const parts = [words, argument && 'an argument', required && 'a required option', check && 'a check of its own']
+  return parts.filter(Boolean).join(', ')
+})
+
+describe.each([...KINDS].map(([kind, [name = '']]) => [kind, name] as const))('a command with %s', (_kind, name) => {
+  const { options, argument } = COMMANDS[name] ?? { options: {} }
   const words = name.split(' ')
 
-  test('shows its options when asked for help', async () => {
-    const asked = [['--help'], ['-h'], ['--help', '--tenant', 'x'], ['--tenant', 'x', '--nonsense', '-h']].map(
-      (help) => [...words, ...help],
-    )
-    if (argument === undefined) asked.push([...words, 'help'])
-    for (const call of [...asked, ['help', ...words]]) {
-      const { exit, stdout, stderr } = await commandLine.run(call)
-      expect([exit, stderr], call.join(' ')).toEqual([0, ''])
-      expect(stdout).toContain(summary)
-      expect(stdout).toContain(`cdsctl ${name}`)
-      for (const option of [...Object.keys(options), 'json', 'help'])
-        expect(stdout).toMatch(new RegExp(`\\n  --${option}\\b`))
-      if (argument) expect(stdout).toMatch(`\n  ${argument} `)
-    }
+  test('understands every way to ask for help', async () => {
+    const asked = [['-h'], ['--help', '--tenant', 'x'], ['--tenant', 'x', '--nonsense', '-h']]
+    if (argument === undefined) asked.push(['help'])
+    const help = await shown(...words, '--help')
+    for (const call of [...asked.map((each) => [...words, ...each]), ['help', ...words]])
+      expect(await shown(...call), call.join(' ')).toBe(help)
   })
 
   test('rejects an invalid call with exit status 2 and a message', async () => {
@@ -58,8 +78,7 @@ describe.each(Object.entries(COMMANDS))('cdsctl %s', (name, { options, argument,
 
 describe('cdsctl', () => {
   test.each([['--help'], ['-h'], ['help']])('%s lists every command by group', async (word) => {
-    const { exit, stdout } = await commandLine.run([word])
-    expect(exit).toBe(0)
+    const stdout = await shown(word)
     for (const name of Object.keys(COMMANDS)) {
       const [group = '', verb = ''] = name.split(' ')
       expect(stdout).toMatch(new RegExp(`\n  ${group} .*\\b${verb}\\b`))
@@ -71,19 +90,23 @@ describe('cdsctl', () => {
     expect([exit, stdout.trim()]).toEqual([0, manifest.version])
   })
 
-  test.each(groups)('%s --help lists only its commands', async (group = '') => {
+  test('every group --help lists only its commands', async () => {
+    for (const group of groups) {
+      const stdout = `\n${await shown(group ?? '', '--help')}`
+      const listed = Object.keys(COMMANDS).filter((name) => stdout.includes(`\n  cdsctl ${name} `))
+      expect.soft(listed, group).toEqual(Object.keys(COMMANDS).filter((name) => name.startsWith(`${group} `)))
+    }
+  })
+
+  test('a group understands every way to ask for help', async () => {
+    const [group = ''] = groups
+    const help = await shown(group, '--help')
     for (const call of [
-      [group, '--help'],
       [group, '-h'],
       [group, 'help'],
       ['help', group],
-    ]) {
-      const { exit, stdout } = await commandLine.run(call)
-      expect(exit).toBe(0)
-      for (const name of Object.keys(COMMANDS)) {
-        expect(`\n${stdout}`.includes(`\n  cdsctl ${name} `), name).toBe(name.startsWith(`${group} `))
-      }
-    }
+    ])
+      expect(await shown(...call)).toBe(help)
   })
 
   test.each([

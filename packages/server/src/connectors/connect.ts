@@ -5,6 +5,7 @@ import { requireFewer } from '../platform/limits.ts'
 import type { JsonApi } from '../platform/outbound/json-api.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
+import type { Timer } from '../platform/timer.ts'
 import { noteConnector } from '../sources/connectors.ts'
 import { connectorNamed } from './all-connectors.ts'
 import { ApiRefused, problemOf } from './client.ts'
@@ -19,6 +20,7 @@ const CONNECTIONS_MAX = 50
 export interface ConnectServices extends SignInServices {
   connectorApi: JsonApi
   clock: Clock
+  timer: Timer
   /** For tests: where each connector's API is. */
   connectorUrls: Readonly<Record<string, string>>
 }
@@ -172,7 +174,7 @@ export async function connectorOf(tenant: Tenant, connectionId: string) {
 }
 
 async function accountOf(
-  { connectorApi, clock, connectorUrls }: ConnectServices,
+  { connectorApi, clock, timer, connectorUrls }: ConnectServices,
   { connector, settings, signIn }: Pick<NewConnection, 'connector' | 'settings' | 'signIn'>,
 ): Promise<Account & { id: string }> {
   const signal = new AbortController().signal
@@ -182,6 +184,7 @@ async function accountOf(
     signIn,
     api: connectorApi,
     clock,
+    timer,
     signal,
     baseUrl: connectorUrls[connector.name],
   })

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   type ConnectedSystem,
+  connectedTo,
   insertConnection,
   type SystemRequest,
   startConnectedSystem,
 } from '../../test/connected-system.ts'
+import { runOf } from '../../test/connection-rows.ts'
 import { makeCertificate } from '../../test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { simultaneously } from '../../test/simultaneous.ts'
 
-const WITHIN = { timeout: 120_000, interval: 100 }
 const TOKEN = '0123456789abcdef0123456789abcdef'
 
 type Item = Record<string, unknown> & { id: number; update_time: string }
@@ -45,10 +46,8 @@ function person(id: number, more: object = {}): Item {
 }
 
 beforeAll(async () => {
-  const certificate = makeCertificate()
-  system = await startConnectedSystem(certificate, respond)
-  const outbound = { allowPrivate: true, ca: certificate.certificate }
-  service = await startTestService({}, { outbound, connectorUrls: { pipedrive: system.url } })
+  system = await startConnectedSystem(makeCertificate(), respond)
+  service = await startTestService({}, connectedTo(system, 'pipedrive'))
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
@@ -75,13 +74,7 @@ async function read(id: string) {
 
 /** Waits for a run that ended after `before`. */
 async function pulled(id: string, before?: string) {
-  await expect
-    .poll(async () => {
-      const { last_run, error } = await read(id)
-      expect(error).toBeNull()
-      return last_run?.finished_at !== null && last_run?.run_id !== before ? last_run : null
-    }, WITHIN)
-    .toBeTruthy()
+  await runOf(tenant, id, before, 'wait')
   return (await read(id)).last_run
 }
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { helpdesk } from '../../../../examples/connector/helpdesk.ts'
-import { type ConnectedSystem, startConnectedSystem } from '../../test/connected-system.ts'
+import { type ConnectedSystem, connectedTo, startConnectedSystem } from '../../test/connected-system.ts'
 import { makeCertificate } from '../../test/receiver.ts'
 import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
 import { CONNECTORS } from './all-connectors.ts'
 import type { Connector } from './connector.ts'
 
-const WITHIN = { timeout: 120_000, interval: 100 }
+const WITHIN = { timeout: 120_000, interval: 20 }
 const ADA = { id: 1, email: 'ada@example.com', first_name: 'Ada', plan: 'pro', updated_at: '2026-01-31T08:00:00Z' }
 const GRACE = { id: 2, email: 'grace@example.com', updated_at: '2026-01-31T08:00:00Z', is_deleted: false }
 const TICKET = {
@@ -22,16 +22,14 @@ let service: TestService
 const listed = CONNECTORS as Connector[]
 
 beforeAll(async () => {
-  const certificate = makeCertificate()
-  system = await startConnectedSystem(certificate, ({ path, query }) => {
+  system = await startConnectedSystem(makeCertificate(), ({ path, query }) => {
     if (path === '/me') return { body: { id: 5, workspace: 'Engines' } }
     if (path === '/tickets') return { body: { tickets: [TICKET], next_page: null } }
     const isFirst = query.get('page') === null
     return { body: { customers: [isFirst ? ADA : GRACE], next_page: isFirst ? 2 : null } }
   })
   listed.push(helpdesk)
-  const outbound = { allowPrivate: true, ca: certificate.certificate }
-  service = await startTestService({}, { outbound, connectorUrls: { helpdesk: system.url } })
+  service = await startTestService({}, connectedTo(system, 'helpdesk'))
 })
 afterAll(async () => {
   listed.splice(listed.indexOf(helpdesk), 1)

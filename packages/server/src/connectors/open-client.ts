@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { storableTree } from '../conversations/clean.ts'
 import { isObject } from '../platform/is-object.ts'
 import type { JsonApi, JsonCall, JsonResponse } from '../platform/outbound/json-api.ts'
 import { type Clock, DAY_MS, MINUTE_MS } from '../platform/time.ts'
+import type { Timer } from '../platform/timer.ts'
 import {
   ApiRefused,
   type Client,
@@ -40,12 +40,14 @@ export interface ClientOptions {
   signIn: SignIn
   api: JsonApi
   clock: Clock
+  /** For the pauses between requests. */
+  timer: Timer
   signal: AbortSignal
   /** For tests: where the API is. */
   baseUrl?: string | undefined
 }
 
-export function openClient({ connector, settings, signIn, api, clock, signal, baseUrl }: ClientOptions): Client {
+export function openClient({ connector, settings, signIn, api, clock, timer, signal, baseUrl }: ClientOptions): Client {
   const baseOf = (host: string | undefined) =>
     baseUrl ?? (host === undefined ? connector.baseUrl(settings) : (connector.otherUrls?.(settings)[host] ?? ''))
   let nextAt = 0
@@ -53,15 +55,15 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
 
   function waitUntil(until: Date): void {
     limitedUntil = until
-    nextAt = Math.max(nextAt, Date.now() + until.getTime() - clock().getTime())
+    nextAt = Math.max(nextAt, timer.now() + until.getTime() - clock().getTime())
   }
 
   async function waitForTurn(): Promise<void> {
     signal.throwIfAborted()
-    const wait = nextAt - Date.now()
+    const wait = nextAt - timer.now()
     if (wait > WAIT_MS_MAX) throw new RateLimited(connector.label, limitedUntil)
-    nextAt = Math.max(nextAt, Date.now()) + connector.pauseMs
-    if (wait > 0) await sleep(wait, undefined, { signal })
+    nextAt = Math.max(nextAt, timer.now()) + connector.pauseMs
+    if (wait > 0) await timer.sleep(wait, signal)
   }
 
   async function send<Received extends JsonResponse>(
@@ -88,7 +90,7 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
       if (next !== null) waitUntil(next)
       // A write may have succeeded even if the response is an error, so only reads are retried here.
       if (response.status < 500 || !isRead || retries === SERVER_RETRIES_MAX) return response
-      await sleep(SERVER_RETRY_MS * 2 ** retries++, undefined, { signal })
+      await timer.sleep(SERVER_RETRY_MS * 2 ** retries++, signal)
     }
   }
 
@@ -123,7 +125,7 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
       if (typeof response.body !== 'string') throw refused()
       return { headers: response.headers, text: storableTree(response.body) as string }
     },
-    pause: (milliseconds) => sleep(milliseconds, undefined, { signal }),
+    pause: (milliseconds) => timer.sleep(milliseconds, signal),
     download: async (request) => {
       const { response, refused } = await responseTo(request, (call) => api.download(call, DOWNLOAD_BYTES_MAX))
       if (response.file === null) throw refused()

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonApi } from '../platform/outbound/json-api.ts'
 import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { HOUR_MS, MINUTE_MS } from '../platform/time.ts'
+import type { Timer } from '../platform/timer.ts'
 import { connectorId } from '../sources/connectors.ts'
 import { connectorNamed } from './all-connectors.ts'
 import { type Client, isRefusal, problemOf, RateLimited, SignedOut } from './client.ts'
@@ -41,6 +41,7 @@ const INTERNAL =
 export interface PullServices extends PageServices, SignInServices {
   /** Calls the APIs of connected systems. */
   connectorApi: JsonApi
+  timer: Timer
   /** The number of rows in the journal. */
   journalRows(): Promise<number>
   pullMinutes: number
@@ -63,7 +64,7 @@ export async function pullConnection(
   if (!connection || connection.state === 'paused' || connection.state === 'signed_out') return
   const connector = connectorNamed(connection.connector)
   const store = storeOf(tenant, connection)
-  const { clock } = services
+  const { clock, timer } = services
   try {
     await store({ state: 'pulling' })
     const settings = connection.settings as Settings
@@ -73,6 +74,7 @@ export async function pullConnection(
       signIn: openSignIn(tenant, services, connector, connection),
       api: services.connectorApi,
       clock,
+      timer,
       signal,
       baseUrl: services.connectorUrls[connector.name],
     })
@@ -223,6 +225,6 @@ async function writerOf(tenant: Tenant, { kind }: Connector, connection: Connect
   return { source, kind, sourceId, isFollowed: true, yields: yieldedBy(connection) }
 }
 
-async function waitForProjector({ journalRows }: PullServices, signal: AbortSignal): Promise<void> {
-  while ((await journalRows()) > JOURNAL_ROWS_MAX) await sleep(JOURNAL_PAUSE_MS, undefined, { signal })
+async function waitForProjector({ journalRows, timer }: PullServices, signal: AbortSignal): Promise<void> {
+  while ((await journalRows()) > JOURNAL_ROWS_MAX) await timer.sleep(JOURNAL_PAUSE_MS, signal)
 }

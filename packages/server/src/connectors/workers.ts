@@ -16,15 +16,15 @@ import { type PullServices, pullConnection } from './pull.ts'
 import { writeBackConnection } from './write-back/run.ts'
 
 /** How often due pulls are queued, including those that people start. */
-const EVERY_MS = 1_000
+const SWEEP_MS = 1_000
 const DUE_AT_ONCE = 100
 const CONCURRENCY = 2
 /** A job whose process stopped sending heartbeats for this long ends, so that another process can continue its work. */
 const HEARTBEAT_SECONDS = 30
 /** A job that hangs ends after this time, which exceeds two slices of reading with a download in between. */
 const EXPIRES_SECONDS = 1_200
-/** How often a job is sent again, in case the process of the first one died. While the first one exists, this does nothing. */
-const SENT_AGAIN_SECONDS = 20
+/** After how many sweeps a job is sent again, in case the process of the first one died. While that one exists, this does nothing. */
+const SENT_AGAIN_SWEEPS = 20
 
 /** Pulls of connected systems, one at a time per connection. */
 const PULL_QUEUE = jobQueue<{ connectionId: string }>('connection-pull', {
@@ -58,6 +58,7 @@ export async function startConnectorWorkers({
   connecting,
   recordCalls,
   recordHistory,
+  sweepMs,
 }: {
   stores: Stores
   jobs: Jobs
@@ -67,6 +68,7 @@ export async function startConnectorWorkers({
   connecting: ConnectServices
   recordCalls: RecordCalls
   recordHistory: RecordCalls
+  sweepMs: { connectors?: number }
 }): Promise<Repeated> {
   const pulling: PullServices = {
     ...connecting,
@@ -94,11 +96,13 @@ export async function startConnectorWorkers({
       throw error
     })
   })
+  const { connectors: everyMs = SWEEP_MS } = sweepMs
+  const sentAgainAt = sql<Date>`now() + make_interval(secs => ${(SENT_AGAIN_SWEEPS * everyMs) / 1_000}::float8)`
   const sendPull = (tenant: Tenant, connectionId: string) =>
     tenant.transaction(async (tx) => {
       const { numUpdatedRows } = await tx.db
         .updateTable('connections')
-        .set({ next_pull_at: sql<Date>`now() + make_interval(secs => ${SENT_AGAIN_SECONDS})` })
+        .set({ next_pull_at: sentAgainAt })
         .where('connection_id', '=', connectionId)
         // Another process may have queued it.
         .where('next_pull_at', '<=', sql<Date>`now()`)
@@ -110,7 +114,7 @@ export async function startConnectorWorkers({
     tenant.transaction(async (tx) => {
       const { numUpdatedRows } = await tx.db
         .updateTable('connections')
-        .set({ write_back_at: sql<Date>`now() + make_interval(secs => ${SENT_AGAIN_SECONDS})` })
+        .set({ write_back_at: sentAgainAt })
         .where('connection_id', '=', connectionId)
         .where('write_back_at', '<=', sql<Date>`now()`)
         .executeTakeFirst()
@@ -126,7 +130,7 @@ export async function startConnectorWorkers({
     )
     if (failures.length > 0) throw failures[0]
   }
-  const sweeping = every(EVERY_MS, async () => {
+  const sweeping = every(everyMs, async () => {
     try {
       const due = await stores.database
         .selectFrom('connections')

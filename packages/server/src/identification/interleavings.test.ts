@@ -111,7 +111,7 @@ test('under any interleaving, every event belongs to the contact that the rules 
     }),
     { numRuns: 25, endOnFailure: true },
   )
-}, 240_000)
+})
 
 type Timed = <T>(work: () => Promise<T>) => Promise<{ result: T; start: number; end: number }>
 

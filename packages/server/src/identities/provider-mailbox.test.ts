@@ -67,7 +67,7 @@ describe.skipIf(!hasDovecot)('a mailbox that is connected by signing in at its p
     admin.call('POST', '/v1/authorizations/complete', await signInAt(await start(provider)))
   const account = async () => (await tenant.call('GET', `${path()}/connections`)).body.connections.email_account
   const received = async () => (await tenant.call('GET', '/v1/mailboxes')).body.mailboxes[0]
-  const reads = () => expect.poll(async () => (await received())?.state, { timeout: 20_000 }).toBe('watching')
+  const reads = () => expect.poll(async () => (await received())?.state).toBe('watching')
   /** Of the mails with a contact that were read. */
   const mailsWith = (contactId: string) =>
     expect.poll(
@@ -153,7 +153,7 @@ describe.skipIf(!hasDovecot)('a mailbox that is connected by signing in at its p
         error: expect.stringContaining('invalid_grant'),
       })
       // The reader ends too, with the reason, and nobody asks the provider again.
-      await expect.poll(async () => (await received())?.error, { timeout: 30_000 }).toContain('invalid_grant')
+      await expect.poll(async () => (await received())?.error).toContain('invalid_grant')
       const asked = providers[name].forms.length
       await expect(send()).rejects.toMatchObject({ code: 'mail_unavailable' })
       expect(providers[name].forms).toHaveLength(asked)

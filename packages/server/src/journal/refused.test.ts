@@ -56,7 +56,7 @@ test('an event that ClickHouse cannot parse is set aside and does not block othe
   await service.projector.drain()
   expect(await names()).toEqual(['one', 'three', 'zero'])
   expect(await refused(journalId)).toHaveLength(1)
-  await expect.poll(() => waiting(journalId), { timeout: 15_000 }).toEqual([])
+  await expect.poll(() => waiting(journalId)).toEqual([])
 })
 
 describe('a journal row is set aside with its reason when it', () => {

@@ -293,5 +293,4 @@ test('events that another process records are sent once, and a service that stop
     await front.end('SIGKILL')
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
-  // Starts and stops three services.
-}, 180_000)
+})

@@ -7,6 +7,7 @@ import { callMcp, connectClient, dataOf, expectDeclared, type Mode, newClient, t
 import { callsOf, createWorkspace, daysAgo, type Workspace } from '../../test/mcp-workspace.ts'
 import { CLI } from '../../test/process.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { TOOLS } from './tools/all-tools.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -74,13 +75,18 @@ async function waitingAction(email: string) {
   return { place, status }
 }
 
-test.each<[Mode, 'http' | 'stdio', string]>([
-  ['modern', 'http', '2026-07-28'],
-  ['auto', 'http', '2026-07-28'],
-  ['legacy', 'http', '2025-11-25'],
-  ['modern', 'stdio', '2026-07-28'],
-  ['legacy', 'stdio', '2025-11-25'],
-])('a client (%s) has a session over %s, of revision %s', async (mode, over, revision) => {
+/** Tools that read, read much and change: a revision and a transport carry them as they carry all. */
+const SOME = ['describe_schema', 'query_events', 'add_note']
+/** The newest and the oldest way call every tool. */
+const EVERY: string[] = TOOLS.map(({ name }) => name)
+
+test.each<[Mode, 'http' | 'stdio', string, string[]]>([
+  ['modern', 'http', '2026-07-28', EVERY],
+  ['auto', 'http', '2026-07-28', SOME],
+  ['legacy', 'http', '2025-11-25', SOME],
+  ['modern', 'stdio', '2026-07-28', SOME],
+  ['legacy', 'stdio', '2025-11-25', EVERY],
+])('a client (%s) has a session over %s, of revision %s', async (mode, over, revision, called) => {
   const { client, questions } = await connect(mode, { action: 'accept' }, over)
   expect(client.getNegotiatedProtocolVersion()).toBe(revision)
   expect(client.getServerVersion()).toMatchObject({ name: 'customer-data-service' })
@@ -96,7 +102,7 @@ test.each<[Mode, 'http' | 'stdio', string]>([
   const calls = callsOf(workspace).filter(([name]) => tools.some((tool) => tool.name === name))
   expect(calls.map(([name]) => name).sort()).toEqual(tools.map(({ name }) => name).sort())
   for (const [name, args] of calls) {
-    if (name === 'decide_approval') continue
+    if (name === 'decide_approval' || !called.includes(name)) continue
     const result = await ask(client, name, await onItsOwn(name, args))
     expect([name, result.isError ?? false, textOf(result).slice(0, 1_000)]).toEqual([name, false, expect.anything()])
     expect(textOf(result)).toMatch(/^Customer data follows\..*<customer_data>\n.*\n<\/customer_data>$/s)
@@ -310,7 +316,8 @@ test('the client of the AI SDK has a session, and asks the person', async () => 
   })
   const { tools } = await client.listTools()
   for (const [name, args] of callsOf(workspace)) {
-    if (name === 'decide_approval' || !tools.some((tool) => tool.name === name)) continue
+    if (!SOME.includes(name)) continue
+    expect(tools.map((tool) => tool.name)).toContain(name)
     const result = await client.callTool({ name, arguments: { ...(await onItsOwn(name, args)) } })
     expect([name, result.isError ?? false]).toEqual([name, false])
   }

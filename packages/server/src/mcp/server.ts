@@ -193,7 +193,11 @@ function uncheckedSchema(schema: TObject): StandardSchemaWithJSON<Values, Values
   }
 }
 
-/** A schema without TypeBox's own keys. */
+const jsonOfSchemas = new WeakMap<TObject, { type: 'object' }>()
+
+/** A schema without TypeBox's own keys. Every request describes all tools, so each schema is converted once. */
 function jsonOf(schema: TObject): { type: 'object' } {
-  return JSON.parse(JSON.stringify(schema)) as { type: 'object' }
+  const json = jsonOfSchemas.get(schema) ?? (JSON.parse(JSON.stringify(schema)) as { type: 'object' })
+  jsonOfSchemas.set(schema, json)
+  return json
 }

@@ -2,12 +2,12 @@ import { setMaxListeners } from 'node:events'
 import { every } from './every.ts'
 import type { Logger } from './log.ts'
 
-const PING_EVERY_MS = 1_000
+/** A database that has not responded for this long counts as down: requests must get a response within ten seconds. */
+export const SILENT_AFTER_MS = 6_000
 /** Time is counted in ticks: a process that was suspended or got no processor time misses ticks too. */
-const STEP_MS = 500
-/** A database that has not responded for six seconds counts as down: requests must get a response within ten. */
 const SILENT_STEPS = 12
-/** While it is down, it is pinged again after two seconds, because a proxy may have dropped the last ping. */
+const STEPS_A_PING = 2
+/** While it is down, it is pinged again after a third of that time, because a proxy may have dropped the last ping. */
 const PING_STEPS_MAX = 4
 
 /** Detects whether a database responds at all, however long its queries take. */
@@ -18,15 +18,17 @@ export interface Silence {
 }
 
 /**
- * Pings a database every second. If it hangs or the network drops silently, callers would wait for minutes, and a
- * statement timeout cannot tell that from a long statement.
+ * Pings a database six times in `silentAfterMs`. If it hangs or the network drops silently, callers would wait for
+ * minutes, and a statement timeout cannot tell that from a long statement.
  * @param send resolves to whether the database sent any response, even a refusal. It must stop when the signal aborts.
  */
 export function watchForSilence(
   store: 'PostgreSQL' | 'ClickHouse',
   send: (signal: AbortSignal) => Promise<boolean>,
   log: Logger,
+  silentAfterMs = SILENT_AFTER_MS,
 ): Silence {
+  const stepMs = silentAfterMs / SILENT_STEPS
   let responding = newController()
   let stepsSilent = 0
   let ping: { controller: AbortController; steps: number } | null = null
@@ -36,14 +38,14 @@ export function watchForSilence(
     if (ping) ping.steps++
     if (stepsSilent < SILENT_STEPS) return
     if (!responding.signal.aborted) {
-      log.error(`${store} has not responded for ${(SILENT_STEPS * STEP_MS) / 1000} seconds; pending work fails`)
+      log.error(`${store} has not responded for ${silentAfterMs / 1000} seconds; pending work fails`)
       responding.abort()
     }
     if (ping && ping.steps >= PING_STEPS_MAX) ping.controller.abort()
-  }, STEP_MS)
+  }, stepMs)
   stepping.unref()
 
-  const pinging = every(PING_EVERY_MS, async () => {
+  const pinging = every(STEPS_A_PING * stepMs, async () => {
     const controller = new AbortController()
     ping = { controller, steps: 0 }
     const responded = await send(controller.signal).catch(() => false)

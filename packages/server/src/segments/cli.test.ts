@@ -93,4 +93,4 @@ test('cdsctl segment create works with and without a running service', async () 
     '2',
   )
   await expect.poll(async () => Number((await read(beside.segment_id)).contact_count)).toBeGreaterThan(contact_count)
-}, 240_000)
+})

@@ -287,7 +287,7 @@ test('the compiled filter selects the same random contacts as the simple impleme
     }),
     { numRuns: 300, seed: 20_260_310 },
   )
-}, 300_000)
+})
 
 /** Decisions 7.1: negative operators match a missing value, all others do not. */
 test.each(PROPERTY_OPERATORS)('%s of a missing value', async (operator) => {

@@ -56,6 +56,7 @@ test('contacts are listed by segment and by id, and exported alike', async () =>
   expect(await namesOf(ids)).toEqual(['p2'])
   expect(await namesOf(`${ids}&has_event_type=checkout`)).toEqual(['p2'])
   expect(await namesOf(`${ids}&has_event_type=other`)).toEqual([])
+  expect(await namesOf(`contact_ids=${newId()}&has_event_type=checkout`)).toEqual([])
   const csv = await tenant.call('GET', `/v1/contacts/export.csv?columns=email&${segment}&${query([adult])}`)
   expect(parse(String(csv.body), { bom: true })).toEqual([['email'], ['p2@filter.example']])
 })

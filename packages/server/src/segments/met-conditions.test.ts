@@ -227,7 +227,7 @@ test('a contact can be deleted while its check waits for ClickHouse, and its res
   responded.resolve()
   await checksAreDone()
   expect(await met()).toEqual({ contactIds: [bob], matches: 1 })
-}, 240_000)
+})
 
 test('an evaluation queries ClickHouse once for all event conditions of a segment, and not at all without any', async () => {
   await person('ada')

@@ -25,6 +25,7 @@ export async function startWarehouseWorkers({
   secrets,
   storageTransfer,
   config,
+  sweepMs,
 }: {
   stores: Stores
   jobs: Jobs
@@ -33,6 +34,7 @@ export async function startWarehouseWorkers({
   secrets: SecretBox
   storageTransfer: Transfer
   config: Pick<Config, 'warehouseDirectory'>
+  sweepMs: { warehouse?: number }
 }): Promise<Repeated> {
   const { warehouseDirectory } = config
   const running = { jobs, clock, log, secrets, storageTransfer, warehouseDirectory }
@@ -41,7 +43,7 @@ export async function startWarehouseWorkers({
     workOnRun(openTenant(stores, tenantId), running, runId, AbortSignal.any([signal, stopping.signal]))
   // The claim allows one run of a tenant at a time: a second job would only occupy a worker that other tenants need.
   await jobs.work(WAREHOUSE_QUEUE, RUNS_AT_ONCE, work, { groupConcurrency: 1 })
-  const sweeping = every(SWEEP_MS, async () => {
+  const sweeping = every(sweepMs.warehouse ?? SWEEP_MS, async () => {
     try {
       await sweepSchedules({ stores, jobs, clock, log })
       await sweepRuns({ stores, jobs, clock, log })

@@ -39,6 +39,8 @@ test('a subscription is created, changed, paused, resumed, rotated and deleted; 
   expect(changed.body.changed).toEqual(['url', 'url_filter', 'headers'])
   expect((await admin.call('PATCH', made.path, { url_filter: FILTER })).body.webhook).toMatchObject({ url })
   expect((await admin.call('POST', `${made.path}/pause`)).body.webhook.status).toBe('paused')
+  // Paused already: nothing changes, and the audit log below has one entry.
+  expect((await admin.call('POST', `${made.path}/pause`)).body.changed).toEqual([])
   expect((await admin.call('POST', `${made.path}/test`)).body.error.code).toBe('webhook_paused')
   expect((await admin.call('POST', `${made.path}/resume`)).body.webhook.status).toBe('active')
   const switch_at = new Date(bench.now().getTime() + 3_600_000).toISOString()

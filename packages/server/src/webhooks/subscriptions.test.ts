@@ -276,4 +276,4 @@ test('every operation has a command, and the audit log records it', async () => 
   await refused(2, 'invalid_option', ...range, '--only', 'lost')
   await refused(1, 'not_found', 'webhook', 'get', '--subscription-id', 'none')
   expect((await run('webhook-event-type', 'list')).event_types.length).toBeGreaterThan(15)
-}, 300_000)
+})

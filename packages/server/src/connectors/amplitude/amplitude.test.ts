@@ -10,6 +10,8 @@ import {
 } from '../../../test/analytics.ts'
 import { testAnalyticsConnector } from '../../../test/analytics-matrix.ts'
 import type { SystemRequest } from '../../../test/connected-system.ts'
+import { connectSystem } from '../../../test/connection.ts'
+import { connectionWhich } from '../../../test/connection-rows.ts'
 import { zipOf } from '../../../test/zip.ts'
 import { HOUR_MS } from '../../platform/time.ts'
 import { EVENTS_PER_PAGE } from '../event-lines.ts'
@@ -119,9 +121,8 @@ describe('Amplitude', () => {
   test('without a start date, years without events are read in large steps', async () => {
     await peer.add(...threeDays())
     const { connector, settings, credentials } = peer
-    const response = await bench.tenant.call('POST', '/v1/connections', { connector, settings, credentials })
-    expect(response.status).toBe(201)
-    await expect.poll(() => bench.countEvents(), { timeout: 300_000, interval: 500 }).toBe(9)
+    await (await connectSystem(bench.tenant, { connector, settings, credentials })).firstRun()
+    expect(await bench.countEvents()).toBe(9)
     expect(Math.max(...ranges)).toBe(28 * 24)
   })
 
@@ -232,18 +233,20 @@ describe('Amplitude', () => {
     let body: Buffer = Buffer.from('This is not an archive.')
     bench.system.intercept = ({ path }) => (path === '/api/2/export' && body.length > 0 ? { body } : undefined)
     const connection = await bench.connect()
+    const shows = (part: string) =>
+      connectionWhich(bench.tenant, connection.id, ({ error }) => error?.includes(part) === true)
     expect((await connection.until('failed')).error).toContain('The archive cannot be read')
     const gzip = gzipSync(lineOf({ id: 'x', name: 'X', at: daysAgo(1), userId: 'user-1' }))
     body = zipOf([['1.json.gz', gzip.subarray(0, gzip.length - 20)]])
-    await bench.tenant.call('POST', `/v1/connections/${connection.id}/pull`, {})
-    await expect.poll(async () => (await connection.read()).error, { timeout: 60_000 }).toContain('damaged')
+    await connection.order()
+    await shows('damaged')
     // Its directory claims a size that the file does not have.
     body = zipOf([['1.json', deflateRawSync(gzip)]])
     body.writeUInt32LE(5, body.length - 22 - 46 - '1.json'.length + 20)
-    await bench.tenant.call('POST', `/v1/connections/${connection.id}/pull`, {})
-    await expect.poll(async () => (await connection.read()).error, { timeout: 60_000 }).toContain('cannot be read')
+    await connection.order()
+    await shows('cannot be read')
     body = Buffer.alloc(0)
-    await bench.tenant.call('POST', `/v1/connections/${connection.id}/pull`, {})
+    await connection.order()
     await connection.until('waiting')
     expect(await bench.countEvents()).toBe(9)
   })

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { connectedTo } from '../../../test/connected-system.ts'
+import { reaches, runOf } from '../../../test/connection-rows.ts'
 import { fail, type IntercomFixture, startIntercom } from '../../../test/intercom.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
 import {
@@ -12,7 +14,7 @@ import {
 import { createJsonApi } from '../../platform/outbound/json-api.ts'
 import { intercom as connector } from './intercom.ts'
 
-const WITHIN = { timeout: 120_000, interval: 100 }
+const WITHIN = { timeout: 120_000, interval: 20 }
 const NOW = Math.floor(Date.now() / 1000)
 
 let intercom: IntercomFixture
@@ -20,10 +22,8 @@ let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  const certificate = makeCertificate()
-  intercom = await startIntercom(certificate)
-  const outbound = { allowPrivate: true, ca: certificate.certificate }
-  service = await startTestService({}, { outbound, connectorUrls: { intercom: intercom.url } })
+  intercom = await startIntercom(makeCertificate())
+  service = await startTestService({}, connectedTo(intercom, 'intercom'))
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
@@ -92,23 +92,22 @@ async function connect(more: object = {}): Promise<string> {
   return `/v1/connections/${body.connection.connection_id}`
 }
 
+function idIn(connection: string): string {
+  return connection.split('/').at(-1) ?? ''
+}
+
 async function read(connection: string) {
   return (await tenant.call('GET', connection)).body.connection
 }
 
 /** Waits until the service has pulled everything in another run than `before`. @returns the connection. */
-async function pulled(connection: string, before: string | null = null) {
-  await expect
-    .poll(async () => {
-      const { last_run, state } = await read(connection)
-      return state === 'waiting' && last_run?.finished_at && last_run.run_id !== before
-    }, WITHIN)
-    .toBeTruthy()
+async function pulled(connection: string, before?: string) {
+  await runOf(tenant, idIn(connection), before, 'wait')
   return read(connection)
 }
 
 async function inState(connection: string, state: string) {
-  await expect.poll(async () => (await read(connection)).state, WITHIN).toBe(state)
+  await reaches(tenant, idIn(connection), state)
   return read(connection)
 }
 
@@ -338,22 +337,23 @@ describe('a pull', () => {
 
   test('waits when it is rate-limited', async () => {
     intercom.contacts = [contact(1)]
-    /** When each window ends, and when the next request came. */
-    const windows: { end: number; nextAt?: number }[] = []
+    /** How long each window lasts, when its request came, and when the next one. */
+    const windows: { leftMs: number; at: number; nextAt?: number }[] = []
     intercom.intercept = ({ path }, response) => {
       if (path === '/me') return false
       const last = windows.at(-1)
-      if (last) last.nextAt ??= Date.now()
+      if (last) last.nextAt ??= intercom.timer.now()
       if (windows.length === 2) return false
-      windows.push({ end: Math.ceil(Date.now() / 1_000) + 1 })
-      response.setHeader('x-ratelimit-reset', String(windows.at(-1)?.end))
+      const end = Math.ceil(Date.now() / 1_000) + 1
+      windows.push({ leftMs: end * 1_000 - Date.now(), at: intercom.timer.now() })
+      response.setHeader('x-ratelimit-reset', String(end))
       fail(response, 429, 'rate_limit_exceeded', 'Exceeded rate limit')
       return true
     }
     await pulled(await connect())
     expect(await byEmail('person1@example.com')).toBeDefined()
-    // A timer may end a moment early.
-    expect(windows.map(({ end, nextAt = 0 }) => nextAt > end * 1_000 - 10)).toEqual([true, true])
+    // The clock and the timer are read one after another.
+    expect(windows.map(({ leftMs, at, nextAt = 0 }) => nextAt - at > leftMs - 10)).toEqual([true, true])
   })
 
   test.for([429, 200])('is rescheduled if the wait that status %d asks for is long', async (status) => {

@@ -11,6 +11,7 @@ import {
 import { testAnalyticsConnector } from '../../../test/analytics-matrix.ts'
 import type { SystemRequest } from '../../../test/connected-system.ts'
 import { connectSystem } from '../../../test/connection.ts'
+import { connectionWhich } from '../../../test/connection-rows.ts'
 import { HOUR_MS } from '../../platform/time.ts'
 import { EVENTS_PER_PAGE } from '../event-lines.ts'
 import { dayOf, openZone } from './zone.ts'
@@ -118,6 +119,8 @@ function manyEvents(count: number): PeerEvent[] {
   }))
 }
 
+const isPutOff = ({ next_pull_at }: { next_pull_at: Date }) => next_pull_at.getTime() - Date.now() > 200_000
+
 function exportsOf(at: Date): number {
   return bench.system.requests.filter(
     (request) => peer.readsEvents(request) && request.query.get('from_date') === utcDay(at),
@@ -213,7 +216,7 @@ describe('Mixpanel', () => {
     const connection = await bench.connect()
     expect((await connection.until('failed')).error).toContain('ended the export')
     lines = []
-    await bench.tenant.call('POST', `/v1/connections/${connection.id}/pull`, {})
+    await connection.order()
     await connection.until('waiting')
     expect(await bench.countEvents()).toBe(9)
   })
@@ -224,12 +227,10 @@ describe('Mixpanel', () => {
     bench.system.intercept = (request) =>
       isLimited && peer.readsEvents(request) ? { status: 429, body: { error: 'too many requests' } } : undefined
     const connection = await bench.connect()
-    await expect
-      .poll(async () => Date.parse((await connection.read()).next_pull_at ?? '') - Date.now(), { timeout: 60_000 })
-      .toBeGreaterThan(200_000)
+    await connectionWhich(bench.tenant, connection.id, isPutOff)
     expect((await connection.read()).error).toBeNull()
     isLimited = false
-    await bench.tenant.call('POST', `/v1/connections/${connection.id}/pull`, {})
+    await connection.order()
     await connection.firstRun()
     expect(await bench.countEvents()).toBe(9)
   })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type AnalyticsPeer, daysAgo, deviceId, threeDays, useAnalytics } from '../../../test/analytics.ts'
 import { testAnalyticsConnector } from '../../../test/analytics-matrix.ts'
+import { connectSystem } from '../../../test/connection.ts'
 import { clickhouseTime, createPostHog, personId, uuidOf } from '../../../test/posthog.ts'
 import { createTestTenant, sharedService } from '../../../test/service.ts'
 import { EVENTS_PER_PAGE } from '../event-lines.ts'
@@ -59,10 +60,8 @@ describe('PostHog', () => {
   test('days without events are skipped by one query', async () => {
     await posthog.add(...threeDays(), { id: 'old', name: 'Old', at: daysAgo(300), userId: 'user-1' })
     const { connector, settings, credentials } = peer
-    const body = { connector, settings, credentials }
-    const response = await bench.tenant.call('POST', '/v1/connections', body)
-    expect(response.status).toBe(201)
-    await expect.poll(() => bench.countEvents(), { timeout: 120_000 }).toBe(10)
+    await (await connectSystem(bench.tenant, { connector, settings, credentials })).firstRun()
+    expect(await bench.countEvents()).toBe(10)
     expect(posthog.queries.length).toBeLessThan(30)
   })
 
@@ -71,7 +70,7 @@ describe('PostHog', () => {
     const connection = await bench.connect()
     await connection.firstRun()
     await posthog.add({ id: 'late', name: 'Late', at: daysAgo(20), userId: 'user-1', receivedAt: new Date() })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, 5))
     await connection.pull()
     expect(await bench.countEvents('Late')).toBe(1)
   })
@@ -93,8 +92,8 @@ describe('PostHog', () => {
     )
     await posthog.add({ id: 'v', name: 'Visited', at: daysAgo(1), deviceId: deviceId(1) })
     const { connector, settings, credentials } = peer
-    await bench.tenant.call('POST', '/v1/connections', { connector, settings, credentials })
-    await expect.poll(() => bench.countEvents('Visited'), { timeout: 120_000 }).toBe(1)
+    await (await connectSystem(bench.tenant, { connector, settings, credentials })).firstRun()
+    expect(await bench.countEvents('Visited')).toBe(1)
     expect(await bench.contacts()).toHaveLength(1)
     const contact = await bench.contactOf('ada@example.com')
     expect(contact?.properties).toEqual({ email: 'ada@example.com', plan: 'pro', account: '1234567890123456781' })
@@ -102,37 +101,48 @@ describe('PostHog', () => {
     expect(events.some(({ event }: { event: string }) => event === 'Visited')).toBe(true)
   })
 
-  test.each(['n/a', 'ada@', 'unknown', 'ada at example.com'])(
-    'a person with the address %j is an error of the record, and keeps the contact of their id',
-    async (address) => {
-      await posthog.add({ id: 'p', name: 'Order paid', at: daysAgo(1), userId: 'user-1' })
-      await posthog.add({ id: 'q', name: 'Order paid', at: daysAgo(1), userId: 'user-2', person: { email: address } })
-      const connection = await bench.connect()
-      const { counts } = await connection.firstRun()
-      expect(counts.persons).toEqual({ identified: 1, failed: 1 })
-      const message = expect.stringContaining(`'${address}' is not an email address`)
-      const failed = { object: 'persons', external_id: personId(2), code: 'invalid_email', message }
-      expect(await connection.errors()).toMatchObject([failed])
-      // Its events say who caused them, so there is a contact of that id.
-      expect(await bench.contacts()).toHaveLength(2)
-      const known = await bench.tenant.call('POST', '/v1/identify', { user_id: 'user-2' })
-      expect(known.body.created).toBe(false)
-      expect((await bench.tenant.call('GET', `/v1/contacts/${known.body.contact_id}`)).body.contact.properties).toEqual(
-        {},
-      )
+  test('a person whose address is none is an error of the record, and keeps the contact of their id', async () => {
+    const users = ['n/a', 'ada@', 'unknown', 'ada at example.com'].map((address, index) => {
+      const corrected = { email: `ada${index}@example.com`, plan: 'pro' }
+      return { address, userId: `user-${index + 2}`, person: personId(index + 2), corrected }
+    })
+    await posthog.add({ id: 'p', name: 'Order paid', at: daysAgo(1), userId: 'user-1' })
+    for (const { address, userId } of users) {
+      await posthog.add({ id: userId, name: 'Order paid', at: daysAgo(1), userId, person: { email: address } })
+    }
+    const connection = await bench.connect()
+    const { counts } = await connection.firstRun()
+    expect(counts.persons).toEqual({ identified: 1, failed: users.length })
+    const errors = (await connection.errors()).toSorted((one, other) => (one.external_id < other.external_id ? -1 : 1))
+    expect(errors).toMatchObject(
+      users.map(({ address, person }) => {
+        const message = expect.stringContaining(`'${address}' is not an email address`)
+        return { object: 'persons', external_id: person, code: 'invalid_email', message }
+      }),
+    )
+    // Their events say who caused them, so there is a contact of each id.
+    expect(await bench.contacts()).toHaveLength(1 + users.length)
+    const contactIds: string[] = []
+    for (const { userId } of users) {
+      const { created, contact_id } = (await bench.tenant.call('POST', '/v1/identify', { user_id: userId })).body
+      expect(created).toBe(false)
+      const { contact } = (await bench.tenant.call('GET', `/v1/contacts/${contact_id}`)).body
+      expect(contact.properties).toEqual({})
+      contactIds.push(contact_id)
+    }
 
-      // Corrected in PostHog, the person is the contact of that id.
-      await posthog.reset()
-      const person = { email: 'ada@example.com', plan: 'pro' }
-      await posthog.add({ id: 'r', name: 'Order paid', at: new Date(), userId: 'user-2', person })
-      await connection.pull()
-      expect(await bench.contactOf('ada@example.com')).toMatchObject({
-        contact_id: known.body.contact_id,
-        properties: person,
-      })
-      expect(await bench.contacts()).toHaveLength(2)
-    },
-  )
+    // Corrected in PostHog, each person is the contact of that id.
+    await posthog.reset()
+    for (const { userId, corrected } of users) {
+      await posthog.add({ id: `${userId} r`, name: 'Order paid', at: new Date(), userId, person: corrected })
+    }
+    await connection.pull()
+    for (const [index, { corrected }] of users.entries()) {
+      const contact_id = contactIds[index]
+      expect(await bench.contactOf(corrected.email)).toMatchObject({ contact_id, properties: corrected })
+    }
+    expect(await bench.contacts()).toHaveLength(1 + users.length)
+  })
 
   test('an address in another spelling is the known contact', async () => {
     const contactId = await bench.tenant.contact('kim@xn--bcher-kva.example')

@@ -12,11 +12,14 @@ import { makeCertificate } from '../../../test/receiver.ts'
 import { call, insertTenant, sharedService, type TestResponse } from '../../../test/service.ts'
 import { connectPostgres } from '../../platform/postgres/connect.ts'
 import type { DB } from '../../platform/postgres/generated/tables.ts'
+import { openTenant } from '../../platform/tenant.ts'
 import { MINUTE_MS } from '../../platform/time.ts'
+import { EVENTS_PER_PAGE } from '../event-lines.ts'
 
 /** Longer than a job's heartbeats may be missing. */
 const AHEAD_MS = MINUTE_MS
-const EVENTS = 9_000
+/** On each of three days, a page and the start of another. */
+const EVENTS = 3 * (EVENTS_PER_PAGE + 100)
 
 test('restart in the middle: a service that is killed, with its ClickHouse, continues without duplicates', async () => {
   const directory = await openDirectory()
@@ -46,9 +49,10 @@ test('restart in the middle: a service that is killed, with its ClickHouse, cont
       }),
     )
     await posthog.add(...events)
-    const { key } = await insertTenant(postgres.db)
+    const { id: tenantId, key } = await insertTenant(postgres.db)
     let url = await service.start()
     const tenant = {
+      handle: openTenant({ ...stores, database: postgres.db }, tenantId),
       call: (method: string, path: string, body?: unknown): Promise<TestResponse> =>
         call({ url }, method, path, {
           headers: { authorization: `Bearer ${key}` },
@@ -61,7 +65,7 @@ test('restart in the middle: a service that is killed, with its ClickHouse, cont
     const { id } = await connectSystem(tenant, { connector: 'posthog', settings, credentials, read_since })
     const connection = connectionOf(tenant, id)
     const accepted = async () => (await connection.read()).last_run?.counts.events?.accepted ?? 0
-    await expect.poll(accepted, { timeout: 120_000, interval: 5 }).toBeGreaterThan(0)
+    await expect.poll(accepted, { timeout: 120_000, interval: 20 }).toBeGreaterThan(0)
     await service.kill()
     const asked = posthog.queries.length
     await superviseJobs(databaseUrl)

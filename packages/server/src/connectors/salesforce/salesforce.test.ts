@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type ConnectedSystem, startConnectedSystem } from '../../../test/connected-system.ts'
+import { type ConnectedSystem, connectedTo, startConnectedSystem } from '../../../test/connected-system.ts'
 import { connectBySignIn, erased, eventsOf, signIn, TestConnection, WITHIN } from '../../../test/connections.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
 import { contact, idOf, record, SalesforceOrganization } from '../../../test/salesforce.ts'
@@ -9,17 +9,11 @@ let organization: SalesforceOrganization
 let system: ConnectedSystem
 let service: TestService
 let tenant: TestTenant
-let options: { outbound: object; connectorUrls: Record<string, string>; providerUrls: Record<string, string> }
+let options: ReturnType<typeof connectedTo> & { providerUrls: Record<string, string> }
 
 beforeAll(async () => {
-  const certificate = makeCertificate()
-  system = await startConnectedSystem(certificate, (request) => organization.respond(request))
-  const urls = { salesforce: system.url }
-  options = {
-    outbound: { allowPrivate: true, ca: certificate.certificate },
-    connectorUrls: urls,
-    providerUrls: urls,
-  }
+  system = await startConnectedSystem(makeCertificate(), (request) => organization.respond(request))
+  options = { ...connectedTo(system, 'salesforce'), providerUrls: { salesforce: system.url } }
   service = await startTestService({}, options)
 })
 beforeEach(async () => {

@@ -54,7 +54,7 @@ export async function writeBackConnection(
   const { writeBack } = connector
   const settings = settingsOf(connection)
   if (!writeBack || !settings) return
-  const { clock } = services
+  const { clock, timer } = services
   const store = (changes: Changes) =>
     tenant.db
       .updateTable('connections')
@@ -73,6 +73,7 @@ export async function writeBackConnection(
       signIn: openSignIn(tenant, services, connector, connection),
       api: services.connectorApi,
       clock,
+      timer,
       signal,
       baseUrl: services.connectorUrls[connector.name],
     })

@@ -16,7 +16,7 @@ import type { WriteBackPair } from './write-back.ts'
  */
 export async function checkTargets(
   tenant: Tenant,
-  { connectorApi, clock, connectorUrls, ...services }: ConnectServices,
+  { connectorApi, clock, timer, connectorUrls, ...services }: ConnectServices,
   connectionId: string,
   pairs: readonly WriteBackPair[],
 ): Promise<void> {
@@ -35,6 +35,7 @@ export async function checkTargets(
       signIn: openSignIn(tenant, services, connector, row),
       api: connectorApi,
       clock,
+      timer,
       signal: new AbortController().signal,
       baseUrl: connectorUrls[connector.name],
     })

@@ -290,8 +290,10 @@ describe('writing back fails', () => {
       ${sql.lit("BEGIN RAISE EXCEPTION 'the process ended'; END")}`.execute(bench.service.stores.database)
     await sql`CREATE TRIGGER refuse_removal BEFORE DELETE ON connection_outbox FOR EACH ROW
       EXECUTE FUNCTION refuse_removal()`.execute(bench.service.stores.database)
+    await bench.hold()
     await bench.workspace.tenant.contact('new@example.com', { jobtitle: 'New' })
     await bench.workspace.change('ada@example.com', { jobtitle: 'Once' })
+    await bench.release()
     await expect.poll(() => there().jobtitle, WITHIN).toBe('Once')
     await expect.poll(() => bench.records.byEmail('new@example.com'), WITHIN).toBeDefined()
     await expect.poll(async () => (await bench.workspace.read()).write_back.error, WITHIN).not.toBeNull()

@@ -69,7 +69,7 @@ test("under any interleaving of merges and visitors' actions, unmerging restores
     }),
     { numRuns: 15, endOnFailure: true },
   )
-}, 240_000)
+})
 
 async function act(
   tenant: TestTenant,

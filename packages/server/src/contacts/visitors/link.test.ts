@@ -87,7 +87,7 @@ test('events of a visitor are recorded while it is being identified, and do not 
   const other = await createTestTenant(service)
   const tracked = [tenant, other].map((of) => of.track({ visitor_id: 'new', events: [{ event: 'meanwhile' }] }))
   const ended = Promise.all(tracked).then((responses) => responses.map(({ status }) => status))
-  const inTime = await Promise.race([ended, sleep(5_000, 'they wait')])
+  const inTime = await Promise.race([ended, sleep(60_000, 'they wait', { ref: false })])
   released.resolve()
   const { contactId } = await identifying
   expect(inTime).toEqual([200, 200])

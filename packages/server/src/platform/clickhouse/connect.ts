@@ -67,12 +67,16 @@ const REJECT_UNKNOWN_COLUMNS = 'input_format_skip_unknown_fields = 0'
  */
 const NO_ASYNC_INSERT = 'async_insert = 0'
 
-/** Opens the embedded engine at `path`, or a client for the server at `url`. */
+/**
+ * Opens the embedded engine at `path`, or a client for the server at `url`. @param silentAfterMs how long the server may
+ * send nothing before its statements fail.
+ */
 export async function connectClickHouse(
   address: ClickHouseAddress,
   log: Logger = createLog('silent'),
+  silentAfterMs?: number,
 ): Promise<ClickHouse> {
-  const connections = 'url' in address ? connectServer(address.url, log) : await openEmbedded(address)
+  const connections = 'url' in address ? connectServer(address.url, log, silentAfterMs) : await openEmbedded(address)
   const { lend, statement } = connections
   const inCluster = clusterSettings('url' in address ? address.cluster : null)
 

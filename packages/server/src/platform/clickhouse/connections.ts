@@ -25,13 +25,13 @@ export interface Connections {
 const noLogs = { level: ClickHouseLogLevel.OFF }
 
 /** Opens a client for a server. */
-export function connectServer(url: string, log: Logger): Connections {
+export function connectServer(url: string, log: Logger, silentAfterMs?: number): Connections {
   const open = (max_open_connections: number) =>
     createClient({ url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections, log: noLogs })
   const client = open(CONNECTIONS_MAX)
   // A separate connection, so that it never waits behind long queries.
   const watch = open(1)
-  const silence = watchForSilence('ClickHouse', (abort_signal) => responds(watch, abort_signal), log)
+  const silence = watchForSilence('ClickHouse', (signal) => responds(watch, signal), log, silentAfterMs)
   return {
     lend: (work) => work(client),
     statement: serverStatement,

@@ -7,6 +7,9 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { CommandLine } from '../../../test/command-line.ts'
 import { CLI, MAIN, openDirectory, RUNNING, type Started, startProcess } from '../../../test/process.ts'
+import { call, startTestService } from '../../../test/service.ts'
+import { explain } from '../../assembly/process.ts'
+import { readConfig } from '../../config.ts'
 import { lockDataDirectory } from './data-directory.ts'
 import { startEmbeddedPostgres } from './postgres.ts'
 
@@ -21,19 +24,30 @@ async function directoryOf(): Promise<string> {
   return directory
 }
 
-async function run(directory: string, more: Record<string, string> = {}): Promise<Started> {
-  const service = await startProcess(MAIN, [], environmentOf(directory, more), RUNNING)
+/** Starts the service as a program. */
+async function run(directory: string): Promise<Started> {
+  const service = await startProcess(MAIN, [], environmentOf(directory), RUNNING)
   cleanup.push(() => service.end('SIGKILL'))
   return service
 }
 
-const environmentOf = (directory: string, more: Record<string, string> = {}) => ({
+const environmentOf = (directory: string) => ({
   CDS_DATA_DIR: directory,
   PORT: '0',
   HOST: '127.0.0.1',
   CDS_LOG_LEVEL: 'warn',
-  ...more,
 })
+
+/** Starts the service in this process, with its PostgreSQL in a directory. */
+const startIn = (CDS_DATA_DIR: string, more: Record<string, string> = {}) =>
+  startTestService({ DATABASE_URL: '', CDS_DATA_DIR, ...more })
+
+/** Starts the service, which must refuse. @returns what the program prints then. */
+const refusalOf = (directory: string, more: Record<string, string> = {}) =>
+  startIn(directory, more).then(async (service) => {
+    await service.close()
+    return 'It started.'
+  }, explain)
 
 async function query(connection: pg.ClientConfig, sql: string): Promise<unknown[]> {
   const client = new pg.Client(connection)
@@ -50,14 +64,14 @@ async function runs(pid: number): Promise<boolean> {
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')) !== ''
 }
 
-describe('the data directory', { timeout: 180_000 }, () => {
-  /** Created once: each test ends its service, and the next start uses the existing cluster. */
-  let used: string
-  beforeAll(async () => {
-    used = await openDirectory()
-  })
-  afterAll(() => rm(used, { recursive: true, force: true }))
+/** Created once: each test ends its service, and the next start uses the existing cluster. */
+let used: string
+beforeAll(async () => {
+  used = await openDirectory()
+})
+afterAll(() => rm(used, { recursive: true, force: true }))
 
+describe('the data directory', { timeout: 180_000 }, () => {
   test('is used by one process at a time, and released however that process ends', async () => {
     const directory = await directoryOf()
     const first = await lockDataDirectory(directory)
@@ -70,38 +84,35 @@ describe('the data directory', { timeout: 180_000 }, () => {
   test('a second start fails with a clear message; after kill -9 a start succeeds and stops the orphan', async () => {
     const directory = used
     const service = await run(directory)
-    const refused = await startProcess(MAIN, [], environmentOf(directory), RUNNING).catch(
-      (error: Error) => error.message,
-    )
+    const refused = await refusalOf(directory)
     expect(refused).toContain('in use by another process')
     expect(refused).toContain('CDS_DATA_DIR')
     const orphan = Number((await readFile(join(directory, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0])
     const socketDirectory = JSON.parse(await readFile(join(directory, 'postgres-address.json'), 'utf8')).host as string
     await service.end('SIGKILL')
     expect(await runs(orphan)).toBe(true)
-    const again = await run(directory)
+    const again = await startIn(directory)
+    cleanup.push(again.close)
     expect(await runs(orphan)).toBe(false)
     expect(existsSync(socketDirectory)).toBe(false)
-    expect(await again.end('SIGTERM')).toBe(0)
   })
 
   test('a PostgreSQL that is killed is restarted; meanwhile requests get 503 with Retry-After', async () => {
     const directory = used
-    const service = await run(directory)
-    const url = RUNNING.exec(service.output())?.[1]
+    const service = await startIn(directory)
+    cleanup.push(service.close)
     const cluster = join(directory, 'postgres/cluster')
     const server = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')[0])
     // Without its data, it cannot restart before its absence is detected.
     await rename(cluster, `${cluster}.away`)
     process.kill(server, 'SIGKILL')
     const ask = async () => {
-      const response = await fetch(`${url}/v1/contacts`, { headers: { authorization: 'Bearer cds_unknown' } })
+      const response = await call(service, 'GET', '/v1/contacts', { headers: { authorization: 'Bearer cds_unknown' } })
       return { status: response.status, retryAfter: response.headers.get('retry-after') }
     }
     await expect.poll(ask, { interval: 10 }).toEqual({ status: 503, retryAfter: '2' })
     await rename(`${cluster}.away`, cluster)
     await expect.poll(ask).toEqual({ status: 401, retryAfter: null })
-    expect(await service.end('SIGTERM')).toBe(0)
   })
 
   test('SIGTERM leaves neither PostgreSQL nor its socket behind', async () => {
@@ -176,18 +187,20 @@ describe('startup errors', () => {
     await once(taken, 'listening')
     cleanup.push(async () => taken.close())
     const port = String((taken.address() as { port: number }).port)
-    const directory = await directoryOf()
-    const output = await startProcess(MAIN, [], environmentOf(directory, { PORT: port }), RUNNING).catch(
-      (error: Error) => error.message,
-    )
+    const output = await refusalOf(used, { PORT: port })
     expect(output).toContain(`Port ${port} is in use`)
     expect(output).toContain('PORT=')
-    await expect(readFile(join(directory, 'postgres/cluster/postmaster.pid'))).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(readFile(join(used, 'postgres/cluster/postmaster.pid'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  test('all invalid settings are named at once, without passwords in their values', async () => {
+  test('all invalid settings are named at once, without passwords in their values', () => {
     const wrong = { PORT: 'x', CDS_RATE_LIMITS: 'maybe', DATABASE_URL: 'mysql://u:secret@h/d', CDS_LOG_LEVEL: 'loud' }
-    const output = await startProcess(MAIN, [], wrong, RUNNING).catch((error: Error) => error.message)
+    let output = ''
+    try {
+      readConfig(wrong)
+    } catch (error) {
+      output = explain(error)
+    }
     for (const name of Object.keys(wrong)) expect(output).toContain(name)
     expect(output).not.toContain('secret')
   })
@@ -203,7 +216,7 @@ test('the command line works with and without a running service', async () => {
         stdio: 'pipe',
       }),
     )
-  // The program itself is started once without the service, once beside it, and once with an invalid call.
+  // The program itself is started once without the service, and once beside it with an invalid call.
   const commandLine = new CommandLine(environmentOf(directory))
   cleanup.push(() => commandLine.close())
   const { tenant_id } = cds('tenant', 'create', '--name', 'Alone')
@@ -239,16 +252,8 @@ test('the command line works with and without a running service', async () => {
 
   const service = await run(directory)
   const url = RUNNING.exec(service.output())?.[1] ?? ''
-  const { api_key, key_id } = cds(
-    'key',
-    'create',
-    '--tenant',
-    tenant_id,
-    '--name',
-    'k',
-    '--scopes',
-    'events:read,contacts:read',
-  )
+  const scopes = ['--scopes', 'events:read,contacts:read']
+  const { api_key, key_id } = await commandLine.json('key', 'create', '--tenant', tenant_id, '--name', 'k', ...scopes)
   expect(api_key).toMatch(/^cds_.{32,}$/)
   const get = async (path: string) =>
     (await fetch(url + path, { headers: { authorization: `Bearer ${api_key}` } })).json() as Promise<

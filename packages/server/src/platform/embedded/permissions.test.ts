@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { CANNOT_MOUNT, mountSmall } from '../../../test/mounted.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from '../../../test/process.ts'
+import { openDataDirectory } from './data-directory.ts'
+import { startEmbeddedPostgres } from './postgres.ts'
 import { serverUser } from './unprivileged-user.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
@@ -67,7 +69,8 @@ describe('other users of the machine', () => {
     await chmod(directory, 0o755)
     await chmod(join(directory, 'clickhouse'), 0o755)
     await chmod(join(directory, 'secret-key'), 0o644)
-    await run(directory)
+    const lock = await openDataDirectory(directory, serverUser())
+    cleanup.push(lock.release)
     expect(await openToOthers(directory)).toEqual([])
     expect(await modeOf(join(directory, 'clickhouse'))).toBe(0o700)
   })
@@ -76,7 +79,10 @@ describe('other users of the machine', () => {
     const home = await parentOf()
     await chmod(home, 0o700)
     const directory = join(home, 'data')
-    await run(directory)
+    const lock = await openDataDirectory(directory, serverUser())
+    cleanup.push(lock.release)
+    const server = await startEmbeddedPostgres({ dataDirectory: directory })
+    cleanup.push(server.stop)
     const cluster = execFileSync('cat', [join(directory, 'postgres-location')], { encoding: 'utf8' }).trim()
     cleanup.splice(1, 0, () => rm(dirname(cluster), { recursive: true, force: true }))
     expect(await modeOf(dirname(cluster))).toBe(0o700)
@@ -87,15 +93,22 @@ describe('other users of the machine', () => {
   test('keep their own files in a shared directory', async () => {
     const shared = await parentOf()
     await chmod(shared, 0o1777)
-    await run(shared)
+    await mkdir(join(shared, 'clickhouse'), { mode: 0o755 })
+    await writeFile(join(shared, 'clickhouse', 'data'), '', { mode: 0o644 })
+    const lock = await openDataDirectory(shared, serverUser())
+    cleanup.push(lock.release)
     expect(await modeOf(shared)).toBe(0o1777)
     expect(await openToOthers(join(shared, 'clickhouse'))).toEqual([])
   })
 })
 
+/** What the service says that cannot open a data directory. */
 const refusalOf = (directory: string) =>
-  run(directory).then(
-    () => 'started',
+  openDataDirectory(directory, serverUser()).then(
+    async (lock) => {
+      await lock.release()
+      return 'opened'
+    },
     (error: Error) => error.message,
   )
 

@@ -55,9 +55,9 @@ test('of the jobs of a group, one runs at a time, and other groups do not wait f
   await expect.poll(() => started).toEqual(['slow'])
   await jobs.send(tenant.handle, TURNS, { word: 'waits' }, { group: { id: 'a' } })
   await jobs.send(tenant.handle, TURNS, { word: 'other' }, { group: { id: 'b' } })
-  await expect.poll(() => started, { timeout: 20_000 }).toEqual(['slow', 'other'])
+  await expect.poll(() => started).toEqual(['slow', 'other'])
   released.resolve()
-  await expect.poll(() => started, { timeout: 20_000 }).toEqual(['slow', 'other', 'waits'])
+  await expect.poll(() => started).toEqual(['slow', 'other', 'waits'])
 })
 
 test('a backlog is processed without pauses between jobs', async () => {
@@ -83,7 +83,7 @@ test('a worker for urgent jobs runs them while others are busy, and leaves the r
   await jobs.work(FILES, 1, run, { minPriority: 1 })
   await jobs.send(tenant.handle, FILES, { name: 'large 2' })
   await jobs.send(tenant.handle, FILES, { name: 'small' }, { priority: 1 })
-  await expect.poll(() => started, { timeout: 10_000 }).toEqual(['large 1', 'small'])
+  await expect.poll(() => started).toEqual(['large 1', 'small'])
   released.resolve()
-  await expect.poll(() => started, { timeout: 10_000 }).toEqual(['large 1', 'small', 'large 2'])
+  await expect.poll(() => started).toEqual(['large 1', 'small', 'large 2'])
 })

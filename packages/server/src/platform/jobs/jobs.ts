@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import {
   fromKysely,
@@ -25,6 +26,7 @@ const POLL_EVERY_MS = 2_000
  * In pg-boss each worker of each queue polls separately; frequent polling is needed only if NOTIFY is not available.
  */
 const POLL_SECONDS = { withoutNotify: 2, withNotify: 60 }
+/** How long a stop waits for the jobs under way, which then fail and are repeated. */
 const STOP_TIMEOUT_MS = 20_000
 
 /** Every job has its tenant, whose handle is passed to the handler. */
@@ -147,7 +149,10 @@ export async function openJobs(
     },
     stop: async () => {
       await polling.stop()
-      await stop(boss)
+      // pg-boss would look only every half second whether they have finished.
+      const finished = Promise.all([...workers.keys()].map((queue) => boss.offWork(queue)))
+      await Promise.race([finished, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })])
+      await boss.stop({ graceful: false })
     },
   }
 }
@@ -176,7 +181,7 @@ export function createJobSender(
       return sender.cancel(...job)
     },
     stop: async () => {
-      if (starting) await stop(boss)
+      if (starting) await boss.stop({ graceful: false })
     },
   }
 }
@@ -198,10 +203,6 @@ function createBoss(address: PostgresAddress, log: Logger, works: boolean): PgBo
 async function start(boss: PgBoss, queues: readonly JobQueue<object>[]): Promise<void> {
   await boss.start()
   for (const { name, options } of queues) await boss.createQueue(name, { ...options, notify: true })
-}
-
-async function stop(boss: PgBoss): Promise<void> {
-  await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true })
 }
 
 function senderOf(boss: PgBoss): JobSender {

@@ -10,7 +10,7 @@ import { asUnavailable, NotingClient } from './unavailable.ts'
 /** No legitimate statement takes longer; a runaway one must not occupy a connection forever. */
 const STATEMENT_TIMEOUT_MS = 30_000
 /** The limit for waiting for the pool and, if necessary, for a new connection. */
-const CONNECT_WITHIN_MS = 8_000
+export const CONNECT_WITHIN_MS = 8_000
 
 // 64-bit counts fit a double here; pg itself returns dates as Date.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -23,13 +23,17 @@ export interface Postgres<Tables> {
   close(): Promise<void>
 }
 
-/** Opens a pool. Connections are opened when first needed; if the server is unreachable, the first query fails. */
+/**
+ * Opens a pool. Connections are opened when first needed; if the server is unreachable, the first query fails.
+ * @param silentAfterMs how long the server may send nothing before its connections break.
+ */
 export function connectPostgres<Tables>(
   server: PostgresAddress,
   poolSize: number,
   log: Logger = createLog('silent'),
+  silentAfterMs?: number,
 ): Postgres<Tables> {
-  const { address, stop } = watchPostgres(server, log)
+  const { address, stop } = watchPostgres(server, log, silentAfterMs)
   const { pool, db } = openPool<Tables>(address, poolSize)
   // Stopping the watch closes connections to a server that does not respond.
   const close = () => db.destroy().finally(stop)

@@ -5,11 +5,11 @@ import { watchForSilence } from '../silence.ts'
 import type { PostgresAddress } from './address.ts'
 
 /**
- * Watches a server over a separate connection.
+ * Watches a server over a separate connection. @param silentAfterMs how long it may send nothing.
  * @returns the address to use for every other connection: when the server stops responding, they all break, so that
  * callers get an error and no pool keeps them. Until it responds again, no new one is opened.
  */
-export function watchPostgres(address: PostgresAddress, log: Logger) {
+export function watchPostgres(address: PostgresAddress, log: Logger, silentAfterMs?: number) {
   let watching: { client: pg.Client; socket: Socket } | null = null
 
   async function connect(): Promise<pg.Client> {
@@ -40,7 +40,7 @@ export function watchPostgres(address: PostgresAddress, log: Logger) {
     }
   }
 
-  const silence = watchForSilence('PostgreSQL', ping, log)
+  const silence = watchForSilence('PostgreSQL', ping, log, silentAfterMs)
 
   function stream(): Socket {
     const socket = new Socket()

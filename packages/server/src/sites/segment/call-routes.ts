@@ -78,7 +78,7 @@ export function callRoutes(app: App, dependencies: RecordDependencies): void {
   }
 }
 
-/** `POST /v1/batch`, which records up to 500 calls, and the beacon of pages that are being left. */
+/** `POST /v1/batch`, which records up to 2,500 calls, and the beacon of pages that are being left. */
 export function batchRoutes(app: App, dependencies: RecordDependencies): void {
   for (const path of BATCH_PATHS) {
     app.options(path, PREFLIGHT, allowSdkPreflight)
@@ -89,7 +89,7 @@ export function batchRoutes(app: App, dependencies: RecordDependencies): void {
         bodyLimit: BODY_BYTES_MAX,
         schema: {
           operationId: path === '/v1/import' ? 'sdkImport' : 'sdkBatch',
-          summary: 'Record up to 500 calls of an SDK of Segment or RudderStack',
+          summary: 'Record up to 2,500 calls of an SDK of Segment or RudderStack',
           description: `${DESCRIPTION} A call that is not valid does not affect the others: \`warnings\` names it.`,
           tags: ['SDKs'],
           security: [],

@@ -5,7 +5,11 @@ import { isObject } from '../../platform/is-object.ts'
 import { fieldsOf } from './fields.ts'
 import { CALL_TYPES, type CallType } from './translate.ts'
 
-const CALLS_MAX = 500
+/**
+ * As many as Segment accepts. Its SDK for browsers sends what waited while the service was away in one request of up to
+ * 450 KB, however many calls it has, and drops them all if they are rejected.
+ */
+const CALLS_MAX = 2_500
 
 const SHARED = {
   writeKey: Type.Optional(Type.String({ description: 'Instead of the Authorization header.' })),
@@ -85,7 +89,7 @@ export const BatchBody = Type.Object(
     batch: Type.Array(Type.Unknown(ONE_CALL), {
       minItems: 1,
       maxItems: CALLS_MAX,
-      description: `1 to ${CALLS_MAX} calls; \`type\` is one of ${CALL_TYPES.join(', ')}.`,
+      description: `1 to ${CALLS_MAX.toLocaleString('en')} calls; \`type\` is one of ${CALL_TYPES.join(', ')}.`,
       examples: [[{ type: 'track', userId: 'user-42', event: 'Order Completed', messageId: 'a1' }]],
     }),
     context: Type.Optional(Type.Unknown({ description: 'Added to the context of each call.' })),

@@ -383,15 +383,15 @@ describe('a batch', () => {
     ])
   })
 
-  test('has at most 500 calls', async () => {
+  test('has at most 2,500 calls', async () => {
     const batch = (count: number) => ({ batch: Array.from({ length: count }, () => good) })
-    expect((await send('/v1/import', batch(500))).body).toEqual(SUCCESS)
-    expect((await tenant.call('GET', '/v1/events?count_only=1')).body.count).toBe(500)
-    for (const sent of [batch(501), { batch: [] }, { batch: 'x' }, {}]) {
+    expect((await send('/v1/import', batch(2_500))).body).toEqual(SUCCESS)
+    expect((await tenant.call('GET', '/v1/events?count_only=1')).body.count).toBe(2_500)
+    for (const sent of [batch(2_501), { batch: [] }, { batch: 'x' }, {}]) {
       expect((await send('/v1/batch', sent)).status).toBe(400)
     }
-    const { error } = (await send('/v1/batch', batch(501))).body
-    expect(error.details).toEqual([{ path: 'batch', message: 'must be a list of 1 to 500 items' }])
+    const { error } = (await send('/v1/batch', batch(2_501))).body
+    expect(error.details).toEqual([{ path: 'batch', message: 'must be a list of 1 to 2500 items' }])
   })
 
   test.each(['application/json', 'application/x-www-form-urlencoded', 'text/plain'])(

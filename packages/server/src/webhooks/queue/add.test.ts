@@ -1,12 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
-import { addDelivery, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
+import {
+  addDelivery,
+  arrived,
+  deliveriesOf,
+  startWebhookBench,
+  until,
+  type WebhookBench,
+} from '../../../test/webhooks.ts'
+import { people } from '../../companies/people.ts'
 import { newId } from '../../platform/ids.ts'
+import { createMetrics } from '../../platform/metrics.ts'
+import { listenForChanges } from '../../platform/postgres/invalidation.ts'
 import { resendDelivery, sendTest } from '../resend.ts'
 import { type Resent, resendRange } from '../resend-range.ts'
 import { pauseSubscription, resumeSubscription } from '../subscriptions.ts'
+import { startWebhookWorkers } from '../workers.ts'
 import { addDeliveries, type NewDelivery, WORK_CHANNEL } from './add.ts'
+
+/** The longest delay of a timer. */
+const NEVER_MS = 2 ** 31 - 1
 
 let bench: WebhookBench
 let tenant: TestTenant
@@ -108,4 +123,38 @@ test('nothing is delivered to a subscription that was paused after it was read',
   await pauseSubscription(tenant.handle, paused, new Date())
   expect(await addDeliveries(tenant.handle, [{ ...delivery(), subscriptionId: paused }])).toBe(0)
   expect(await deliveriesOf(tenant.handle, paused)).toEqual([])
+})
+
+/** Workers that never poll by themselves: starting them sets one timer at once, of the polls. */
+async function startWithoutPolls() {
+  const { stores, postgres, projector, secrets, outbound, log, config } = bench.service
+  const invalidation = await listenForChanges(postgres.address, log)
+  const metrics = createMetrics(postgres.pool, stores.reads, projector.counts)
+  const { setTimeout } = globalThis
+  const postponed = (work: () => void) => setTimeout(work, NEVER_MS)
+  const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation(postponed as typeof setTimeout)
+  const common = { stores, people, outbound, secrets, clock: bench.now, log, metrics, config, invalidation }
+  const starting = startWebhookWorkers(common)
+  expect(timers).toHaveBeenCalledTimes(1)
+  timers.mockRestore()
+  const workers = await starting
+  return async () => {
+    await workers.stop()
+    await invalidation.close()
+  }
+}
+
+test('workers that are notified send new deliveries, also if no poll finds them', async () => {
+  await bench.subscribe(tenant, { event: 'noticed', url: bench.receiver.url('/noticed') })
+  const stop = await startWithoutPolls()
+  try {
+    for (let n = 1; n <= 3; n++) {
+      await tenant.track({ visitor_id: 'v', events: [{ event: 'noticed' }] })
+      await arrived(bench.receiver, '/noticed', n)
+      // The worker polls once more after it has sent something.
+      await sleep(200)
+    }
+  } finally {
+    await stop()
+  }
 })
