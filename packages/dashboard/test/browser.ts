@@ -113,10 +113,16 @@ export class TestBrowser {
     const cookies = this.#sessions.get(who) ?? (await this.#signIn(tenant, role))
     this.#sessions.set(who, cookies)
     await page.context().addCookies(cookies)
-    if (isWaiting(page)) await show(page, path)
-    else await page.goto(path)
+    await open(page, path)
     // On a phone it is hidden, and hidden elements have no role.
     await page.locator('nav[aria-label="Main"]').waitFor({ state: 'attached' })
+    return page
+  }
+
+  /** A tab in which nobody is signed in. */
+  async signedOut(path: string): Promise<Page> {
+    const page = await this.tab()
+    await open(page, path)
     return page
   }
 
@@ -191,6 +197,12 @@ export function show(page: Page, path: string): Promise<void> {
 const WAITS_AT = '/reset-password'
 
 const isWaiting = (page: Page) => new URL(page.url()).pathname === WAITS_AT
+
+/** Loads the app only if the tab does not have it from an earlier test. */
+async function open(page: Page, path: string): Promise<void> {
+  if (isWaiting(page)) await show(page, path)
+  else await page.goto(path)
+}
 
 /**
  * Leaves the frame with all that its pages hold, and forgets every response, so that the tab is like one that has just loaded
@@ -363,4 +375,10 @@ interface Axe {
     root: Document,
     options: object,
   ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>
+}
+
+/** Waits until the page shows all that it has asked for. */
+export async function isLoaded(page: Page): Promise<void> {
+  const loading = page.locator('#main').locator('[role=status][aria-label^=Load], [aria-busy=true]')
+  await loading.first().waitFor({ state: 'detached' })
 }
