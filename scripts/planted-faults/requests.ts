@@ -185,7 +185,6 @@ export const REQUEST_FAULTS: readonly Fault[] = [
     file: 'packages/server/src/platform/silence.ts',
     find: 'if (stepsSilent < SILENT_STEPS) return',
     replace: 'if (stepsSilent < 10 * SILENT_STEPS) return',
-    tests: ['packages/server/test/frozen-engines.test.ts'],
-    only: 'makes open and new requests',
+    tests: ['packages/server/src/platform/silence.test.ts'],
   },
 ]

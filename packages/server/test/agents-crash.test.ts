@@ -50,7 +50,7 @@ test('a run continues after its process was killed, and proposes nothing twice',
     await service.kill()
     // Longer than the silence after which a process counts as dead.
     await moveDatabaseClock(databaseUrl, AHEAD_MS)
-    url = await service.start(AHEAD_MS)
+    url = await service.startLast(AHEAD_MS)
     const before = (await request('GET', `/v1/agents/runs/${job_id}`)).body.run
     expect(before.status).toBe('running')
     expect(before.summary.contacts_evaluated).toBeGreaterThan(0)

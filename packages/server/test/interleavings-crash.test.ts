@@ -28,7 +28,8 @@ const TENANTS = 3
 const STEPS = 32
 /** Few enough for one page of a list. */
 const EVENTS_MAX = 80
-const KILLS_MIN = 3
+/** Spread over the steps. */
+const KILLS = 4
 const VISITORS = ['v0', 'v1', 'v2', 'v3']
 const EMAILS = ['ada@example.com', 'bob@example.com', 'cyd@example.com']
 /** The first operations, so that every seed has each of them; null: a step that only reads. */
@@ -104,19 +105,20 @@ const ENGINES = [
 
 /**
  * Several tenants at once, each with a model. The requests of a step run concurrently, through any process; a request
- * without a response is sent again. The seed determines the steps and the pauses between kills.
+ * without a response is sent again. The seed determines the steps, and after which of them a process is killed.
  */
 test.each(ENGINES)(
   'killed again and again, each read returns every acknowledged event once, with the right contact: $engines',
   async ({ start }) => {
     const { fleet, tenants } = await start()
-    const killing = killInTurns(fleet).finally(() => {
+    const killing = killInTurns(fleet, tenants)
+    killing.catch(() => {
       fleet.isOver = true
     })
     try {
       await Promise.all(
         tenants.map(async (tenant) => {
-          for (let step = 0; step < STEPS || fleet.kills < KILLS_MIN; step++) {
+          for (let step = 0; step < STEPS || fleet.kills < KILLS; step++) {
             await runStep(fleet, tenant, openingStep(tenant, step) ?? drawStep(tenant))
           }
         }),
@@ -186,17 +188,22 @@ async function createTenants(insert: () => ReturnType<typeof insertTenant>): Pro
   return tenants
 }
 
-/** Kills one process after another and restarts it, until the test is over; then all run. */
-async function killInTurns(fleet: Fleet): Promise<void> {
+/** Kills one process after another and restarts it. */
+async function killInTurns(fleet: Fleet, tenants: Tenant[]): Promise<void> {
   const random = seededRandom()
-  while (!fleet.isOver) {
-    await sleep(200 + random() * 1_500)
+  const stepsDone = () => tenants.reduce((sum, { steps }) => sum + steps.length, 0)
+  for (let kill = 0; kill < KILLS; kill++) {
+    const after = ((kill + random()) / KILLS) * 0.9 * STEPS * TENANTS
+    while (stepsDone() < after && !fleet.isOver) await sleep(5)
+    if (fleet.isOver) return
+    await sleep(random() * 50)
     const victim = Math.floor(random() * fleet.services.length)
     fleet.urls[victim] = null
     await fleet.services[victim]?.kill()
     fleet.kills++
     await sleep(random() * 300)
-    fleet.urls[victim] = (await fleet.services[victim]?.start()) ?? null
+    const service = fleet.services[victim]
+    fleet.urls[victim] = (await (kill < KILLS - 1 ? service?.start() : service?.startLast())) ?? null
   }
 }
 

@@ -1,4 +1,4 @@
-/** A process of a KillableService: loads the service, reports it, and starts it on request. */
+/** A process of a KillableService: loads the service, starts it on request, reports it, and moves its clock. */
 import { cacheCompiledCode, writeCompiledCode } from '../src/platform/compiled-code.ts'
 import type { Start } from './killable.ts'
 
@@ -11,10 +11,15 @@ const [{ readConfig }, { createLog }, { startService }] = await Promise.all([
 writeCompiledCode()
 // When a test ends, its processes end too.
 process.on('disconnect', () => process.exit(1))
-process.once('message', async ({ aheadMs }: Start) => {
+process.once('message', async (start: Start) => {
   const config = readConfig(process.env)
+  let { aheadMs } = start
   const clock = () => new Date(Date.now() + aheadMs)
   const service = await startService({ config, log: createLog(config.logLevel), clock })
   process.on('SIGTERM', () => service.close().then(() => process.exit(0)))
+  process.on('message', (moved: Start) => {
+    aheadMs = moved.aheadMs
+    service.deliveryWorker.wake()
+  })
   process.send?.({ url: service.url })
 })

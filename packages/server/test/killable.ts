@@ -5,7 +5,7 @@ import { PgBoss } from 'pg-boss'
 
 const MAIN = 'packages/server/test/killable-main.ts'
 
-/** Sent to a process to start it: how far its clock is ahead, so that it need not wait for leases. */
+/** Sent to a process to start it, or to move its clock: how far that is ahead, so that it need not wait for leases. */
 export interface Start {
   aheadMs: number
 }
@@ -68,6 +68,11 @@ export class KillableService {
     child.send({ aheadMs } satisfies Start)
     const [{ url }] = (await Promise.race([started, ended])) as [{ url: string }]
     return url
+  }
+
+  /** Moves the clock of the process that runs, which then looks for due deliveries. */
+  moveClock(aheadMs: number): void {
+    this.#running?.send({ aheadMs } satisfies Start)
   }
 
   kill(): Promise<void> {

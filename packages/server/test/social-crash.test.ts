@@ -85,7 +85,7 @@ test('logins continue after a kill, in whatever state, and no secret of them rem
       response.end(body.login_id === codedSession ? '{"state":"awaiting_2fa"}' : done),
     )
     gateway.overrides.set('/v1/logins/code', (response) => response.end(done))
-    url = await service.start(AHEAD_MS)
+    url = await service.startLast(AHEAD_MS)
     const confirmed = await api('POST', `${coded}/social/code/${codedSession}`, { code: '998877aa' })
     expect(confirmed.body.login_result.status).toBe('completed')
     for (const id of [asking, looking]) {

@@ -10,7 +10,7 @@ import { SEALED_CLIENT_COLUMNS } from '../providers/clients.ts'
 import { SEALED_DESTINATION_COLUMNS } from '../warehouse/destination.ts'
 import { SEALED_SUBSCRIPTION_COLUMNS } from '../webhooks/sealed-columns.ts'
 
-/** Every column with a ciphertext, for `secret rotate`. A test compares the list with the database. */
+/** Every column with a ciphertext, for `secret rotate`. `test/guide/2-a-table.test.ts` compares the list with the database. */
 export const SEALED_COLUMNS = [
   ...SEALED_SUBSCRIPTION_COLUMNS,
   ...SEALED_HOOK_COLUMNS,

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isInstalled } from '../../test/docs-code.ts'
-import { openDirectory, startCommand, startProcess } from '../../test/process.ts'
+import { openDirectory, startProcess } from '../../test/process.ts'
 import { type Running, runProgram } from '../../test/programs.ts'
+import { insertTenantOf } from '../../test/service.ts'
 
 const LAST_LINE = /domain=localhost.*\n/
 /** These shells parse a line like zsh as long as it has nothing that `EXCEPTIONS` matches. */
@@ -57,11 +58,11 @@ test('the demo starts again on its own data, but not once that has another works
 }, async () => {
   const environment = { CDS_DATA_DIR: directory }
   const again = await runProgram('npm', ['run', 'demo'], environment, LAST_LINE)
+  await insertTenantOf(directory)
   again.process.kill('SIGTERM')
   expect(await again.ended).toBe(0)
-  expect((await startCommand(['tenant', 'create', '--name', 'Acme'], environment).ended).exit).toBe(0)
   const refused = startProcess('packages/server/src/demo/main.ts', [], { PORT: '0', ...environment }, LAST_LINE)
-  await expect(refused).rejects.toThrow(/ended with 1:\n([^\n]*\n)*The database has the workspace "Acme"/)
+  await expect(refused).rejects.toThrow(/ended with 1:\n([^\n]*\n)*The database has the workspace "Test"/)
   const allowed = await runProgram('npm', ['run', 'demo', '--', '--allow-other-workspaces'], environment, LAST_LINE)
   allowed.process.kill('SIGTERM')
   expect(await allowed.ended).toBe(0)

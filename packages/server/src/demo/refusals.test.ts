@@ -2,7 +2,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../test/databases.ts'
-import { openDirectory, startCommand, startProcess } from '../../test/process.ts'
+import { openDirectory, startProcess } from '../../test/process.ts'
 import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
 import { ConfigError, readConfig } from '../config.ts'
 import { newId } from '../platform/ids.ts'
@@ -118,12 +118,17 @@ test('the data directory of an installation is refused, also with the file of an
   timeout: 120_000,
 }, async () => {
   const CDS_DATA_DIR = await directoryOf()
-  const create = () => startCommand(['tenant', 'create', '--name', 'Acme'], { CDS_DATA_DIR }).ended
-  expect((await create()).exit).toBe(0)
+  const inDirectory = { DATABASE_URL: '', CDS_DATA_DIR }
+  const installation = await startTestService(inDirectory)
+  const { id } = await createTestTenant(installation)
+  await installation.close()
   await writeFile(join(CDS_DATA_DIR, 'demo.json'), JSON.stringify({ tenantId: newId() }))
   const output = await refused({ CDS_DATA_DIR })
-  expect(output).toContain('The database has the workspace "Acme".')
+  expect(output).toContain('The database has the workspace "Test".')
   expect(output).toContain('Set CDS_DATA_DIR to a new directory.')
-  const people = await startCommand(['tenant', 'list'], { CDS_DATA_DIR }).ended
-  expect(JSON.parse(people.stdout).tenants).toMatchObject([{ name: 'Acme' }])
+  const again = await startTestService(inDirectory)
+  cleanup.push(again.close)
+  const { database } = again.stores
+  expect(await database.selectFrom('tenants').select('tenant_id').execute()).toEqual([{ tenant_id: id }])
+  expect(await database.selectFrom('users').select('id').execute()).toEqual([])
 })
