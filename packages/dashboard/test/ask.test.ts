@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { type ScriptedModel, startScriptedModel } from '../../server/test/scripted-model.ts'
-import {
-  createTestTenant,
-  sharedService,
-  startTestService,
-  type TestService,
-  type TestTenant,
-} from '../../server/test/service.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
 
 const FILTER = { match: 'all', conditions: [{ property: 'lifecyclestage', operator: 'equals', value: 'customer' }] }
@@ -83,20 +77,9 @@ describe.skipIf(!HAS_BROWSER)('ask your data', () => {
     await page.getByRole('alert').filter({ hasText: 'check its API key' }).waitFor()
   })
 
-  test('is absent without a model, and for viewers', async () => {
+  test('is absent for viewers', async () => {
     const viewer = await browser.signedIn(tenant, { role: 'viewer' })
     await viewer.getByRole('heading', { name: 'Events by day' }).waitFor()
     expect(await viewer.getByLabel('Ask your data').count()).toBe(0)
-    const shared = await sharedService()
-    const without = await createTestTenant(shared)
-    await without.track({
-      visitor_id: 'v',
-      events: [{ event: 'page_view', url: `https://${without.site}/`, title: 'x' }],
-    })
-    const other = await openBrowser(shared)
-    const page = await other.signedIn(without)
-    await page.getByRole('heading', { name: 'Events by day' }).waitFor()
-    expect(await page.getByLabel('Ask your data').count()).toBe(0)
-    await other.close()
   })
 })

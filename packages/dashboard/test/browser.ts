@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { onTestFinished, TestRunner, vi } from 'vitest'
+import type { Browser, BrowserContext, JSHandle, Page } from 'playwright-core'
+import { onTestFinished, TestRunner } from 'vitest'
 import type { Role } from '../../server/src/operations/roles.ts'
 import { sharedChromium } from '../../server/test/chromium.ts'
 import { createPerson, startSession } from '../../server/test/people.ts'
@@ -11,9 +11,6 @@ import type { TestService, TestTenant } from '../../server/test/service.ts'
 import { ensureBuilt } from '../ensure-built.ts'
 
 const SCREENSHOTS = fileURLToPath(new URL('./screenshots/', import.meta.url))
-
-// Each of a test's many steps has its own limit; a busy machine may come near several of them.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 240_000 })
 
 type SessionCookie = Parameters<BrowserContext['addCookies']>[0][number]
 
@@ -57,7 +54,6 @@ export class TestBrowser {
     if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => this.#giveBack(page))
     await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-    page.setDefaultTimeout(60_000)
     page.on('pageerror', (error) => this.problems.push(`error: ${error.message}`))
     page.on('console', (message) => {
       const text = message.text()
@@ -96,8 +92,8 @@ export class TestBrowser {
     page.removeAllListeners()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await window.setOffline(false)
-    // Another document, so that the previous one stops, and without its storage.
-    await page.goto('/favicon.svg')
+    // Otherwise another document, so that what the app holds is gone, and what it does stops.
+    if (!(await leaveFrame(page))) await page.goto('/favicon.svg')
     await page.evaluate(() => [localStorage, sessionStorage].map((storage) => storage.clear()))
     await window.clearCookies()
     this.#idle.push(page)
@@ -113,9 +109,16 @@ export class TestBrowser {
     const cookies = this.#sessions.get(who) ?? (await this.#signIn(tenant, role))
     this.#sessions.set(who, cookies)
     await page.context().addCookies(cookies)
-    await page.goto(path)
+    await open(page, path)
     // On a phone it is hidden, and hidden elements have no role.
     await page.locator('nav[aria-label="Main"]').waitFor({ state: 'attached' })
+    return page
+  }
+
+  /** A tab in which nobody is signed in. */
+  async signedOut(path: string): Promise<Page> {
+    const page = await this.tab()
+    await open(page, path)
     return page
   }
 
@@ -161,31 +164,93 @@ function insertPerson({ stores }: TestService, tenantId: string, role: Role, ema
  * is gone, and what it fetched is forgotten, so the new one has to ask for all that it shows.
  */
 export async function openWithin(page: Page, path: string): Promise<void> {
-  await page.evaluate(() => history.pushState(null, '', '/no-such-page'))
-  await page.locator('#main').getByRole('heading', { name: 'Page not found' }).waitFor()
-  await page.evaluate(forgetResponses)
-  await page.evaluate((address) => history.pushState(null, '', address), path)
+  await leavePage(page)
+  await show(page, path)
 }
 
-/** Runs in the page: empties the query client, which only React knows. */
-function forgetResponses(): void {
+/** Opens the address anew, as after a reload: only what the service, the browser or the address stores is still there. */
+export async function reopen(page: Page): Promise<void> {
+  const { pathname, search, hash } = new URL(page.url())
+  await openWithin(page, pathname + search + hash)
+}
+
+/** Leaves the frame's page, and forgets what it fetched. */
+export async function leavePage(page: Page): Promise<void> {
+  await show(page, '/no-such-page')
+  await page.locator('#main').getByRole('heading', { name: 'Page not found' }).waitFor()
+  const client = await queryClientOf(page)
+  if (!client) throw new Error('The page has no query client.')
+  await client.evaluate((each) => each.removeQueries({ type: 'inactive' }))
+  await client.dispose()
+}
+
+/** Shows another page of the app as a link would. */
+export function show(page: Page, path: string): Promise<void> {
+  return page.evaluate((address) => history.pushState(null, '', address), path)
+}
+
+/** Where a tab waits for its next test: a page without the frame, which asks the service for nothing. */
+const WAITS_AT = '/reset-password'
+
+const isWaiting = (page: Page) => new URL(page.url()).pathname === WAITS_AT
+
+/** Loads the app only if the tab does not have it from an earlier test. */
+async function open(page: Page, path: string): Promise<void> {
+  if (isWaiting(page)) await show(page, path)
+  else await page.goto(path)
+}
+
+/**
+ * Leaves the frame with all that its pages hold, and forgets every response, so that the tab is like one that has just loaded
+ * the app.
+ * @returns false if the tab shows something else, or if something would stay: what the browser stores, of which the app has
+ *   a copy, or a request that may open another page when it ends.
+ */
+async function leaveFrame(page: Page): Promise<boolean> {
+  const client = await queryClientOf(page)
+  if (!client) return false
+  if (await client.evaluate((each) => localStorage.length > 0 || each.isMutating() > 0)) return false
+  await show(page, WAITS_AT)
+  await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
+  await client.evaluate(async (each) => {
+    await each.cancelQueries()
+    each.clear()
+    for (const button of document.querySelectorAll<HTMLElement>('.mantine-Notification-closeButton')) button.click()
+  })
+  await client.dispose()
+  await page.locator('.mantine-Notification-root').first().waitFor({ state: 'detached' })
+  return true
+}
+
+interface QueryClient {
+  removeQueries(filter: { type: 'inactive' }): void
+  cancelQueries(): Promise<void>
+  clear(): void
+  isMutating(): number
+}
+
+/** What keeps the app's responses; undefined if the tab shows something else. */
+async function queryClientOf(page: Page): Promise<JSHandle<QueryClient> | undefined> {
+  const client = await page.evaluateHandle(findQueryClient)
+  return (await client.evaluate((each) => each !== undefined)) ? (client as JSHandle<QueryClient>) : undefined
+}
+
+/** Runs in the page: the query client is known to React alone. */
+function findQueryClient(): QueryClient | undefined {
   const kept = Object.values(document.getElementById('root') ?? {}) as { stateNode?: { current: Fiber } }[]
   const fibers: (Fiber | null)[] = kept.flatMap(({ stateNode }) => stateNode?.current ?? [])
   for (let fiber = fibers.pop(); fiber !== undefined; fiber = fibers.pop()) {
-    if (fiber?.memoizedProps?.client) {
-      fiber.memoizedProps.client.removeQueries({ type: 'inactive' })
-      return
-    }
+    if (fiber?.memoizedProps?.client) return fiber.memoizedProps.client
     if (fiber) fibers.push(fiber.sibling, fiber.child)
   }
-  throw new Error('The page has no query client.')
+  return undefined
 }
 
 /** React's data of an element. Only the query client's provider has a `client`. */
 interface Fiber {
   child: Fiber | null
   sibling: Fiber | null
-  memoizedProps: { client?: { removeQueries(filter: { type: 'inactive' }): void } } | null
+  memoizedProps: { client?: QueryClient } | null
 }
 
 const KEEPS_PICTURES = process.env.TEST_PICTURES === 'on'
@@ -220,30 +285,54 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
 }
 
+const DESK = { width: 1600, height: 1000 }
+const PHONE = { width: 360, height: 780 }
+
 /**
- * Looks at a page as it is in both color schemes and at the width of a phone and of a desk. The dark scheme changes nothing
- * but colors, so it needs only the rules about them.
+ * Looks at a page at the width of a desk and of a phone, and in both color schemes. The dark scheme changes nothing but colors,
+ * and the width little but the layout, so all rules look at the page once, and only some of them again. Starts with the scheme
+ * that the tab has and leaves it in the other, because a switch costs as much as such a second look.
  * @returns what axe finds wrong, and where the page is wider than the window.
  */
 export async function checkPage(page: Page, name: string): Promise<string[]> {
-  const problems: string[] = []
-  for (const width of [360, 1600]) {
-    await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
-    await makeTall(page)
-    for (const scheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: scheme })
-      await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
-      await nextFrame(page)
-      const where = `${name}-${width}-${scheme}`
-      await keepPicture(page, where)
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      if (wide > 0) problems.push(`${where}: ${wide} px wider than the window`)
-      const rules = scheme === 'dark' ? 'about color' : 'all'
-      problems.push(...(await accessibilityProblems(page, rules)).map((problem) => `${where}: ${problem}`))
-    }
-  }
-  await page.setViewportSize({ width: 1600, height: 1000 })
+  const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)
+  const [scheme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const)
+  const problems = await problemsOf(page, `${name}-desk-${scheme}`, { ...DESK, scheme }, 'all')
+  problems.push(...(await problemsOf(page, `${name}-desk-${other}`, { ...DESK, scheme: other }, 'about color')))
+  problems.push(...(await problemsOf(page, `${name}-phone-${other}`, { ...PHONE, scheme: other }, 'about layout')))
+  await page.setViewportSize(DESK)
   return problems
+}
+
+/** The same, with all rules at both widths, which show different elements of a page. */
+export async function checkWholePage(page: Page, name: string): Promise<string[]> {
+  const problems: string[] = []
+  for (const [device, size] of Object.entries({ desk: DESK, phone: PHONE })) {
+    const [scheme, other] = device === 'desk' ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
+    problems.push(...(await problemsOf(page, `${name}-${device}-${scheme}`, { ...size, scheme }, 'all')))
+    problems.push(...(await problemsOf(page, `${name}-${device}-${other}`, { ...size, scheme: other }, 'about color')))
+  }
+  await page.setViewportSize(DESK)
+  return problems
+}
+
+interface Look {
+  width: number
+  height: number
+  scheme: ColorScheme
+}
+
+async function problemsOf(page: Page, where: string, look: Look, rules: Rules): Promise<string[]> {
+  const { width, height, scheme } = look
+  const before = page.viewportSize()
+  if (before?.width !== width || before.height !== height) await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme: scheme })
+  await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
+  await nextFrame(page)
+  await screenshot(page, where)
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  const tooWide = wide > 0 ? [`${where}: ${wide} px wider than the window`] : []
+  return [...tooWide, ...(await accessibilityProblems(page, rules)).map((problem) => `${where}: ${problem}`)]
 }
 
 /** Waits until the page is rendered and its listeners are attached. */
@@ -251,19 +340,20 @@ export function nextFrame(page: Page): Promise<void> {
   return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))))
 }
 
+type Rules = 'all' | 'about color' | 'about layout'
+
 /** Violations of WCAG 2.2 AA on the current page according to axe: one line each, with the first elements. */
-export async function accessibilityProblems(page: Page, rules: 'all' | 'about color' = 'all'): Promise<string[]> {
+export async function accessibilityProblems(page: Page, rules: Rules = 'all'): Promise<string[]> {
   // Through the protocol, because the page's policy blocks other scripts; once for each loaded page.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async (which) => {
     const { axe } = globalThis as unknown as { axe: Axe }
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const aboutColor = () => axe.getRules(tags).filter((rule) => rule.tags.includes('cat.color'))
+    const colorRules = axe.getRules(tags).filter((rule) => rule.tags.includes('cat.color'))
+    const aboutColor = colorRules.map(({ ruleId }) => ruleId)
+    const values = which === 'about color' ? aboutColor : [...aboutColor, 'target-size', 'scrollable-region-focusable']
     const { violations } = await axe.run(document, {
-      runOnly:
-        which === 'all'
-          ? { type: 'tag', values: tags }
-          : { type: 'rule', values: aboutColor().map(({ ruleId }) => ruleId) },
+      runOnly: which === 'all' ? { type: 'tag', values: tags } : { type: 'rule', values },
       resultTypes: ['violations'],
     })
     return violations.map(({ id, nodes }) => {
@@ -281,4 +371,10 @@ interface Axe {
     root: Document,
     options: object,
   ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>
+}
+
+/** Waits until the page shows all that it has asked for. */
+export async function isLoaded(page: Page): Promise<void> {
+  const loading = page.locator('#main').locator('[role=status][aria-label^=Load], [aria-busy=true]')
+  await loading.first().waitFor({ state: 'detached' })
 }

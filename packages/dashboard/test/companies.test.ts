@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, openWithin, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('companies', () => {
   let service: TestService
@@ -41,7 +41,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     await page.getByLabel('Search name or domain').fill('c7.example')
     await page.getByText('1–1 of 1').waitFor()
     const large = { match: 'all', conditions: [{ property: 'numberofemployees', operator: 'gte', value: 20 }] }
-    await page.goto(`/companies?filter=${encodeURIComponent(JSON.stringify(large))}`)
+    await openWithin(page, `/companies?filter=${encodeURIComponent(JSON.stringify(large))}`)
     await page.getByText('1–2 of 2').waitFor()
     await page.getByRole('link', { name: 'Company 21' }).click()
     await page.getByRole('heading', { name: 'Company 21', level: 1 }).waitFor()
@@ -131,7 +131,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
         json: { status: 'error', error: { code: 'bad', message: 'Not today.', request_id: '7' } },
       }),
     )
-    await page.goto('/companies?search=x')
+    await openWithin(page, '/companies?search=x')
     await page.getByText('Not today.').waitFor()
     expect(await checkPage(page, 'companies-error')).toEqual([])
     await page.unroute('**/v1/companies*')

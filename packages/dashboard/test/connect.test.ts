@@ -70,7 +70,6 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
     const own = await createTestTenant(service)
     const page = await browser.signedIn(own, { path: '/connect/segment', role: 'admin' })
     await page.getByText('Waiting…').waitFor()
-    expect(await checkPage(page, 'connect-segment')).toEqual([])
     const { body } = await own.call('POST', '/v1/sources', { name: 'Backend', type: 'server' })
     const response = await fetch(`${service.url}/v1/track`, {
       method: 'POST',

@@ -11,7 +11,7 @@ import {
 } from '../../server/test/oauth.ts'
 import { createPerson, PASSWORD } from '../../server/test/people.ts'
 import { createTestTenant, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, openWithin, screenshot, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('connected apps', () => {
   let service: TestService
@@ -38,7 +38,7 @@ describe.skipIf(!HAS_BROWSER)('connected apps', () => {
     await insertMember(service.stores.database, other.id, { userId, role: 'viewer' }, new Date())
     const app = new McpApp(service)
     await app.connect()
-    const page = await browser.tab({ fresh: true })
+    const page = await browser.tab()
     await page.route(`${CALLBACK}**`, (route) => route.fulfill({ body: 'back in the application' }))
     await page.goto(String(app.authorizationUrl))
     await page.getByLabel('Email').fill(email)
@@ -78,7 +78,7 @@ describe.skipIf(!HAS_BROWSER)('connected apps', () => {
 
     await page.goto('/connect/mcp')
     await page.getByText('Connected, last seen', { exact: false }).waitFor()
-    await page.goto('/settings/connected-apps')
+    await openWithin(page, '/settings/connected-apps')
     const row = page.getByRole('row').filter({ hasText: 'Claude' })
     await row.waitFor()
     expect(await row.textContent()).toMatch(/127\.0\.0\.1:33418.*Ada Lovelace.*you.*hidden/)
@@ -97,7 +97,6 @@ describe.skipIf(!HAS_BROWSER)('connected apps', () => {
     await page.getByText('No connected apps').waitFor()
     expect((await whoCalls(service, held.access_token)).status).toBe(401)
     await screenshot(page, 'settings-connected-apps-empty')
-    await page.close()
     expect(problems()).toEqual([])
   })
 

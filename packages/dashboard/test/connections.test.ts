@@ -11,7 +11,7 @@ import { type HubSpot, startHubSpot } from '../../server/test/hubspot.ts'
 import { HubSpotWorkspace } from '../../server/test/hubspot-workspace.ts'
 import { makeCertificate } from '../../server/test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, openWithin, reopen, type TestBrowser } from './browser.ts'
 
 const TOKEN = '0123456789abcdef0123456789abcdef'
 const HOSTILE = '<img src=x onerror="alert(1)"> Engine Works'
@@ -106,7 +106,7 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     await page.getByRole('link', { name: 'Connected systems' }).first().click()
     await page.getByRole('cell', { name: HOSTILE }).waitFor()
     expect(await checkPage(page, 'connections')).toEqual([])
-    await page.goto('/connect')
+    await openWithin(page, '/connect')
     await page.getByRole('link', { name: 'Systems you use' }).click()
     await page.getByText('Connected, last seen', { exact: false }).waitFor()
     expect(browser.problems).toEqual([])
@@ -253,7 +253,15 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     expect(await dialog.getByLabel('Field 1 in HubSpot').inputValue()).toBe('city')
     expect(await dialog.getByLabel('Field 1 in HubSpot').getAttribute('aria-invalid')).toBeNull()
 
-    for (let number = 2; number <= 51; number++) await add(number, 'city')
+    // As many as it may have, and one more.
+    const properties = Array.from({ length: 50 }, (_, index) => {
+      return { property: `property_${index}`, target: `field_${index}`, conflict: 'newest' }
+    })
+    const write_back = JSON.stringify({ properties, create_missing: false })
+    await tenant.handle.db.updateTable('connections').set({ write_back }).execute()
+    await reopen(page)
+    await more(page, 'Write to HubSpot')
+    await add(51, 'city')
     await save.click()
     await dialog.getByRole('alert').getByText('50').waitFor()
     expect(browser.problems).toEqual([])

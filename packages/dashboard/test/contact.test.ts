@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../server/src/platform/ids.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { accessibilityProblems, checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import {
+  accessibilityProblems,
+  checkPage,
+  openBrowser,
+  openWithin,
+  reopen,
+  screenshot,
+  type TestBrowser,
+} from './browser.ts'
 
 const NOTE =
   'Asked for **pricing**.\n\n- call back\n- [our page](https://example.com)\n\n| a | b |\n|---|---|\n| 1 | 2 |'
@@ -45,14 +53,13 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     const page = await browser.signedIn(tenant, { path: `${path}?view=events` })
     await page.getByText('Viewed Page 99').waitFor()
     expect(await checkPage(page, 'contact')).toEqual([])
-    while ((await page.getByRole('button', { name: 'Show earlier' }).count()) > 0) {
-      await page
-        .getByRole('button', { name: 'Show earlier' })
-        .scrollIntoViewIfNeeded({ timeout: 2_000 })
-        .catch(() => {})
-      await page.waitForTimeout(50)
+    const events = page.getByText(/^Viewed Page \d+$/)
+    for (let shown = await events.count(); shown < 100; shown = await events.count()) {
+      await events.last().scrollIntoViewIfNeeded()
+      await expect.poll(() => events.count()).toBeGreaterThan(shown)
     }
-    const titles = await page.getByText(/^Viewed Page \d+$/).allTextContents()
+    await page.getByRole('button', { name: 'Show earlier' }).waitFor({ state: 'detached' })
+    const titles = await events.allTextContents()
     expect(titles).toEqual(Array.from({ length: 100 }, (_, index) => `Viewed Page ${99 - index}`))
     expect(await page.getByRole('region', { name: 'Thursday, 1 October 2026' }).count()).toBe(1)
     await page.getByLabel('Which events').selectOption('page_view')
@@ -83,7 +90,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(await page.getByText('xn--').count()).toBe(0)
     expect(await checkPage(page, 'contact-consent')).toEqual([])
     await tenant.call('PUT', `/v1/contacts/${silent}`, { properties: { has_opted_out_of_email: null, bounced: 'yes' } })
-    await page.reload()
+    await reopen(page)
     await page.getByText('No emails are sent to this contact: \u2068bounced\u2069 is \u2068yes\u2069.').waitFor()
   })
 
@@ -328,7 +335,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByText('The other contact was merged into this one.').waitFor()
     expect((await tenant.call('GET', `/v1/contacts/${kept}`)).body.contact.properties.shoe_size).toBe('38')
     expect(await checkPage(page, 'contact-merged')).toEqual([])
-    await page.goto(`/contacts/${twin}`)
+    await openWithin(page, `/contacts/${twin}`)
     await page.getByRole('heading', { name: 'This contact was merged into another one' }).waitFor()
     expect(await checkPage(page, 'contact-merged-away')).toEqual([])
     await page.getByRole('button', { name: 'Undo merge' }).click()
@@ -358,7 +365,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('button', { name: 'Delete the contact' }).click()
     await page.waitForURL('**/contacts')
     expect((await tenant.call('GET', `/v1/contacts/${gone}`)).status).toBe(404)
-    await page.goto(`/contacts/${gone}`)
+    await openWithin(page, `/contacts/${gone}`)
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     expect(await checkPage(page, 'contact-none')).toEqual([])
     const stranger = await createTestTenant(service)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, openWithin, reopen, screenshot, show, type TestBrowser } from './browser.ts'
 
 const NORWAY = `filter=${encodeURIComponent(
   JSON.stringify({ match: 'all', conditions: [{ property: 'country', operator: 'equals', value: 'Norway' }] }),
@@ -58,7 +58,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.goBack()
     await page.getByText('1–20 of 25').waitFor()
     const next = page.waitForRequest((request) => request.url().includes('/v1/contacts?page=2'))
-    await page.reload()
+    await reopen(page)
     await page.getByRole('button', { name: 'Next page' }).hover()
     await next
     expect(browser.problems).toEqual([])
@@ -87,10 +87,10 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('button', { name: /^Remove the filter/ }).click()
     await page.getByText('of 25').waitFor()
     const nobody = { match: 'all', conditions: [{ property: 'country', operator: 'equals', value: 'Atlantis' }] }
-    await page.goto(`/contacts?page=minus&filter=${encodeURIComponent(JSON.stringify(nobody))}`)
+    await openWithin(page, `/contacts?page=minus&filter=${encodeURIComponent(JSON.stringify(nobody))}`)
     await page.getByRole('heading', { name: 'No contact matches' }).waitFor()
     expect(await checkPage(page, 'contacts-none')).toEqual([])
-    await page.goto('/contacts?filter={broken')
+    await openWithin(page, '/contacts?filter={broken')
     await page.getByText('of 25').waitFor()
     expect(browser.problems).toEqual([])
   })
@@ -108,7 +108,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('heading', { name: 'New segment' }).waitFor()
     expect(browser.problems.splice(0).join()).toContain('The service did not respond.')
 
-    await page.goto('/no-such-page')
+    await show(page, '/no-such-page')
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     await page.getByRole('link', { name: 'Contacts' }).click()
     await page.getByRole('button', { name: 'New contact' }).click()

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, openWithin, reopen, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -45,7 +45,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await page.getByLabel('URL contains').fill('/page-1')
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByText('1–15 of 15').waitFor()
-    await page.reload()
+    await reopen(page)
     await page.getByText('1–15 of 15').waitFor()
     await page.getByRole('button', { name: 'System events' }).click()
     await page.getByRole('button', { name: 'System events', pressed: true }).waitFor()
@@ -82,12 +82,12 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     // A group links to exactly its counted events.
     await page.getByRole('link', { name: day }).click()
     await page.getByText('1–20 of 30').waitFor()
-    await page.goto('/events/groups?group_by=visitor_id&event_type=page_view')
+    await openWithin(page, '/events/groups?group_by=visitor_id&event_type=page_view')
     await page.getByRole('link', { name: 'visitor-1' }).click()
     await page.getByText('1–5 of 5').waitFor()
     await page.getByText('Visitor ID visitor-1').waitFor()
     expect(page.url()).toContain('event_type=page_view')
-    await page.goto('/events/groups?group_by=class')
+    await openWithin(page, '/events/groups?group_by=class')
     await page.getByText('30 events, 0 groups').waitFor()
     expect(await page.getByRole('main').getByRole('listitem').getByRole('link').count()).toBe(0)
   })
@@ -102,7 +102,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await page.getByText('grace@example.com').waitFor()
     await page.getByRole('link', { name: 'See the events of Grace' }).click()
     await page.getByText('1–2 of 2').waitFor()
-    await page.goto('/events/groups?group_by=company_id')
+    await openWithin(page, '/events/groups?group_by=company_id')
     await page.getByRole('link', { name: 'See the events of Engines' }).click()
     await page.getByText('1–2 of 2').waitFor()
     await page.goBack()
@@ -130,7 +130,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await page.getByRole('link', { name: 'Clicked “Start trial” on Pricing' }).waitFor()
     expect(await page.getByText(/^Left/).count()).toBe(0)
     expect(await checkPage(page, 'visits')).toEqual([])
-    await page.goto('/events/visits?is_bot=true')
+    await openWithin(page, '/events/visits?is_bot=true')
     await page.getByRole('heading', { name: 'No visit matches' }).waitFor()
   })
 

@@ -111,7 +111,8 @@ describe.skipIf(!HAS_BROWSER)('hostile data', () => {
     const frame = page.frameLocator('iframe')
     await frame.locator('b', { hasText: 'you' }).waitFor()
     expect(await frame.locator('body').evaluate((body) => getComputedStyle(body).fontSize)).toBe('14px')
-    await page.waitForTimeout(200)
+    // Loaded wholly, so an image's error has happened too.
+    await expect.poll(() => frame.locator('body').evaluate((body) => body.ownerDocument.readyState)).toBe('complete')
     expect(await page.title()).not.toBe('broken into')
     expect(await page.locator('iframe').getAttribute('sandbox')).not.toMatch(/allow-(scripts|same-origin|forms|top)/)
     await screenshot(page, 'hostile-mail')

@@ -5,7 +5,7 @@ import { insertAgent } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { type MailBench, startMailBench } from '../../server/test/mail.ts'
 import { createTestTenant, type TestTenant } from '../../server/test/service.ts'
-import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, reopen, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
@@ -52,7 +52,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
       .poll(async () => (await tenant.call('GET', `/v1/identities/${identityId}`)).body.identity.jobTitle)
       .toBe(null)
     await insertAgent(tenant.handle, identityId, 'Pricing scout')
-    await page.reload()
+    await reopen(page)
     await page.getByRole('link', { name: 'Pricing scout' }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByText('This agent uses it').waitFor()
@@ -112,8 +112,8 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByText('The network asks for a two-factor authentication code').waitFor()
     await card.getByText(/^\d+:\d\d left$/).waitFor()
     expect(await checkPage(page, 'identity-code')).toEqual([])
-    // After a reload, the page continues where it was.
-    await page.reload()
+    // Opened anew, the page continues where it was.
+    await reopen(page)
     await card.getByLabel('Code').fill('999999')
     await card.getByRole('button', { name: 'Send the code' }).click()
     await card
@@ -187,7 +187,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     expect(await page.getByRole('row').count()).toBe(51)
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByRole('link', { name: 'Zelda Marsh0' }).waitFor()
-    await page.reload()
+    await reopen(page)
     await page.getByText('51–51 of 51').waitFor()
     await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('sales marsh50')
     await page.getByText('1–1 of 1').waitFor()

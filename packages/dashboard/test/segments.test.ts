@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createClaimedSegment } from '../../server/test/segments.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, isLoaded, openBrowser, openWithin, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -89,7 +89,8 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByText('Counting…').first().waitFor({ state: 'hidden' })
   })
 
-  test('nested groups and every kind of value survive saving and reopening', async () => {
+  test('a filter that the service rejects shows the error in place; nested groups and every kind of value survive saving and reopening', async () => {
+    const rejected = { match: 'all', conditions: [{ property: 'created_at', operator: 'contains', value: 'x' }] }
     const filter = {
       match: 'any',
       conditions: [
@@ -109,9 +110,14 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     }
     const page = await browser.signedIn(tenant, { path: '/segments/new' })
     await page.getByLabel('Name').fill('Nested')
-    await page.getByRole('button', { name: 'JSON' }).click()
-    await page.getByLabel('Filter as JSON', { exact: true }).fill(JSON.stringify(filter))
-    await page.getByRole('button', { name: 'Use this filter' }).click()
+    const use = async (json: object) => {
+      await page.getByRole('button', { name: 'JSON' }).click()
+      await page.getByLabel('Filter as JSON', { exact: true }).fill(JSON.stringify(json))
+      await page.getByRole('button', { name: 'Use this filter' }).click()
+    }
+    await use(rejected)
+    await page.getByRole('alert').getByText('must be one of').waitFor()
+    await use(filter)
     await page.getByRole('button', { name: 'Create segment' }).click()
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByRole('button', { name: 'Save changes' }).click()
@@ -121,35 +127,27 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     expect(body.segment.filter).toEqual(filter)
   })
 
-  test('a filter that the service rejects shows the error in place', async () => {
-    const page = await browser.signedIn(tenant, { path: '/segments/new' })
-    await page.getByRole('button', { name: 'JSON' }).click()
-    const filter = { match: 'all', conditions: [{ property: 'created_at', operator: 'contains', value: 'x' }] }
-    await page.getByLabel('Filter as JSON', { exact: true }).fill(JSON.stringify(filter))
-    await page.getByRole('button', { name: 'Use this filter' }).click()
-    await page.getByRole('alert').getByText('must be one of').waitFor()
-  })
-
   test('a viewer sees segments but no controls to change them', async () => {
     const page = await browser.signedIn(tenant, { path: '/segments', role: 'viewer' })
     await page.getByRole('link', { name: 'Nested' }).click()
     await page.getByRole('heading', { name: 'Nested', level: 1 }).waitFor()
     expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
     expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
-    await page.goto('/segments/new')
+    await openWithin(page, '/segments/new')
     await page.waitForURL('**/segments')
   })
 
   test('every page is accessible, on small and large screens, light and dark', async () => {
     const { body } = await tenant.call('GET', '/v1/segments')
     const paths = ['/segments', '/segments/new', `/segments/${body.segments[0].segment_id}`]
+    const page = await browser.signedIn(tenant)
     for (const [index, path] of paths.entries()) {
-      const page = await browser.signedIn(tenant, { path })
+      await openWithin(page, path)
       await page
         .getByText(index === 0 ? 'Nested' : /^Filter$/)
         .first()
         .waitFor()
-      await page.waitForLoadState('networkidle')
+      await isLoaded(page)
       expect(await checkPage(page, `segments-${index}`)).toEqual([])
     }
   })

@@ -6,7 +6,15 @@ import { type DnsServer, startDnsServer } from '../../server/test/dns-server.ts'
 import { PASSWORD } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { codeOf } from '../../server/test/totp.ts'
-import { accessibilityProblems, checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import {
+  accessibilityProblems,
+  checkPage,
+  openBrowser,
+  openWithin,
+  reopen,
+  screenshot,
+  type TestBrowser,
+} from './browser.ts'
 
 const HOSTILE = '"><img src=x onerror=alert(1)> \u202eevil'
 const NEW_PASSWORD = 'a battery of horses'
@@ -39,8 +47,8 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
   const clipboard = () => owner.evaluate(() => navigator.clipboard.readText())
 
   const goTo = async (page: Page, label: string) => {
-    // Reloaded, so that nothing from the previous test is open.
-    await page.goto('/settings')
+    // Opened anew, so that nothing from the previous test is open.
+    await openWithin(page, '/settings')
     const link = page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: label })
     await link.click()
     await page.getByRole('heading', { name: label, level: 1 }).waitFor()
@@ -224,7 +232,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await guest.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await guest.getByRole('button', { name: 'Join' }).click()
     await guest.getByRole('navigation', { name: 'Main' }).waitFor()
-    await owner.reload()
+    await reopen(owner)
     await owner.getByLabel('Role of Grace Hopper').selectOption('member')
     await expect
       .poll(async () => guest.evaluate(() => fetch('/api/me').then((r) => r.json())))
@@ -316,7 +324,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
       contact,
     )
     expect(erased).toBe(202)
-    await owner.reload()
+    await reopen(owner)
     await owner.getByText(contact).waitFor()
     expect(await checkPage(owner, 'settings-data')).toEqual([])
   })
@@ -328,7 +336,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await db.updateTable('exports').set({ status: 'running', progress: 0.4, file: null }).execute()
     // With another id, so that the job that checks the erasure after a minute does not find it.
     await db.updateTable('erasures').set({ erasure_id: newId(), status: 'running', subject: '{}' }).execute()
-    await owner.reload()
+    await reopen(owner)
     await owner.getByText('in progress, 40%').waitFor()
     expect(await owner.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40')
     await owner.getByText('in progress', { exact: true }).waitFor()
@@ -353,13 +361,13 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(await checkPage(owner, 'settings-audit')).toEqual([])
     await owner.getByRole('button', { name: 'Verified a domain' }).press('Enter')
     await owner.getByRole('dialog').getByText('"shop.example.org"').waitFor()
-    await owner.reload()
+    await reopen(owner)
     await owner.getByRole('dialog').getByText('"shop.example.org"').waitFor()
     expect(await checkPage(owner, 'settings-audit-entry')).toEqual([])
     await owner.getByRole('button', { name: 'Everything about this domain' }).click()
     await owner.getByRole('button', { name: 'Created an API key' }).waitFor({ state: 'detached' })
     await owner.getByText('1–3 of 3').waitFor()
-    await owner.goto('/settings/audit?actor=agent')
+    await openWithin(owner, '/settings/audit?actor=agent')
     await owner.getByRole('heading', { name: 'No entry matches' }).waitFor()
     // It fits on a phone, even with absolute dates.
     const phone = await browser.signedIn(tenant, { path: '/settings/audit', width: 360 })
@@ -404,7 +412,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await page.getByRole('region', { name: tenant.site }).waitFor()
     expect(await main.getByRole('button', { name: /Add|Check|Verify|Remove/ }).count()).toBe(0)
     for (const path of ['keys', 'audit', 'data']) {
-      await page.goto(`/settings/${path}`)
+      await openWithin(page, `/settings/${path}`)
       await page.getByText('You do not have access').first().waitFor()
       expect(await main.getByRole('button', { name: /New key|Export all data/ }).count()).toBe(0)
     }
@@ -416,14 +424,14 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByRole('dialog').getByLabel('Name').fill('Second shop')
     await owner.getByRole('button', { name: 'Create' }).click()
     await owner.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
-    await owner.goto('/settings/domains')
+    await openWithin(owner, '/settings/domains')
     await owner.getByRole('heading', { name: 'No domains yet' }).waitFor()
     expect(await checkPage(owner, 'settings-domains-empty')).toEqual([])
     await goTo(owner, 'Workspace')
     expect(await checkPage(owner, 'settings-workspace')).toEqual([])
     await owner.getByRole('button', { name: /^Open / }).click()
     await owner.waitForURL((url) => url.pathname === '/')
-    await owner.goto('/settings/domains')
+    await openWithin(owner, '/settings/domains')
     await owner.getByRole('region', { name: tenant.site }).waitFor()
     expect(browser.problems).toEqual([])
   })

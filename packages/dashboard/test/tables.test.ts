@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, openWithin, reopen, type TestBrowser } from './browser.ts'
 
 const SORTED = 'sort_by=lastname&sort_dir=asc'
 
@@ -53,7 +53,7 @@ describe.skipIf(!HAS_BROWSER)('a table', () => {
     await page.goBack()
     await row(page, 'Marsh02').getByText('robin2@example.com').dblclick()
     expect(new URL(page.url()).pathname).toMatch(/^\/contacts/)
-    await page.goto(`/contacts?${SORTED}`)
+    await openWithin(page, `/contacts?${SORTED}`)
     await row(page, 'Marsh02').getByText('robin2@example.com').click()
     await page.getByRole('heading', { name: 'Robin Marsh02', level: 1 }).waitFor()
     await page.goBack()
@@ -187,7 +187,7 @@ describe.skipIf(!HAS_BROWSER)('a table', () => {
     await page.mouse.down()
     await page.mouse.move((box?.x ?? 0) + 54, (box?.y ?? 0) + 8)
     await page.mouse.up()
-    await page.reload()
+    await reopen(page)
     await row(page, 'Marsh00').waitFor()
     expect((await headers()).slice(0, 3)).toEqual(['Name', 'Company', 'Email'])
     const widthOf = (name: string) =>

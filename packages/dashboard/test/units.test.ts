@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { domainToASCII } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { queryString, urlOf } from '../src/api/client.ts'
 import {
   day,
@@ -18,9 +18,10 @@ import { eventsOfGroup } from '../src/events/event-search.ts'
 import { overviewRange } from '../src/home/overview-range.ts'
 import { text as audit } from '../src/settings/audit-text.ts'
 import { SIGNING_CODE } from '../src/settings/signing-code.ts'
+import { redirectTarget } from '../src/sign-in/redirect-target.ts'
 import { areaPath, labelEvery, linePath, niceTicks } from '../src/ui/chart-scale.ts'
 import { eventLabel, eventLine } from '../src/ui/event-words.ts'
-import { formatAgo, formatMoment } from '../src/ui/format.ts'
+import { formatAgo, formatDay, formatMoment } from '../src/ui/format.ts'
 import { withPageTimes } from '../src/ui/page-times.ts'
 import { propertyLabel, propertyText, typedValue } from '../src/ui/property-value.ts'
 import { daysOfPeriod, resolveRange } from '../src/ui/range.ts'
@@ -175,6 +176,17 @@ test('a time names its time zone', () => {
   expect(formatMoment('2026-01-31T12:00:00Z')).toContain(zone?.value)
 })
 
+test('a calendar day is the same west of Greenwich, where a moment may be of the day before', async () => {
+  vi.stubEnv('TZ', 'America/Los_Angeles')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  // Loaded again, because its formats have the time zone of when they were made.
+  const fresh = new URL('../src/ui/format.ts?west', import.meta.url).href
+  const west: typeof import('../src/ui/format.ts') = await import(fresh)
+  const { from, to } = resolveRange({ range: 'custom', from: '2026-01-01', to: '2026-01-05' })
+  expect([from, to].map(west.formatDay)).toEqual([from, to].map(formatDay))
+  expect(west.formatDay('2026-01-01T04:00:00Z')).toBe(formatDay('2025-12-31'))
+})
+
 test.each([
   ['2026-01-31', '2026-01-31', '2026-01-31'],
   ['2024-02', '2024-02-01', '2024-02-29'],
@@ -219,6 +231,20 @@ test('every action that the service audits has a sentence, and no sentence is le
   const isOfAction = (action = '') => action.startsWith('action.')
   const named = Object.keys(audit.actions).filter((action) => !isOfAction(action))
   expect([...new Set(audited)].filter((action) => !isOfAction(action)).toSorted()).toEqual(named.toSorted())
+})
+
+test.each([
+  ['/contacts?search=ada', '/contacts?search=ada'],
+  ['/', '/'],
+  [undefined, '/'],
+  ['//evil.example/', '/'],
+  ['https://evil.example/', '/'],
+  ['/\\evil.example', '/'],
+  ['javascript:alert(1)', '/'],
+  ['contacts', '/'],
+  ['', '/'],
+])('a sign-in that was asked to lead to %j leads to %s', (redirect, target) => {
+  expect(redirectTarget(redirect)).toBe(target)
 })
 
 describe('an email address', () => {

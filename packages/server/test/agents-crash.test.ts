@@ -70,4 +70,4 @@ test('a run continues after its process was killed, and proposes nothing twice',
     await model.close()
     await rm(directory, { recursive: true, force: true })
   }
-}, 600_000)
+})

@@ -103,4 +103,4 @@ test(`killed ${KILLS} times, each request with an Idempotency-Key changes someth
     await service.close()
     await rm(directory, { recursive: true, force: true })
   }
-}, 600_000)
+})

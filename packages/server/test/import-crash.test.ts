@@ -93,4 +93,4 @@ test('an import that is killed continues where it stopped, and undoing it too', 
     await proxy.close()
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
-}, 900_000)
+})

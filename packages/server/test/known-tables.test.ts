@@ -105,9 +105,7 @@ test('the refusal is one sentence after another on standard error, and commands 
   }
 })
 
-test('embedded data of an earlier version is refused with what to do, by the commands too', {
-  timeout: 300_000,
-}, async () => {
+test('embedded data of an earlier version is refused with what to do, by the commands too', async () => {
   const CDS_DATA_DIR = await openDirectory()
   cleanup.push(() => rm(CDS_DATA_DIR, { recursive: true, force: true }))
   const embedded = { DATABASE_URL: '', CDS_DATA_DIR }

@@ -74,7 +74,7 @@ test('cdsctl listen and event tail show every event once when the service is kil
 })
 
 describe.each(SDKS)("%s's SDK", (name, sdk) => {
-  test('loses and doubles none of 1,000 calls when the service is killed and started again', async () => {
+  test('loses and doubles none of 300 calls when the service is killed and started again', async () => {
     const { key } = await insertTenantOf(directory)
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const call = async (path: string, init: RequestInit = {}) => {

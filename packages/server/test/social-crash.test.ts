@@ -101,4 +101,4 @@ test('logins continue after a kill, in whatever state, and no secret of them rem
     await gateway.close()
     await rm(directory, { recursive: true, force: true })
   }
-}, 600_000)
+})

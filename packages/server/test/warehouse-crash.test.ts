@@ -108,4 +108,4 @@ test('an export that is killed is continued, and misses and doubles nothing', as
     await proxy.close()
     for (const each of [directory, warehouse, reading]) await rm(each, { recursive: true, force: true, maxRetries: 10 })
   }
-}, 900_000)
+})

@@ -1,14 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Cookie, Page } from 'playwright-core'
-import { afterAll, beforeAll, vi } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { addVerifiedDomain } from '../../server/src/access/domains-of-tenant.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { lendTab, openTab, returnTab, type TabOptions } from './tabs.ts'
 
-// Each step of a test has its own timeout; on a busy machine, several of them may be needed.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
-
-const WAIT_MS_MAX = 60_000
+const WAIT_MS_MAX = 180_000
 
 /** A request that a page sent to the tracker host. */
 export interface Sent {

@@ -13,9 +13,6 @@ let shared: Promise<BrowserContext> | undefined
 /** The tabs of that window that no test uses now. */
 const idle: Page[] = []
 
-/** A busy machine may come near it. */
-const STEP_MS_MAX = 60_000
-
 export interface TabOptions {
   /** Another window than the one that tests share. */
   context?: BrowserContext
@@ -80,7 +77,6 @@ function takeIdle(): Page | undefined {
 
 async function newTab(window: BrowserContext, impatient: boolean): Promise<Page> {
   const page = await window.newPage()
-  page.setDefaultTimeout(STEP_MS_MAX)
   if (!impatient)
     await page.addInitScript(changeWaits, { longer: [RESPONSE_MS_MAX, FINGERPRINT_MS_MAX], sooner: BATCH_MS })
   return page

@@ -1,7 +1,6 @@
 import { Group, Modal, NativeSelect, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiError } from '../api/client.ts'
 import {
   type Connection,
   refreshConnections,
@@ -13,9 +12,9 @@ import { FieldRows } from '../ui/field-rows.tsx'
 import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text } from './text.ts'
+import { writeBackProblems } from './write-back-problems.ts'
 
 const words = text.writeBack
-const FIELDS = ['property', 'target', 'conflict'] as const
 const CONFLICTS = ['newest', 'ours', 'theirs'] as const
 const TARGET_LENGTH_MAX = 100
 /** Three in a row; on a phone, one below the other. */
@@ -55,12 +54,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
     setRows(filled)
     saving.mutate(filled)
   }
-  const details = saving.error instanceof ApiError ? saving.error.details : []
-  const problems = new Map(details.map(({ path, message }) => [path, message]))
-  // The service names rows by their place in what it got. Rows may be changed, added or removed since.
-  const sent = saving.variables ?? []
-  const fields = new Set(sent.flatMap((_, index) => FIELDS.map((field) => pathOf(index, field))))
-  const isAtFields = details.length > 0 && details.every(({ path }) => fields.has(path))
+  const problems = writeBackProblems(saving.error, saving.variables ?? [])
   return (
     <Form onSubmit={submit}>
       <Text size="sm">{words.explanation(label)}</Text>
@@ -70,7 +64,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
             row={row}
             number={number}
             label={label}
-            problemOf={(field) => problems.get(pathOf(sent.indexOf(row), field))}
+            problemOf={(field) => problems.at(row, field)}
             change={change}
           />
         )}
@@ -81,7 +75,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
         checked={createsMissing}
         onChange={(event) => setCreatesMissing(event.currentTarget.checked)}
       />
-      <FormError error={isAtFields ? null : saving.error} />
+      <FormError error={problems.elsewhere} />
       <FormButtons submit={text.edit.submit} cancel={text.cancel} isPending={saving.isPending} onCancel={onClose} />
     </Form>
   )
@@ -134,11 +128,6 @@ function PropertyFields({ row, number, label, problemOf, change }: PropertyField
       />
     </Group>
   )
-}
-
-/** Where the service reports a problem of a row's field. */
-function pathOf(index: number, field: keyof WriteBackProperty): string {
-  return `properties.${index}.${field}`
 }
 
 function newRow(): WriteBackProperty {

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
+import { redirectTarget } from './redirect-target.ts'
 
 /** Opens the dashboard after a sign-in, at the requested page if it is one of ours. */
 export function useEnter(redirect?: string): () => Promise<void> {
@@ -8,8 +9,6 @@ export function useEnter(redirect?: string): () => Promise<void> {
   return async () => {
     // Cached data may belong to another person.
     queryClient.clear()
-    // Never redirects to another site: `//evil.example` and `https:` are rejected.
-    const target = redirect !== undefined && /^\/(?![/\\])/.test(redirect) ? redirect : '/'
-    await router.navigate({ href: target, replace: true })
+    await router.navigate({ href: redirectTarget(redirect), replace: true })
   }
 }

@@ -21,7 +21,7 @@ beforeAll(async () => {
   directory = await openDirectory()
   demo = await runProgram('npm', ['run', 'demo'], { CDS_DATA_DIR: directory }, LAST_LINE)
   lines = commandsOf(demo.output())
-}, 300_000)
+})
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 /** The lines of a text that start with a command. */
@@ -53,9 +53,7 @@ test('SIGTERM to npm stops the demo cleanly', async () => {
   expect(await demo.ended).toBe(0)
 })
 
-test('the demo starts again on its own data, but not once that has another workspace', {
-  timeout: 300_000,
-}, async () => {
+test('the demo starts again on its own data, but not once that has another workspace', async () => {
   const environment = { CDS_DATA_DIR: directory }
   const again = await runProgram('npm', ['run', 'demo'], environment, LAST_LINE)
   await insertTenantOf(directory)

@@ -114,9 +114,7 @@ test('an address that others reach is refused before any file exists', async () 
   expect(await readdir(CDS_DATA_DIR)).toEqual([])
 })
 
-test('the data directory of an installation is refused, also with the file of another demo', {
-  timeout: 120_000,
-}, async () => {
+test('the data directory of an installation is refused, also with the file of another demo', async () => {
   const CDS_DATA_DIR = await directoryOf()
   const inDirectory = { DATABASE_URL: '', CDS_DATA_DIR }
   const installation = await startTestService(inDirectory)

@@ -90,4 +90,4 @@ test('restart in the middle: a service that is killed, with its ClickHouse, cont
     await postgres.close()
     await system.close()
   }
-}, 600_000)
+})

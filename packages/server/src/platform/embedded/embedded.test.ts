@@ -71,7 +71,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(used, { recursive: true, force: true }))
 
-describe('the data directory', { timeout: 180_000 }, () => {
+describe('the data directory', () => {
   test('is used by one process at a time, and released however that process ends', async () => {
     const directory = await directoryOf()
     const first = await lockDataDirectory(directory)
@@ -126,7 +126,7 @@ describe('the data directory', { timeout: 180_000 }, () => {
   })
 })
 
-describe('the embedded PostgreSQL', { timeout: 180_000 }, () => {
+describe('the embedded PostgreSQL', () => {
   test('keeps its data, uses UTF-8, listens on no network, and has no password', async () => {
     const dataDirectory = await directoryOf()
     const first = await startEmbeddedPostgres({ dataDirectory })
@@ -283,4 +283,4 @@ test('the command line works with and without a running service', async () => {
   expect(await commandLine.run(['doctor'])).toMatchObject({ exit: 0 })
   // If it were killed, its PostgreSQL would keep writing into the directory while that is deleted.
   expect(await service.end('SIGTERM')).toBe(0)
-}, 300_000)
+})
