@@ -78,6 +78,14 @@ export const PAGE_FAULTS: readonly Fault[] = [
     tests: ['packages/dashboard/test/segments.test.ts'],
   },
   {
+    name: 'clock-that-must-not-differ',
+    area: 'formats',
+    file: 'packages/dashboard/src/ui/format.ts',
+    find: 'age > CLOCK_DIFFERENCE_MS ?',
+    replace: 'age > 0 ?',
+    tests: ['packages/dashboard/test/units.test.ts'],
+  },
+  {
     name: 'past-that-is-rounded-up',
     area: 'formats',
     file: 'packages/dashboard/src/ui/format.ts',
