@@ -198,10 +198,14 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     const { snippet } = await owner.evaluate(() => fetch('/v1/tracker').then((response) => response.json()))
     await expect.poll(clipboard).toBe(snippet)
     // Over plain HTTP, a browser has no clipboard.
-    await owner.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }))
+    const removed = await owner.evaluateHandle(() => {
+      const clipboard = Object.getOwnPropertyDescriptor(Navigator.prototype, 'clipboard') ?? {}
+      Reflect.deleteProperty(Navigator.prototype, 'clipboard')
+      return clipboard
+    })
     await copy.click()
     await owner.getByRole('button', { name: 'Copying failed. Select the text instead.' }).waitFor()
-    await owner.evaluate(() => Reflect.deleteProperty(navigator, 'clipboard'))
+    await removed.evaluate((clipboard) => Object.defineProperty(Navigator.prototype, 'clipboard', clipboard))
     expect(await checkPage(owner, 'settings-tracker-waiting')).toEqual([])
     const url = `https://${tenant.site}/hello`
     await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url }] })
