@@ -30,12 +30,12 @@ export const PAGE_FAULTS: readonly Fault[] = [
     only: '/contacts ',
   },
   {
-    name: 'address-wider-than-a-phone',
+    name: 'table-wider-than-a-phone',
     area: 'narrow windows',
-    file: 'packages/dashboard/src/hooks/url-shown.tsx',
-    find: "<Code style={{ overflowWrap: 'anywhere' }}>",
-    replace: "<Code style={{ whiteSpace: 'nowrap' }}>",
-    tests: ['packages/dashboard/test/hooks.test.ts'],
+    file: 'packages/dashboard/src/ui/data-table.module.css',
+    find: 'overflow: hidden;\n  border-color: var(--cds-line);\n}\n\n.scroll {\n  overflow-x: auto;',
+    replace: 'border-color: var(--cds-line);\n}\n\n.scroll {\n  overflow-x: visible;',
+    tests: ['packages/dashboard/test/tables.test.ts'],
   },
   {
     name: 'template-that-is-copied',
@@ -43,6 +43,14 @@ export const PAGE_FAULTS: readonly Fault[] = [
     file: 'packages/dashboard/src/agents/agent-draft.ts',
     find: "draft.instructions.trim() !== '' && draft.instructions !== template?.prompt",
     replace: "draft.instructions.trim() !== ''",
+    tests: ['packages/dashboard/test/agent-draft.test.ts'],
+  },
+  {
+    name: 'field-that-cannot-be-emptied',
+    area: 'drafts',
+    file: 'packages/dashboard/src/agents/agent-draft.ts',
+    find: 'schedule_cron: draft.cron.trim() || null,',
+    replace: "...(draft.cron.trim() === '' ? {} : { schedule_cron: draft.cron.trim() }),",
     tests: ['packages/dashboard/test/agents.test.ts'],
   },
   {
@@ -68,6 +76,14 @@ export const PAGE_FAULTS: readonly Fault[] = [
     find: "OF_NUMBERS.includes(operator) || (type === 'number' && operator !== 'contains')",
     replace: "type === 'number' && operator !== 'contains'",
     tests: ['packages/dashboard/test/segments.test.ts'],
+  },
+  {
+    name: 'clock-that-must-not-differ',
+    area: 'formats',
+    file: 'packages/dashboard/src/ui/format.ts',
+    find: 'age > CLOCK_DIFFERENCE_MS ?',
+    replace: 'age > 0 ?',
+    tests: ['packages/dashboard/test/units.test.ts'],
   },
   {
     name: 'past-that-is-rounded-up',

@@ -210,6 +210,6 @@ export const RECORD_FAULTS: readonly Fault[] = [
     file: 'packages/server/src/sites/forms/submit.ts',
     find: '{ isVerified: false }',
     replace: '{ isVerified: true }',
-    tests: ['packages/server/src/sites/forms/forms.test.ts'],
+    tests: ['packages/server/src/contacts/browser-writes.test.ts'],
   },
 ]

@@ -161,6 +161,7 @@ test("leaving a page becomes its view's time, summed if the page was left severa
 test.each([
   [-90_000, /^1 min\.? ago$/],
   [-6.5 * 86_400_000, /^6 days ago$/],
+  [-6.9 * 86_400_000, /^6 days ago$/],
   [6.9 * 86_400_000, /^in 7 days$/],
   [1_000, /^just now$/],
   [-30_000, /^just now$/],

@@ -70,6 +70,7 @@ test('ids are remembered for at least a day, and deleted after three', async () 
     aheadMs = days * DAY_MS
     await deleteOld()
     expect(await stored(), `after ${days} days`).toBe(remembered)
+    if (remembered === 1) expect(await record(id), `after ${days} days`).toBe(0)
   }
   aheadMs = 0
 })
