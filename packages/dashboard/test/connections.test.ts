@@ -79,10 +79,8 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
   test('a system is connected with a token, and its page shows what was read and what failed', async () => {
     const page = await browser.signedIn(tenant, { path: '/connections' })
     await page.getByRole('heading', { name: 'No connected systems yet' }).waitFor()
-    expect(await checkPage(page, 'connections-empty')).toEqual([])
     await page.getByRole('link', { name: 'Connect a system' }).first().click()
     await page.getByRole('link', { name: 'Intercom' }).waitFor()
-    expect(await checkPage(page, 'connections-choice')).toEqual([])
     await page.getByRole('link', { name: 'Pipedrive' }).click()
     const token = page.getByRole('textbox', { name: 'API token' })
     await token.fill('not-the-token')
@@ -105,7 +103,6 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     expect(await page.content()).not.toContain(TOKEN)
     await page.getByRole('link', { name: 'Connected systems' }).first().click()
     await page.getByRole('cell', { name: HOSTILE }).waitFor()
-    expect(await checkPage(page, 'connections')).toEqual([])
     await openWithin(page, '/connect')
     await page.getByRole('link', { name: 'Systems you use' }).click()
     await page.getByText('Connected, last seen', { exact: false }).waitFor()
@@ -162,7 +159,6 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     const alert = page.getByRole('alert')
     await alert.getByText('Pipedrive responded with status 500').waitFor()
     await alert.getByText('The next attempt starts', { exact: false }).waitFor()
-    expect(await checkPage(page, 'connection-failed')).toEqual([])
     system.intercept = ({ path: asked }) =>
       asked.endsWith('/users/me') ? undefined : { status: 401, body: { error: 'unauthorized access' } }
     await page.getByRole('button', { name: 'Pull now' }).click()
@@ -210,7 +206,6 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     await field.fill('jobtitle')
     await dialog.getByLabel('Rule 1').selectOption('ours')
     await dialog.getByRole('button', { name: 'Add a property' }).click()
-    expect(await checkPage(page, 'connection-write-back')).toEqual([])
     await dialog.getByRole('button', { name: 'Save changes' }).click()
     await dialog.waitFor({ state: 'detached' })
     await page.locator('dd').getByText('jobtitle').waitFor()

@@ -52,7 +52,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
   test('shows every event once, by day, and loads more near the end', async () => {
     const page = await browser.signedIn(tenant, { path: `${path}?view=events` })
     await page.getByText('Viewed Page 99').waitFor()
-    expect(await checkPage(page, 'contact')).toEqual([])
     const events = page.getByText(/^Viewed Page \d+$/)
     for (let shown = await events.count(); shown < 100; shown = await events.count()) {
       await events.last().scrollIntoViewIfNeeded()
@@ -361,7 +360,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Delete…' }).click()
     await page.getByRole('button', { name: 'Delete the contact' }).waitFor()
-    expect(await checkPage(page, 'contact-delete')).toEqual([])
     await page.getByRole('button', { name: 'Delete the contact' }).click()
     await page.waitForURL('**/contacts')
     expect((await tenant.call('GET', `/v1/contacts/${gone}`)).status).toBe(404)

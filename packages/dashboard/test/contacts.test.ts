@@ -41,7 +41,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     const rows = page.getByRole('table').getByRole('row')
     await page.getByText('1–20 of 25').waitFor()
     expect(await rows.count()).toBe(21)
-    expect(await checkPage(page, 'contacts')).toEqual([])
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByText('21–25 of 25').waitFor()
     expect(new URL(page.url()).search).toBe('?page=2')

@@ -33,7 +33,6 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
   test('an identity is created, changed and deleted, with a warning about its agents', async () => {
     const page = await browser.signedIn(tenant, { path: '/identities' })
     await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
-    expect(await checkPage(page, 'identities-empty')).toEqual([])
     await page.getByRole('button', { name: 'New identity' }).first().click()
     await page.getByLabel('First name').fill('Grace')
     await page.getByLabel('Last name').fill('Hopper')
@@ -192,7 +191,6 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('sales marsh50')
     await page.getByText('1–1 of 1').waitFor()
     await page.getByRole('link', { name: 'Robin Marsh50' }).waitFor()
-    expect(await checkPage(page, 'identities-found')).toEqual([])
     await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('nobody')
     await page.getByRole('heading', { name: 'No identity matches' }).waitFor()
   })

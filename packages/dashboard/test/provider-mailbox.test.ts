@@ -57,7 +57,6 @@ describe.skipIf(!HAS_BROWSER || !hasDovecot)('a mailbox at a provider', () => {
   test('a person stores the OAuth client, signs in, comes back, and signs in again when the access ends', async () => {
     const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
     await page.getByRole('button', { name: 'Connect Microsoft 365' }).waitFor()
-    expect(await checkPage(page, 'identity-providers')).toEqual([])
     await page.getByRole('button', { name: 'Connect Google' }).click()
     const dialog = page.getByRole('dialog', { name: 'OAuth client for Google' })
     await dialog.waitFor()

@@ -61,7 +61,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByText('Name saved.').waitFor()
     await goTo(owner, 'Team')
     await owner.getByRole('region', { name: 'Members' }).getByText(HOSTILE).waitFor()
-    expect(await checkPage(owner, 'settings-team-hostile')).toEqual([])
     expect(browser.problems).toEqual([])
   })
 
@@ -77,7 +76,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByText('Name saved.').waitFor()
     await owner.getByRole('button', { name: /^Account and workspace: .*Engines & Co\./ }).waitFor()
     expect(await owner.title()).toBe('Workspace · Customer Data Service')
-    expect(await checkPage(owner, 'settings-workspace-name')).toEqual([])
     const hidden = owner.locator('input').and(owner.getByLabel('Properties to hide'))
     await hidden.fill(' Salary ')
     await hidden.press('Enter')
@@ -114,7 +112,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await owner.content()).not.toContain(key)
-    expect(await checkPage(owner, 'settings-keys')).toEqual([])
     await owner.getByRole('button', { name: 'Revoke Warehouse' }).click()
     await owner.getByRole('button', { name: 'Revoke key' }).click()
     await owner.getByText('revoked').waitFor()
@@ -123,7 +120,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
 
   test('a source is created, renamed, given a new key and deleted; its key is shown once', async () => {
     await goTo(owner, 'Sources')
-    expect(await checkPage(owner, 'settings-sources-empty')).toEqual([])
     await owner.getByRole('button', { name: 'New source' }).first().click()
     const dialog = owner.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Shop backend')
@@ -132,7 +128,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     const first = (await dialog.getByText(/^wk_/).textContent()) ?? ''
     // It closes only after a confirmation.
     await owner.keyboard.press('Escape')
-    expect(await checkPage(owner, 'settings-source-made')).toEqual([])
     await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await owner.content()).not.toContain(first)
@@ -152,7 +147,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     const second = (await dialog.getByText(/^wk_/).textContent()) ?? ''
     await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await owner.getByText(`…${second.slice(-4)}`).waitFor()
-    expect(await checkPage(owner, 'settings-sources')).toEqual([])
     await choose('Checkout', 'Delete')
     await owner.getByRole('button', { name: 'Delete source' }).click()
     await owner.getByText('No sources yet').waitFor()
@@ -204,15 +198,19 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     const { snippet } = await owner.evaluate(() => fetch('/v1/tracker').then((response) => response.json()))
     await expect.poll(clipboard).toBe(snippet)
     // Over plain HTTP, a browser has no clipboard.
-    await owner.evaluate(() => Reflect.deleteProperty(Navigator.prototype, 'clipboard'))
+    const removed = await owner.evaluateHandle(() => {
+      const clipboard = Object.getOwnPropertyDescriptor(Navigator.prototype, 'clipboard') ?? {}
+      Reflect.deleteProperty(Navigator.prototype, 'clipboard')
+      return clipboard
+    })
     await copy.click()
     await owner.getByRole('button', { name: 'Copying failed. Select the text instead.' }).waitFor()
+    await removed.evaluate((clipboard) => Object.defineProperty(Navigator.prototype, 'clipboard', clipboard))
     expect(await checkPage(owner, 'settings-tracker-waiting')).toEqual([])
     const url = `https://${tenant.site}/hello`
     await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url }] })
     await owner.getByText('We received your first event').waitFor()
     await owner.getByRole('link', { name: url.replace('https://', '') }).waitFor()
-    expect(await checkPage(owner, 'settings-tracker')).toEqual([])
   })
 
   test('a person is invited, joins with the link, gets another role, and is removed', async () => {
@@ -358,7 +356,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
   test('the address stores the filters of the audit log and the open entry', async () => {
     await goTo(owner, 'Audit log')
     await owner.getByRole('button', { name: 'Verified a domain' }).waitFor()
-    expect(await checkPage(owner, 'settings-audit')).toEqual([])
     await owner.getByRole('button', { name: 'Verified a domain' }).press('Enter')
     await owner.getByRole('dialog').getByText('"shop.example.org"').waitFor()
     await reopen(owner)
@@ -369,23 +366,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByText('1–3 of 3').waitFor()
     await openWithin(owner, '/settings/audit?actor=agent')
     await owner.getByRole('heading', { name: 'No entry matches' }).waitFor()
-    // It fits on a phone, even with absolute dates.
-    const phone = await browser.signedIn(tenant, { path: '/settings/audit', width: 360 })
-    await phone.clock.setFixedTime(Date.now() + 90 * 86_400_000)
-    await phone.reload()
-    const log = phone.getByRole('region', { name: 'Audit log' })
-    await log.getByRole('button', { name: 'Verified a domain' }).waitFor()
-    await screenshot(phone, 'settings-audit-dates')
-    expect(await log.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
-    // The words of the action are not broken.
-    const deleted = log.getByText('Deleted an invitation').first()
-    const lines = await deleted.evaluate((element) => {
-      const range = document.createRange()
-      range.selectNodeContents(element)
-      return range.getClientRects().length
-    })
-    expect(lines).toBeLessThanOrEqual(3)
-    await phone.context().close()
   })
 
   test('a viewer sees the settings, but no controls to change them', async () => {
@@ -428,11 +408,30 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByRole('heading', { name: 'No domains yet' }).waitFor()
     expect(await checkPage(owner, 'settings-domains-empty')).toEqual([])
     await goTo(owner, 'Workspace')
-    expect(await checkPage(owner, 'settings-workspace')).toEqual([])
     await owner.getByRole('button', { name: /^Open / }).click()
     await owner.waitForURL((url) => url.pathname === '/')
     await openWithin(owner, '/settings/domains')
     await owner.getByRole('region', { name: tenant.site }).waitFor()
+    expect(browser.problems).toEqual([])
+  })
+
+  // The last, because the tab keeps its clock.
+  test('the audit log fits on a phone, even with absolute dates', async () => {
+    await owner.setViewportSize({ width: 360, height: 780 })
+    await owner.clock.setFixedTime(Date.now() + 90 * 86_400_000)
+    await openWithin(owner, '/settings/audit')
+    const log = owner.getByRole('region', { name: 'Audit log' })
+    await log.getByRole('button', { name: 'Verified a domain' }).waitFor()
+    await screenshot(owner, 'settings-audit-dates')
+    expect(await log.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
+    // The words of the action are not broken.
+    const deleted = log.getByText('Deleted an invitation').first()
+    const lines = await deleted.evaluate((element) => {
+      const range = document.createRange()
+      range.selectNodeContents(element)
+      return range.getClientRects().length
+    })
+    expect(lines).toBeLessThanOrEqual(3)
     expect(browser.problems).toEqual([])
   })
 })
