@@ -154,11 +154,12 @@ describe("an opt-out is not released by another system's default", () => {
 
   test('after one of two systems that say it has deleted the person', async () => {
     const path = await connect(bench.tenant)
+    const first = await pulled(bench.tenant, path)
     const record = { external_id: 's1', email: EMAIL, properties: { unsubscribed: true } }
     await push('hubspot', { unsubscribed: true })
     bench.system.pages = [{ contacts: [record] }, { deleted: ['s1'] }]
     await bench.tenant.call('POST', `${path}/reread`, {})
-    await pulled(bench.tenant, path)
+    await pulled(bench.tenant, path, first.run_id)
     await push('hubspot', { unsubscribed: false })
     expect(await silencedBy()).not.toBeNull()
     await put({ unsubscribed: false })
