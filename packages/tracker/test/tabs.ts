@@ -51,7 +51,10 @@ export async function lendTab(): Promise<Page> {
   return takeIdle() ?? (await newTab(await sharedWindow(), false))
 }
 
-/** Its page stays until the next one, whose site is the same, so that the tab keeps its process. */
+/**
+ * An empty page of the same site replaces its page, whose tracker would go on: it retries, and writes to the console that the next
+ * test reads. The site stays the same, so that the tab keeps its process.
+ */
 export async function returnTab(page: Page): Promise<void> {
   const window = page.context()
   // Also if the page is closed: the window is another test's.
@@ -60,7 +63,13 @@ export async function returnTab(page: Page): Promise<void> {
   if (page.isClosed()) return
   page.removeAllListeners()
   await page.unrouteAll({ behavior: 'ignoreErrors' })
-  idle.push(page)
+  try {
+    if (/^https?:/.test(page.url())) await page.goto(new URL('/empty', page.url()).href)
+    idle.push(page)
+  } catch {
+    // Its site is gone.
+    await page.close()
+  }
 }
 
 function sharedWindow(): Promise<BrowserContext> {
