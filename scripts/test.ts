@@ -29,6 +29,10 @@ else {
 }
 
 function runChanged(commit: string | undefined): void {
+  if (commit !== undefined && spawnSync('git', ['rev-parse', '--verify', `${commit}^{commit}`]).status !== 0) {
+    console.error(`Git knows no commit ${commit}. Name another, such as HEAD~1, or leave it out to compare with main.`)
+    process.exit(1)
+  }
   const base = commit ?? git('merge-base', 'HEAD', mainBranch())[0] ?? 'HEAD'
   const changes = [...git('diff', '--name-only', '--no-renames', base), ...untracked()]
   if (mayBreakAll(changes)) console.log('This change may break every test. Run npm test before you push it.\n')

@@ -15,7 +15,10 @@ type Name = keyof TenantTables
 
 const CLAIM = ['claim', 'claimed_until']
 
-/** The tables in an export, each with the columns left out. `test/guide/2-a-table.test.ts` fails for a table that is in neither list. */
+/**
+ * The tables in an export, each with the columns left out. `test/guide/2-a-table.test.ts` fails for a table that is neither
+ * here nor below.
+ */
 export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   contacts: {
     key: ['contact_id'],

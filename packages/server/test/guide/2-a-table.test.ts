@@ -23,7 +23,7 @@ import { until } from '../webhooks.ts'
  * - `moves`: to the survivor, and back at an unmerge; `move` in merge.ts calls the feature's function, `Moved` remembers what moved.
  * - `content`: the survivor's is written anew from both; an unmerge restores both (`merge-content.ts`).
  * - `leads`: the merge adds it, to lead from the merged contact to its survivor.
- * - `history`: it stays under the id that it was written for. Who needs the survivor asks `survivorsOf` or `mergedInto`.
+ * - `history`: it stays under the id that it was written for. Code that needs the survivor calls `survivorsOf` or `mergedInto`.
  * - `derived`: from other tables, for the survivor anew.
  */
 type AtMerge = 'moves' | 'content' | 'leads' | 'history' | 'derived'

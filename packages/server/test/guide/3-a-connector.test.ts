@@ -27,7 +27,7 @@ const smallCrm: Connector = {
   baseUrl: ({ region = 'eu' }) => `https://${region}.small-crm.example`,
   headers: ({ token }) => ({ authorization: `Bearer ${token}` }),
   pauseMs: 0,
-  // Is asked when somebody connects: a wrong token is refused at once.
+  // Called when someone connects, so that a wrong token is refused at once.
   account: async (client) => {
     const { id, name } = await client.call({ path: '/account' })
     return { id: textOf(id), label: textOf(name) ?? 'Small CRM' }
