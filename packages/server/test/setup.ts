@@ -1,10 +1,14 @@
 import { afterAll, expect } from 'vitest'
+import { COST } from '../src/access/passwords.ts'
 import { cacheCompiledCode, writeCompiledCode } from '../src/platform/compiled-code.ts'
 import { measureCost } from './costs.ts'
 import { writeRecords } from './interface-coverage.ts'
 
 // Before the test file is imported: workers, and the processes that tests start, reuse compiled code.
 cacheCompiledCode()
+
+// A hash takes a tenth of a second of processor time otherwise, and a run makes hundreds.
+COST.N = 1_024
 
 // Requests of the file's hooks would otherwise be recorded under the last test of the worker's previous file.
 expect.setState({ currentTestName: undefined })

@@ -21,7 +21,7 @@ export function Overlays() {
     }
   }, [])
   const wanted = open ?? isIdle
-  // Fetched before it is needed, it may fail unseen: it is fetched again when it is needed.
+  // Fetched before it is needed, it may fail unseen: it is fetched again when it is needed, unless the browser remembers the failure.
   const onFailure = () => {
     if (open === null) return
     showOverlay(null)

@@ -8,7 +8,7 @@ export const text = {
   openNavigation: 'Navigation',
   waiting: 'waiting',
   waitingMany: '99+',
-  overlayFailed: 'This could not be loaded. Check your connection and try again.',
+  overlayFailed: 'This could not be loaded. Check your connection, then reload the page.',
   navigation: {
     home: 'Home',
     customers: 'Customers',

@@ -5,7 +5,10 @@ import { hasFewerCharacters, hasMoreCharacters } from '../platform/characters.ts
 import { ServiceError } from '../platform/errors.ts'
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
+/** scrypt's cost for a new password. Each hash says its own `N`, so it stays valid when this one changes. Tests lower it. */
+export const COST = { N: 16_384, r: 16, p: 1 }
 const KEY_BYTES = 64
+const MEMORY_BYTES_MAX = 64 * 1024 * 1024
 export const PASSWORD_LENGTH_MIN = 10
 export const PASSWORD_LENGTH_MAX = 256
 
@@ -24,16 +27,17 @@ export function withSalt<T>(salt: string, work: () => Promise<T>): Promise<T> {
   return expectedSalt.run(salt, work)
 }
 
+/** The cost of the hash, and a random text: `N.hex`. */
 export function newSalt(): string {
-  return randomBytes(16).toString('hex')
+  return `${COST.N}.${randomBytes(16).toString('hex')}`
 }
 
-/** The salt in a password's hash. */
+/** The salt in a password's hash, with its cost. */
 export function saltOf(hash: string): string {
   return hash.split(':')[0] ?? ''
 }
 
-/** scrypt as `salt:key` in hex with N=16384, r=16, p=1. */
+/** scrypt as `salt:key`, the key in hex. */
 export async function hashPassword(password: string, salt = expectedSalt.getStore() ?? newSalt()): Promise<string> {
   return `${salt}:${(await keyOf(password, salt)).toString('hex')}`
 }
@@ -50,6 +54,6 @@ export function isSameHash(one: string, other: string): boolean {
 }
 
 function keyOf(password: string, salt: string): Promise<Buffer> {
-  const cost = { N: 16_384, r: 16, p: 1, maxmem: 64 * 1024 * 1024 }
+  const cost = { ...COST, N: Number(salt.split('.')[0]), maxmem: MEMORY_BYTES_MAX }
   return derive(password.normalize('NFKC'), Buffer.from(salt), KEY_BYTES, cost)
 }
