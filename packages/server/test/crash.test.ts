@@ -8,9 +8,9 @@ import { openDirectory } from './process.ts'
 import { seededRandom } from './seed.ts'
 import { insertTenantOf } from './service.ts'
 
-const KILLS = 8
+const KILLS = 4
 /** Sent before the earliest moment of a kill: a slow machine serves few. */
-const BATCHES_A_KILL = 16
+const BATCHES_A_KILL = 24
 
 interface Sent {
   eventIds: string[]

@@ -7,7 +7,7 @@ import { openDirectory } from './process.ts'
 import { seededRandom } from './seed.ts'
 import { insertTenantOf } from './service.ts'
 
-const KILLS = 4
+const KILLS = 2
 /** After this time, the key of a request whose process died can be used again. */
 const CLAIM_MS = 2 * 60_000 + 1_000
 

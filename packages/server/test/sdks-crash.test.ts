@@ -89,7 +89,7 @@ describe.each(SDKS)("%s's SDK", (name, sdk) => {
       // While it processes a request: the response is lost, whether or not the calls were recorded.
       if (nth === first + 4) {
         restarted = service.kill().then(async () => {
-          proxy.target = await service.start()
+          proxy.target = await (sdk === SDKS.at(-1)?.[1] ? service.startLast() : service.start())
         })
       }
       return null
