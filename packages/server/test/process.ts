@@ -82,8 +82,8 @@ export function startCommand(
  * A new directory that every user can enter: root runs PostgreSQL as another one. It is in memory, because creating a
  * file on a disk takes a lot of processor time, and has a space in its name.
  */
-export async function openDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(inject('runDirectory'), 'cds test '))
+export async function openDirectory(parent = inject('runDirectory')): Promise<string> {
+  const directory = await mkdtemp(join(parent, 'cds test '))
   await chmod(directory, 0o755)
   return directory
 }
