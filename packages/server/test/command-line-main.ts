@@ -13,8 +13,10 @@ process.on('message', async ({ args, environment }: Call) => {
   console.error = (line) => {
     called.stderr += `${line}\n`
   }
+  const before = { ...process.env }
   Object.assign(process.env, environment)
   called.exit = await runCommand(args)
   for (const name of Object.keys(environment)) delete process.env[name]
+  Object.assign(process.env, before)
   process.send?.(called)
 })

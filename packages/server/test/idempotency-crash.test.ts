@@ -2,12 +2,15 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { newId } from '../src/platform/ids.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { createDatabase } from './databases.ts'
 import { KillableService } from './killable.ts'
 import { openDirectory } from './process.ts'
 import { seededRandom } from './seed.ts'
-import { insertTenantOf } from './service.ts'
+import { insertTenant } from './service.ts'
 
-const KILLS = 4
+const KILLS = 2
 /** After this time, the key of a request whose process died can be used again. */
 const CLAIM_MS = 2 * 60_000 + 1_000
 
@@ -26,11 +29,13 @@ interface Sent {
 test(`killed ${KILLS} times, each request with an Idempotency-Key changes something once`, async () => {
   const directory = await openDirectory()
   const random = seededRandom()
-  const service = new KillableService({ CDS_DATA_DIR: directory })
+  const DATABASE_URL = await createDatabase()
+  const postgres = connectPostgres<DB>({ connectionString: DATABASE_URL }, 1)
+  const service = new KillableService({ CDS_DATA_DIR: directory, DATABASE_URL })
   const sent: Sent[] = []
   try {
     let url = await service.start()
-    const { key } = await insertTenantOf(directory)
+    const { key } = await insertTenant(postgres.db)
     const send = async (request: Sent) => {
       const response = await fetch(url + request.path, {
         method: 'POST',
@@ -101,6 +106,7 @@ test(`killed ${KILLS} times, each request with an Idempotency-Key changes someth
     ])
   } finally {
     await service.close()
+    await postgres.close()
     await rm(directory, { recursive: true, force: true })
   }
 })

@@ -2,9 +2,11 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CLICKHOUSE_TABLES } from '../src/assembly/known-tables.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { createDatabase } from './databases.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
-import { insertTenant, insertTenantOf, startTestService, type TestService } from './service.ts'
+import { insertTenant, startTestService, type TestService } from './service.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -53,7 +55,11 @@ test('an embedded ClickHouse whose directory is missing is detected; once restor
 }, async () => {
   const CDS_DATA_DIR = await openDirectory()
   cleanup.push(() => rm(CDS_DATA_DIR, { recursive: true, force: true }))
-  const environment = { CDS_DATA_DIR, PORT: '0', HOST: '127.0.0.1', CDS_RATE_LIMITS: 'off', CDS_LOG_LEVEL: 'warn' }
+  const DATABASE_URL = await createDatabase()
+  const postgres = connectPostgres<DB>({ connectionString: DATABASE_URL }, 1)
+  cleanup.push(() => postgres.close())
+  const settings = { PORT: '0', HOST: '127.0.0.1', CDS_RATE_LIMITS: 'off', CDS_LOG_LEVEL: 'warn' }
+  const environment = { ...settings, CDS_DATA_DIR, DATABASE_URL }
   const run = async (): Promise<Started & Running> => {
     const service = await startProcess(MAIN, [], environment, RUNNING)
     cleanup.push(() => service.end('SIGTERM'))
@@ -61,7 +67,7 @@ test('an embedded ClickHouse whose directory is missing is detected; once restor
   }
   const clickhouse = join(CDS_DATA_DIR, 'clickhouse')
   const first = await run()
-  const tenant = await insertTenantOf(CDS_DATA_DIR)
+  const tenant = await insertTenant(postgres.db)
   expect(await track(first, tenant)).toBe(200)
   expect(await count(first, tenant)).toBe(1)
   expect(await first.end('SIGTERM')).toBe(0)

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { inject } from 'vitest'
 
 export interface Started {
   process: ChildProcess
@@ -78,9 +78,12 @@ export function startCommand(
   return { process: child, ended: ended() }
 }
 
-/** A new directory that every user can enter: root runs PostgreSQL as another one. */
-export async function openDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'cds test '))
+/**
+ * A new directory that every user can enter: root runs PostgreSQL as another one. It is in memory, because creating a
+ * file on a disk takes a lot of processor time, and has a space in its name.
+ */
+export async function openDirectory(parent = inject('runDirectory')): Promise<string> {
+  const directory = await mkdtemp(join(parent, 'cds test '))
   await chmod(directory, 0o755)
   return directory
 }

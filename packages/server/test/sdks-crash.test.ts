@@ -4,28 +4,35 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { createDatabase } from './databases.ts'
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
 import { KillableService } from './killable.ts'
 import { CLI, openDirectory, type Started, startProcess } from './process.ts'
 import { COUNTED, count, counted, SDKS } from './sdks.ts'
-import { insertTenantOf } from './service.ts'
+import { insertTenant } from './service.ts'
 
 let directory: string
+let postgres: ReturnType<typeof connectPostgres<DB>>
 let service: KillableService
 let proxy: FaultyProxy
 beforeAll(async () => {
   directory = await openDirectory()
-  service = new KillableService({ CDS_DATA_DIR: directory })
+  const DATABASE_URL = await createDatabase()
+  postgres = connectPostgres<DB>({ connectionString: DATABASE_URL }, 1)
+  service = new KillableService({ CDS_DATA_DIR: directory, DATABASE_URL })
   proxy = await startFaultyProxy(await service.start())
 })
 afterAll(async () => {
   await proxy?.close()
   await service?.close()
+  await postgres?.close()
   await rm(directory, { recursive: true, force: true })
 })
 
 test('cdsctl listen and event tail show every event once when the service is killed and started again', async () => {
-  const { key } = await insertTenantOf(directory)
+  const { key } = await insertTenant(postgres.db)
   const program = createServer((_request, response) => void response.end()).listen(0, '127.0.0.1')
   await once(program, 'listening')
   const away = await startFaultyProxy(proxy.target)
@@ -75,7 +82,7 @@ test('cdsctl listen and event tail show every event once when the service is kil
 
 describe.each(SDKS)("%s's SDK", (name, sdk) => {
   test('loses and doubles none of 300 calls when the service is killed and started again', async () => {
-    const { key } = await insertTenantOf(directory)
+    const { key } = await insertTenant(postgres.db)
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const call = async (path: string, init: RequestInit = {}) => {
       const response = await fetch(proxy.target + path, { ...init, headers })
@@ -89,7 +96,7 @@ describe.each(SDKS)("%s's SDK", (name, sdk) => {
       // While it processes a request: the response is lost, whether or not the calls were recorded.
       if (nth === first + 4) {
         restarted = service.kill().then(async () => {
-          proxy.target = await service.start()
+          proxy.target = await (sdk === SDKS.at(-1)?.[1] ? service.startLast() : service.start())
         })
       }
       return null

@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { QUEUES } from '../src/assembly/workers.ts'
@@ -31,7 +30,7 @@ const EVENTS_A_BATCH = 50
 /** Every event is in exactly one file that a manifest names, although the service is killed while it exports. */
 test('an export that is killed is continued, and misses and doubles nothing', async () => {
   const directory = await openDirectory()
-  const warehouse = await mkdtemp(join(tmpdir(), 'cds-warehouse-'))
+  const warehouse = await mkdtemp(join(inject('runDirectory'), 'cds-warehouse-'))
   const proxy = await startFreezingProxy({ path: `${inject('postgresHost')}/.s.PGSQL.5432` })
   const databaseUrl = await createDatabase()
   const postgres = connectPostgres<DB>({ connectionString: databaseUrl }, 2, createLog('silent'))
@@ -41,7 +40,7 @@ test('an export that is killed is continued, and misses and doubles nothing', as
     DATABASE_URL: `postgres://cds@127.0.0.1:${proxy.port}${new URL(databaseUrl).pathname}`,
     CDS_WAREHOUSE_DIR: warehouse,
   })
-  const reading = await mkdtemp(join(tmpdir(), 'cds-reader-'))
+  const reading = await mkdtemp(join(inject('runDirectory'), 'cds-reader-'))
   let url = ''
   let key = ''
   const ask = async (method: string, path: string, body?: object) => {

@@ -20,9 +20,9 @@ import { seededRandom } from './seed.ts'
 import { insertTenant } from './service.ts'
 
 /** The moments of the kills are random; the seed that the run prints reproduces them. */
-const KILLS = 4
+const KILLS = 2
 const MINUTE = 60_000
-const EVENTS_A_KILL = 15
+const EVENTS_A_KILL = 25
 /** Longer than a lease, so that the next process can claim the deliveries of a killed one at once. */
 const AHEAD_A_KILL_MS = 25_000
 

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
-import { PassThrough } from 'node:stream'
-import { beforeAll, expect, test } from 'vitest'
+import { PassThrough, Readable } from 'node:stream'
+import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { commandSession } from '../../test/command-session.ts'
 import { Browser, PASSWORD } from '../../test/people.ts'
-import { CLI } from '../../test/process.ts'
+import { startCommand } from '../../test/process.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import type { Values } from './command.ts'
 import { askForPassword } from './password-input.ts'
@@ -76,32 +75,29 @@ test('the link from reset-password restores access, also after losing the second
   await expect(run('user reset-password', { email: 'no@example.com' })).rejects.toMatchObject({ code: 'not_found' })
 })
 
-/** Runs `cdsctl user create` as a separate process beside the running service. */
-async function cdsctl(args: string[], stdin?: string) {
-  const { databaseUrl, dataDirectory } = service.config
-  const env = { ...process.env, DATABASE_URL: databaseUrl ?? '', CDS_DATA_DIR: dataDirectory }
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const called = [CLI, 'user', 'create', '--tenant', tenant.id, ...args]
-    const child = execFile(process.execPath, called, { env }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    )
-    child.stdin?.end(stdin)
-  })
+/** Runs `user create` with a text at standard input, which is no terminal. */
+function createFrom(input: string, email: string, values: Values = { 'password-stdin': true }) {
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([input]) as typeof process.stdin)
+  return run('user create', { tenant: tenant.id, email, ...values })
 }
+afterEach(() => void vi.restoreAllMocks())
 
-test('the password is read from standard input, without a trailing line break', async () => {
+test('cdsctl reads the password from standard input, without a trailing line break', async () => {
+  const { databaseUrl, dataDirectory } = service.config
+  const args = ['user', 'create', '--tenant', tenant.id, '--email', 'piped@example.com', '--password-stdin']
+  const environment = { DATABASE_URL: databaseUrl ?? '', CDS_DATA_DIR: dataDirectory }
+  const { exit, stdout, stderr } = await startCommand(args, environment, { input: `${PASSWORD}\r\n` }).ended
+  expect([exit, stderr]).toEqual([0, ''])
+  expect(JSON.parse(stdout)).toEqual({ user_id: expect.any(String) })
+  await new Browser(service).signIn('piped@example.com')
   for (const [email, ending] of [
     ['piped1@example.com', ''],
     ['piped2@example.com', '\n'],
-    ['piped3@example.com', '\r\n'],
   ] as const) {
-    const { code, stdout, stderr } = await cdsctl(['--email', email, '--password-stdin', '--json'], PASSWORD + ending)
-    expect([code, stderr]).toEqual([0, ''])
-    expect(JSON.parse(stdout)).toEqual({ user_id: expect.any(String) })
+    await createFrom(PASSWORD + ending, email)
     await new Browser(service).signIn(email)
   }
-  const empty = await cdsctl(['--email', 'piped4@example.com', '--password-stdin', '--json'], '\n')
-  expect([empty.code, JSON.parse(empty.stdout).error.code]).toEqual([1, 'invalid_password'])
+  await expect(createFrom('\n', 'piped3@example.com')).rejects.toMatchObject({ code: 'invalid_password' })
 })
 
 test.each([
@@ -112,29 +108,26 @@ test.each([
   ['an empty line at the end', 'end', `${PASSWORD}\n\n`],
 ])('a password from standard input with %s is refused, and nobody is created', async (_what, name, input) => {
   const email = `${name}@lines.example`
-  const { code, stdout } = await cdsctl(['--email', email, '--password-stdin', '--json'], input)
+  const error = await createFrom(input, email).catch((error: Error) => error)
   const people = service.stores.database.selectFrom('users').select('id').where('email', '=', email)
   expect(await people.execute()).toEqual([])
-  const { error } = JSON.parse(stdout)
-  expect([code, error.code]).toEqual([1, 'invalid_password'])
-  expect(error.message).not.toContain(PASSWORD)
+  expect(error).toMatchObject({ code: 'invalid_password', message: expect.not.stringContaining(PASSWORD) })
 })
 
 test('a password on the command line still works, with a warning', async () => {
-  const { code, stdout, stderr } = await cdsctl(['--email', 'old@example.com', '--password', PASSWORD, '--json'])
-  expect([code, JSON.parse(stdout)]).toEqual([0, { user_id: expect.any(String) }])
-  expect(stderr).toContain('--password-stdin')
-  expect(stderr).not.toContain(PASSWORD)
+  const printed = vi.spyOn(console, 'error').mockReturnValue()
+  await createFrom('', 'old@example.com', { password: PASSWORD })
+  expect(printed.mock.calls).toEqual([[expect.stringContaining('--password-stdin')]])
+  expect(printed.mock.calls).not.toEqual([[expect.stringContaining(PASSWORD)]])
   await new Browser(service).signIn('old@example.com')
 })
 
-test.each([
-  ['no password and no terminal', []],
-  ['both ways at once', ['--password', PASSWORD, '--password-stdin']],
-])('%s is a wrong call', async (_what, more) => {
-  const { code, stderr } = await cdsctl(['--email', 'wrong@example.com', ...more], '')
-  expect(code).toBe(2)
-  expect(stderr).toContain('--password-stdin')
+test.each<[string, Values]>([
+  ['no password and no terminal', {}],
+  ['both ways at once', { password: PASSWORD, 'password-stdin': true }],
+])('%s is a wrong call', (_what, values) => {
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from(['']) as typeof process.stdin)
+  expect(USER_COMMANDS['user create']?.check?.({ email: 'wrong@example.com', ...values })).toContain('--password-stdin')
 })
 
 test('a terminal asks for the password twice and never shows it', async () => {

@@ -1,13 +1,17 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { verifyWebhook } from '../../../../client/src/index.ts'
 import { startFailingFront } from '../../../../client/test/failing-front.ts'
 import { CLI, type RunningCommand, type Started, startCommand, startProcess } from '../../../test/process.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { until } from '../../../test/webhooks.ts'
 import { HOUR_MS } from '../../platform/time.ts'
+import type { Values } from '../command.ts'
+import { FOLLOWING_COMMANDS } from './commands.ts'
+
+const READY = /End with Ctrl\+C|signing_secret/
 
 let service: TestService
 let tenant: TestTenant
@@ -19,22 +23,46 @@ beforeEach(async () => {
 /** Starts a command and waits until it sees new events. If it opened databases, it would fail. */
 async function start(args: string[], { url = service.url, key = tenant.key } = {}): Promise<Started> {
   const environment = { CDS_URL: url, CDS_KEY: key, DATABASE_URL: 'nonsense' }
-  const started = await startProcess(CLI, args, environment, /End with Ctrl\+C|signing_secret/)
+  const started = await startProcess(CLI, args, environment, READY)
   onTestFinished(() => void started.end('SIGKILL'))
   return started
 }
 
+/** The same in this process, which has loaded the code; it ends with the test. */
+async function startHere(name: string, values: Values, { url = service.url, key = tenant.key } = {}) {
+  const command = FOLLOWING_COMMANDS[name]
+  if (!command) throw new Error(`There is no command ${name}.`)
+  vi.stubEnv('CDS_URL', url)
+  vi.stubEnv('CDS_KEY', key)
+  let output = ''
+  for (const method of ['log', 'error'] as const) {
+    vi.spyOn(console, method).mockImplementation((line) => {
+      output += `${line}\n`
+    })
+  }
+  const ending = new AbortController()
+  const ended = command.follow(values, ending.signal)
+  onTestFinished(async () => {
+    ending.abort()
+    await ended.catch(() => {})
+    vi.restoreAllMocks()
+    vi.unstubAllEnvs()
+  })
+  await Promise.race([ended, until(() => expect(output).toMatch(READY))])
+  return { output: () => output }
+}
+
 /** The error of a command that cannot follow. */
-const refusal = (args: string[], options?: { url?: string; key?: string }) =>
-  start(args, options).then(
+const refusal = (values: Values, options?: { url?: string; key?: string }) =>
+  startHere('event tail', values, options).then(
     () => 'it follows',
-    ({ message }: Error) => message,
+    ({ code, message }: Error & { code?: string }) => `${code} ${message}`,
   )
 
 const view = (path: string) =>
   tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url: `https://${tenant.site}${path}`, title: path }] })
 
-const linesOf = (started: Started) =>
+const linesOf = (started: Pick<Started, 'output'>) =>
   started
     .output()
     .split('\n')
@@ -82,7 +110,7 @@ test('event tail prints each event once as it arrives, in order, and ends at Ctr
 })
 
 test('event tail prints lines for people, of the named events only', async () => {
-  const tail = await start(['event', 'tail', '--event', 'signed_up', '--event', 'contact_created'])
+  const tail = await startHere('event tail', { event: ['signed_up', 'contact_created'] })
   await tenant.contact('grace@example.com')
   await tenant.track({ visitor_id: 'v', events: [{ event: 'other' }, { event: 'signed_up' }] })
   await until(() => expect(tail.output()).toContain('signed_up'))
@@ -94,7 +122,7 @@ test('event tail prints lines for people, of the named events only', async () =>
 })
 
 test('an event that arrives late is shown, and one from the past of an import is not', async () => {
-  const tail = await start(['event', 'tail', '--json'])
+  const tail = await startHere('event tail', { json: true })
   const ago = (hours: number) => new Date(Date.now() - hours * HOUR_MS).toISOString()
   const events = [
     { event: 'two_days_ago', timestamp: ago(48) },
@@ -112,7 +140,8 @@ test('an event that arrives late is shown, and one from the past of an import is
 
 test('what happens while the service is away follows when it is back, once', async () => {
   const front = await startFailingFront(service)
-  const tail = await start(['event', 'tail', '--json'], { url: front.url })
+  const names = ['--event', 'page_view', '--event', 'signed_up']
+  const tail = await start(['event', 'tail', '--json', ...names], { url: front.url })
   front.failures = Array(1_000).fill('lost request')
   await until(() => expect(tail.output()).toContain('Trying again'))
   for (const path of ['/1', '/2', '/3']) await view(path)
@@ -124,8 +153,8 @@ test('what happens while the service is away follows when it is back, once', asy
 
 test('listen sends events as signed webhooks to a private address, and prints the responses', async () => {
   const receiver = await startReceiver(202)
-  const args = ['listen', '--forward-to', receiver.url, '--events', 'page_view, contact_created', '--json']
-  const listen = await start(args)
+  const values = { 'forward-to': receiver.url, events: 'page_view, contact_created', json: true }
+  const listen = await startHere('listen', values)
   const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
   await view('/pricing')
   await tenant.track({ visitor_id: 'v', events: [{ event: 'other' }] })
@@ -149,13 +178,12 @@ test('listen sends events as signed webhooks to a private address, and prints th
   })
   await until(() => expect(linesOf(listen)).toHaveLength(3))
   expect(linesOf(listen)[2]).toEqual({ event: 'page_view', event_id: viewed?.event_id, status: 202 })
-  expect(await listen.end('SIGINT')).toBe(0)
 })
 
 test('listen signs with a secret of the caller, and goes on when the program does not respond', async () => {
   const receiver = await startReceiver()
   const secret = `whsec_${Buffer.from('a secret of the developer').toString('base64')}`
-  const listen = await start(['listen', '--forward-to', receiver.url, '--secret', secret])
+  const listen = await startHere('listen', { 'forward-to': receiver.url, secret })
   expect(listen.output()).toContain(secret)
   await view('/one')
   await until(() => expect(listen.output()).toMatch(/\/one {2}→ 200/))
@@ -203,12 +231,14 @@ test('Ctrl+C ends a command with 0, whatever it is waiting for', async () => {
 })
 
 test('a command that cannot follow says what to do', async () => {
-  const tail = ['event', 'tail', '--json']
-  expect(await refusal(tail, { key: '' })).toContain('Set CDS_KEY to an API key')
-  expect(await refusal(tail, { key: 'cds_wrong' })).toContain('invalid_api_key')
-  expect(await refusal(tail, { key: await tenant.keyWith('contacts:read') })).toContain('insufficient_scope')
-  expect(await refusal(tail, { url: 'nonsense' })).toContain('ended with 2')
-  expect(await refusal(['listen', '--forward-to', 'localhost'])).toContain('requires a URL as --forward-to')
-  expect(await refusal(['listen', '--forward-to', 'http://x', '--events', 'a,,b'])).toContain('without a name')
-  expect(await refusal(['listen', '--forward-to', 'http://x', '--secret', 'short'])).toContain('requires a --secret')
+  expect(await refusal({}, { key: '' })).toContain('Set CDS_KEY to an API key')
+  expect(await refusal({}, { key: 'cds_wrong' })).toContain('invalid_api_key')
+  expect(await refusal({}, { key: await tenant.keyWith('contacts:read') })).toContain('insufficient_scope')
+  await expect(start(['event', 'tail'], { url: 'nonsense' })).rejects.toThrow(
+    /ended with 2:\n.*requires a URL as CDS_URL/,
+  )
+  const check = (values: Values) => FOLLOWING_COMMANDS.listen?.check?.(values)
+  expect(check({ 'forward-to': 'localhost' })).toContain('requires a URL as --forward-to')
+  expect(check({ 'forward-to': 'http://x', events: 'a,,b' })).toContain('without a name')
+  expect(check({ 'forward-to': 'http://x', secret: 'short' })).toContain('requires a --secret')
 })

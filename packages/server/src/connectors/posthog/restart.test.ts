@@ -71,7 +71,7 @@ test('restart in the middle: a service that is killed, with its ClickHouse, cont
     await superviseJobs(databaseUrl)
     await moveDatabaseClock(databaseUrl, AHEAD_MS)
     await superviseJobs(databaseUrl)
-    url = await service.start(AHEAD_MS)
+    url = await service.startLast(AHEAD_MS)
     expect(await accepted()).toBeLessThan(EVENTS)
     await connection.firstRun()
     const count = async () => (await tenant.call('GET', '/v1/events?count_only=true&event_type=Many')).body.count

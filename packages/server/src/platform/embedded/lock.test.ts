@@ -3,7 +3,8 @@ import { cp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
-import { MAIN, openDirectory, RUNNING, type Started, startProcess } from '../../../test/process.ts'
+import { MAIN, openDirectory, type Started, startProcess } from '../../../test/process.ts'
+import { startTestService } from '../../../test/service.ts'
 import { type DataDirectoryLock, lockDataDirectory } from './data-directory.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
@@ -72,8 +73,8 @@ describe.skipIf(NO_CONTAINER !== null)(`another container on the same volume ${N
 
   test('cannot start the service, and leaves the running one alone', async () => {
     const directory = await directoryOf()
-    const service = await startProcess(MAIN, [], environmentOf(directory), RUNNING)
-    cleanup.push(() => service.end('SIGTERM'))
+    const service = await startTestService({ DATABASE_URL: '', CDS_DATA_DIR: directory })
+    cleanup.push(service.close)
     const pidFile = join(directory, 'postgres/cluster/postmaster.pid')
     const before = await readFile(pidFile, 'utf8')
     const env = { ...process.env, ...environmentOf(directory) }
@@ -83,7 +84,7 @@ describe.skipIf(NO_CONTAINER !== null)(`another container on the same volume ${N
     )
     expect(refused).toContain('in use by another process')
     expect(await readFile(pidFile, 'utf8')).toBe(before)
-    const ready = async () => (await fetch(`${RUNNING.exec(service.output())?.[1]}/health/ready`)).status
+    const ready = async () => (await fetch(`${service.url}/health/ready`)).status
     await expect.poll(ready).toBe(200)
   })
 
