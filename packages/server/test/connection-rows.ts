@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { TestTenant } from './service.ts'
 
 const WITHIN_MS = 120_000
-/** A query costs a tenth of a request. */
-const EVERY_MS = 10
+/** A query costs a tenth of a request, and most waits take hundreds of milliseconds. */
+const EVERY_MS = 25
 
 export type Waiter = Pick<TestTenant, 'handle'>
 

@@ -9,6 +9,8 @@ beforeAll(async () => {
   service = await sharedService()
 })
 
+/** Five requests' worth: with those that are sent again, two meet a fault. */
+const NUMBERS = COUNTED.slice(0, 5 * PER_REQUEST)
 const countedIn = (tenant: TestTenant) => counted(async (path) => (await tenant.call('GET', path)).body)
 
 // At the same time, because the SDKs mostly wait before they try again.
@@ -59,17 +61,17 @@ describe.concurrent.each(SDKS)("%s's SDK for Node", (_name, sdk) => {
     ['a connection that is cut before the service has the request', { at: 'before', status: 'cut' }],
     ['a connection that is cut before the response', { at: 'after', status: 'cut' }],
     ['429', { at: 'before', status: 429, headers: { 'retry-after': '1' } }],
-  ])('loses and doubles none of 300 calls by %s', async (_what, fault) => {
+  ])('loses and doubles none of the calls by %s', async (_what, fault) => {
     const tenant = await createTestTenant(service)
     const proxy = await startFaultyProxy(service.url)
     proxy.plan = (nth) => (nth % 4 === 1 ? fault : null)
     try {
-      expect(await count(sdk(await createSource(tenant, 'server'), proxy.url))).toEqual([])
+      expect(await count(sdk(await createSource(tenant, 'server'), proxy.url), NUMBERS)).toEqual([])
     } finally {
       await proxy.close()
     }
     expect(proxy.faults).toBeGreaterThan(1)
-    expect(await countedIn(tenant)).toEqual(COUNTED)
+    expect(await countedIn(tenant)).toEqual(NUMBERS)
   })
 
   test.each<[string, number]>([
@@ -81,23 +83,23 @@ describe.concurrent.each(SDKS)("%s's SDK for Node", (_name, sdk) => {
     const proxy = await startFaultyProxy(service.url)
     proxy.plan = (nth) => (nth === 2 ? { at: 'before', status } : null)
     try {
-      const errors = await count(sdk(await createSource(tenant, 'server'), proxy.url))
+      const errors = await count(sdk(await createSource(tenant, 'server'), proxy.url), NUMBERS)
       expect(new Set(errors.map((error) => /\d{3}/.exec(error)?.[0]))).toEqual(new Set([String(status)]))
     } finally {
       await proxy.close()
     }
     const arrived = await countedIn(tenant)
     expect(new Set(arrived).size).toBe(arrived.length)
-    expect(COUNTED.length - arrived.length).toBe(PER_REQUEST)
+    expect(NUMBERS.length - arrived.length).toBe(PER_REQUEST)
   })
 
   test('with an unknown key reports it, and sends nothing twice', async () => {
     const tenant = await createTestTenant(service)
     const proxy = await startFaultyProxy(service.url)
     try {
-      const errors = await count(sdk('wk_unknown', proxy.url))
+      const errors = await count(sdk('wk_unknown', proxy.url), NUMBERS)
       expect(errors.join()).toContain('401')
-      expect(proxy.requests).toBeLessThanOrEqual(11)
+      expect(proxy.requests).toBeLessThanOrEqual(6)
     } finally {
       await proxy.close()
     }

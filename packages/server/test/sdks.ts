@@ -80,9 +80,9 @@ const CALLS = 300
 /** The numbers of `count`'s calls. */
 export const COUNTED = Array.from({ length: CALLS }, (_, n) => n)
 
-/** Makes 300 calls that differ in their number, two requests' worth at a time. @returns the errors that the SDK reported. */
-export async function count(sdk: Sdk): Promise<string[]> {
-  for (const n of COUNTED) {
+/** Makes calls that differ in their number, two requests' worth at a time. @returns the errors that the SDK reported. */
+export async function count(sdk: Sdk, numbers: readonly number[] = COUNTED): Promise<string[]> {
+  for (const n of numbers) {
     sdk.track({ userId: `user-${n % 5}`, event: 'Counted', properties: { n } })
     if ((n + 1) % (2 * PER_REQUEST) === 0) await sdk.keepUp()
   }

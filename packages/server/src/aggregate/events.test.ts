@@ -301,23 +301,34 @@ interface AggregateRequest {
   filters: Record<string, unknown>
 }
 
-test.each(Object.keys(KEYS))(
-  'group_by %s agrees with the simple implementation, for every metric',
-  async (group_by) => {
-    for (const metric of ['count', 'avg', 'sum', 'min', 'max']) {
-      for (const limit of [2, 50]) {
-        await compare({ group_by, metric, metric_field: 'amount', limit, include: undefined, filters: {} })
-      }
-    }
+/** A metric and the groups know nothing of each other, so each is in several pairs, not in all. */
+const METRICS = ['count', 'avg', 'sum', 'min', 'max']
+
+test.each(Object.keys(KEYS).map((group_by, index) => ({ group_by, index })))(
+  'group_by $group_by agrees with the simple implementation',
+  async ({ group_by, index }) => {
+    const common = { group_by, metric_field: 'amount', include: undefined, filters: {} }
+    await compare({ ...common, metric: 'count', limit: 2 })
+    await compare({ ...common, metric: METRICS[1 + (index % 4)] ?? '', limit: 50 })
   },
 )
+
+test.each(METRICS)('the metric %s agrees with the simple implementation', async (metric) => {
+  // Groups with a key, groups whose missing key is hidden, and times, which have another order.
+  for (const group_by of ['event_type', 'session_id', 'day']) {
+    for (const limit of [2, 50]) {
+      await compare({ group_by, metric, metric_field: 'amount', limit, include: undefined, filters: {} })
+    }
+  }
+})
 
 test.each(Object.keys(FILTERS))('the filter %s agrees with the simple implementation', async (name) => {
   const values = fc.sample(FILTER_VALUES[name as keyof typeof FILTER_VALUES] as fc.Arbitrary<unknown>, {
     numRuns: 12,
     seed: 1,
   })
-  for (const value of values) {
+  // Many filters have few values to choose from.
+  for (const value of new Map(values.map((each) => [JSON.stringify(each), each])).values()) {
     const filters = { [name]: value }
     await compare({
       group_by: 'event_type',
@@ -331,7 +342,7 @@ test.each(Object.keys(FILTERS))('the filter %s agrees with the simple implementa
 })
 
 test('random requests agree with the simple implementation', async () => {
-  await fc.assert(fc.asyncProperty(request, compare), { numRuns: 150, seed: 7 })
+  await fc.assert(fc.asyncProperty(request, compare), { numRuns: 100, seed: 7 })
 })
 
 test('events are grouped by company for any number of contacts', async () => {

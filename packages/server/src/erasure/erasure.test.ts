@@ -55,18 +55,19 @@ async function placesOf(text: string): Promise<string[]> {
   const { rows: tables } = await sql<{ schema: string; name: string }>`
     SELECT table_schema AS schema, table_name AS name FROM information_schema.tables
     WHERE table_schema IN ('public', 'pgboss') AND table_type = 'BASE TABLE'`.execute(database)
-  const places: string[] = []
-  for (const { schema, name } of tables) {
-    const { rows } = await sql`SELECT FROM ${sql.id(schema, name)} AS t
-      WHERE strpos(lower(t::text), lower(${text})) > 0 LIMIT 1`.execute(database)
-    if (rows.length > 0) places.push(`${schema}.${name}`)
-  }
+  // In one statement: a hundred take much longer than what they read.
+  const isIn = tables.map(
+    ({ schema, name }) => sql`SELECT ${`${schema}.${name}`} AS place WHERE EXISTS (
+      SELECT FROM ${sql.id(schema, name)} AS t WHERE strpos(lower(t::text), lower(${text})) > 0)`,
+  )
+  const { rows: found } = await sql<{ place: string }>`${sql.join(isIn, sql` UNION ALL `)}`.execute(database)
+  const places = found.map(({ place }) => place)
   for (const table of ['events', 'owner_links']) {
-    const [found] = await clickhouse.query<{ n: number }>(
+    const [rows] = await clickhouse.query<{ n: number }>(
       `SELECT count() AS n FROM ${table} WHERE positionCaseInsensitiveUTF8(formatRow('JSONEachRow', *), {text: String}) > 0`,
       { text },
     )
-    if (Number(found?.n) > 0) places.push(table)
+    if (Number(rows?.n) > 0) places.push(table)
   }
   const mutations = await clickhouse.query<{ n: number }>(
     'SELECT count() AS n FROM system.mutations WHERE positionCaseInsensitiveUTF8(command, {text: String}) > 0',

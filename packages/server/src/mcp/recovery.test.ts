@@ -68,9 +68,10 @@ const filterOf = (property: string, operator: string, value: unknown) => ({
   conditions: [{ property, operator, value }],
 })
 
-/** Every part of a text from its start, and some from its middle. */
+/** Parts of a text from its start, every short one and some longer ones, and some from its middle. */
 function partsOf(text: string): string[] {
-  const starts = Array.from({ length: text.length - 1 }, (_, index) => text.slice(0, index + 1))
+  const lengths = Array.from({ length: text.length - 1 }, (_, index) => index + 1)
+  const starts = lengths.filter((length) => length < 8 || length % 5 === 0).map((length) => text.slice(0, length))
   return [...starts, text.slice(1), text.slice(3, -2), text.slice(-4)].filter((part) => !/\s/.test(part))
 }
 

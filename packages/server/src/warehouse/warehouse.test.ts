@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { destinationIn, type ObjectStorage, startObjectStorage } from '../../test/object-storage.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
@@ -167,6 +168,8 @@ test('while events arrive without pause, runs export each of them once', async (
       while (!isOver) {
         await tenant.track({ visitor_id: `v${sender}`, events: [{ event: 'a' }, { event: 'b' }] })
         sent += 2
+        // Often enough: each run takes much longer.
+        await sleep(20)
       }
     }),
   )

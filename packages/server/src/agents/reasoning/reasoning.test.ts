@@ -206,15 +206,13 @@ describe('a prompt injection in the data, with a model that obeys it', () => {
     expect(result.contact_results[0]).toMatchObject({ status: 'failed', proposed_actions: [] })
   })
 
-  test.each([['social_message'], ['crm_update'], ['delete_contacts'], ['__proto__'], ['toString']])(
-    'cannot add the action type %s',
-    async (type) => {
-      const contact = await poisoned()
-      model.answer = () => says([{ type, params: { message: 'x', properties: { a: 1 } } }])
-      const result = await run(await agent(), [contact])
-      expect(result.summary).toMatchObject({ actions_proposed: 0, errors: 1 })
-    },
-  )
+  test('cannot add types of actions', async () => {
+    const contact = await poisoned()
+    const types = ['social_message', 'crm_update', 'delete_contacts', '__proto__', 'toString']
+    model.answer = () => says(types.map((type) => ({ type, params: { message: 'x', properties: { a: 1 } } })))
+    const result = await run(await agent(), [contact])
+    expect(result.summary).toMatchObject({ actions_proposed: 0, errors: types.length })
+  })
 
   test('changes neither the recipient, nor the identity, nor the need for approval', async () => {
     const contact = await poisoned()
