@@ -285,7 +285,7 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
 }
 
-const DESK = { width: 1600, height: 1000 }
+export const DESK = { width: 1600, height: 1000 }
 const PHONE = { width: 360, height: 780 }
 
 /**

@@ -15,6 +15,7 @@ import { until } from '../../server/test/webhooks.ts'
 import {
   accessibilityProblems,
   checkWholePage,
+  DESK,
   leavePage,
   openBrowser,
   openWithin,
@@ -229,6 +230,8 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
   const openHeld = async (address: string, isLoad: boolean) => {
     // Another document of the same site, so that the previous page sends no more requests and the browser stays warm.
     await (isLoad ? page.goto('/favicon.svg') : leavePage(page))
+    // A link that appears under the pointer would fetch another page's data.
+    await page.mouse.move(DESK.width - 1, DESK.height / 2)
     asked.clear()
     isRefused = () => false
     const gate = Promise.withResolvers<void>()
