@@ -41,15 +41,18 @@ const available = TOOLS.filter(({ uses }) => uses.every((name) => operations.has
 
 describe('the ids of another tenant', () => {
   const ids = () => Object.values(owned)
+  const stateOf = async () => {
+    const action = `/v1/agents/runs/${owned.runId}/contacts/${owned.contactId}/actions/0`
+    const paths = [`/v1/contacts/${owned.contactId}`, `/v1/agents/${owned.agentId}/runs`, action]
+    const responses = await Promise.all(paths.map((path) => owner.call('GET', path)))
+    return responses.map(({ status, body: { timestamp, ...body } }) => [status, body])
+  }
+  let before: unknown
+  beforeAll(async () => {
+    before = await stateOf()
+  })
 
-  test.each(available.map(({ name }) => name))('show and change nothing through %s', async (name) => {
-    const stateOf = async () => {
-      const action = `/v1/agents/runs/${owned.runId}/contacts/${owned.contactId}/actions/0`
-      const paths = [`/v1/contacts/${owned.contactId}`, `/v1/agents/${owned.agentId}/runs`, action]
-      const responses = await Promise.all(paths.map((path) => owner.call('GET', path)))
-      return responses.map(({ status, body: { timestamp, ...body } }) => [status, body])
-    }
-    const before = await stateOf()
+  test.each(available.map(({ name }) => name))('show nothing through %s', async (name) => {
     const [, own] = callsOf(strange).find(([tool]) => tool === name) ?? []
     const [, theirs] = callsOf(owned).find(([tool]) => tool === name) ?? []
     // All ids of the owner's, and each alone among the stranger's.
@@ -67,6 +70,9 @@ describe('the ids of another tenant', () => {
       if (name === 'contact_timeline') expect(dataOf(result)).toMatchObject({ total: 0, items: [] })
       else expect([name, result.isError, textOf(result)]).toEqual([name, true, expect.stringMatching(REFUSED)])
     }
+  })
+
+  test('have changed nothing through any of them', async () => {
     expect(await stateOf()).toEqual(before)
   })
 
@@ -105,10 +111,11 @@ describe('a key', () => {
   })
 
   test('with only the scopes of a tool can call it', async () => {
-    for (const { name, uses } of available) {
-      const scopes = scopesOf(uses)
-      if (scopes.length === 0) continue
-      expect(await listed(await stranger.keyWith(...scopes))).toContain(name)
+    const ofScopes = Map.groupBy(available, ({ uses }) => scopesOf(uses).sort().join(' '))
+    for (const [scopes, tools] of ofScopes) {
+      if (scopes === '') continue
+      const seen = await listed(await stranger.keyWith(...scopes.split(' ')))
+      expect(seen).toEqual(expect.arrayContaining(tools.map(({ name }) => name)))
     }
   })
 
@@ -180,7 +187,7 @@ describe('arguments of any kind never break a tool', () => {
       expect(textOf(result)).not.toMatch(/^(internal_error|unavailable)/)
       expect(textOf(result)).not.toMatch(INSIDES)
     })
-    await fc.assert(check, { numRuns: 25, seed: 24 })
+    await fc.assert(check, { numRuns: 14, seed: 24 })
     expect(service.logged.filter((line) => line.includes('a call of an MCP tool failed'))).toEqual([])
   })
 })

@@ -157,7 +157,7 @@ test('a second run contains only what arrived since, including events that happe
   expect(idsOf(await reader.rows('events', full))).toEqual(idsOf(await eventsOf(tenant)))
 })
 
-test('while events arrive without pause, runs export each of them once', async () => {
+test('while events arrive all the time, runs export each of them once', async () => {
   const tenant = await createTestTenant(service)
   const id = await create(tenant)
   const manifests: Manifest[] = []
