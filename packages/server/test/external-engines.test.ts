@@ -12,7 +12,7 @@ import type { ServiceError } from '../src/platform/errors.ts'
 import { CommandLine } from './command-line.ts'
 import { hasDebianPostgres, startDebianPostgres } from './debian-postgres.ts'
 import { freePort } from './ports.ts'
-import { openDirectory, type Started, startProcess } from './process.ts'
+import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
 import { call, createTestTenant, startTestService, type TestService } from './service.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
@@ -193,6 +193,56 @@ describe('the version of a ClickHouse server', () => {
     expect([old.exit, JSON.parse(old.stdout).error.code]).toEqual([1, 'clickhouse_too_old'])
     expect(old.stdout).toContain('25.8.12.1')
   })
+})
+
+test('events that one process acknowledges are visible to the other at once, even if one is killed', async () => {
+  const tenant = await createTestTenant(service)
+  const environment = {
+    DATABASE_URL: service.config.databaseUrl ?? '',
+    CLICKHOUSE_URL: service.config.clickhouseUrl ?? '',
+    CDS_DATA_DIR: directory,
+    CDS_RATE_LIMITS: 'off',
+    PORT: '0',
+    HOST: '127.0.0.1',
+  }
+  const second = await startProcess(MAIN, [], environment, RUNNING)
+  cleanup.push(() => second.end('SIGKILL'))
+  const urls = [service.url, RUNNING.exec(second.output())?.[1] ?? '']
+  const acknowledged: string[] = []
+  const missed: string[] = []
+  const visit = async (visitor: number, rounds: number, alive: readonly string[]) => {
+    for (let round = 0; round < rounds; round++) {
+      const event = `v${visitor}-${acknowledged.length}-${round}`
+      const sent = await fetch(`${alive[(visitor + round) % alive.length]}/track`, {
+        method: 'POST',
+        headers: { origin: `https://${tenant.site}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ visitor_id: `v${visitor}`, events: [{ event_id: crypto.randomUUID(), event }] }),
+      }).catch(() => null)
+      if (!sent?.ok) continue
+      acknowledged.push(event)
+      const known = [...acknowledged]
+      const read = await fetch(`${alive[(visitor + round + 1) % alive.length]}/v1/events/types`, {
+        headers: { authorization: `Bearer ${tenant.key}` },
+      }).catch(() => null)
+      if (!read?.ok) continue
+      const text = await read.text()
+      missed.push(...known.filter((each) => !text.includes(`"${each}"`)))
+    }
+  }
+  const all = (rounds: number, alive: readonly string[]) =>
+    Promise.all(Array.from({ length: 6 }, (_, visitor) => visit(visitor, rounds, alive)))
+  await all(8, urls)
+  const working = all(8, urls)
+  await second.end('SIGKILL')
+  await working
+  await all(3, urls.slice(0, 1))
+  expect(missed).toEqual([])
+  expect(acknowledged.length).toBeGreaterThan(80)
+  const { body } = await tenant.call('GET', '/v1/events?count_only=true')
+  const { body: types } = await tenant.call('GET', '/v1/events/types')
+  const counts = JSON.stringify(types)
+  for (const event of acknowledged) expect(counts).toContain(`"${event}"`)
+  expect(body.count).toBe(JSON.stringify(types).match(/"v\d-\d+-\d+"/g)?.length)
 })
 
 describe.skipIf(!hasDebianPostgres)("Debian's PostgreSQL", () => {

@@ -48,12 +48,17 @@ test('no line of the demo or the README has anything that an interactive zsh par
   }
 })
 
-test('SIGTERM to npm stops the demo cleanly; it does not start again beside another workspace, unless allowed', async () => {
-  const environment = { CDS_DATA_DIR: directory }
-  await insertTenantOf(directory)
+test('SIGTERM to npm stops the demo cleanly', async () => {
   demo.process.kill('SIGTERM')
   expect(await demo.ended).toBe(0)
-  // Its own workspace is not named.
+})
+
+test('the demo starts again on its own data, but not once that has another workspace', async () => {
+  const environment = { CDS_DATA_DIR: directory }
+  const again = await runProgram('npm', ['run', 'demo'], environment, LAST_LINE)
+  await insertTenantOf(directory)
+  again.process.kill('SIGTERM')
+  expect(await again.ended).toBe(0)
   const refused = startProcess('packages/server/src/demo/main.ts', [], { PORT: '0', ...environment }, LAST_LINE)
   await expect(refused).rejects.toThrow(/ended with 1:\n([^\n]*\n)*The database has the workspace "Test"/)
   const allowed = await runProgram('npm', ['run', 'demo', '--', '--allow-other-workspaces'], environment, LAST_LINE)
