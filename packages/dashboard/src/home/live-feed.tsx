@@ -26,7 +26,12 @@ export function LiveFeed() {
   useEffect(() => {
     if (isPaused) return
     const add = (event: LiveEvent) => setArrived((before) => [event, ...before].slice(0, FEED_LENGTH))
-    return watchEvents(add, setConnected)
+    const stop = watchEvents(add, setConnected)
+    return () => {
+      stop()
+      // Otherwise the feed would say that it is live again before it is.
+      setConnected(false)
+    }
   }, [isPaused])
   const read = (latest.data?.events ?? []).map(toLiveEvent)
   const names = new Map(read.map(({ contact_id, contact_name }) => [contact_id, contact_name]))
