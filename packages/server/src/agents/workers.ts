@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import type { SocialConnector } from '../identities/social/connector.ts'
 import { every, type Repeated } from '../platform/every.ts'

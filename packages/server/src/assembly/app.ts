@@ -7,7 +7,7 @@ import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
 import { sessionRoutes } from '../access/sign-in/session-routes.ts'
 import type { prepareSignIn } from '../access/sign-in/start.ts'
 import type { Config } from '../config.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { docsRoutes } from '../docs/routes.ts'
 import { hookRoutes } from '../hooks/routes.ts'
 import type { FindHook } from '../hooks/tokens.ts'
@@ -47,7 +47,7 @@ import type { Recording } from './recording.ts'
 
 type AppDependencies = Omit<Connections, 'close'> &
   Omit<Recording, 'recordHistory' | 'stop'> &
-  WriteDependencies &
+  WriteServices &
   ReturnType<typeof createLookups> &
   Pick<ReturnType<typeof prepareSignIn>, 'auth' | 'findSession' | 'findChallenged' | 'mailer'> &
   Pick<HandlerDependencies, 'extendMcpServer'> &

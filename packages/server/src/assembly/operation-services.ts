@@ -2,7 +2,7 @@ import { agentsOfIdentity } from '../agents/agents.ts'
 import { people } from '../companies/people.ts'
 import { keepCompany } from '../companies/write.ts'
 import type { Config } from '../config.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
 import { moveMails } from '../identities/mail/sends.ts'
 import { importFilter } from '../imports/list-filter.ts'
@@ -26,7 +26,7 @@ interface Parts extends Omit<Connections, 'close'>, Pick<PurposeDependencies, 'm
   config: Config
   stores: Stores
   secrets: SecretBox
-  writing: WriteDependencies
+  writing: WriteServices
   recordCalls: RecordCalls
   jobs: JobSender
   mailer: Mailer | null

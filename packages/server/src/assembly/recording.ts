@@ -1,7 +1,7 @@
 import { tenantsThatAdded } from '../access/domains.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { deleteConversations } from '../conversations/delete.ts'
 import { startEventIdCleanup } from '../journal/event-ids.ts'
@@ -92,14 +92,15 @@ export async function startRecording({
     })
     cleanup.push(historyCommit.drain)
     const outbox = createOutbox(invalidation, clock)
-    const writing = { clock, segments: segments.follower, outbox, deleteConversations, findIgnoredIds, live, log }
+    const changing = { clock, segments: segments.follower, outbox, deleteConversations, findIgnoredIds, live, log }
+    const writing = { ...changing, writer: createWriter(changing) }
     const recorder = { ...writing, sourceUsage, findIdentificationKeys }
     return {
       groupCommit,
       live,
       problems,
       /** What changes of contacts need. */
-      writing: writing satisfies WriteDependencies,
+      writing: writing satisfies WriteServices,
       recordCalls: createCallRecorder({ ...recorder, groupCommit }),
       recordHistory: createCallRecorder({ ...recorder, groupCommit: historyCommit }),
       stop,

@@ -6,7 +6,8 @@ import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import { requireKnownPostgres } from '../assembly/known-tables.ts'
 import type { Config } from '../config.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
-import type { SegmentFollower, WriteDependencies } from '../contacts/change-log.ts'
+import type { SegmentFollower } from '../contacts/writing/transaction.ts'
+import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { deleteConversations } from '../conversations/delete.ts'
 import { createGroupCommit, type GroupCommit, type PreparePart } from '../journal/group-commit.ts'
@@ -34,7 +35,7 @@ export interface Session {
   config: Config
   tenant(tenantId: string): Tenant
   /** Services for changes of contacts. */
-  writing(): WriteDependencies
+  writing(): WriteServices
   /**
    * Records events, which the service that runs, or this session, projects. @param preparePart what is written with
    * them; default: the deliveries that they cause.
@@ -97,10 +98,10 @@ export function openGroupCommit(
 /** An import stages its file on one connection and writes on three. */
 const CONNECTIONS = 5
 
-function openWriting(): WriteDependencies {
+function openWriting(): WriteServices {
   // A cache would not pay, because a command ends with one request.
   const outbox = createOutbox({ listening: false, onChange: () => {} }, systemClock)
-  return {
+  const changing = {
     clock: systemClock,
     segments: follower(),
     outbox,
@@ -109,6 +110,7 @@ function openWriting(): WriteDependencies {
     live: UNWATCHED,
     log,
   }
+  return { ...changing, writer: createWriter(changing) }
 }
 
 /** Event conditions of segments that cannot be evaluated here, without ClickHouse, are evaluated later by the service. */

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { ProjectedContact } from '../contacts/contact-object.ts'
 import { countContacts, listContacts } from '../contacts/list.ts'
 import { namesOverlapping } from '../contacts/visible-texts.ts'

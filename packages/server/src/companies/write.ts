@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
 import { lockContactsOfCompany } from '../contacts/locks.ts'
 import { companiesWithContacts } from '../contacts/of-companies.ts'
 import { mergeProperties, type Properties } from '../contacts/properties.ts'
@@ -82,6 +82,12 @@ export interface CompanyOfGroup {
   properties: Properties
 }
 
+/** A company that a form or a group call named, and the keys that it may not change. */
+export interface UpsertedCompany {
+  companyId: string
+  ignored: string[]
+}
+
 /**
  * Finds or creates the company that a form or a group call names. On an existing company, a form or a page fills blanks
  * and replaces values from earlier ones; a verified sender replaces everything. Call it in the transaction that links
@@ -93,7 +99,7 @@ export async function upsertCompany(
   data: CompanyOfForm | CompanyOfGroup,
   { isVerified, asOf = null }: { isVerified: boolean; asOf?: Date | null },
   now: Date,
-): Promise<{ companyId: string; ignored: string[] }> {
+): Promise<UpsertedCompany> {
   const { domain, name, properties } = data
   const externalId = 'externalId' in data ? data.externalId : null
   const isFromForm = !isVerified

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { keepCompany } from '../companies/write.ts'
 import type { Config } from '../config.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
 import { moveMails } from '../identities/mail/sends.ts'
 import { countRows } from '../journal/batches.ts'
@@ -64,7 +64,7 @@ export async function startConnectorWorkers({
   jobs: Jobs
   log: Logger
   config: Pick<Config, 'pullMinutes'>
-  writing: WriteDependencies
+  writing: WriteServices
   connecting: ConnectServices
   recordCalls: RecordCalls
   recordHistory: RecordCalls

@@ -1,6 +1,7 @@
 import { forgetSourceCompanies, writeSourceCompanies } from '../companies/source-companies.ts'
-import { findContactsByKeys } from '../contacts/bulk.ts'
 import { type MergeServices, mergeContacts } from '../contacts/merging/merge.ts'
+import { contactsOfSource } from '../contacts/writing/keys.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { recordMessages } from '../conversations/record.ts'
 import { knownEventIds, type LookupRange } from '../events/read.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
@@ -25,7 +26,7 @@ const CALLS_PER_WRITE = 500
 const TIME_CHANGE_MS_MAX = 2 * DAY_MS
 const SERVICE = { kind: 'service' } as const
 
-export interface PageServices extends MergeServices {
+export interface PageServices extends MergeServices, WriteServices {
   recordCalls: RecordCalls
   /** The same for history, which causes no webhook deliveries. */
   recordHistory: RecordCalls
@@ -125,8 +126,8 @@ async function merge(
   { from, into }: { from: string; into: string },
   result: PageResult,
 ): Promise<void> {
-  const { byExternalId } = await findContactsByKeys(tenant, source, [from, into], [])
-  const [contactId, survivorId] = [byExternalId.get(from), byExternalId.get(into)]
+  const contacts = await contactsOfSource(tenant, source, [from, into])
+  const [contactId, survivorId] = [contacts.get(from), contacts.get(into)]
   if (contactId === undefined || survivorId === undefined || contactId === survivorId) return
   try {
     await mergeContacts(tenant, services, { contactId, into: survivorId }, SERVICE, anyVersion)
@@ -143,8 +144,8 @@ async function resolveCalls(
   { source, sourceId }: Writer,
   calls: readonly SourceCall[],
 ): Promise<SourceCall[]> {
-  const contacts = calls.flatMap(({ contact }) => contact ?? [])
-  const { byExternalId } = await findContactsByKeys(tenant, source, contacts, [])
+  const named = calls.flatMap(({ contact }) => contact ?? [])
+  const contacts = await contactsOfSource(tenant, source, named)
   return calls.map(({ id, contact, call }) => {
     if (call instanceof ServiceError) return { id, call }
     const event = call.event && {
@@ -152,7 +153,7 @@ async function resolveCalls(
       sentId: call.event.sentId ?? eventIdOf(sourceId, `${call.event.event} ${id}`),
     }
     if (contact === undefined) return { id, call: { ...call, event } }
-    const contactId = byExternalId.get(contact)
+    const contactId = contacts.get(contact)
     if (contactId !== undefined) return { id, call: { ...call, contactId, event } }
     return {
       id,

@@ -1,5 +1,5 @@
-import { changeContact, lockContact } from '../contacts/change.ts'
-import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { changeContact } from '../contacts/writing/change.ts'
+import type { Write, WriteServices } from '../contacts/writing/writer.ts'
 import { shown } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
@@ -26,7 +26,7 @@ type Written = { status: 'identified'; warnings: string[] } | Failure
  */
 export async function writeProfiles(
   tenant: Tenant,
-  services: WriteDependencies & { recordHistory: RecordCalls },
+  services: WriteServices & { recordHistory: RecordCalls },
   writer: Writer,
   profiles: readonly Profile[],
 ): Promise<Written[]> {
@@ -55,29 +55,32 @@ export async function writeProfiles(
     const said = { externalId: id, properties, at: timeOf(profile, services.clock()) }
     await writeOptOutsOfUser(tenant, services, writer, userId, said)
   }
-  const changes = [...contactIds].map(([index, contactId]) => ({ index, contactId }))
-  // Every process uses the same order, which prevents deadlocks.
-  changes.sort((a, b) => (a.contactId < b.contactId ? -1 : 1))
-  const now = services.clock()
-  await changeContacts(tenant, services, async (tx, log) => {
-    for (const { index, contactId } of changes) {
-      const profile = profiles[index]
-      if (!profile || Object.keys(profile.properties).length === 0) continue
-      const at = timeOf(profile, now)
-      const before = await lockContact(tx, contactId)
-      if (!before) continue
-      try {
-        const { source, kind } = writer
-        const { id, properties } = profile
-        const statement = { id, properties, isAgain: false, isAnother: true, isCurrent: true }
-        await changeContact(tx, log, before, { source, kind, properties, at, statement }, now)
-      } catch (error) {
-        if (!(error instanceof ServiceError) || error.status >= 500) throw error
-        written[index] = failure(error)
-      }
-    }
+  const changes = [...contactIds].flatMap(([index, contactId]) => {
+    const profile = profiles[index]
+    return profile && Object.keys(profile.properties).length > 0 ? [{ index, contactId, profile }] : []
   })
+  const outcomes = await services.writer.writeEach(
+    tenant,
+    changes.map(({ contactId, profile }) => writeOf(writer, contactId, profile)),
+  )
+  for (const [at, { index }] of changes.entries()) {
+    const outcome = outcomes[at]
+    if (outcome instanceof ServiceError) written[index] = failure(outcome)
+  }
   return written
+}
+
+function writeOf({ source, kind }: Writer, contactId: string, profile: Profile): Write<void> {
+  const { id, properties } = profile
+  const statement = { id, properties, isAgain: false, isAnother: true, isCurrent: true }
+  return {
+    keys: { contactIds: [contactId] },
+    apply(set, now) {
+      const state = set.contact(contactId)
+      const write = { source, kind, properties, at: timeOf(profile, now), statement }
+      if (state) changeContact(set, state, write, now)
+    },
+  }
 }
 
 function linksOf({ userId, email: sentEmail, visitorIds }: Profile): (Call | ServiceError)[] {

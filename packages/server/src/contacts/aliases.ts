@@ -106,7 +106,11 @@ export async function aliasesOf(tenant: Tenant, contactId: string): Promise<(Ali
 /** 404 for a contact that does not exist; names the survivor if it was merged. */
 export async function missingContact(tenant: Tenant, contactId: string): Promise<ServiceError> {
   const survivorId = await survivorOfContact(tenant, contactId)
-  if (survivorId === null) return notFound('contact')
+  return survivorId === null ? notFound('contact') : contactMerged(contactId, survivorId)
+}
+
+/** 404: the contact was merged into that one. */
+export function contactMerged(contactId: string, survivorId: string): ServiceError {
   const message = `This contact was merged into ${survivorId}. Use that id, or undo the merge with POST /v1/contacts/${contactId}/unmerge.`
   return new ServiceError(404, 'contact_merged', message, { details: namedContact(survivorId) })
 }

@@ -8,6 +8,7 @@ export const CONTACT_COLUMNS = [
   'contact_id',
   'email',
   'external_id',
+  'external_id_provisional',
   'properties',
   'properties_provenance',
   'company_id',

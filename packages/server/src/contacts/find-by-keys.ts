@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
-import type { FirstTouch } from './first-touch.ts'
-import { HAS_FIRST_TOUCH } from './first-touch-keys.ts'
-import { isUnverified } from './source-trust.ts'
+import type { FirstTouch } from './writing/first-touch.ts'
+import { HAS_FIRST_TOUCH } from './writing/first-touch-keys.ts'
+import { isUnverified } from './writing/source-trust.ts'
 
 /** A contact with its keys, and whether they are proven. */
 export interface KnownContact {

@@ -1,10 +1,21 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
+import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 
 /*
  * Locks on contacts, also for other features. All are acquired in id order, so that two
  * transactions cannot deadlock.
  */
+
+/** Locks a contact for a change of something that belongs to it. */
+export async function lockContact(tx: Tenant, contactId: string): Promise<ContactRow | undefined> {
+  return tx.db
+    .selectFrom('contacts')
+    .select(CONTACT_COLUMNS)
+    .where('contact_id', '=', contactId)
+    .forUpdate()
+    .executeTakeFirst()
+}
 
 /** Keeps contacts from being merged and deleted until the transaction ends. @returns those that exist. */
 export async function keepContacts(tx: Tenant, contactIds: readonly string[]): Promise<string[]> {

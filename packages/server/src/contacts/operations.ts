@@ -8,7 +8,6 @@ import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, wordList } from '../platform/http/query-parameters.ts'
 import { ContactId, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
-import type { WriteDependencies } from './change-log.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
@@ -26,10 +25,10 @@ import {
 } from './requests.ts'
 import { hiddenFromSearch } from './search.ts'
 import { UnifiedProfile } from './unified-profile.ts'
-import { registerVisitors } from './visitors/link.ts'
 import { createContact, deleteContact, updateContact } from './write.ts'
+import type { WriteServices } from './writing/writer.ts'
 
-export interface ContactServices extends WriteDependencies {
+export interface ContactServices extends WriteServices {
   config: Pick<Config, 'eventFilterContactsMax'>
   /** Filters of lists that belong to other features. */
   listFilters: readonly ListFilter[]
@@ -107,10 +106,9 @@ export const CONTACT_OPERATIONS = [
     etag: ({ contact }) => etagOfContact(contact),
     unaudited: 'recorded as an event',
     isAtomic: true,
-    async check({ tenant, now, findIgnoredIds, warn }, input) {
+    async check({ tenant, findIgnoredIds, warn }, input) {
       const contact = parseCreateContact(input)
       const visitorIds = namedVisitors(contact.visitorIds, await findIgnoredIds(tenant), warn)
-      await registerVisitors(tenant, visitorIds, now)
       return { ...contact, visitorIds }
     },
     async run(context, _input, contact) {
@@ -203,10 +201,9 @@ export const CONTACT_OPERATIONS = [
     etag: ({ contact }) => etagOfContact(contact),
     ifMatch: true,
     unaudited: 'recorded as an event',
-    async check({ tenant, now, findIgnoredIds, warn }, { contact_id: _, ...fields }) {
+    async check({ tenant, findIgnoredIds, warn }, { contact_id: _, ...fields }) {
       const update = parseUpdateContact(fields)
       const visitorIds = namedVisitors(update.visitorIds, await findIgnoredIds(tenant), warn)
-      await registerVisitors(tenant, visitorIds, now)
       return { ...update, visitorIds }
     },
     async run(context, { contact_id }, update) {

@@ -42,6 +42,11 @@ export async function readContact(tenant: Tenant, contactId: string, options: Re
   return { contact, unified_profile: unifiedProfileOf(row, row.source_records, options.withRaw), ...events }
 }
 
+/** A contact as stored. */
+export async function findContact(tenant: Tenant, contactId: string): Promise<ContactRow | undefined> {
+  return tenant.db.selectFrom('contacts').select(CONTACT_COLUMNS).where('contact_id', '=', contactId).executeTakeFirst()
+}
+
 /** A contact as the write endpoints return it. */
 export async function toWholeContact(tenant: Tenant, row: ContactRow) {
   const found = await tenant.db

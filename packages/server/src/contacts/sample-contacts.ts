@@ -79,3 +79,13 @@ export async function loadVisitors(
     .values(linked.map((row) => ({ ...row, link_id: newId(), source, linked_at: now })))
     .execute()
 }
+
+/** Moves the time at which a sample contact was first seen back. */
+export async function setSeenBefore(tenant: Tenant, contactId: string, at: Date): Promise<void> {
+  await tenant.db
+    .updateTable('contacts')
+    .set({ first_seen_at: at })
+    .where('contact_id', '=', contactId)
+    .where('first_seen_at', '>', at)
+    .execute()
+}

@@ -2,8 +2,8 @@ import { ServiceError } from '../platform/errors.ts'
 import { withoutConsent } from './consent.ts'
 import { propertiesOf } from './contact-row.ts'
 import { type Properties, requireFewKeys } from './properties.ts'
-import type { SourceKind, SourceRecord } from './record-source.ts'
-import { isUnverified } from './source-trust.ts'
+import type { SourceKind, SourceRecord } from './writing/source-records.ts'
+import { isUnverified } from './writing/source-trust.ts'
 
 const KIB = 1024
 /** A contact's properties and source records, as JSON. Every write and every list reads all of them. */

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Tenant } from '../platform/tenant.ts'
-import type { ContactState } from './bulk.ts'
 import { strictness } from './consent.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
-import { optOutOf } from './opt-out-winner.ts'
 import type { Properties, PropertyValue } from './properties.ts'
-import { fieldOf, type SourceRecord } from './record-source.ts'
 import type { SourceFields } from './unified-profile.ts'
+import type { Contents } from './writing/contact-set.ts'
+import { optOutOf } from './writing/opt-out-winner.ts'
+import { fieldOf, type SourceRecord } from './writing/source-records.ts'
 
 /** What one write of a source replaced in a contact, for undoing it. */
 export interface Replaced {
@@ -18,7 +18,6 @@ export interface Replaced {
   record: { fields: Record<string, SourceFields[string] | null>; external_id: string | null; updated_at: string } | null
 }
 
-type Contents = Pick<ContactState, 'row' | 'records'>
 type Provenance = Record<string, { source: string; updated_at: string }>
 
 /** Compares a contact before and after a write that happened at `at`. */
@@ -148,12 +147,6 @@ export async function contactsInUse(tenant: Tenant, contactIds: readonly string[
     )
     .execute()
   return new Set(rows.flatMap(({ contact_id }) => contact_id ?? []))
-}
-
-/** Deletes a source's records of contacts whose rows the caller has locked. */
-export async function deleteSourceRecords(tx: Tenant, source: string, contactIds: readonly string[]): Promise<void> {
-  if (contactIds.length === 0) return
-  await tx.db.deleteFrom('contact_sources').where('source', '=', source).where('contact_id', 'in', contactIds).execute()
 }
 
 function ofWrite(source: string, at: Date) {

@@ -1,11 +1,17 @@
+import { notFound, ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { EMAIL, emailTaken, missingContact, survivorOf } from './aliases.ts'
-import { changeContact, contactOfEmail, insertContact, lockContact } from './change.ts'
-import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
+import { contactMerged, emailTaken, missingContact } from './aliases.ts'
 import { etagOfRow } from './contact-object.ts'
 import type { ContactRow } from './contact-row.ts'
+import { lockContact } from './locks.ts'
 import type { PropertyChanges } from './properties.ts'
-import { linkVisitors, unlinkVisitors } from './visitors/link.ts'
+import { unlinkVisitors } from './visitors/link.ts'
+import { createContact as addContact, changeContact } from './writing/change.ts'
+import type { ContactSet } from './writing/contact-set.ts'
+import type { WriteKeys } from './writing/keys.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from './writing/transaction.ts'
+import { linkVisitors } from './writing/visitors.ts'
+import type { WriteServices } from './writing/writer.ts'
 
 /** The source for writes by people and programs to the contacts' endpoints. */
 const MANUAL = { source: 'manual', kind: 'manual' } as const
@@ -27,44 +33,73 @@ export interface ContactUpdate {
 }
 
 /**
- * Creates a contact with its source record, visitors and event, all or nothing. Call registerVisitors first.
+ * Creates a contact with its source record, visitors and event, all or nothing.
  * @throws ServiceError 409 `contact_email_taken`, 400 `unknown_company`.
  */
 export async function createContact(
   tenant: Tenant,
-  dependencies: WriteDependencies,
+  { writer }: WriteServices,
   { email, properties, visitorIds, companyId }: NewContact,
 ): Promise<ContactRow> {
-  const now = dependencies.clock()
-  return changeContacts(tenant, dependencies, async (tx, log) => {
-    const write = { ...MANUAL, properties, companyId }
-    const row = await insertContact(tx, log, { email, externalId: null }, write, now)
-    if (!row) throw await emailTakenBy(tx, email)
-    return withVisitors(tx, log, row, visitorIds, now)
+  return writer.write(tenant, {
+    keys: { emails: [email], visitorIds, ...companyKeys(companyId) },
+    apply(set, now) {
+      const taken = set.find('email', email)
+      if (taken) throw emailTaken(taken.row.contact_id)
+      requireCompany(set, companyId)
+      const { state } = addContact(set, { email, externalId: null }, { ...MANUAL, properties, companyId }, now)
+      linkVisitors(set, visitorIds, state, MANUAL.source, now)
+      return state.row
+    },
   })
 }
 
 /**
- * Changes a contact. Sent properties are merged into the existing ones; a null removes a key. Call registerVisitors
- * first.
+ * Changes a contact. Sent properties are merged into the existing ones; a null removes a key.
  * @param requireMatch checks the ETag of the contact once it is locked.
  * @throws ServiceError 404, 409 `contact_email_taken`, 400 `unknown_company` or too many properties.
  */
 export async function updateContact(
   tenant: Tenant,
-  dependencies: WriteDependencies,
+  { writer }: WriteServices,
   contactId: string,
   { visitorIds, ...update }: ContactUpdate,
   requireMatch: (etag: string) => void,
 ): Promise<ContactRow> {
-  const now = dependencies.clock()
-  return changeContacts(tenant, dependencies, async (tx, log) => {
-    const before = await lockContact(tx, contactId)
-    if (!before) throw await missingContact(tx, contactId)
-    requireMatch(etagOfRow(before))
-    const row = await changeContact(tx, log, before, { ...MANUAL, ...update }, now)
-    return withVisitors(tx, log, row, visitorIds, now)
+  return writer.write(tenant, {
+    keys: {
+      contactIds: [contactId],
+      visitorIds,
+      ...(update.email === undefined ? {} : { emails: [update.email] }),
+      ...companyKeys(update.companyId),
+    },
+    apply(set, now) {
+      const state = set.contact(contactId)
+      if (!state) throw missing(set, contactId)
+      requireMatch(etagOfRow(state.row))
+      requireCompany(set, update.companyId)
+      changeContact(set, state, { ...MANUAL, ...update }, now)
+      linkVisitors(set, visitorIds, state, MANUAL.source, now)
+      return state.row
+    },
   })
+}
+
+function companyKeys(companyId: string | null | undefined): Pick<WriteKeys, 'companyIds'> {
+  return typeof companyId === 'string' ? { companyIds: [companyId] } : {}
+}
+
+/** @throws ServiceError 400 `unknown_company`. */
+function requireCompany(set: ContactSet, companyId: string | null | undefined): void {
+  if (typeof companyId !== 'string' || set.hasCompany(companyId)) return
+  const details = [{ path: 'company_id', message: 'is not the id of one of your companies' }]
+  throw new ServiceError(400, 'unknown_company', 'There is no company with this company_id.', { details })
+}
+
+/** 404 for a contact that does not exist; names the survivor if it was merged. */
+function missing(set: ContactSet, contactId: string): ServiceError {
+  const survivor = set.survivorOf(contactId)
+  return survivor ? contactMerged(contactId, survivor.row.contact_id) : notFound('contact')
 }
 
 /**
@@ -103,20 +138,4 @@ export async function deleteUnused(
   await tx.db.deleteFrom('contacts').where('contact_id', 'in', contactIds).execute()
   const deleted = contactIds.map((contactId) => ({ event: 'contact_deleted', at: now, contactId, data: {} }) as const)
   log.events.push(...deleted)
-}
-
-/** Links visitors to a contact. @returns the contact with the first touch of these visitors. */
-async function withVisitors(
-  tx: Tenant,
-  log: ChangeLog,
-  row: ContactRow,
-  visitorIds: readonly string[],
-  now: Date,
-): Promise<ContactRow> {
-  return (await linkVisitors(tx, log, visitorIds, row, MANUAL.source, now)).row
-}
-
-/** Checks for a merge first, because the contact just inserted has the email too. */
-async function emailTakenBy(tx: Tenant, email: string) {
-  return emailTaken((await survivorOf(tx, { ...EMAIL, key: email })) ?? (await contactOfEmail(tx, email)) ?? '')
 }

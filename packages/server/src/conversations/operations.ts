@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { flag, withDefault } from '../platform/http/query-parameters.ts'

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Alias } from '../contacts/aliases.ts'
-import { findContactsByKeys } from '../contacts/bulk.ts'
 import { type Identifiers, identifiersOf } from '../contacts/identifiers.ts'
 import { keepContacts } from '../contacts/locks.ts'
 import { namesOfContacts } from '../contacts/names.ts'
+import { contactsOfEmails, contactsOfSource } from '../contacts/writing/keys.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
@@ -50,8 +50,8 @@ export async function lockContacts(tx: Tenant, messages: readonly CleanMessage[]
 
 async function contactsOfKeys(tx: Tenant, directory: string, keys: string[]): Promise<Map<string, string>> {
   return directory === EMAIL_DIRECTORY
-    ? (await findContactsByKeys(tx, '', [], keys)).byEmail
-    : (await findContactsByKeys(tx, directory, keys, [])).byExternalId
+    ? contactsOfEmails(tx, keys)
+    : contactsOfSource(tx, directory, keys)
 }
 
 /**

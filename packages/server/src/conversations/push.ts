@@ -1,4 +1,4 @@
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
 import type { Tenant } from '../platform/tenant.ts'

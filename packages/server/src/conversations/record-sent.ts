@@ -1,4 +1,4 @@
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import type { RecordSent } from '../identities/mail/dependencies.ts'
 import { recordMessages } from './record.ts'
 

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
-import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { setSeenBefore } from '../contacts/keys.ts'
+import { setSeenBefore } from '../contacts/writing/first-touch.ts'
+import { openSet } from '../contacts/writing/keys.ts'
+import { storeSet } from '../contacts/writing/store.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
 import { ownAddresses } from '../identities/email-accounts.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, cleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
@@ -220,7 +222,11 @@ function addressAndName({ address, name }: Participant) {
 
 /** Moves `first_seen_at` of contacts back to their earliest message. */
 async function noteFirstSeen(tx: Tenant, log: ChangeLog, earliest: ReadonlyMap<string, Date>): Promise<void> {
-  for (const [contactId, at] of [...earliest].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (await setSeenBefore(tx, contactId, at)) log.noteChange(contactId, ['first_seen_at'])
+  if (earliest.size === 0) return
+  const set = await openSet(tx, [{ contactIds: [...earliest.keys()] }])
+  for (const [contactId, at] of earliest) {
+    const state = set.contact(contactId)
+    if (state) setSeenBefore(set, state, at)
   }
+  await storeSet(tx, log, set)
 }

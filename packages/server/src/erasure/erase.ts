@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import { deleteContact } from '../contacts/write.ts'
 import { anyVersion } from '../operations/etag.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { deleteImportFiles } from '../imports/expire.ts'
 import { importDirectory } from '../imports/files.ts'
 import type { Projector } from '../journal/projector.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import type { FormatName } from '../event-formats/formats.ts'
 import type { GroupCommit, PreparePart } from '../journal/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -47,7 +47,7 @@ export interface EventImport {
   onProgress: (message: string) => void
 }
 
-export interface ImportDependencies extends WriteDependencies {
+export interface ImportDependencies extends WriteServices {
   groupCommit(preparePart: PreparePart): Pick<GroupCommit, 'record'>
   /** The number of rows in the journal. */
   journalRows(): Promise<number>

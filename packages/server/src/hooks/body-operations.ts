@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { CompanyProperties, ContactProperties } from '../contacts/properties.ts'
 import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
@@ -18,7 +18,7 @@ import { entryOf, HookPath, tag } from './operations.ts'
 import { processBody, RETRY_PAUSE_SECONDS, UNEXPECTED } from './process.ts'
 
 /** The services for recording a body again. */
-export interface HookBodyServices extends WriteDependencies {
+export interface HookBodyServices extends WriteServices {
   recordCalls: RecordCalls
 }
 
@@ -92,7 +92,7 @@ export const HOOK_BODY_OPERATIONS = [
       return { body, data: content }
     },
   }),
-  operationsWith<WriteDependencies>()({
+  operationsWith<WriteServices>()({
     name: 'previewHook',
     tag,
     http: 'POST /v1/hooks/:hook_id/preview',

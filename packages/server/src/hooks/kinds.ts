@@ -1,4 +1,4 @@
-import type { SourceKind } from '../contacts/record-source.ts'
+import type { SourceKind } from '../contacts/writing/source-records.ts'
 import type { Field, Mapping } from './mapping.ts'
 
 export const HOOK_KINDS = ['custom', 'stripe', 'calendly', 'typeform', 'cal.com'] as const

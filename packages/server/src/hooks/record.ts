@@ -1,8 +1,10 @@
 import { upsertCompany } from '../companies/write.ts'
-import { findContactsByKeys } from '../contacts/bulk.ts'
-import { changeContact, lockContact } from '../contacts/change.ts'
-import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { isUnverified } from '../contacts/source-trust.ts'
+import { changeContact } from '../contacts/writing/change.ts'
+import type { ContactSet, ContactState } from '../contacts/writing/contact-set.ts'
+import { contactsOfSource } from '../contacts/writing/keys.ts'
+import { isUnverified } from '../contacts/writing/source-trust.ts'
+import { changeContacts } from '../contacts/writing/transaction.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
@@ -20,7 +22,7 @@ import type { HookRow } from './hook-object.ts'
 import { type HookKind, sourceKindOf } from './kinds.ts'
 
 /** The services for recording a body. */
-export interface RecordServices extends WriteDependencies {
+export interface RecordServices extends WriteServices {
   recordCalls: RecordCalls
 }
 
@@ -127,8 +129,8 @@ async function writeContact(
  * @throws ServiceError 400 `hook_no_person`
  */
 async function requireKnown(tenant: Tenant, { source }: Source, externalId: string): Promise<void> {
-  const { byExternalId } = await findContactsByKeys(tenant, source, [externalId], [])
-  if (byExternalId.size > 0) return
+  const known = await contactsOfSource(tenant, source, [externalId])
+  if (known.size > 0) return
   const message =
     'The body has only external_id, and no earlier body linked that id to a contact. Run it again once a body with an email has arrived.'
   throw new ServiceError(400, 'hook_no_person', message)
@@ -149,28 +151,43 @@ async function writeUser(
   const [named] = await services.recordCalls(tenant, senderOf(hook, trust), [{ ...EMPTY_CALL, userId, email }])
   const { contactId } = orThrow(named)
   if (contactId === null) throw new Error('a call with a user id has no contact')
-  return changeContacts(tenant, services, async (tx, log) => {
-    const now = services.clock()
-    const before = await lockContact(tx, contactId)
-    if (!before) throw new ServiceError(409, 'contact_changed', 'The contact has been deleted. Run the body again.')
-    const companyId = company ? await storeCompany(tx, source, company, body, now) : null
-    const write = {
-      ...source,
-      properties,
-      ...(body.writesAt === null ? {} : { at: body.writesAt }),
-      ...(externalId !== null && (await isFree(tx, source, externalId, contactId)) ? { externalId } : {}),
-      ...(companyId !== null && before.company_id === null ? { companyId } : {}),
-    }
-    const after = await changeContact(tx, log, before, write, now)
-    const isNew = before.created_at >= startedAt
-    return { contactId, status: isNew ? 'created' : after === before ? 'unchanged' : 'updated', companyId }
+  let companyId: string | null = null
+  return services.writer.write(tenant, {
+    keys: {
+      contactIds: [contactId],
+      ...(externalId === null ? {} : { ofSource: { source: source.source, externalIds: [externalId] } }),
+    },
+    ...(company === null
+      ? {}
+      : {
+          company: {
+            key: company.domain,
+            write: async (tx, now) => {
+              companyId = await storeCompany(tx, source, company, body, now)
+            },
+          },
+        }),
+    apply(set, now) {
+      const state = set.contact(contactId)
+      if (!state) throw new ServiceError(409, 'contact_changed', 'The contact has been deleted. Run the body again.')
+      const before = state.row
+      const write = {
+        ...source,
+        properties,
+        ...(body.writesAt === null ? {} : { at: body.writesAt }),
+        ...(externalId !== null && isFree(set, source, externalId, state) ? { externalId } : {}),
+        ...(companyId !== null && before.company_id === null ? { companyId } : {}),
+      }
+      changeContact(set, state, write, now)
+      const isNew = before.created_at >= startedAt
+      return { contactId, status: isNew ? 'created' : state.row === before ? 'unchanged' : 'updated', companyId }
+    },
   })
 }
 
 /** Whether no other contact has the sender's id. An id is never moved to another contact. */
-async function isFree(tx: Tenant, { source }: Source, externalId: string, contactId: string): Promise<boolean> {
-  const { byExternalId } = await findContactsByKeys(tx, source, [externalId], [])
-  return (byExternalId.get(externalId) ?? contactId) === contactId
+function isFree(set: ContactSet, { source }: Source, externalId: string, state: ContactState): boolean {
+  return (set.find('source', externalId, source) ?? state) === state
 }
 
 async function writeCompany(

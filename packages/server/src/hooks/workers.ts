@@ -1,4 +1,4 @@
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { every, type Repeated } from '../platform/every.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { isFree } from '../platform/postgres/lease.ts'
@@ -23,7 +23,7 @@ export function startHookWorkers({
   recordCalls,
 }: {
   stores: Stores
-  writing: WriteDependencies
+  writing: WriteServices
   recordCalls: RecordCalls
 }): Repeated {
   const services = { ...writing, recordCalls }

@@ -1,16 +1,15 @@
 import Type from 'typebox'
-import type { WriteDependencies } from '../contacts/change-log.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
 import { namedVisitors, VisitorIds, visitorIdsOf } from '../contacts/requests.ts'
 import { flattenPersonTraits } from '../contacts/traits.ts'
-import { registerVisitors } from '../contacts/visitors/link.ts'
+import { type Identification, identificationOf } from '../contacts/writing/identify.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { emailInput, idInput } from '../platform/http/inputs.ts'
 import { ContactId } from '../platform/http/responses.ts'
 import { type IgnoredIds, ignoredId, namesNobody, nobodyDetail } from '../platform/ids-of-nobody.ts'
-import { type Identification, identify } from './identify.ts'
 
 const FIELDS = {
   visitor_id: VisitorIds,
@@ -21,7 +20,7 @@ const FIELDS = {
 
 /** Identification from a server. */
 export const IDENTIFICATION_OPERATIONS = [
-  operationsWith<WriteDependencies>()({
+  operationsWith<WriteServices>()({
     name: 'identify',
     tag: 'Contacts',
     http: 'POST /v1/identify',
@@ -37,15 +36,13 @@ export const IDENTIFICATION_OPERATIONS = [
     errors: ['409 too_many_visitors', '413 contact_too_large'],
     unaudited: 'recorded as events',
     isAtomic: true,
-    async check({ tenant, now, findIgnoredIds, warn }, fields) {
+    async check({ tenant, findIgnoredIds, warn }, fields) {
       const ignored = await findIgnoredIds(tenant)
       const parsed = parseIdentification(fields, ignored, warn)
-      const visitorIds = namedVisitors(parsed.visitorIds, ignored, warn)
-      await registerVisitors(tenant, visitorIds, now)
-      return { ...parsed, visitorIds }
+      return { ...parsed, visitorIds: namedVisitors(parsed.visitorIds, ignored, warn) }
     },
-    async run(context, _fields, identification) {
-      const { contactId, created } = await identify(context.tenant, context, identification)
+    async run({ tenant, writer }, _fields, identification) {
+      const { contactId, created } = await writer.write(tenant, identificationOf(identification))
       return { contact_id: contactId, created, linked_visitors: new Set(identification.visitorIds).size }
     },
   }),

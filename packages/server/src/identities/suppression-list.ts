@@ -1,6 +1,8 @@
 import Type from 'typebox'
-import { changeContact, lockContactOfEmail } from '../contacts/change.ts'
-import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { changeContact } from '../contacts/writing/change.ts'
+import { openSet } from '../contacts/writing/keys.ts'
+import { storeSet } from '../contacts/writing/store.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
 import { parseEmail } from '../platform/email.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -113,16 +115,12 @@ export async function removeSuppression(
 }
 
 /** Undoes the change that unsubscribing made to the contact. Whoever confirms the consent is a person. */
-async function resubscribe(
-  tx: Tenant,
-  log: Parameters<typeof changeContact>[1],
-  address: string,
-  now: Date,
-): Promise<void> {
-  const contact = await lockContactOfEmail(tx, address)
+async function resubscribe(tx: Tenant, log: ChangeLog, address: string, now: Date): Promise<void> {
+  const set = await openSet(tx, [{ emails: [address] }])
+  const contact = set.find('email', address)
   if (!contact) return
-  const write = { source: 'manual', kind: 'manual', properties: { unsubscribed: false } } as const
-  await changeContact(tx, log, contact, write, now)
+  changeContact(set, contact, { source: 'manual', kind: 'manual', properties: { unsubscribed: false } }, now)
+  await storeSet(tx, log, set)
 }
 
 /** Parses the address in a path. @throws ServiceError 404: a malformed address is never suppressed. */

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { operation, operationsWith } from '../operations/declare.ts'
 import { emailInput } from '../platform/http/inputs.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'

@@ -1,4 +1,4 @@
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import type { Properties } from '../contacts/properties.ts'
 import { separated, throttled } from '../platform/progress.ts'
 import type { Tenant } from '../platform/tenant.ts'

@@ -1,4 +1,4 @@
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { replacedBy } from '../contacts/undo-write.ts'
 import { newId } from '../platform/ids.ts'
 import { recordset } from '../platform/postgres/recordset.ts'

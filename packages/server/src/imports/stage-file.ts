@@ -1,4 +1,4 @@
-import { findContactsByKeys } from '../contacts/bulk.ts'
+import { contactsOfEmails, contactsOfSource } from '../contacts/writing/keys.ts'
 import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { recordIn } from '../sources/incoming-record.ts'
@@ -96,7 +96,8 @@ async function storedContactsOf(tenant: Tenant, rows: readonly Row[]): Promise<(
   const keys = rows.map(({ record }) => recordIn(record) ?? { externalId: null, email: null })
   const externalIds = keys.flatMap(({ externalId }) => externalId ?? [])
   const emails = keys.flatMap(({ email }) => email ?? [])
-  const { byExternalId, byEmail } = await findContactsByKeys(tenant, SOURCE.source, externalIds, emails)
+  const byExternalId = await contactsOfSource(tenant, SOURCE.source, externalIds)
+  const byEmail = await contactsOfEmails(tenant, emails)
   return keys.map(({ externalId, email }) => byExternalId.get(externalId ?? '') ?? byEmail.get(email ?? '') ?? null)
 }
 

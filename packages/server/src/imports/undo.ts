@@ -1,17 +1,17 @@
 import Type from 'typebox'
 import { deleteUnusedCompanies } from '../companies/write.ts'
-import { type ContactState, lockStatesById, storeStates } from '../contacts/bulk.ts'
-import { changedEvents } from '../contacts/change.ts'
-import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { changedKeys } from '../contacts/contact-row.ts'
 import {
   contactsInUse,
-  deleteSourceRecords,
   isOnlyWrittenBy,
   type Replaced,
   undoWrite,
 } from '../contacts/undo-write.ts'
 import { deleteUnused } from '../contacts/write.ts'
+import { changedEvents } from '../contacts/writing/change.ts'
+import type { ContactState } from '../contacts/writing/contact-set.ts'
+import { openSet } from '../contacts/writing/keys.ts'
+import { storeSet } from '../contacts/writing/store.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
 import { contactsInConversations } from '../conversations/participants.ts'
 import { activityOfContacts } from '../events/activity.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -140,16 +140,13 @@ async function undoChanges(
 ): Promise<void> {
   const now = writing.clock()
   const contactIds = [...new Set(changes.map(({ contact_id }) => contact_id))]
-  const states = new Map(
-    (await lockStatesById(tx, SOURCE.source, contactIds)).map((state) => [state.row.contact_id, state]),
-  )
+  const set = await openSet(tx, [{ contactIds }])
   const inUse = withEvents.union(await contactsWithMore(tx, changes))
-  const restored = new Map<string, { state: ContactState; before: ContactState['row']; changed: string[] }>()
-  const withoutRecord: string[] = []
+  const restored = new Map<ContactState, { before: ContactState['row']; changed: string[] }>()
   const kept: { position: string; properties: string[] }[] = []
   const deleted: string[] = []
   for (const { position, contact_id, written_at, replaced } of changes) {
-    const state = states.get(contact_id)
+    const state = set.contact(contact_id)
     // Deleted or merged since: there is nothing left to restore.
     if (!state) continue
     if (replaced === null) {
@@ -159,31 +156,19 @@ async function undoChanges(
     }
     const undone = undoWrite(SOURCE.source, state, replaced, written_at, now)
     if (undone.kept.length > 0) kept.push({ position, properties: undone.kept })
-    const earlier = restored.get(contact_id)
-    restored.set(contact_id, {
-      state,
+    const earlier = restored.get(state)
+    restored.set(state, {
       before: earlier?.before ?? state.row,
       changed: [...new Set([...(earlier?.changed ?? []), ...undone.changed])],
     })
-    if (undone.record === null && state.hasRecord) withoutRecord.push(contact_id)
     const others = state.records.filter(({ source }) => source !== SOURCE.source)
-    state.row = undone.row
-    state.records = undone.record === null ? others : [...others, undone.record]
-    state.isRowDirty = true
-    state.isRecordDirty = undone.record !== null
+    set.replace(state, { row: undone.row, records: undone.record === null ? others : [...others, undone.record] })
   }
-  await deleteSourceRecords(tx, SOURCE.source, withoutRecord)
-  await storeStates(
-    tx,
-    SOURCE.source,
-    [...restored.values()].map(({ state }) => state),
-  )
-  for (const { state, before, changed } of restored.values()) {
-    const keys = changedKeys(before, state.row)
-    if (keys.length > 0) log.noteChange(state.row.contact_id, keys)
-    const isNews = changed.length > 0 || before.company_id !== state.row.company_id
-    if (isNews) log.events.push(...changedEvents(before, state.row, changed, UNDO, now))
+  for (const [{ row }, { before, changed }] of restored) {
+    const isNews = changed.length > 0 || before.company_id !== row.company_id
+    if (isNews) set.addEvents(...changedEvents(before, row, changed, UNDO, now))
   }
+  await storeSet(tx, log, set)
   await deleteUnused(tx, log, writing, deleted, now)
   await noteUndone(tx, importId, { changes, kept, deleted: deleted.length, restored: restored.size })
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { type Repeated, STOPS_WITH_QUEUE } from '../platform/every.ts'
 import type { JobContext, Jobs, TenantJob } from '../platform/jobs/jobs.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'

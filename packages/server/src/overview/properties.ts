@@ -1,6 +1,6 @@
 import { findCompanyProperties } from '../companies/list.ts'
 import { isConsent } from '../contacts/consent.ts'
-import { FIRST_TOUCH_KEYS } from '../contacts/first-touch-keys.ts'
+import { FIRST_TOUCH_KEYS } from '../contacts/writing/first-touch-keys.ts'
 import { findContactProperties } from '../contacts/found-properties.ts'
 import {
   COMPANY_PROPERTIES,

@@ -1,5 +1,7 @@
-import { sql } from 'kysely'
+import { type QueryCreator, sql } from 'kysely'
 import { conflict } from '../platform/errors.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { anyOf } from './owners.ts'
 
@@ -22,18 +24,30 @@ export async function linkOwners(
   contactId: string,
 ): Promise<void> {
   if (ownerIds.length === 0) return
-  const rows = await tx.db
+  const links = ownerIds.map((owner_id) => ({ owner_id, contact_id: contactId }))
+  const rows = await linkingOwners(tx.db, links).execute()
+  log.ownerLinks.push(...rows.map((row) => ({ tenant_id: tx.id, ...row })))
+}
+
+/** A statement that assigns the events of owners to contacts, and returns the rows. Each owner must be named once. */
+export function linkingOwners(
+  db: QueryCreator<TenantTables>,
+  links: readonly { owner_id: string; contact_id: string }[],
+) {
+  const types = { owner_id: 'uuid', contact_id: 'uuid' } as const
+  // In a fixed order, so that two transactions cannot deadlock.
+  const sorted = links.toSorted((a, b) => (a.owner_id < b.owner_id ? -1 : 1))
+  return db
     .insertInto('owner_links')
-    .values(ownerIds.map((owner_id) => ({ owner_id, contact_id: contactId })))
+    .columns(['owner_id', 'contact_id'])
+    .expression((eb) => eb.selectFrom(recordset(sorted, 'sent', types)).select(['owner_id', 'contact_id']))
     .onConflict((known) =>
       known.columns(['owner_id']).doUpdateSet(({ ref }) => ({
-        contact_id: contactId,
+        contact_id: ref('excluded.contact_id'),
         version: sql<number>`${ref('owner_links.version')} + 1`,
       })),
     )
     .returning(['owner_id', 'contact_id', 'version'])
-    .execute()
-  log.ownerLinks.push(...rows.map((row) => ({ tenant_id: tx.id, ...row })))
 }
 
 /**

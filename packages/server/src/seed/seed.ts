@@ -1,6 +1,5 @@
 import { loadCompanies } from '../companies/sample-companies.ts'
-import { setSeenBefore } from '../contacts/keys.ts'
-import { loadContacts, loadVisitors } from '../contacts/sample-contacts.ts'
+import { loadContacts, loadVisitors, setSeenBefore } from '../contacts/sample-contacts.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { RecordedEvent } from '../contacts/change-log.ts'
+import type { RecordedEvent } from '../contacts/writing/transaction.ts'
 import { SYSTEM_EVENTS } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Definition } from './definitions.ts'

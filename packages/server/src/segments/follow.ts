@@ -1,4 +1,4 @@
-import type { ContactChanges, SegmentFollower } from '../contacts/change-log.ts'
+import type { ContactChanges, SegmentFollower } from '../contacts/writing/transaction.ts'
 import type { SystemEvent } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { claimSegment, createClaimedSegment, evaluateNow } from '../../test/segments.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { updateContact } from '../contacts/write.ts'
+import { createWriter } from '../contacts/writing/writer.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import { openTenant } from '../platform/tenant.ts'
@@ -88,18 +89,19 @@ test('a write updates memberships from the stored results of event conditions wh
   await checksAreDone()
   const away = () => Promise.reject(storeUnavailable('ClickHouse', null))
   const handle = withClickHouse({ query: away, insert: away, command: away, stream: () => { throw storeUnavailable('ClickHouse', null) } }) // biome-ignore format: an engine
-  const writing = { ...service.writing, segments: createFollower(cacheDefinitions(), clock) }
+  const writing = service.writing
+  const writer = createWriter({ ...writing, segments: createFollower(cacheDefinitions(), clock) })
   for (const contactId of [ada, bob]) {
     await updateContact(
       handle,
-      writing,
+      { ...writing, writer },
       contactId,
       { properties: { lifecyclestage: 'lead' }, visitorIds: [] },
       () => {},
     )
   }
   expect([await segmentsOf(ada), await segmentsOf(bob)]).toEqual([[buyers], []])
-  await updateContact(handle, writing, ada, { properties: { lifecyclestage: 'customer' }, visitorIds: [] }, () => {})
+  await updateContact(handle, { ...writing, writer }, ada, { properties: { lifecyclestage: 'customer' }, visitorIds: [] }, () => {})
   expect(await segmentsOf(ada)).toEqual([])
 })
 

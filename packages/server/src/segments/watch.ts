@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { SegmentFollower } from '../contacts/change-log.ts'
+import type { SegmentFollower } from '../contacts/writing/transaction.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import { newId } from '../platform/ids.ts'

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type AppliedWrite, applyWrite, blankContact, wantsEmail } from '../contacts/apply-write.ts'
-import { type ContactState, newState } from '../contacts/bulk.ts'
-import { changedEvents, createdEvent } from '../contacts/change.ts'
 import type { ContactRow } from '../contacts/contact-row.ts'
-import { fieldOf, type SourceKind, type SourceRecord } from '../contacts/record-source.ts'
-import type { SourceWrite } from '../contacts/source-write.ts'
+import { type AppliedWrite, applyWrite, blankContact, wantsEmail } from '../contacts/writing/apply.ts'
+import { changedEvents, createdEvent } from '../contacts/writing/change.ts'
+import { type Contents, type ContactSet, type ContactState, recordOf } from '../contacts/writing/contact-set.ts'
+import type { WriteKeys } from '../contacts/writing/keys.ts'
+import { fieldOf, type SourceKind, type SourceRecord } from '../contacts/writing/source-records.ts'
+import type { SourceWrite } from '../contacts/writing/source-write.ts'
 import type { SystemEvent } from '../journal/append.ts'
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -30,16 +31,10 @@ export interface Source {
   yields?: ReadonlySet<string>
 }
 
-/** A contact with its sources' records. */
-export type Contents = Pick<ContactState, 'row' | 'records'>
-
-/** An upsert of a source's records: their contacts, by every key that leads to them, and what has been applied. */
+/** An upsert of a source's records: their contacts, and what has been applied. */
 export interface Upsert extends Source {
-  byExternalId: Map<string, ContactState>
-  byEmail: Map<string, ContactState>
+  set: ContactSet
   touched: Map<ContactState, Applied>
-  /** New further ids of the source for contacts that it already knows by another. */
-  furtherIds: Map<string, ContactState>
   /** Records that name a company, with their contacts. */
   links: { index: number; state: ContactState; domain: string; name: string | null }[]
   /** The source's companies, by its ids. Other companies of the source may also be replaced as a contact's company. */
@@ -51,38 +46,26 @@ const NO_COMPANIES: Upsert['companies'] = { byKey: new Map(), known: new Set() }
 
 /** The records applied to one contact. */
 export interface Applied {
+  state: ContactState
   /** The contact before the first of the records. */
   before: Contents
   indexes: number[]
   events: SystemEvent[]
 }
 
-/** The external ids and the emails of the records. */
-export function keysOf(records: readonly (IncomingRecord | ServiceError)[]): [externalIds: string[], emails: string[]] {
+/** The keys of records. */
+export function keysOf({ source }: Source, records: readonly (IncomingRecord | ServiceError)[]): WriteKeys {
   const sound = records.flatMap((record) => recordIn(record) ?? [])
-  return [sound.flatMap(({ externalId }) => externalId ?? []), sound.flatMap(({ email }) => email ?? [])]
+  return {
+    emails: sound.flatMap(({ email }) => email ?? []),
+    ofSource: { source, externalIds: sound.flatMap(({ externalId }) => externalId ?? []) },
+    rawOf: sound.some(({ raw }) => raw !== undefined) ? [source] : [],
+  }
 }
 
-/** Prepares an upsert of records whose contacts are locked. */
-export function openUpsert(source: Source, states: readonly ContactState[], companies = NO_COMPANIES): Upsert {
-  const byAlias = (aliases: (state: ContactState) => string[]) =>
-    states.flatMap((state) => aliases(state).flatMap((key) => keyed(key, state)))
-  return {
-    ...source,
-    // A contact that has a key itself is added last, so that it overrides those that have it from a merge.
-    byExternalId: new Map([
-      ...byAlias(({ aliases }) => aliases.externalIds),
-      ...states.flatMap((state) => keyed(state.externalIdBefore, state)),
-    ]),
-    byEmail: new Map([
-      ...byAlias(({ aliases }) => aliases.emails),
-      ...states.flatMap((state) => keyed(state.row.email, state)),
-    ]),
-    touched: new Map(),
-    furtherIds: new Map(),
-    links: [],
-    companies,
-  }
+/** Prepares an upsert of records whose contacts are in a set. */
+export function openUpsert(source: Source, set: ContactSet, companies = NO_COMPANIES): Upsert {
+  return { ...source, set, touched: new Map(), links: [], companies }
 }
 
 /** Applies records in order. @param onApplied sees the contact before and after each. */
@@ -98,6 +81,7 @@ export function applyRecords(
     return { ...failure(record), ...written }
   })
   markUnchanged(upsert, results)
+  for (const { events } of upsert.touched.values()) upsert.set.addEvents(...events)
   return results
 }
 
@@ -108,9 +92,10 @@ function applyRecord(
   now: Date,
   onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
 ): RecordResult {
+  const { set } = upsert
   const { externalId, email, companyDomain } = record
-  const known = lookUp(upsert.byExternalId, externalId) ?? lookUp(upsert.byEmail, email)
-  const state = known ?? newState(blankContact(newId(), null, upsert.source, now))
+  const known = set.find('source', externalId, upsert.source) ?? set.find('email', email)
+  const state = known ?? { stored: null, row: blankContact(newId(), upsert.source, now), records: [] }
   const before = state.row
   const news = upsert.isFollowed ? withoutRepeated(upsert, record, state) : record
   const statement = {
@@ -118,7 +103,8 @@ function applyRecord(
     properties: record.properties,
     isAgain: upsert.touched.has(state),
     // A connected system is read as it is now. Of several records, it is not known which one was written last.
-    isAnother: upsert.isFollowed === true || state.hasFurtherIds || externalId !== ownId(upsert, state),
+    isAnother:
+      upsert.isFollowed === true || set.hasFurtherIds(upsert.source, state) || externalId !== ownId(upsert, state),
     isCurrent: upsert.isFollowed === true,
   }
   const write = {
@@ -126,7 +112,7 @@ function applyRecord(
     ...companyOf(upsert, record, before),
     statement,
   }
-  const takesEmail = wantsEmail(before, write) && !upsert.byEmail.has(write.email)
+  const takesEmail = wantsEmail(before, write) && !set.find('email', write.email)
   let applied: AppliedWrite
   try {
     applied = applyWrite(before, state.records, write, takesEmail ? email : before.email, now)
@@ -136,16 +122,15 @@ function applyRecord(
   }
   const contactId = before.contact_id
   if (externalId !== null && isFurtherId(upsert, externalId, state)) {
-    upsert.furtherIds.set(externalId, state)
-    state.hasFurtherIds = true
-    upsert.byExternalId.set(externalId, state)
+    set.addFurtherId(upsert.source, externalId, state)
   }
   onApplied?.(index, before, applied.row)
   if (applied.record === null) return { status: 'unchanged', contactId }
-  const { indexes, events } = keep(upsert, state, applied.record, applied)
+  const kept = known ? keep(upsert, known, applied.record, applied) : create(upsert, applied.row, applied.record)
+  const { indexes, events } = kept
   indexes.push(index)
   if (companyDomain !== null) {
-    upsert.links.push({ index, state, domain: companyDomain, name: companyName(record.properties.company) })
+    upsert.links.push({ index, state: kept.state, domain: companyDomain, name: companyName(record.properties.company) })
   }
   if (!known) events.push(createdEvent(applied.row, upsert.source, now))
   else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, upsert.source, now))
@@ -162,7 +147,7 @@ function applyOptOuts(
 ): { contactId?: string } {
   const properties = optOutsOf(said.properties)
   const { externalId, at } = said
-  const isKnown = lookUp(upsert.byExternalId, externalId) !== undefined
+  const isKnown = upsert.set.find('source', externalId, upsert.source) !== undefined
   if (!isKnown || Object.keys(properties).length === 0) return {}
   const record = { externalId, email: null, properties, at, companyDomain: null }
   const { contactId } = applyRecord(upsert, index, record, now, onApplied)
@@ -174,7 +159,7 @@ function withOwnId(upsert: Upsert, record: IncomingRecord, state: ContactState):
   const { externalId } = record
   const own = ownId(upsert, state)
   if (externalId === null || own === null) return record
-  const isOther = state.aliases.externalIds.includes(externalId) || isFurtherId(upsert, externalId, state)
+  const isOther = upsert.set.isAlias('source', externalId, upsert.source) || isFurtherId(upsert, externalId, state)
   return isOther ? { ...record, externalId: own } : record
 }
 
@@ -184,12 +169,12 @@ function withOwnId(upsert: Upsert, record: IncomingRecord, state: ContactState):
  */
 function isFurtherId(upsert: Upsert, externalId: string, state: ContactState): boolean {
   const own = ownId(upsert, state)
-  const isKnown = own === null || own === externalId || state.aliases.externalIds.includes(externalId)
+  const isKnown = own === null || own === externalId || upsert.set.isAlias('source', externalId, upsert.source)
   return upsert.kind !== 'import' && !isKnown
 }
 
-function ownId({ source }: Source, { records }: ContactState): string | null {
-  return records.find((known) => known.source === source)?.external_id ?? null
+function ownId({ source }: Source, state: ContactState): string | null {
+  return recordOf(state, source)?.external_id ?? null
 }
 
 /** An old value that is sent again must not replace values that other sources have written since. */
@@ -224,25 +209,25 @@ function companyOf({ companies }: Upsert, { companyKey }: IncomingRecord, { comp
   return companyId !== undefined && mayReplace ? { companyId } : {}
 }
 
+function create({ set, touched }: Upsert, row: ContactRow, record: SourceRecord): Applied {
+  const state = set.create(row, [record])
+  const applied = { state, before: { row, records: [] }, indexes: [], events: [] }
+  touched.set(state, applied)
+  return applied
+}
+
 function keep(
-  upsert: Upsert,
+  { set, touched, kind }: Upsert,
   state: ContactState,
   record: SourceRecord,
   { row, isRowDirty, isNewsOfSource }: AppliedWrite,
 ): Applied {
-  const { row: rowBefore, records: recordsBefore } = state
-  const known = upsert.touched.get(state)
-  const applied = known ?? { before: { row: rowBefore, records: recordsBefore }, indexes: [], events: [] }
-  const externalIdBefore = state.records.find(({ source }) => source === upsert.source)?.external_id ?? null
-  if (externalIdBefore !== null && externalIdBefore !== record.external_id) upsert.byExternalId.delete(externalIdBefore)
-  if (record.external_id !== null) upsert.byExternalId.set(record.external_id, state)
-  if (row.email !== null) upsert.byEmail.set(row.email, state)
-  state.row = row
-  state.records = [...state.records.filter(({ source }) => source !== upsert.source), record]
-  state.isRowDirty ||= isRowDirty
+  const { row: rowBefore, records } = state
+  const applied = touched.get(state) ?? { state, before: { row: rowBefore, records }, indexes: [], events: [] }
   // A connected source's record shows its last sync time; a file that is imported again changes nothing.
-  state.isRecordDirty ||= isRowDirty || isNewsOfSource || upsert.kind !== 'import'
-  upsert.touched.set(state, applied)
+  const isRecordDirty = isRowDirty || isNewsOfSource || kind !== 'import'
+  set.change(state, isRowDirty ? row : rowBefore, isRecordDirty ? record : null)
+  touched.set(state, applied)
   return applied
 }
 
@@ -252,11 +237,10 @@ function keep(
  */
 function markUnchanged(upsert: Upsert, results: RecordResult[]): void {
   for (const [state, { before, indexes, events }] of upsert.touched) {
-    if (state.isNew || indexes.length < 2 || !isSame(upsert.source, before, state)) continue
+    if (state.stored === null || indexes.length < 2 || !isSame(upsert.source, before, state)) continue
     const isEnriched = upsert.kind === 'enrichment'
-    state.row = isEnriched ? { ...before.row, enriched_at: state.row.enriched_at } : before.row
-    state.isRowDirty = isEnriched
-    state.isRecordDirty = upsert.kind !== 'import'
+    const row = isEnriched ? { ...before.row, enriched_at: state.row.enriched_at } : before.row
+    upsert.set.replace(state, { row, records: upsert.kind === 'import' ? before.records : state.records })
     events.length = 0
     const ofRecords = indexes.filter((index) => results[index]?.status !== 'failed')
     for (const index of ofRecords) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
@@ -265,8 +249,8 @@ function markUnchanged(upsert: Upsert, results: RecordResult[]): void {
 
 /** Whether a contact and the source's record are unchanged, apart from times. */
 function isSame(source: string, a: Contents, b: Contents): boolean {
-  const essence = ({ row, records }: Contents) => {
-    const own = records.find((record) => record.source === source)
+  const essence = ({ row, ...contents }: Contents) => {
+    const own = recordOf(contents, source)
     const fields = Object.entries(own?.fields ?? {}).map(([key, { value, said_by }]) => [key, [value, said_by]])
     const { email, company_id, properties } = row
     return [email, company_id, properties, own?.external_id, own?.raw, Object.fromEntries(fields)]
@@ -278,12 +262,4 @@ function companyName(company: unknown): string | null {
   return typeof company === 'string' && company.trim() !== '' && !hasMoreCharacters(company, 1_000)
     ? company.trim()
     : null
-}
-
-function lookUp(states: ReadonlyMap<string, ContactState>, key: string | null): ContactState | undefined {
-  return key === null ? undefined : states.get(key)
-}
-
-function keyed(key: string | null, state: ContactState): [string, ContactState][] {
-  return key === null ? [] : [[key, state]]
 }

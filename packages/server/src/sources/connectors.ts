@@ -1,4 +1,4 @@
-import type { SourceKind } from '../contacts/record-source.ts'
+import type { SourceKind } from '../contacts/writing/source-records.ts'
 import { conflict, type ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'

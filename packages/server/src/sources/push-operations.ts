@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { keyOf } from '../platform/http/records.ts'
 import { ContactId, Nullable, RecordError } from '../platform/http/responses.ts'

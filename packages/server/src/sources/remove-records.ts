@@ -1,14 +1,15 @@
-import { applyWrite } from '../contacts/apply-write.ts'
-import { lockStates } from '../contacts/bulk.ts'
-import { changedEvents, storeChange } from '../contacts/change.ts'
-import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { strictness } from '../contacts/consent.ts'
-import { type ContactRow, changedKeys } from '../contacts/contact-row.ts'
+import type { ContactRow } from '../contacts/contact-row.ts'
 import type { Properties } from '../contacts/properties.ts'
-import type { SourceRecord } from '../contacts/record-source.ts'
 import { noteSourceDeletions } from '../contacts/source-deletions.ts'
 import { furtherIdsOf, removeFurtherIds, showSourceId } from '../contacts/source-ids.ts'
-import { deleteSourceRecords } from '../contacts/undo-write.ts'
+import { applyWrite } from '../contacts/writing/apply.ts'
+import { changedEvents } from '../contacts/writing/change.ts'
+import { recordOf } from '../contacts/writing/contact-set.ts'
+import { openSet } from '../contacts/writing/keys.ts'
+import type { SourceRecord } from '../contacts/writing/source-records.ts'
+import { storeSet } from '../contacts/writing/store.ts'
+import { changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Source } from './apply-records.ts'
 
@@ -29,9 +30,9 @@ export async function removeSourceRecords(
   const now = dependencies.clock()
   const ids = new Set(externalIds)
   return changeContacts(tenant, dependencies, async (tx, log) => {
-    const states = await lockStates(tx, source, externalIds, [])
+    const set = await openSet(tx, [{ ofSource: { source, externalIds } }])
     // An id that belongs to this contact only through a merge is not the contact's own: its own record still exists.
-    const found = states.filter(({ externalIdBefore }) => externalIdBefore !== null && ids.has(externalIdBefore))
+    const found = [...set.contacts].filter((state) => ids.has(recordOf(state, source)?.external_id ?? ''))
     await removeFurtherIds(tx, source, externalIds)
     const furtherIds = await furtherIdsOf(
       tx,
@@ -40,20 +41,19 @@ export async function removeSourceRecords(
     )
     const deleted = found.filter(({ row }) => !furtherIds.has(row.contact_id))
     for (const [contactId, [external_id = '']] of furtherIds) await showSourceId(tx, contactId, { source, external_id })
-    for (const { row: before, records } of deleted) {
-      const own = records.find((record) => record.source === source)
+    for (const state of deleted) {
+      const { row: before, records } = state
+      const own = recordOf(state, source)
       const staysSilent = (key: string) => strictness(key, own?.fields[key]?.value) > 0
       const keys = Object.keys(own?.fields ?? {}).filter((key) => key !== 'email' && !staysSilent(key))
       const properties = Object.fromEntries(keys.map((key) => [key, null]))
       const applied = applyWrite(before, records, { source, kind, properties }, before.email, now)
-      const after = withSayer(applied.row, source, own)
-      if (!applied.isRowDirty && after === applied.row) continue
-      const row = await storeChange(tx, after, null)
-      log.noteChange(row.contact_id, changedKeys(before, row))
-      if (applied.isNews) log.events.push(...changedEvents(before, row, applied.changed, source, now))
+      const row = withSayer(applied.isRowDirty ? applied.row : before, source, own)
+      set.replace(state, { row, records: records.filter((record) => record !== own) })
+      if (applied.isNews) set.addEvents(...changedEvents(before, row, applied.changed, source, now))
     }
+    await storeSet(tx, log, set)
     const contactIds = deleted.map(({ row }) => row.contact_id)
-    await deleteSourceRecords(tx, source, contactIds)
     await noteSourceDeletions(tx, source, contactIds)
     return contactIds.length
   })

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { companiesByKey, companiesOfSource } from '../companies/source-companies.ts'
 import { findOrCreateCompanies } from '../companies/write.ts'
-import { type ContactState, lockStates, readStates, storeStates } from '../contacts/bulk.ts'
-import { changedEvents } from '../contacts/change.ts'
-import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { maySilence } from '../contacts/consent.ts'
-import { type ContactRow, changedKeys } from '../contacts/contact-row.ts'
-import { addFurtherIds, contactsWithFurtherIds } from '../contacts/source-ids.ts'
+import type { ContactRow } from '../contacts/contact-row.ts'
+import { contactsWithFurtherIds } from '../contacts/source-ids.ts'
+import { changedEvents } from '../contacts/writing/change.ts'
+import { type Contents, type ContactSet, type ContactState, recordOf } from '../contacts/writing/contact-set.ts'
+import { openSet, readSet } from '../contacts/writing/keys.ts'
+import { storeSet } from '../contacts/writing/store.ts'
+import { changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { failure } from '../platform/http/records.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
@@ -14,7 +16,6 @@ import type { Tenant } from '../platform/tenant.ts'
 import {
   type Applied,
   applyRecords,
-  type Contents,
   keysOf,
   openUpsert,
   type RecordResult,
@@ -42,29 +43,24 @@ export async function writeRecords(
   if (!onStored && records.every(isNothing)) return records.map((record) => failure(record as ServiceError))
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
-    const states = await lockStates(tx, source.source, ...keysOf(records))
-    if (records.some(saysConsent)) await noteFurtherIds(tx, source.source, states)
-    const upsert = openUpsert(source, states, await findCompanies(tx, source, records, states))
+    const set = await openSet(tx, [keysOf(source, records)])
+    if (records.some(saysConsent)) await noteFurtherIds(tx, source.source, set)
+    const upsert = openUpsert(source, set, await findCompanies(tx, source, records, set))
     const results = applyRecords(upsert, records, now)
-    for (const { events } of upsert.touched.values()) log.events.push(...events)
-    const companiesCreated = await linkCompanies(tx, log, upsert, results, now)
-    await storeStates(tx, source.source, upsert.touched.keys())
-    const furtherIds = [...upsert.furtherIds].map(([id, { row }]) => [id, row.contact_id] as const)
-    await addFurtherIds(tx, source.source, new Map(furtherIds))
+    const companiesCreated = await linkCompanies(tx, upsert, results, now)
     for (const [state, { before }] of upsert.touched) {
-      const { row, isNew, isRowDirty } = state
-      if (isRowDirty) log.noteChange(row.contact_id, isNew ? 'everything' : changedKeys(before.row, row))
       const yielded = yieldedKeys(source, before, state)
-      if (yielded.length > 0) log.noteChange(row.contact_id, yielded)
+      if (yielded.length > 0) set.yielded.set(state.row.contact_id, yielded)
     }
-    await onStored?.(tx, { results, contacts: [...upsert.touched].flatMap(writtenOf), companiesCreated })
+    await storeSet(tx, log, set)
+    await onStored?.(tx, { results, contacts: [...upsert.touched.values()].flatMap(writtenOf), companiesCreated })
     return results
   })
 }
 
 /** The properties that the source yields and whose values it changed. The contact's values must be written to it again. */
 function yieldedKeys({ source, yields }: Source, before: Contents, after: Contents): string[] {
-  const fieldsOf = ({ records }: Contents) => records.find((record) => record.source === source)?.fields ?? {}
+  const fieldsOf = (contents: Contents) => recordOf(contents, source)?.fields ?? {}
   const [said, says] = [fieldsOf(before), fieldsOf(after)]
   return [...(yields ?? [])].filter((key) => !isDeepStrictEqual(said[key]?.value, says[key]?.value))
 }
@@ -74,11 +70,11 @@ async function findCompanies(
   tx: Tenant,
   { source }: Source,
   records: readonly (IncomingRecord | ServiceError)[],
-  states: readonly ContactState[],
+  set: ContactSet,
 ): Promise<Upsert['companies'] | undefined> {
   const keys = records.flatMap((record) => (record instanceof ServiceError ? [] : (record.companyKey ?? [])))
   if (keys.length === 0) return undefined
-  const current = states.flatMap(({ row }) => row.company_id ?? [])
+  const current = [...set.contacts].flatMap(({ row }) => row.company_id ?? [])
   return { byKey: await companiesByKey(tx, source, keys), known: await companiesOfSource(tx, source, current) }
 }
 
@@ -97,9 +93,10 @@ export interface WrittenContact {
   after: Contents
 }
 
-function writtenOf([state, { before }]: [ContactState, Applied]): WrittenContact[] {
-  const { row, records, isNew, isRowDirty, isRecordDirty } = state
-  return isRowDirty || isRecordDirty ? [{ before: isNew ? null : before, after: { row, records } }] : []
+function writtenOf({ state, before }: Applied): WrittenContact[] {
+  const { stored, row, records } = state
+  const isWritten = row !== stored?.row || records !== stored.records
+  return isWritten ? [{ before: stored && before, after: { row, records } }] : []
 }
 
 /** What a record would do. */
@@ -116,7 +113,7 @@ export async function planRecords(
   records: readonly (IncomingRecord | ServiceError)[],
   now: Date,
 ): Promise<PlannedRecord[]> {
-  const upsert = openUpsert(source, await readStates(tenant, source.source, ...keysOf(records)))
+  const upsert = openUpsert(source, await readSet(tenant, [keysOf(source, records)]))
   const rows: PlannedRecord['contact'][] = records.map(() => null)
   const results = applyRecords(upsert, records, now, (index, before, after) => {
     rows[index] = { before, after }
@@ -135,7 +132,6 @@ export async function planRecords(
 /** Links contacts without a company to the one with the domain in their record. @returns the companies it created. */
 async function linkCompanies(
   tx: Tenant,
-  log: ChangeLog,
   upsert: Upsert,
   results: RecordResult[],
   now: Date,
@@ -149,12 +145,11 @@ async function linkCompanies(
     const companyId = byDomain.get(domain)
     if (companyId === undefined) throw new Collision()
     const before = state.row
-    state.row = { ...before, company_id: companyId, updated_at: now }
-    state.isRowDirty = true
+    upsert.set.change(state, { ...before, company_id: companyId, updated_at: now }, null)
     const result = results[index]
     if (result?.status !== 'unchanged') continue
     results[index] = { ...result, status: 'updated' }
-    log.events.push(...changedEvents(before, state.row, [], upsert.source, now))
+    upsert.set.addEvents(...changedEvents(before, state.row, [], upsert.source, now))
   }
   return created
 }
@@ -166,8 +161,7 @@ function saysConsent(record: IncomingRecord | ServiceError): boolean {
 }
 
 /** Notes which contacts have several ids at the source: of their records, it is not known which one was written last. */
-async function noteFurtherIds(tx: Tenant, source: string, states: readonly ContactState[]): Promise<void> {
-  const ids = states.map(({ row }) => row.contact_id)
-  const several = await contactsWithFurtherIds(tx, source, ids)
-  for (const state of states) state.hasFurtherIds = several.has(state.row.contact_id)
+async function noteFurtherIds(tx: Tenant, source: string, set: ContactSet): Promise<void> {
+  const ids = [...set.contacts].map(({ row }) => row.contact_id)
+  for (const contactId of await contactsWithFurtherIds(tx, source, ids)) set.loadFurtherIds(source, contactId)
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OPERATIONS, type Services } from '../../src/assembly/all-operations.ts'
-import { findContact } from '../../src/contacts/change.ts'
+import { findContact } from '../../src/contacts/read.ts'
 import { optionsOf } from '../../src/operations/command-line.ts'
 import { idInPath, type Operation, operation } from '../../src/operations/declare.ts'
 import { notFound } from '../../src/platform/errors.ts'

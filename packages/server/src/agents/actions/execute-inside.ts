@@ -1,8 +1,11 @@
-import { changeContact, lockContact } from '../../contacts/change.ts'
-import { type ChangeLog, changeContacts } from '../../contacts/change-log.ts'
 import { ruleBrokenBy } from '../../contacts/consent.ts'
 import { createNote } from '../../contacts/notes/notes.ts'
 import type { Properties } from '../../contacts/properties.ts'
+import { changeContact } from '../../contacts/writing/change.ts'
+import type { ContactSet, ContactState } from '../../contacts/writing/contact-set.ts'
+import { openSet } from '../../contacts/writing/keys.ts'
+import { storeSet } from '../../contacts/writing/store.ts'
+import { changeContacts } from '../../contacts/writing/transaction.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionParams, type ActionType, checkActionParams } from '../action-types.ts'
@@ -43,7 +46,8 @@ export async function executeInside(
     await changeContacts(tenant, dependencies, async (tx, log) => {
       const now = clock()
       // The contact is locked first, in the same order as everywhere else.
-      const contact = await lockContact(tx, ref.contactId)
+      const set = await openSet(tx, [{ contactIds: [ref.contactId] }])
+      const contact = set.contact(ref.contactId)
       const row = await lockApproved(tx, ref)
       if (!row) return
       const action = { ...ref, agentId: row.agent_id, identityId: row.identity_id, type: row.type }
@@ -55,7 +59,8 @@ export async function executeInside(
       } else if (!contact) {
         await fail({ code: 'contact_deleted', message: 'The contact has been deleted.' })
       } else {
-        const result = await perform(tx, log, contact, row.type, row.params, now)
+        const result = await perform(tx, set, contact, row.type, row.params, now)
+        await storeSet(tx, log, set)
         await finishAction(tx, log.events, action, { status: 'executed', result }, now)
       }
     })
@@ -74,8 +79,8 @@ export async function executeInside(
 
 async function perform(
   tx: Tenant,
-  log: ChangeLog,
-  contact: NonNullable<Awaited<ReturnType<typeof lockContact>>>,
+  set: ContactSet,
+  contact: ContactState,
   type: ActionType,
   params: unknown,
   now: Date,
@@ -84,20 +89,19 @@ async function perform(
   if (problem) throw new ServiceError(400, 'invalid_params', `${problem.path}: ${problem.message}`)
   if (type === 'note') {
     const { content } = params as ActionParams<'note'>
-    const note = await createNote(tx, contact.contact_id, content, now)
+    const note = await createNote(tx, contact.row.contact_id, content, now)
     return { note_id: note.note_id }
   }
   const { properties } = params as ActionParams<'crm_update'>
-  const before = contact.properties as Properties
+  const before = contact.row.properties as Properties
   // A property such as `status` may say that the contact opted out, which an agent cannot change.
   const barred = Object.keys(properties).find((key) => ruleBrokenBy(key, before[key]) !== null)
   if (barred !== undefined) {
     const message = `properties.${barred}: stops outreach to the contact, so an agent cannot change it`
     throw new ServiceError(400, 'invalid_params', message)
   }
-  const after = await changeContact(tx, log, contact, { ...AGENT, properties }, now)
-  const changed = Object.keys(properties).filter(
-    (key) => JSON.stringify(before[key]) !== JSON.stringify((after.properties as Properties)[key]),
-  )
+  changeContact(set, contact, { ...AGENT, properties }, now)
+  const after = contact.row.properties as Properties
+  const changed = Object.keys(properties).filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
   return { changed }
 }

@@ -1,4 +1,4 @@
-import { changeContacts } from '../../contacts/change-log.ts'
+import { changeContacts } from '../../contacts/writing/transaction.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { RELEASED, whileClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'

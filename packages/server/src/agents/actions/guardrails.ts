@@ -1,5 +1,5 @@
 import { survivorOfContact } from '../../contacts/aliases.ts'
-import { findContact } from '../../contacts/change.ts'
+import { findContact } from '../../contacts/read.ts'
 import type { Properties } from '../../contacts/properties.ts'
 import { lastInboundFrom } from '../../conversations/read.ts'
 import type { Tenant } from '../../platform/tenant.ts'

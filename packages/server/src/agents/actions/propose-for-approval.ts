@@ -1,6 +1,6 @@
 import { missingContact } from '../../contacts/aliases.ts'
-import { lockContact } from '../../contacts/change.ts'
-import { changeContacts } from '../../contacts/change-log.ts'
+import { lockContact } from '../../contacts/locks.ts'
+import { changeContacts } from '../../contacts/writing/transaction.ts'
 import type { Actor } from '../../operations/audit.ts'
 import { conflict, notFound, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'

@@ -1,4 +1,4 @@
-import type { WriteDependencies } from '../../contacts/change-log.ts'
+import type { WriteDependencies } from '../../contacts/writing/transaction.ts'
 import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../platform/time.ts'

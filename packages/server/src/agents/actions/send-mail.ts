@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url'
-import { findContact } from '../../contacts/change.ts'
+import { findContact } from '../../contacts/read.ts'
 import { describeEmailAccount } from '../../identities/email-accounts.ts'
 import type { MailDependencies } from '../../identities/mail/dependencies.ts'
 import { retryAtOf } from '../../identities/mail/errors.ts'

@@ -1,4 +1,4 @@
-import { findContact } from '../../contacts/change.ts'
+import { findContact } from '../../contacts/read.ts'
 import type { Properties } from '../../contacts/properties.ts'
 import { type SendDependencies, sendSocialConnect, sendSocialMessage } from '../../identities/social/send.ts'
 import { ServiceError } from '../../platform/errors.ts'

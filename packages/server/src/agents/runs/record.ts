@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type ChangeLog, changeContacts } from '../../contacts/change-log.ts'
+import { type ChangeLog, changeContacts } from '../../contacts/writing/transaction.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { ClaimLost, updateClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ContactState } from '../../contacts/bulk.ts'
+import type { Contents } from '../../contacts/writing/contact-set.ts'
 import { consentOf } from '../../contacts/consent.ts'
 import type { Properties, PropertyValue } from '../../contacts/properties.ts'
-import type { SourceRecord } from '../../contacts/record-source.ts'
+import type { SourceRecord } from '../../contacts/writing/source-records.ts'
 import type { SourceFields } from '../../contacts/unified-profile.ts'
 import type { CurrentRecord, OutgoingRecord, WriteBack, WriteBackContact } from '../connector.ts'
 import type { WriteBackPair, WriteBackSettings } from './write-back.ts'
@@ -30,7 +30,7 @@ interface Wanted extends WriteBackPair {
  * @param wasDeleted whether the contact was deleted in the system. A person deleted it, so it is not created again.
  */
 export function candidateOf(
-  { row, records }: Pick<ContactState, 'row' | 'records'>,
+  { row, records }: Contents,
   {
     source,
     settings,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ContactChanges, Outbox } from '../../contacts/change-log.ts'
+import type { ContactChanges, Outbox } from '../../contacts/writing/transaction.ts'
 import { knownContacts } from '../../contacts/read.ts'
 import type { Invalidation } from '../../platform/postgres/invalidation.ts'
 import type { Tenant } from '../../platform/tenant.ts'

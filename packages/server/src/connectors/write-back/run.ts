@@ -1,6 +1,9 @@
-import { type ContactState, findContactsByKeys, lockStatesById } from '../../contacts/bulk.ts'
-import { type SourceRecord, storeSourceRecords } from '../../contacts/record-source.ts'
 import { deletedInSource } from '../../contacts/source-deletions.ts'
+import { type ContactState, recordOf } from '../../contacts/writing/contact-set.ts'
+import { contactsOfSource, openSet } from '../../contacts/writing/keys.ts'
+import type { SourceRecord } from '../../contacts/writing/source-records.ts'
+import { storeSet } from '../../contacts/writing/store.ts'
+import { ChangeLog } from '../../contacts/writing/transaction.ts'
 import { changeRecords } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
@@ -155,11 +158,10 @@ async function plan(
 ): Promise<Planned[]> {
   const { source } = connection
   const ids = due.map(({ contactId }) => contactId)
-  const states = await tenant.transaction((tx) => lockStatesById(tx, source, ids))
+  const set = await tenant.transaction((tx) => openSet(tx, [{ contactIds: ids }]))
   const deleted = await deletedInSource(tenant, source, ids)
-  const byId = new Map(states.map((state) => [state.row.contact_id, state]))
   const candidates = due.flatMap((waiting) => {
-    const state = byId.get(waiting.contactId)
+    const state = set.contact(waiting.contactId)
     const wasDeleted = deleted.has(waiting.contactId)
     const candidate = state ? candidateOf(state, { source, settings, writeBack, wasDeleted }) : null
     return candidate === null ? [] : [{ waiting, candidate }]
@@ -199,14 +201,13 @@ async function storeResults(
     if (current?.revision !== revision) return false
     // Contacts are locked in the order that all transactions use, before the outbox rows that their changes would write.
     const ids = [...upToDate, ...sent.map(({ waiting }) => waiting)].map(({ contactId }) => contactId)
-    const states = new Map((await lockStatesById(tx, source, ids)).map((state) => [state.row.contact_id, state]))
+    const set = await openSet(tx, [{ contactIds: ids }])
     const errors: RecordError[] = []
     const done = [...upToDate]
-    const records = new Map<string, SourceRecord>()
     const owners = await ownersOf(tx, source, sent)
     for (const { waiting, record, result } of sent) {
       const { contactId } = waiting
-      const state = states.get(contactId)
+      const state = set.contact(contactId)
       const failed = result.status === 'failed' ? result : linkedElsewhere(result.externalId, contactId, owners)
       if (failed !== null) {
         const failures = waiting.failures + 1
@@ -219,11 +220,13 @@ async function storeResults(
       }
       done.push(waiting)
       if (state && result.status === 'written') {
-        records.set(contactId, recordAfter(state, { source, kind: connector.kind, writeBack, record, result }, now))
+        const written = recordAfter(state, { source, kind: connector.kind, writeBack, record, result }, now)
+        set.change(state, state.row, written)
         owners.set(result.externalId, contactId)
       }
     }
-    await storeSourceRecords(tx, records)
+    // What the system has taken over is no change of a contact, so nothing follows it.
+    await storeSet(tx, new ChangeLog(), set)
     await removeWaiting(tx, connectionId, done)
     await noteErrors(tx, { connectionId, runId: null, object: OBJECT }, errors, now)
     return true
@@ -232,8 +235,7 @@ async function storeResults(
 
 async function ownersOf(tx: Tenant, source: string, sent: readonly Sent[]): Promise<Map<string, string>> {
   const ids = sent.flatMap(({ result }) => (result.status === 'written' ? [result.externalId] : []))
-  const { byExternalId } = await findContactsByKeys(tx, source, ids, [])
-  return new Map(byExternalId)
+  return contactsOfSource(tx, source, ids)
 }
 
 /** The error if the system stored the values in a record that belongs to another contact here; null if it did not. */
@@ -246,7 +248,7 @@ function linkedElsewhere(externalId: string, contactId: string, owners: Readonly
 
 /** The source's record with the written values. It keeps its time, because later changes in the system have not been read yet. */
 function recordAfter(
-  { row, records }: ContactState,
+  state: ContactState,
   {
     source,
     kind,
@@ -262,7 +264,8 @@ function recordAfter(
   },
   now: Date,
 ): SourceRecord {
-  const own = records.find((each) => each.source === source)
+  const own = recordOf(state, source)
+  const { email } = state.row
   const fields = new Map(Object.entries(own?.fields ?? {}))
   const updated_at = now.toISOString()
   for (const { property, target, text } of record.values) {
@@ -272,7 +275,7 @@ function recordAfter(
     else fields.set(property, { value, updated_at, ...(isChanged ? { written: text } : {}) })
   }
   if (own) return { ...own, external_id: own.external_id ?? result.externalId, fields: Object.fromEntries(fields) }
-  if (row.email !== null) fields.set('email', { value: row.email, updated_at })
+  if (email !== null) fields.set('email', { value: email, updated_at })
   return {
     source,
     kind,

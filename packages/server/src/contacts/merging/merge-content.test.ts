@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { SourceKind, SourceRecord } from '../record-source.ts'
-import { type ContactContent, contentWithoutMerge, mergedContent, revived } from './merge-content.ts'
+import type { SourceKind, SourceRecord } from '../writing/source-records.ts'
+import type { Contents } from '../writing/contact-set.ts'
+import { contentWithoutMerge, mergedContent, revived } from './merge-content.ts'
 
 const SOURCES = ['manual', 'form', 'tracker', 'identify', 'crm', 'enrichment'] as const
 const KEYS = ['city', 'phone', 'constructor', 'unsubscribed', 'do_not_contact', 'first_landing_page', 'first_referrer']
@@ -25,7 +26,7 @@ const record = (source: SourceKind): fc.Arbitrary<SourceRecord> =>
   })
 
 /** A contact whose properties all come from its sources. */
-const content: fc.Arbitrary<ContactContent> = fc
+const content: fc.Arbitrary<Contents> = fc
   .record({
     records: fc.subarray([...SOURCES]).chain((sources) => fc.tuple(...sources.map(record))),
     email: fc.option(fc.constantFrom('a@example.com', 'b@example.com')),
@@ -56,7 +57,7 @@ const content: fc.Arbitrary<ContactContent> = fc
   })
 
 const NOW = new Date(Date.UTC(2026, 0, 2))
-const stored = (of: ContactContent) => revived(JSON.parse(JSON.stringify(of)))
+const stored = (of: Contents) => revived(JSON.parse(JSON.stringify(of)))
 
 test('undoing a merge restores the survivor, for any two contacts', () => {
   fc.assert(
@@ -64,7 +65,7 @@ test('undoing a merge restores the survivor, for any two contacts', () => {
       const before = stored(survivor)
       const after = stored(mergedContent(survivor, other, NOW))
       const undone = contentWithoutMerge(after, before, after, before.row.updated_at)
-      const inOrder = ({ row, records }: ContactContent) => ({
+      const inOrder = ({ row, records }: Contents) => ({
         row,
         records: [...records].sort((a, b) => (a.source < b.source ? -1 : 1)),
       })
@@ -110,8 +111,8 @@ test.each<[string, string | boolean, string | boolean]>([
   ['mailchimp_status', 'unsubscribed', 'subscribed'],
   ['doNotContact', '1', '0'],
 ])('a merge keeps the %s that stops outreach, whichever contact says it', (key, stops, allows) => {
-  const contactWith = (said: string | boolean): ContactContent => {
-    const [{ row, records }] = fc.sample(content, { numRuns: 1, seed: 1 }) as [ContactContent]
+  const contactWith = (said: string | boolean): Contents => {
+    const [{ row, records }] = fc.sample(content, { numRuns: 1, seed: 1 }) as [Contents]
     return { row: { ...row, properties: { [key]: said }, properties_provenance: {} }, records }
   }
   for (const merged of [

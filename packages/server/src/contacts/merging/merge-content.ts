@@ -1,19 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { laterOf } from '../../platform/time.ts'
 import { ruleBrokenBy, strictness } from '../consent.ts'
-import type { ContactRow } from '../contact-row.ts'
-import { FIRST_TOUCH_KEYS, hasFirstTouch } from '../first-touch-keys.ts'
-import { mergedField } from '../opt-outs.ts'
 import type { Properties, PropertyValue } from '../properties.ts'
-import { fieldOf, type SourceKind, type SourceRecord } from '../record-source.ts'
-import { mayReplace } from '../source-trust.ts'
 import type { SourceFields } from '../unified-profile.ts'
-
-/** A contact's row and its source records. */
-export interface ContactContent {
-  row: ContactRow & { external_id_provisional: boolean }
-  records: SourceRecord[]
-}
+import type { Contents } from '../writing/contact-set.ts'
+import { FIRST_TOUCH_KEYS, hasFirstTouch } from '../writing/first-touch-keys.ts'
+import { mergedField } from '../writing/opt-outs.ts'
+import { fieldOf, type SourceKind, type SourceRecord } from '../writing/source-records.ts'
+import { mayReplace } from '../writing/source-trust.ts'
 
 type Provenance = Record<string, { source: string; updated_at: string }>
 
@@ -30,7 +24,7 @@ interface SourcedValue {
  * it has none. Of two values, the one wins that would have won in a single contact: see source-trust.ts. A property
  * that stops outreach to either contact stops it to the survivor.
  */
-export function mergedContent(survivor: ContactContent, other: ContactContent, now: Date): ContactContent {
+export function mergedContent(survivor: Contents, other: Contents, now: Date): Contents {
   const [ours, theirs] = [survivor.row, other.row]
   const properties: [string, PropertyValue][] = []
   const provenance: [string, Provenance[string]][] = []
@@ -59,7 +53,7 @@ export function mergedContent(survivor: ContactContent, other: ContactContent, n
   return { row, records: mergedRecords(survivor.records, other.records, row.properties) }
 }
 
-function winner(key: string, survivor: ContactContent, other: ContactContent): SourcedValue | null {
+function winner(key: string, survivor: Contents, other: Contents): SourcedValue | null {
   const [ours, theirs] = [sourcedValue(survivor, key), sourcedValue(other, key)]
   // The first touch was written together, so it is not mixed from two contacts.
   if (FIRST_TOUCH_KEYS.includes(key)) return sourcedValue(firstTouched(survivor, other), key)
@@ -72,7 +66,7 @@ function winner(key: string, survivor: ContactContent, other: ContactContent): S
   return !mayReplace(ours.kind, theirs.kind) || theirs.updated_at > ours.updated_at ? theirs : ours
 }
 
-function sourcedValue({ row, records }: ContactContent, key: string): SourcedValue | null {
+function sourcedValue({ row, records }: Contents, key: string): SourcedValue | null {
   const properties = row.properties as Properties
   const provenance = row.properties_provenance as Provenance
   const value = Object.hasOwn(properties, key) ? properties[key] : undefined
@@ -83,19 +77,19 @@ function sourcedValue({ row, records }: ContactContent, key: string): SourcedVal
 }
 
 /** Whether the survivor's value was removed by hand after the other contact's was written. */
-function isRemovedSince({ records }: ContactContent, key: string, { updated_at }: SourcedValue): boolean {
+function isRemovedSince({ records }: Contents, key: string, { updated_at }: SourcedValue): boolean {
   const manual = records.find(({ kind }) => kind === 'manual')
   const removed = fieldOf(manual, key)
   return removed?.value === null && removed.updated_at > updated_at
 }
 
-function firstTouched(survivor: ContactContent, other: ContactContent): ContactContent {
+function firstTouched(survivor: Contents, other: Contents): Contents {
   const [isOurs, isTheirs] = [survivor, other].map(({ row }) => hasFirstTouch(row.properties as Properties))
   if (!isOurs || !isTheirs) return isTheirs ? other : survivor
   return other.row.first_seen_at < survivor.row.first_seen_at ? other : survivor
 }
 
-function mergedRecords(ours: SourceRecord[], theirs: SourceRecord[], properties: Properties): SourceRecord[] {
+function mergedRecords(ours: readonly SourceRecord[], theirs: readonly SourceRecord[], properties: Properties): SourceRecord[] {
   const merged = new Map(ours.map((record) => [record.source, record]))
   for (const record of theirs) {
     const own = merged.get(record.source)
@@ -135,12 +129,12 @@ function withRaw(preferred: SourceRecord, otherwise: SourceRecord): SourceRecord
 
 /** The survivor without the contact that was merged into it: changes of the merge are reverted; later changes stay. */
 export function contentWithoutMerge(
-  current: ContactContent,
-  before: ContactContent,
-  after: ContactContent,
+  current: Contents,
+  before: Contents,
+  after: Contents,
   now: Date,
-): ContactContent {
-  const undone = <Key extends keyof ContactContent['row']>(key: Key) =>
+): Contents {
+  const undone = <Key extends keyof Contents['row']>(key: Key) =>
     undo(current.row[key], before.row[key], after.row[key])
   const properties: [string, PropertyValue][] = []
   const provenance: [string, Provenance[string]][] = []
@@ -154,7 +148,7 @@ export function contentWithoutMerge(
     if (left.source !== '') provenance.push([key, { source: left.source, updated_at: left.updated_at }])
   }
   const email = undone('email')
-  const ofEmail = (content: ContactContent) => (content.row.properties_provenance as Provenance).email
+  const ofEmail = (content: Contents) => (content.row.properties_provenance as Provenance).email
   const attribution = undo(ofEmail(current), ofEmail(before), ofEmail(after))
   if (email !== null && attribution) provenance.push(['email', attribution])
   const row = {
@@ -173,8 +167,8 @@ export function contentWithoutMerge(
 }
 
 /** Unsubscribing while merged may repeat the merged value, but must not be reverted. */
-function isConsentGivenSince(key: string, current: ContactContent, after: ContactContent): boolean {
-  const consents = ({ records }: ContactContent) =>
+function isConsentGivenSince(key: string, current: Contents, after: Contents): boolean {
+  const consents = ({ records }: Contents) =>
     records.flatMap((record) => {
       const { value, updated_at = '' } = fieldOf(record, key) ?? {}
       return ruleBrokenBy(key, value) ? [`${record.source} ${updated_at}`] : []
@@ -183,8 +177,8 @@ function isConsentGivenSince(key: string, current: ContactContent, after: Contac
   return consents(current).some((consent) => !known.includes(consent))
 }
 
-function recordWithoutMerge(current: SourceRecord, before: ContactContent, after: ContactContent): SourceRecord[] {
-  const bySource = ({ records }: ContactContent) => records.find(({ source }) => source === current.source)
+function recordWithoutMerge(current: SourceRecord, before: Contents, after: Contents): SourceRecord[] {
+  const bySource = ({ records }: Contents) => records.find(({ source }) => source === current.source)
   const [was, became] = [bySource(before), bySource(after)]
   if (!became) return [current]
   const fields: SourceFields = {}
@@ -227,8 +221,8 @@ function earlier(a: Date, b: Date): Date {
 }
 
 /** A contact as stored with a merge: JSON, with dates as text. */
-export function revived(stored: unknown): ContactContent {
-  const { row, records } = stored as ContactContent
+export function revived(stored: unknown): Contents {
+  const { row, records } = stored as Contents
   const date = (value: Date) => new Date(value)
   const optional = (value: Date | null) => (value === null ? null : new Date(value))
   return {

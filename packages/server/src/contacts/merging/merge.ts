@@ -4,17 +4,20 @@ import { conflict, notFound, ServiceError, validationError } from '../../platfor
 import { Collision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type Alias, EMAIL, EXTERNAL_ID, idOfSource, namedContact, survivorOfContact } from '../aliases.ts'
-import { changedEvents, findContact } from '../change.ts'
-import { type ChangeLog, changeContacts, type WriteDependencies } from '../change-log.ts'
 import { etagOfRow } from '../contact-object.ts'
-import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
+import type { ContactRow } from '../contact-row.ts'
 import type { Properties } from '../properties.ts'
-import { readSourceRecords, replaceSourceRecords } from '../record-source.ts'
+import { findContact } from '../read.ts'
 import { requireContactFits } from '../size.ts'
 import { moveSourceDeletions } from '../source-deletions.ts'
 import { moveFurtherIds, type SourceId } from '../source-ids.ts'
 import { moveVisitors } from '../visitors/link.ts'
-import { type ContactContent, mergedContent } from './merge-content.ts'
+import { changedEvents } from '../writing/change.ts'
+import type { Contents } from '../writing/contact-set.ts'
+import { openSet } from '../writing/keys.ts'
+import { storeSet } from '../writing/store.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from '../writing/transaction.ts'
+import { mergedContent } from './merge-content.ts'
 
 /** The services that merging needs from features that depend on contacts. */
 export interface MergeServices extends WriteDependencies {
@@ -60,9 +63,10 @@ export async function mergeContacts(
   if (contactId === into) throw validationError([{ path: 'into', message: 'must be a different contact' }])
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
-    const contents = await lockContents(tx, [contactId, into])
-    const merged = contents.get(contactId) ?? (await throwGone(tx, contactId, 'contact_id'))
-    const before = contents.get(into) ?? (await throwGone(tx, into, 'into'))
+    const set = await openSet(tx, [{ contactIds: [contactId, into], rawOf: null }])
+    const merged = set.contact(contactId)?.stored ?? (await throwGone(tx, contactId, 'contact_id'))
+    const survivor = set.contact(into) ?? (await throwGone(tx, into, 'into'))
+    const before = { row: survivor.row, records: survivor.records }
     requireMatch(etagOfRow(merged.row))
     await dependencies.refuseWhileErasing(tx, [contactId, into])
     await requireFewMerges(tx, [contactId, into])
@@ -87,8 +91,10 @@ export async function mergeContacts(
     await storeAliases(tx, contactId, merged)
     log.events.push(...(await dependencies.segments.leave(tx, [contactId])))
     await tx.db.deleteFrom('contacts').where('contact_id', '=', contactId).execute()
-    const row = await storeContent(tx, after)
+    set.replace(survivor, after)
+    await storeSet(tx, log, set)
 
+    const { row } = survivor
     const changed = keysThatDiffer(before, after)
     const events = changedEvents(before.row, row, changed, MERGE, now)
     log.events.push(...events.map((event) => ({ ...event, data: { ...event.data, merged_contact_id: contactId } })))
@@ -101,34 +107,8 @@ export async function mergeContacts(
   })
 }
 
-/** Contacts with their source records, by id; their rows are locked, in a fixed order. */
-export async function lockContents(tx: Tenant, contactIds: readonly string[]): Promise<Map<string, ContactContent>> {
-  const rows = await tx.db
-    .selectFrom('contacts')
-    .select([...CONTACT_COLUMNS, 'external_id_provisional'])
-    .where('contact_id', 'in', contactIds)
-    .orderBy('contact_id')
-    .forUpdate()
-    .execute()
-  const records = await readSourceRecords(tx, contactIds, null)
-  return new Map(rows.map((row) => [row.contact_id, { row, records: records.get(row.contact_id) ?? [] }]))
-}
-
-/** Stores an existing contact. */
-export async function storeContent(tx: Tenant, { row, records }: ContactContent): Promise<ContactRow> {
-  const { contact_id, creation_source: _, created_at: __, ...values } = row
-  const stored = await tx.db
-    .updateTable('contacts')
-    .set(values)
-    .where('contact_id', '=', contact_id)
-    .returning(CONTACT_COLUMNS)
-    .executeTakeFirstOrThrow()
-  await replaceSourceRecords(tx, contact_id, records)
-  return stored
-}
-
 /** The names of differing properties, including `email`. */
-export function keysThatDiffer({ row: a }: ContactContent, { row: b }: ContactContent): string[] {
+export function keysThatDiffer({ row: a }: Contents, { row: b }: Contents): string[] {
   const [before, after] = [a.properties as Properties, b.properties as Properties]
   const keys = new Set([...Object.keys(before), ...Object.keys(after)])
   const changed = [...keys].filter(
@@ -162,7 +142,7 @@ async function throwGone(tx: Tenant, contactId: string, path: 'contact_id' | 'in
   throw new ServiceError(404, 'not_found', 'There is no contact with the id in into.', { details })
 }
 
-function sizedOf({ row, records }: ContactContent) {
+function sizedOf({ row, records }: Contents) {
   return { email: row.email, properties: row.properties as Properties, records }
 }
 
@@ -197,7 +177,7 @@ async function move(
   }
 }
 
-async function storeAliases(tx: Tenant, contactId: string, { row, records }: ContactContent): Promise<void> {
+async function storeAliases(tx: Tenant, contactId: string, { row, records }: Contents): Promise<void> {
   const aliases: Alias[] = [
     ...(row.email === null ? [] : [{ ...EMAIL, key: row.email }]),
     ...(row.external_id === null ? [] : [{ ...EXTERNAL_ID, key: row.external_id }]),

@@ -5,16 +5,19 @@ import { Collision } from '../../platform/postgres/collisions.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { emailTaken, namedContact, survivorOfContact } from '../aliases.ts'
-import { changedEvents, contactOfEmail, createdEvent, findContact } from '../change.ts'
-import { type ChangeLog, changeContacts } from '../change-log.ts'
 import { etagOfRow } from '../contact-object.ts'
-import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
-import { replaceSourceRecords } from '../record-source.ts'
+import type { ContactRow } from '../contact-row.ts'
+import { findContact } from '../read.ts'
 import { moveSourceDeletions } from '../source-deletions.ts'
 import { moveFurtherIds } from '../source-ids.ts'
 import { moveVisitors } from '../visitors/link.ts'
-import { keysThatDiffer, lockContents, type MergeServices, type Moved, storeContent } from './merge.ts'
-import { type ContactContent, contentWithoutMerge, revived } from './merge-content.ts'
+import { changedEvents, createdEvent } from '../writing/change.ts'
+import type { Contents, KeyKind } from '../writing/contact-set.ts'
+import { openSet } from '../writing/keys.ts'
+import { storeSet } from '../writing/store.ts'
+import { type ChangeLog, changeContacts } from '../writing/transaction.ts'
+import { keysThatDiffer, type MergeServices, type Moved } from './merge.ts'
+import { contentWithoutMerge, revived } from './merge-content.ts'
 
 const UNMERGE = 'unmerge'
 
@@ -37,10 +40,11 @@ export async function unmergeContact(
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const merge = await findMerge(tx, contactId)
     const survivorId = merge.into_contact_id
-    const contents = await lockContents(tx, [survivorId])
-    const current = contents.get(survivorId)
+    const set = await openSet(tx, [{ contactIds: [survivorId], rawOf: null }])
+    const state = set.contact(survivorId)
     // While waiting for the lock, the survivor was merged or deleted.
-    if (!current) throw new Collision()
+    if (!state) throw new Collision()
+    const current = { row: state.row, records: state.records }
     await requireLatest(tx, merge)
     requireMatch(etagOfRow(current.row))
     await dependencies.refuseWhileErasing(tx, [contactId, survivorId])
@@ -48,15 +52,16 @@ export async function unmergeContact(
     const merged = revived(merge.merged)
     const undone = contentWithoutMerge(current, revived(merge.survivor_before), revived(merge.survivor_after), now)
     const survivor = await withCompany(tx, dependencies, undone)
-    const survivorRow = await storeContent(tx, survivor)
+    set.replace(state, survivor)
+    await storeSet(tx, log, set)
     await tx.db.deleteFrom('contact_merges').where('contact_id', '=', contactId).execute()
-    const row = await restore(tx, await withCompany(tx, dependencies, merged), now)
+    const row = await restore(tx, log, await withCompany(tx, dependencies, merged), now)
     await moveBack(tx, log, dependencies, merge, now)
 
     const created = createdEvent(row, UNMERGE, now)
     log.events.push({ ...created, data: { ...created.data, unmerged_from: survivorId } })
     const changed = keysThatDiffer(current, survivor)
-    const events = changedEvents(current.row, survivorRow, changed, UNMERGE, now)
+    const events = changedEvents(current.row, state.row, changed, UNMERGE, now)
     log.events.push(...events.map((event) => ({ ...event, data: { ...event.data, unmerged_contact_id: contactId } })))
     for (const id of [contactId, survivorId]) {
       log.noteChange(id, 'everything')
@@ -109,37 +114,31 @@ function laterFirst(contactId: string) {
 async function withCompany(
   tx: Tenant,
   { keepCompany }: Pick<MergeServices, 'keepCompany'>,
-  content: ContactContent,
-): Promise<ContactContent> {
+  content: Contents,
+): Promise<Contents> {
   const { company_id } = content.row
   if (company_id === null || (await keepCompany(tx, company_id))) return content
   return { ...content, row: { ...content.row, company_id: null } }
 }
 
-async function restore(tx: Tenant, { row, records }: ContactContent, now: Date): Promise<ContactRow> {
-  const restored = await tx.db
-    .insertInto('contacts')
-    .values({ ...row, updated_at: now })
-    .onConflict((existing) => existing.doNothing())
-    .returning(CONTACT_COLUMNS)
-    .executeTakeFirst()
-  if (!restored) {
-    const otherId = row.email === null ? null : await contactOfEmail(tx, row.email)
-    if (otherId !== null && otherId !== row.contact_id) throw emailTaken(otherId)
-    throw keysTaken(`external id ${row.external_id}`)
+async function restore(tx: Tenant, log: ChangeLog, { row: merged, records }: Contents, now: Date): Promise<ContactRow> {
+  const { email, external_id: externalId } = merged
+  const ofSources = records.flatMap(({ source, external_id }) => (external_id === null ? [] : { source, external_id }))
+  const set = await openSet(tx, [
+    { emails: email === null ? [] : [email], externalIds: externalId === null ? [] : [externalId] },
+    ...ofSources.map(({ source, external_id }) => ({ ofSource: { source, externalIds: [external_id] } })),
+  ])
+  const holderOf = (kind: KeyKind, key: string | null, source?: string) =>
+    key === null || set.isAlias(kind, key, source) ? undefined : set.find(kind, key, source)
+  const holder = holderOf('email', email)
+  if (holder) throw emailTaken(holder.row.contact_id)
+  if (holderOf('external_id', externalId)) throw keysTaken(`external id ${externalId}`)
+  for (const { source, external_id } of ofSources) {
+    if (holderOf('source', external_id, source)) throw keysTaken(`id ${external_id} of source ${source}`)
   }
-  for (const { source, external_id } of records) {
-    if (external_id === null) continue
-    const existing = await tx.db
-      .selectFrom('contact_sources')
-      .select('contact_id')
-      .where('source', '=', source)
-      .where('external_id', '=', external_id)
-      .executeTakeFirst()
-    if (existing) throw keysTaken(`id ${external_id} of source ${source}`)
-  }
-  await replaceSourceRecords(tx, row.contact_id, records)
-  return restored
+  const { row } = set.create({ ...merged, updated_at: now }, records)
+  await storeSet(tx, log, set, { isRestoring: true })
+  return row
 }
 
 function keysTaken(key: string) {

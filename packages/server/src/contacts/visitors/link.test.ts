@@ -9,8 +9,8 @@ import {
   type TestService,
   type TestTenant,
 } from '../../../test/service.ts'
-import { identify } from '../../identification/identify.ts'
-import { registerVisitors } from './link.ts'
+import { identificationOf } from '../writing/identify.ts'
+import { createWriter } from '../writing/writer.ts'
 
 const ADA = 'ada@example.com'
 const MAX = 1_000
@@ -79,10 +79,10 @@ test('events of a visitor are recorded while it is being identified, and do not 
     await released.promise
     return writing.segments.follow(...given)
   }
-  const dependencies = { ...writing, segments: { ...writing.segments, follow } }
+  const writer = createWriter({ ...writing, segments: { ...writing.segments, follow } })
   const claim = { email: ADA, userId: null, trust: 'verified' } as const
-  await registerVisitors(tenant.handle, ['new'], new Date())
-  const identifying = identify(tenant.handle, dependencies, { ...claim, visitorIds: ['new'], properties: {} })
+  const identification = { ...claim, visitorIds: ['new'], properties: {} }
+  const identifying = writer.write(tenant.handle, identificationOf(identification))
   await reached.promise
   const other = await createTestTenant(service)
   const tracked = [tenant, other].map((of) => of.track({ visitor_id: 'new', events: [{ event: 'meanwhile' }] }))

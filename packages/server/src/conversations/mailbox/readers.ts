@@ -1,4 +1,4 @@
-import type { WriteDependencies } from '../../contacts/change-log.ts'
+import type { WriteDependencies } from '../../contacts/writing/transaction.ts'
 import { openEmailAccount } from '../../identities/email-accounts.ts'
 import { serverError } from '../../identities/mail/server-error.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'

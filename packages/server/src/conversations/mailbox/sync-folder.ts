@@ -1,5 +1,5 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
-import type { WriteDependencies } from '../../contacts/change-log.ts'
+import type { WriteDependencies } from '../../contacts/writing/transaction.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { DAY_MS } from '../../platform/time.ts'
 import type { IncomingMessage } from '../message.ts'

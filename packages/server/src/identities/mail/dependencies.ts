@@ -1,4 +1,4 @@
-import type { WriteDependencies } from '../../contacts/change-log.ts'
+import type { WriteDependencies } from '../../contacts/writing/transaction.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'

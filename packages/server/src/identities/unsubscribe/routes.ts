@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import type { WriteDependencies } from '../../contacts/change-log.ts'
+import type { WriteDependencies } from '../../contacts/writing/transaction.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { confirmPage, donePage, invalidLinkPage, PAGE_HEADERS } from './page.ts'

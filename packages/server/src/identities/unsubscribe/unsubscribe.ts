@@ -1,6 +1,7 @@
-import { lockSurvivor, survivorOfContact } from '../../contacts/aliases.ts'
-import { changeContact, lockContact } from '../../contacts/change.ts'
-import { changeContacts, type WriteDependencies } from '../../contacts/change-log.ts'
+import { changeContact } from '../../contacts/writing/change.ts'
+import { openSet } from '../../contacts/writing/keys.ts'
+import { storeSet } from '../../contacts/writing/store.ts'
+import { changeContacts, type WriteDependencies } from '../../contacts/writing/transaction.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { DAY_MS } from '../../platform/time.ts'
 import { suppress } from '../suppressions.ts'
@@ -35,17 +36,12 @@ export async function unsubscribe(
   await changeContacts(tenant, writing, async (tx, log) => {
     const details = 'used the unsubscribe link in a mail'
     await suppress(tx, { address, reason: 'unsubscribed', details }, now)
-    const contact = contactId === null ? undefined : await lockContactOrSurvivor(tx, contactId)
+    if (contactId === null) return
+    const set = await openSet(tx, [{ contactIds: [contactId] }])
+    // A merge may have committed since the link was found.
+    const contact = set.contact(contactId) ?? set.survivorOf(contactId)
     if (!contact) return
-    const write = { source: 'email', kind: 'email', properties: { unsubscribed: true } } as const
-    await changeContact(tx, log, contact, write, now)
+    changeContact(set, contact, { source: 'email', kind: 'email', properties: { unsubscribed: true } }, now)
+    await storeSet(tx, log, set)
   })
-}
-
-/** A merge may have committed since the link was found. */
-async function lockContactOrSurvivor(tx: Tenant, contactId: string) {
-  const contact = await lockContact(tx, contactId)
-  if (contact) return contact
-  const survivorId = await lockSurvivor(tx, () => survivorOfContact(tx, contactId))
-  return survivorId === null ? undefined : lockContact(tx, survivorId)
 }

@@ -17,10 +17,14 @@ export class Collision extends Error {
  * Runs a tenant's change in one transaction, and repeats it from the beginning if it collides with a concurrent one.
  * Inside a transaction it joins that one, which is then repeated as a whole.
  */
-export function changeTogether<T>(tenant: Tenant, work: (tx: Tenant) => Promise<T>): Promise<T> {
+export function changeTogether<T>(
+  tenant: Tenant,
+  work: (tx: Tenant) => Promise<T>,
+  attempts = ATTEMPTS_MAX,
+): Promise<T> {
   // It cannot be repeated here: an error has ended the transaction.
   if (tenant.isTransaction) return work(tenant)
-  return repeatOnCollision(() => tenant.transaction(work))
+  return repeatOnCollision(() => tenant.transaction(work), attempts)
 }
 
 /**
@@ -33,17 +37,21 @@ const { runWithinLimit } = createConcurrencyLimit({ perKey: 4, inAll: 12 })
  * `changeTogether` for contacts, companies and other data, which many requests change at once. Settings do not queue behind
  * them: a flood of contacts must not delay the revocation of the key that sends it.
  */
-export function changeRecords<T>(tenant: Tenant, work: (tx: Tenant) => Promise<T>): Promise<T> {
+export function changeRecords<T>(
+  tenant: Tenant,
+  work: (tx: Tenant) => Promise<T>,
+  attempts = ATTEMPTS_MAX,
+): Promise<T> {
   // A transaction must not queue: it has locks, for which those before it may wait.
   if (tenant.isTransaction) return work(tenant)
-  return runWithinLimit(tenant.id, () => changeTogether(tenant, work))
+  return runWithinLimit(tenant.id, () => changeTogether(tenant, work, attempts))
 }
 
 /**
  * Runs a transaction, and repeats it from the beginning if it collides with a concurrent one.
  * @throws ServiceError 503 `overloaded` if every attempt collides.
  */
-async function repeatOnCollision<T>(transaction: () => Promise<T>): Promise<T> {
+async function repeatOnCollision<T>(transaction: () => Promise<T>, attempts: number): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await transaction()
@@ -51,7 +59,7 @@ async function repeatOnCollision<T>(transaction: () => Promise<T>): Promise<T> {
       const { code = '' } = error as { code?: string }
       const wasOvertaken = [SERIALIZATION_FAILURE, DEADLOCK].includes(code)
       if (!wasOvertaken && code !== UNIQUE_VIOLATION) throw error
-      if (attempt < ATTEMPTS_MAX) continue
+      if (attempt < attempts) continue
       throw wasOvertaken ? overloaded(error) : error
     }
   }

@@ -1,6 +1,6 @@
 import { type AliasedRawBuilder, sql } from 'kysely'
 
-type Type = 'uuid' | 'text' | 'jsonb' | 'json' | 'timestamptz' | 'integer'
+type Type = 'uuid' | 'text' | 'jsonb' | 'json' | 'timestamptz' | 'integer' | 'boolean'
 
 /**
  * Rows as a table in a statement. They are a single parameter, so that neither the statement nor its plan grows with

@@ -1,17 +1,16 @@
 import type { FindIdentificationKeys } from '../../access/identification-settings.ts'
 import type { CompanyOfForm } from '../../companies/form-changes.ts'
-import { upsertCompany } from '../../companies/write.ts'
-import { changeContact, insertContact, lockContactOfEmail } from '../../contacts/change.ts'
-import { changeContacts, type WriteDependencies } from '../../contacts/change-log.ts'
-import { recordFirstTouch } from '../../contacts/first-touch.ts'
+import { type UpsertedCompany, upsertCompany } from '../../companies/write.ts'
 import { ignoredWarnings } from '../../contacts/ignored-properties.ts'
 import type { Properties } from '../../contacts/properties.ts'
-import type { SourceWrite } from '../../contacts/source-write.ts'
-import { linkVisitorsThatFit, registerVisitors } from '../../contacts/visitors/link.ts'
+import { changeContact, createContact } from '../../contacts/writing/change.ts'
+import { touch } from '../../contacts/writing/first-touch.ts'
+import type { SourceWrite } from '../../contacts/writing/source-write.ts'
+import { linkVisitorsThatFit } from '../../contacts/writing/visitors.ts'
+import type { WriteServices } from '../../contacts/writing/writer.ts'
 import { beginningOf } from '../../journal/beginnings.ts'
 import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
-import { Collision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { isOriginMismatch, locate } from '../track/location.ts'
 import type { UserAgent } from '../track/user-agent.ts'
@@ -40,7 +39,7 @@ const SOURCE = { source: 'form', kind: 'form' } as const
 const UNLINKED =
   'The visitor was not linked to the contact: signed identification is required. Send a signed identify to /track.'
 
-export interface SubmissionDependencies extends WriteDependencies {
+export interface SubmissionDependencies extends WriteServices {
   findIdentificationKeys: FindIdentificationKeys
 }
 
@@ -54,30 +53,40 @@ export async function submitForm(
   dependencies: SubmissionDependencies,
   submission: FormSubmission,
 ): Promise<{ contact_id: string; company_id: string | null; warnings: string[] }> {
-  const now = dependencies.clock()
   const { email, properties, company, visitorId } = submission
   const { requiresSignature } = await dependencies.findIdentificationKeys(tenant.id)
   const isUnlinked = requiresSignature && visitorId !== null
   const visitorIds = visitorId === null || isUnlinked ? [] : [visitorId]
-  await registerVisitors(tenant, visitorIds, now)
-  const { ignored, ...result } = await changeContacts(tenant, dependencies, async (tx, log) => {
-    const upserted = company ? await upsertCompany(tx, company, { isVerified: false }, now) : null
-    const write: SourceWrite = { ...SOURCE, email, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
-    const known = await lockContactOfEmail(tx, email)
-    const row = known
-      ? await changeContact(tx, log, known, write, now)
-      : await insertContact(tx, log, { email, externalId: null }, write, now)
-    if (!row) throw new Collision()
-    const linking = await linkVisitorsThatFit(tx, log, visitorIds, row, SOURCE.source, now)
-    const record = toRecord(tenant.id, row.contact_id, submission, now)
-    log.records.push(record)
-    // If the visitor was never seen, the form's page is its first.
-    const beginning = beginningOf([record])
-    if (linking.linked > 0 && beginning) await recordFirstTouch(tx, log, linking.row, beginning, now)
-    const ofContact = log.ignored.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
-    const ofCompany = upserted?.ignored.map((key) => `company_data.${key}`) ?? []
-    const ignored = [...ofContact, ...ofCompany]
-    return { contact_id: row.contact_id, company_id: upserted?.companyId ?? null, ignored }
+  let upserted: UpsertedCompany | null = null
+  const { ignored, ...result } = await dependencies.writer.write(tenant, {
+    keys: { emails: [email], visitorIds },
+    ...(company === null
+      ? {}
+      : {
+          company: {
+            key: company.domain,
+            write: async (tx, now) => {
+              upserted = await upsertCompany(tx, company, { isVerified: false }, now)
+            },
+          },
+        }),
+    apply(set, now) {
+      const write: SourceWrite = { ...SOURCE, email, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
+      const known = set.find('email', email)
+      const { state, ignored } = known
+        ? changeContact(set, known, write, now)
+        : createContact(set, { email, externalId: null }, write, now)
+      const linked = linkVisitorsThatFit(set, visitorIds, state, SOURCE.source, now)
+      const record = toRecord(tenant.id, state.row.contact_id, submission, now)
+      set.addRecord(record)
+      // If the visitor was never seen, the form's page is its first.
+      const beginning = beginningOf([record])
+      if (linked > 0 && beginning) touch(set, state, beginning, now)
+      const ofContact = ignored.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
+      const ofCompany = upserted?.ignored.map((key) => `company_data.${key}`) ?? []
+      const companyId = upserted?.companyId ?? null
+      return { contact_id: state.row.contact_id, company_id: companyId, ignored: [...ofContact, ...ofCompany] }
+    },
   })
   return { ...result, warnings: [...(isUnlinked ? [UNLINKED] : []), ...ignoredWarnings(ignored)] }
 }

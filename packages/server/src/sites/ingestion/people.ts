@@ -1,6 +1,5 @@
 import { survivorsOfContacts } from '../../contacts/aliases.ts'
 import { findByKeys, type KnownContact } from '../../contacts/find-by-keys.ts'
-import type { FirstTouch } from '../../contacts/first-touch.ts'
 import { contactsOfVisitors } from '../../contacts/visitors/identified.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Call, Person } from './call.ts'
@@ -13,8 +12,6 @@ export interface People {
   byEmail: ReadonlyMap<string, KnownContact>
   /** The contacts of identified visitors. */
   contactOfVisitor: ReadonlyMap<string, string>
-  /** By the ids of the contacts. */
-  touches: ReadonlyMap<string, FirstTouch>
 }
 
 /** Looks up the people of some calls: one query for the contacts and one for the visitors, however many there are. */
@@ -41,7 +38,6 @@ export async function findPeople(tenant: Tenant, placed: readonly { call: Call }
     byUserId: new Map(contacts.flatMap((each) => (each.userId === null ? [] : [[each.userId, each]]))),
     byEmail: new Map(contacts.flatMap((each) => (each.email === null ? [] : [[each.email, each]]))),
     contactOfVisitor: visitors,
-    touches: new Map([...contacts, ...found].map(({ contactId, touch }) => [contactId, touch])),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FindIdentificationKeys } from '../../access/identification-settings.ts'
-import type { WriteDependencies } from '../../contacts/change-log.ts'
-import { createFirstTouchWatch } from '../../contacts/first-touch.ts'
+import type { FirstTouch } from '../../contacts/writing/first-touch.ts'
+import { createFirstTouchWatch } from '../../contacts/writing/first-touch-watch.ts'
+import type { WriteServices } from '../../contacts/writing/writer.ts'
 import { EVENT_NAME_LENGTH_MAX, type EventGroup, type EventRecord } from '../../journal/event-record.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'
 import { canBeEventId, senderOfSource } from '../../journal/sent-ids.ts'
@@ -15,7 +16,6 @@ import { parseUserAgent, type UserAgent } from '../track/user-agent.ts'
 import { type Call, type CallEvent, EMPTY_CALL, isNamed } from './call.ts'
 import { dataOf, type Problem, readContext, timestampOf, toRecord, USER_AGENT_LENGTH_MAX } from './event-fields.ts'
 import { type Identified, identifyPeople, type SenderTrust } from './identify-people.ts'
-import { createNewPeople } from './new-people.ts'
 import { findPeople } from './people.ts'
 
 const DEVICE_LENGTH_MAX = 200
@@ -48,7 +48,7 @@ export type RecordCalls = (
   calls: readonly (Call | ServiceError)[],
 ) => Promise<CallResult[]>
 
-export interface RecorderDependencies extends WriteDependencies {
+export interface RecorderDependencies extends WriteServices {
   groupCommit: Pick<GroupCommit, 'record'>
   sourceUsage: Pick<SourceUsage, 'note'>
   findIdentificationKeys: FindIdentificationKeys
@@ -72,10 +72,8 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
       return checkCall(tenant, sender, isUnsigned ? unsigned(named, warnings) : named, warnings, at)
     })
     const placed = checked.flatMap((each, index) => (each instanceof ServiceError ? [] : [{ index, ...each }]))
-    const found = await findPeople(tenant, placed)
-    const created = await createNewPeople(tenant, dependencies, sender.trust, found, placed)
-    const people = created === null ? found : await findPeople(tenant, placed)
-    const persons = await identifyPeople(tenant, dependencies, sender.trust, people, created ?? placed)
+    const people = await findPeople(tenant, placed)
+    const persons = await identifyPeople(tenant, dependencies, sender.trust, people, placed)
     const accepted = checked.map((each, index): Accepted | ServiceError => {
       if (each instanceof ServiceError) return each
       const person = persons.get(index) ?? ANONYMOUS
@@ -86,11 +84,21 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
     const events = groups.flatMap((group) => group.events)
     if (sender.sourceId !== null) sourceUsage.note({ tenantId: tenant.id, sourceId: sender.sourceId }, events.length)
     // The events are recorded, so a failure from here on must not make the sender repeat them.
-    await watchFirstTouch(tenant, events, people.touches).catch((error: unknown) =>
+    await watchFirstTouch(tenant, events, touchesOf(persons.values())).catch((error: unknown) =>
       log.warn({ err: error }, "contacts' first touches could not be recorded"),
     )
     return accepted.map(toResult)
   }
+}
+
+/** The first touches of the contacts, as they were read or written. */
+function touchesOf(persons: Iterable<Identified | ServiceError>): Map<string, FirstTouch> {
+  const touches = new Map<string, FirstTouch>()
+  for (const person of persons) {
+    if (person instanceof ServiceError || person.contactId === null || !person.touch) continue
+    touches.set(person.contactId, person.touch)
+  }
+  return touches
 }
 
 /** The person of an event of a visitor: its contact, if it has one, is found when the event is recorded. */

@@ -1,5 +1,5 @@
-import { createFirstTouchWatch } from '../../contacts/first-touch.ts'
 import { createExternalContactIds } from '../../contacts/visitors/external-id.ts'
+import { createFirstTouchWatch } from '../../contacts/writing/first-touch-watch.ts'
 import type { SeenNetworks } from '../../identification/seen-networks.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'
 import { senderOf } from '../../journal/sent-ids.ts'

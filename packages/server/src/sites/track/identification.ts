@@ -1,13 +1,12 @@
 import { type FindIdentificationKeys, type IdentificationKeys, isSigned } from '../../access/identification-settings.ts'
-import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { ignoredWarnings } from '../../contacts/ignored-properties.ts'
 import type { PropertyChanges } from '../../contacts/properties.ts'
 import { underPropertyNames } from '../../contacts/property-names.ts'
 import { usableTraits } from '../../contacts/traits.ts'
 import type { ExternalContactIds } from '../../contacts/visitors/external-id.ts'
-import { registerVisitors } from '../../contacts/visitors/link.ts'
-import { type Identified, identify } from '../../identification/identify.ts'
-import type { Trust } from '../../identification/resolve-contact.ts'
+import { type Identified, identificationOf } from '../../contacts/writing/identify.ts'
+import type { Trust } from '../../contacts/writing/resolve.ts'
+import type { WriteServices } from '../../contacts/writing/writer.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../../platform/errors.ts'
@@ -22,7 +21,7 @@ const WARNINGS_MAX = 20
 const PATH_LENGTH_MAX = 150
 const NOT_SIGNED = 'signed identification is required. Send identify with a user_hash.'
 
-export interface IdentificationDependencies extends WriteDependencies {
+export interface IdentificationDependencies extends WriteServices {
   externalContactIds: ExternalContactIds
   findIdentificationKeys: FindIdentificationKeys
 }
@@ -62,8 +61,7 @@ export async function identifyVisitor(
     const { userId, email, properties } = parsed
     const visitorIds = [visitorId]
     const identification = { userId, email, properties, trust, visitorIds, isProofRequired: keys.requiresSignature }
-    await registerVisitors(tenant, visitorIds, dependencies.clock())
-    const result = await identify(tenant, dependencies, identification).catch(problemOf)
+    const result = await dependencies.writer.write(tenant, identificationOf(identification)).catch(problemOf)
     return [...warnings, ...(typeof result === 'string' ? [ignored(result)] : warningsOf(result, trust))]
   }
   if (parsed) warnings.push(...parsed.warnings, ignored(parsed.problem))

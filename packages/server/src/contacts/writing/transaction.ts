@@ -1,11 +1,11 @@
-import { type SystemEvent, toRecords } from '../journal/append.ts'
-import type { EventGroup, EventRecord } from '../journal/event-record.ts'
-import type { FindIgnoredIds } from '../platform/ids-of-nobody.ts'
-import type { Logger } from '../platform/log.ts'
-import { changeRecords } from '../platform/postgres/collisions.ts'
-import type { Tenant } from '../platform/tenant.ts'
-import type { Clock } from '../platform/time.ts'
-import { appendRecords } from '../webhooks/append.ts'
+import { type SystemEvent, toRecords } from '../../journal/append.ts'
+import type { EventGroup, EventRecord } from '../../journal/event-record.ts'
+import type { FindIgnoredIds } from '../../platform/ids-of-nobody.ts'
+import type { Logger } from '../../platform/log.ts'
+import { changeRecords } from '../../platform/postgres/collisions.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { Clock } from '../../platform/time.ts'
+import { appendRecords } from '../../webhooks/append.ts'
 
 /** An event that a transaction records, with its contact. */
 export interface RecordedEvent {
@@ -68,8 +68,6 @@ export class ChangeLog {
   readonly changed = new Map<string, Set<string> | 'everything'>()
   /** Contacts that got visitors with earlier events. */
   readonly linked = new Set<string>()
-  /** Ignored keys that the source may not change: property keys, and `company_id`. */
-  readonly ignored: string[] = []
 
   /** All recorded events with their contacts. */
   get recorded(): RecordedEvent[] {
@@ -98,8 +96,11 @@ export async function changeContacts<T>(
   tenant: Tenant,
   { segments, outbox, live }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
+  attempts?: number,
 ): Promise<T> {
-  return changeRecords(tenant, async (tx) => {
+  return changeRecords(tenant, attempt, attempts)
+
+  async function attempt(tx: Tenant): Promise<T> {
     const log = new ChangeLog()
     const result = await work(tx, log)
     log.events.push(...(await segments.follow(tx, log)))
@@ -108,5 +109,5 @@ export async function changeContacts<T>(
     // The live feed shows no system events, and only these transactions record other events directly.
     if (log.records.length > 0) tx.afterCommit(() => live.onRecorded([{ tenantId: tenant.id, events: log.records }]))
     return result
-  })
+  }
 }

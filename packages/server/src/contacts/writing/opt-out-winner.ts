@@ -1,6 +1,6 @@
-import { ruleBrokenBy, strictness } from './consent.ts'
-import type { PropertyValue } from './properties.ts'
-import { fieldOf, type SourceRecord } from './record-source.ts'
+import { ruleBrokenBy, strictness } from '../consent.ts'
+import type { PropertyValue } from '../properties.ts'
+import { fieldOf, type SourceRecord } from './source-records.ts'
 import type { SourceWrite } from './source-write.ts'
 
 /*

@@ -1,8 +1,8 @@
 import { type QueryCreator, sql } from 'kysely'
-import type { TenantTables } from '../platform/postgres/database.ts'
-import { recordset } from '../platform/postgres/recordset.ts'
-import type { Tenant } from '../platform/tenant.ts'
-import type { SourceFields } from './unified-profile.ts'
+import type { TenantTables } from '../../platform/postgres/database.ts'
+import { recordset } from '../../platform/postgres/recordset.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { SourceFields } from '../unified-profile.ts'
 
 /** The kind of system that a source is; each built-in source is its own kind. */
 export type SourceKind =
@@ -44,65 +44,39 @@ export function fieldOf(record: SourceRecord | undefined, key: string): SourceFi
 
 /**
  * All source records of some contacts, by contact_id. Lock the contacts first.
- * @param source the one whose raw records to read, null for all; raw records can be large.
+ * @param rawOf the sources whose raw records to read, null for all; raw records can be large.
  */
 export async function readSourceRecords(
   tx: Tenant,
   contactIds: readonly string[],
-  source: string | null,
+  rawOf: readonly string[] | null,
 ): Promise<Map<string, SourceRecord[]>> {
   if (contactIds.length === 0) return new Map()
+  const isRead = rawOf === null ? sql`true` : sql`source = any(${rawOf}::text[])`
   const rows = await tx.db
     .selectFrom('contact_sources')
     .select(['contact_id', 'source', 'external_id', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at'])
     .select(sql<SourceKind>`kind`.as('kind'))
     .select(sql<SourceFields>`fields`.as('fields'))
     .select(sql<number>`coalesce(octet_length(raw::text), 0)`.as('raw_bytes'))
-    .select(sql<unknown>`CASE WHEN source = coalesce(${source}::text, source) THEN raw END`.as('raw'))
-    .where('contact_id', '=', sql<string>`any(${contactIds})`)
+    .select(sql<unknown>`CASE WHEN ${isRead} THEN raw END`.as('raw'))
+    .where('contact_id', '=', sql<string>`any(${contactIds}::uuid[])`)
     .execute()
   const records = new Map<string, SourceRecord[]>()
-  for (const { contact_id, ...record } of rows) records.set(contact_id, [...(records.get(contact_id) ?? []), record])
+  for (const { contact_id, ...record } of rows) {
+    const known = records.get(contact_id)
+    if (known) known.push(record)
+    else records.set(contact_id, [record])
+  }
   return records
 }
 
-/**
- * Stores a source's records of contacts. Call it in the transaction that changes the contacts and has locked their
- * rows. The records are sorted by the source's ids, so that two transactions with the same new ones cannot deadlock.
- */
-export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
-  if (records.size > 0) await storing(tx.db, records).execute()
-}
+/** A source's record of a contact as a row. */
+type RecordRow = SourceRecord & { contact_id: string }
 
-/** Stores records as part of another statement. */
-export function storing(db: QueryCreator<TenantTables>, records: ReadonlyMap<string, SourceRecord>) {
-  return insertion(db, records).onConflict((row) =>
-    row.columns(['contact_id', 'source']).doUpdateSet(({ ref }) => ({
-      kind: ref('excluded.kind'),
-      external_id: ref('excluded.external_id'),
-      fields: ref('excluded.fields'),
-      raw: ref('excluded.raw'),
-      updated_at: ref('excluded.updated_at'),
-      synced_at: ref('excluded.synced_at'),
-      enriched_at: ref('excluded.enriched_at'),
-    })),
-  )
-}
-
-/** Stores records of contacts that have none from the source, in a fraction of the time. */
-export async function insertSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
-  if (records.size > 0) await insertion(tx.db, records).execute()
-}
-
-function insertion(db: QueryCreator<TenantTables>, records: ReadonlyMap<string, SourceRecord>) {
-  const rows = [...records]
-    .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
-    // As text, so that it is stored as sent: PostgreSQL cannot parse every JSON text.
-    .map(([contact_id, record]) => ({
-      ...record,
-      contact_id,
-      raw: record.raw === null ? null : JSON.stringify(record.raw),
-    }))
+/** Adds records of contacts that have none from their sources. Records of one transaction are added in a fixed order. */
+export function insertingRecords(db: QueryCreator<TenantTables>, records: readonly RecordRow[]) {
+  const rows = records.toSorted((a, b) => compareKeys(a.external_id, b.external_id)).map(toSent)
   return db
     .insertInto('contact_sources')
     .columns([...PLAIN_COLUMNS, 'raw'])
@@ -112,6 +86,34 @@ function insertion(db: QueryCreator<TenantTables>, records: ReadonlyMap<string, 
         .select(PLAIN_COLUMNS)
         .select(sql<string>`sent.raw::json`.as('raw')),
     )
+}
+
+/** Replaces records. A raw record that was not read stays. */
+export function updatingRecords(db: QueryCreator<TenantTables>, records: readonly RecordRow[]) {
+  const rows = records.map((record) => ({
+    ...toSent(record),
+    keeps_raw: record.raw === null && record.raw_bytes > 0,
+  }))
+  return db
+    .updateTable('contact_sources')
+    .from(recordset(rows, 'sent', { ...COLUMN_TYPES, keeps_raw: 'boolean' }))
+    .set(({ ref }) => ({
+      kind: ref('sent.kind'),
+      external_id: ref('sent.external_id'),
+      fields: ref('sent.fields'),
+      raw: sql<string>`CASE WHEN sent.keeps_raw THEN contact_sources.raw ELSE sent.raw::json END`,
+      first_seen_at: ref('sent.first_seen_at'),
+      updated_at: ref('sent.updated_at'),
+      synced_at: ref('sent.synced_at'),
+      enriched_at: ref('sent.enriched_at'),
+    }))
+    .whereRef('contact_sources.contact_id', '=', 'sent.contact_id')
+    .whereRef('contact_sources.source', '=', 'sent.source')
+}
+
+/** The raw record as text, so that it is stored as sent: PostgreSQL cannot parse every JSON text. */
+function toSent(record: RecordRow) {
+  return { ...record, raw: record.raw === null ? null : JSON.stringify(record.raw) }
 }
 
 const PLAIN_COLUMNS = [
@@ -138,15 +140,6 @@ const COLUMN_TYPES = {
   synced_at: 'timestamptz',
   enriched_at: 'timestamptz',
 } as const
-/** Replaces the records of a contact. */
-export async function replaceSourceRecords(
-  tx: Tenant,
-  contactId: string,
-  records: readonly SourceRecord[],
-): Promise<void> {
-  await tx.db.deleteFrom('contact_sources').where('contact_id', '=', contactId).execute()
-  for (const record of records) await storeSourceRecords(tx, new Map([[contactId, record]]))
-}
 
 /** A fixed order of keys for all transactions. */
 export function compareKeys(a: string | null, b: string | null): number {

@@ -1,5 +1,6 @@
-import type { KeyedContact } from '../contacts/lock-by-key.ts'
-import { isUnverified } from '../contacts/source-trust.ts'
+import type { ContactRow } from '../contact-row.ts'
+import type { ContactSet, ContactState } from './contact-set.ts'
+import { isUnverified } from './source-trust.ts'
 
 /**
  * The trust level of an identification. `verified`: it came with an API key. `signed`: it came from a page with a hash
@@ -13,6 +14,11 @@ export interface SentKeys {
   email: string | null
   userId: string | null
   trust: Trust
+}
+
+/** A contact that was found by one of its keys, or by one of a contact that was merged into it. */
+export interface KeyedContact extends ContactRow {
+  state: ContactState
 }
 
 /** The contacts with the sent email and user id; they may be the same. */
@@ -49,6 +55,34 @@ const NOTHING = {
   isEmailUnproven: false,
   isEmailLeftOut: false,
 } as const
+
+/** Finds the contacts with the keys of an identification. */
+export function findKnown(set: ContactSet, { email, userId }: SentKeys): Known {
+  return asOne({ byEmail: keyed(set, 'email', email), byUserId: keyed(set, 'external_id', userId) })
+}
+
+/** People merged the two, so the keys of a merged contact count as verified. */
+function keyed(set: ContactSet, key: 'email' | 'external_id', value: string | null): KeyedContact | undefined {
+  const state = set.find(key, value)
+  if (!state || value === null) return undefined
+  if (!set.isAlias(key, value)) return { ...state.row, state }
+  const provenance = state.row.properties_provenance as Record<string, unknown>
+  return {
+    ...state.row,
+    [key]: value,
+    ...(key === 'external_id' ? { external_id_provisional: false } : {}),
+    properties_provenance: { ...provenance, email: { source: 'manual', updated_at: '' } },
+    state,
+  }
+}
+
+/** The keys of a merged contact and of the survivor lead to the same contact, which then has both. */
+function asOne({ byEmail, byUserId }: Known): Known {
+  if (!byEmail || !byUserId || byEmail.state !== byUserId.state) return { byEmail, byUserId }
+  const { external_id, external_id_provisional } = byUserId
+  const both = { ...byUserId, ...byEmail, external_id, external_id_provisional }
+  return { byEmail: both, byUserId: both }
+}
 
 /**
  * Finds the identified contact. Email is the strongest key, then the user id. A contact's email and user id never
@@ -112,7 +146,7 @@ function resolveSigned(keys: SentKeys & { userId: string; email: string }, known
 }
 
 /** Whether only a page has linked a contact's user id and email. */
-function isUnconfirmed(candidate: KeyedContact): boolean {
+export function isUnconfirmed(candidate: ContactRow): boolean {
   return candidate.external_id_provisional || isEmailFromPage(candidate)
 }
 
@@ -120,11 +154,11 @@ function isUnconfirmed(candidate: KeyedContact): boolean {
  * Whether only a page has set the email of a contact that the tenant's systems know by its user id. A contact
  * identified only by pages keeps its email: a server that sends the email identifies that contact.
  */
-function isEmailProvisional(candidate: KeyedContact): boolean {
+function isEmailProvisional(candidate: ContactRow): boolean {
   return candidate.external_id !== null && !candidate.external_id_provisional && isEmailFromPage(candidate)
 }
 
-function isEmailFromPage({ email, properties_provenance }: KeyedContact): boolean {
+function isEmailFromPage({ email, properties_provenance }: ContactRow): boolean {
   const provenance = properties_provenance as Record<string, { source: string }>
   return email !== null && isUnverified(provenance.email?.source)
 }

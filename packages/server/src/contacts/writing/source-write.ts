@@ -1,5 +1,5 @@
-import type { PropertyChanges } from './properties.ts'
-import { fieldOf, type SourceKind, type SourceRecord } from './record-source.ts'
+import type { PropertyChanges } from '../properties.ts'
+import { fieldOf, type SourceKind, type SourceRecord } from './source-records.ts'
 
 /** What one record of a source says of a person, of whom the source may have several. See opt-outs.ts. */
 export interface Statement {

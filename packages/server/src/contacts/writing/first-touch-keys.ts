@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Properties } from './properties.ts'
+import type { Properties } from '../properties.ts'
 
 /** Properties of a contact's first touch, written together, once, by the first source. */
 export const FIRST_TOUCH_KEYS: readonly string[] = [

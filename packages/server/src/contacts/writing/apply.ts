@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isConsent, ruleBrokenBy } from './consent.ts'
-import type { ContactRow } from './contact-row.ts'
+import { isConsent, ruleBrokenBy } from '../consent.ts'
+import type { ContactRow } from '../contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
 import { optOutWinner, type Winner } from './opt-out-winner.ts'
 import { optOutsIn, withoutReleases, withSayers } from './opt-outs.ts'
-import { mergeProperties, type Properties, requireFewKeys } from './properties.ts'
-import { fieldOf, type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
-import { requireContactFits } from './size.ts'
+import { mergeProperties, type Properties, requireFewKeys } from '../properties.ts'
+import { fieldOf, type SourceKind, type SourceRecord, SYNCED_KINDS } from './source-records.ts'
+import { requireContactFits } from '../size.ts'
 import { isUnverified, mayReplace, outranks, preferenceOf } from './source-trust.ts'
 import { isLate, type SourceWrite, withoutSentSince } from './source-write.ts'
 
@@ -114,11 +114,12 @@ export function applyWrite(
 }
 
 /** The contact before a write. */
-export function blankContact(contactId: string, externalId: string | null, source: string, now: Date): ContactRow {
+export function blankContact(contactId: string, source: string, now: Date): ContactRow {
   return {
     contact_id: contactId,
     email: null,
-    external_id: externalId,
+    external_id: null,
+    external_id_provisional: false,
     properties: {},
     properties_provenance: {},
     company_id: null,

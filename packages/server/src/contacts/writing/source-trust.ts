@@ -1,4 +1,4 @@
-import type { SourceKind } from './record-source.ts'
+import type { SourceKind } from './source-records.ts'
 
 /**
  * The trust level of a source. `unverified`: a page, from which anyone can send anything. `guessed`: an enrichment
