@@ -11,7 +11,8 @@ import { number, progress } from './report.ts'
 
 export const SERVICE = '../packages/server/src/main.ts'
 export const READY = /is running at/
-const CONNECTIONS = 16
+/** As many as the row with the most connections has. */
+const CONNECTIONS = 64
 
 /** A tenant with its data, and the service that serves it. */
 export interface Target {
@@ -47,7 +48,7 @@ export async function openTarget(
   progress(`loaded in ${raw.loadSeconds.contacts.toFixed(0)} s and ${raw.loadSeconds.events.toFixed(0)} s`)
   const population = populationOf(size)
   const visitors = anonymousVisitorIds(population)
-  const service = await start(SERVICE, [], environment, READY)
+  const service = await start('./service.ts', [], environment, READY)
   const postgres = new pg.Pool({ ...addressOf(directory, environment), max: CONNECTIONS })
   return {
     size,
