@@ -24,9 +24,9 @@ export interface Target {
   service: Running
   /** A connection beside the service, for the bare writes. */
   postgres: pg.Pool
-  /** An anonymous visitor with events; null if there are none left. */
-  nextVisitor(): string | null
-  /** The number of visitors left. */
+  /** An anonymous visitor that is not yet identified, first those with events. @throws Error if none is left. */
+  nextVisitor(): string
+  /** The number of such visitors. */
   visitorsLeft(): number
 }
 
@@ -47,7 +47,7 @@ export async function openTarget(
   const raw = JSON.parse(readFileSync(RAW_FILE, 'utf8')) as Raw
   progress(`loaded in ${raw.loadSeconds.contacts.toFixed(0)} s and ${raw.loadSeconds.events.toFixed(0)} s`)
   const population = populationOf(size)
-  const visitors = anonymousVisitorIds(population)
+  const visitors = anonymousVisitorIds(population).reverse()
   const service = await start('./service.ts', [], environment, READY)
   const postgres = new pg.Pool({ ...addressOf(directory, environment), max: CONNECTIONS })
   return {
@@ -58,7 +58,11 @@ export async function openTarget(
     environment,
     service,
     postgres,
-    nextVisitor: () => visitors.pop() ?? null,
+    nextVisitor: () => {
+      const visitorId = visitors.pop()
+      if (visitorId === undefined) throw new Error('There are too few anonymous visitors to identify.')
+      return visitorId
+    },
     visitorsLeft: () => visitors.length,
   }
 }
