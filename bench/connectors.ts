@@ -69,7 +69,7 @@ export async function measureConnectors(directory: string, environment: Record<s
     NODE_EXTRA_CA_CERTS: ca,
     BENCH_CONNECTOR_URLS: JSON.stringify({ amplitude: `https://127.0.0.1:${PORT}` }),
   }
-  const service = await start('./connected-service.ts', [], { ...environment, ...more }, READY)
+  const service = await start('./service.ts', [], { ...environment, ...more }, READY)
   try {
     await track()
     for (const system of SYSTEMS) await measureSystem(system, apiKey, new Date(until - YEAR_MS))

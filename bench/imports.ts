@@ -68,7 +68,7 @@ async function measureImport(target: Target): Promise<void> {
     measured: `${rate(rows / seconds)} rows/s, ${number(rows)} in ${seconds.toFixed(1)} s`,
     limit: `${rate(rows / copySeconds)} rows/s COPY, ${copySeconds.toFixed(1)} s`,
     ratio: copySeconds / seconds,
-    aim: '0.33',
+    aim: '0.50',
     cost: seconds / rows,
   })
 }

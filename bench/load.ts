@@ -1,5 +1,5 @@
 import { Connection, type Request } from './connection.ts'
-import { type Load, NOTHING_LEFT, repeat } from './repeat.ts'
+import { type Load, repeat } from './repeat.ts'
 
 export const PORT = 18_099
 export const URL_OF_SERVICE = `http://127.0.0.1:${PORT}`
@@ -10,23 +10,18 @@ export interface Requests {
   headers: Record<string, string>
   /** Default: the service's. */
   port?: number
-  /** Fewer than usual if requests are limited. */
-  warmUpTimes?: number
-  /** Creates each request; null if there are none left. */
-  next: () => Request | null
+  /** How many are sent at most, warm-up included; default: as many as the time allows. */
+  timesMax?: number | undefined
+  next: () => Request
 }
 
 /** Sends requests over keep-alive connections for some seconds. @throws Error if any response is not 2xx. */
 export async function load(requests: Requests): Promise<Load> {
-  const { connections: count, seconds, headers, port = PORT, warmUpTimes, next } = requests
+  const { connections: count, seconds, headers, port = PORT, timesMax, next } = requests
   const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(port, headers)))
   try {
-    const sendNext = async (lane: number) => {
-      const request = next()
-      if (request === null) return NOTHING_LEFT
-      return connections[lane]?.send(request)
-    }
-    return await repeat(count, seconds, sendNext, warmUpTimes)
+    const sendNext = async (lane: number) => connections[lane]?.send(next())
+    return await repeat(count, seconds, sendNext, timesMax)
   } finally {
     for (const connection of connections) connection.close()
   }

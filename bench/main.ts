@@ -21,7 +21,7 @@ import { keepAsSmall, number, print, progress, report } from './report.ts'
 import { measureSdks } from './sdks.ts'
 import { closeTarget, openTarget, READY, SERVICE, type Target } from './target.ts'
 import { measureDeliveries } from './webhooks.ts'
-import { measureContacts, measureServerEvents, measureSources, measureTrack } from './writes.ts'
+import { measureContacts, measureServerEvents, measureSingleWrites, measureSources, measureTrack } from './writes.ts'
 
 /** The groups that are measured on one tenant, in this order. */
 const OF_TENANT: Partial<Record<Group, (target: Target) => Promise<void>>> = {
@@ -33,6 +33,7 @@ const OF_TENANT: Partial<Record<Group, (target: Target) => Promise<void>>> = {
   sdks: measureSdks,
   sources: measureSources,
   identify: measureIdentification,
+  single: measureSingleWrites,
   crowd: measureCrowd,
   import: measureImports,
   contacts: measureContacts,

@@ -19,6 +19,7 @@ export const GROUPS = [
   'sdks',
   'sources',
   'identify',
+  'single',
   'crowd',
   'import',
   'contacts',

@@ -6,28 +6,27 @@ export interface Load {
   p99Ms: number
 }
 
-/** Returned by work when nothing is left to do. */
-export const NOTHING_LEFT = Symbol('nothing left')
-
 /** A new process is slow, so the work is repeated before the clock starts. */
 const WARM_UP_MS = 1_000
 const WARM_UP_TIMES = 1_000
 
 /**
  * Repeats work in concurrent lanes, sequentially within each lane.
- * @param work receives its lane. It returns NOTHING_LEFT to end the lane early.
- * @param warmUpTimes how often it runs before the clock starts, unless that takes too long.
+ * @param work receives its lane.
+ * @param timesMax how often it runs at most, if there is not enough to work on for the whole time. A quarter of that is
+ * for the warm-up, and each lane may run once more in both.
  */
 export async function repeat(
   lanes: number,
   seconds: number,
   work: (lane: number) => Promise<unknown>,
-  warmUpTimes = WARM_UP_TIMES,
+  timesMax = Number.POSITIVE_INFINITY,
 ): Promise<Load> {
+  const warmUpTimes = Math.min(WARM_UP_TIMES, timesMax / 4)
   await inLanes(lanes, WARM_UP_MS, work, [], warmUpTimes)
   const latencies: number[] = []
   const startedAt = performance.now()
-  await inLanes(lanes, seconds * 1000, work, latencies)
+  await inLanes(lanes, seconds * 1000, work, latencies, timesMax - warmUpTimes)
   if (latencies.length === 0) throw new Error('There was nothing to measure.')
   return summaryOf(latencies, performance.now() - startedAt)
 }
@@ -38,14 +37,14 @@ async function inLanes(
   milliseconds: number,
   work: (lane: number) => Promise<unknown>,
   latencies: number[],
-  timesMax = Number.POSITIVE_INFINITY,
+  timesMax: number,
 ): Promise<void> {
   const until = performance.now() + milliseconds
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
       let at = performance.now()
       while (at < until && latencies.length < timesMax) {
-        if ((await work(lane)) === NOTHING_LEFT) return
+        await work(lane)
         const doneAt = performance.now()
         latencies.push(doneAt - at)
         at = doneAt

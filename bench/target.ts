@@ -11,7 +11,8 @@ import { number, progress } from './report.ts'
 
 export const SERVICE = '../packages/server/src/main.ts'
 export const READY = /is running at/
-const CONNECTIONS = 16
+/** As many as the row with the most connections has. */
+const CONNECTIONS = 64
 
 /** A tenant with its data, and the service that serves it. */
 export interface Target {
@@ -23,9 +24,9 @@ export interface Target {
   service: Running
   /** A connection beside the service, for the bare writes. */
   postgres: pg.Pool
-  /** An anonymous visitor with events; null if there are none left. */
-  nextVisitor(): string | null
-  /** The number of visitors left. */
+  /** An anonymous visitor that is not yet identified, first those with events. @throws Error if none is left. */
+  nextVisitor(): string
+  /** The number of such visitors. */
   visitorsLeft(): number
 }
 
@@ -46,8 +47,8 @@ export async function openTarget(
   const raw = JSON.parse(readFileSync(RAW_FILE, 'utf8')) as Raw
   progress(`loaded in ${raw.loadSeconds.contacts.toFixed(0)} s and ${raw.loadSeconds.events.toFixed(0)} s`)
   const population = populationOf(size)
-  const visitors = anonymousVisitorIds(population)
-  const service = await start(SERVICE, [], environment, READY)
+  const visitors = anonymousVisitorIds(population).reverse()
+  const service = await start('./service.ts', [], environment, READY)
   const postgres = new pg.Pool({ ...addressOf(directory, environment), max: CONNECTIONS })
   return {
     size,
@@ -57,7 +58,11 @@ export async function openTarget(
     environment,
     service,
     postgres,
-    nextVisitor: () => visitors.pop() ?? null,
+    nextVisitor: () => {
+      const visitorId = visitors.pop()
+      if (visitorId === undefined) throw new Error('There are too few anonymous visitors to identify.')
+      return visitorId
+    },
     visitorsLeft: () => visitors.length,
   }
 }

@@ -2,12 +2,13 @@ import type pg from 'pg'
 import { newId } from '../packages/server/src/platform/ids.ts'
 import { bareChange } from './bare-writes.ts'
 import { serverEvents, sourceRecords, trackBody, USERS } from './bodies.ts'
+import { visitorsATurn, writeOfForm, writeOfIdentification } from './identification.ts'
 import { load, pick, URL_OF_SERVICE, withKey } from './load.ts'
 import { start } from './processes.ts'
-import { repeat } from './repeat.ts'
 import { milliseconds, progress, reportRate } from './report.ts'
 import { defineSegments, SEGMENTS } from './segments.ts'
 import type { Target } from './target.ts'
+import { compareRates, compareSingle, type Write } from './turns.ts'
 
 const BARE_PORT = 18_098
 const TRACKERS = 64
@@ -83,58 +84,73 @@ async function timeToRead(apiKey: string): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** Records of a connected source, compared with upserts of the same rows into the contacts alone. */
-export async function measureSources({ raw, size, postgres }: Target): Promise<void> {
-  const what = `POST /v1/sources, ${RECORDS} records, ${CONNECTORS} connections`
-  progress(what)
-  const bare = await repeat(CONNECTORS, size.seconds, () => upsert(postgres, raw.tenantId, size.contacts))
-  const measured = await load({
+/** Records of a connected source, in turns with upserts of as many rows into the contacts alone. */
+export async function measureSources(target: Target): Promise<void> {
+  await compareRates({
+    what: `POST /v1/sources, ${RECORDS} records, ${CONNECTORS} connections`,
+    write: writeOfRecords(target, RECORDS),
     connections: CONNECTORS,
-    seconds: size.seconds,
-    headers: withKey(raw.apiKey),
-    next: () => ({
-      path: '/v1/sources/crm/contacts',
-      body: JSON.stringify({ records: sourceRecords(size.contacts, RECORDS) }),
-    }),
+    seconds: target.size.seconds,
+    aim: '0.60',
   })
-  const limit = { ...bare, perSecond: bare.perSecond * RECORDS, of: `bare upserts, ${RECORDS} rows a statement` }
-  reportRate(what, measured, limit, '0.60', { unit: 'records', each: RECORDS })
+}
+
+/** A request with records, about half of which are of existing contacts. */
+function writeOfRecords({ raw, size, postgres }: Target, records: number): Write {
+  return {
+    headers: withKey(raw.apiKey),
+    request: () => ({
+      path: '/v1/sources/crm/contacts',
+      body: JSON.stringify({ records: sourceRecords(size.contacts, records) }),
+    }),
+    bare: () => upsert(postgres, raw.tenantId, sourceRecords(size.contacts, records)),
+    of: `bare upserts, ${records} row${records > 1 ? 's' : ''} a statement`,
+    records,
+  }
 }
 
 /** The statements of a program that stores only contacts, without sources, provenance and events. */
-async function upsert(postgres: pg.Pool, tenantId: string, contacts: number): Promise<void> {
+async function upsert(postgres: pg.Pool, tenantId: string, records: ReturnType<typeof sourceRecords>): Promise<void> {
   const places = (n: number) => `($1, $${3 * n + 2}, $${3 * n + 3}, $${3 * n + 4}, 'crm', now(), now(), now())`
   const statement = `INSERT INTO contacts
     (tenant_id, contact_id, email, properties, creation_source, first_seen_at, created_at, updated_at)
-    VALUES ${Array.from({ length: RECORDS }, (_, n) => places(n)).join(', ')}
+    VALUES ${records.map((_, n) => places(n)).join(', ')}
     ON CONFLICT (tenant_id, email) DO UPDATE SET properties = contacts.properties || excluded.properties, updated_at = now()`
-  const parameters = sourceRecords(contacts, RECORDS).flatMap(({ email, properties }) => [newId(), email, properties])
+  const parameters = records.flatMap(({ email, properties }) => [newId(), email, properties])
   await postgres.query(statement, [tenantId, ...parameters])
 }
 
-/** Changes of contacts by hand, then with segments to update, compared with a bare transaction with the same writes. */
-export async function measureContacts({ raw, size, postgres, environment }: Target): Promise<void> {
+/** Changes of contacts by hand, then with segments to update, in turns with bare transactions with the same writes. */
+export async function measureContacts(target: Target): Promise<void> {
+  const what = `PUT contact, ${EDITORS} connections`
+  const common = { write: writeOfChange(target), connections: EDITORS, seconds: target.size.seconds }
+  await compareRates({ ...common, what, aim: '0.60' })
+  await defineSegments(target.environment, target.raw.tenantId)
+  await compareRates({ ...common, what: `${what}, ${SEGMENTS} segments`, aim: '0.40' })
+}
+
+/** A change of two properties of any contact. */
+function writeOfChange({ raw, postgres }: Target): Write {
   let count = 0
   const change = () => ({ score: ++count, lead_status: count % 2 ? 'open' : 'new' })
-  const write = () =>
-    load({
-      connections: EDITORS,
-      seconds: size.seconds,
-      headers: withKey(raw.apiKey),
-      next: () => ({
-        method: 'PUT',
-        path: `/v1/contacts/${pick(raw.contactIds)}`,
-        body: JSON.stringify({ properties: change() }),
-      }),
-    })
-  const what = `PUT contact, ${EDITORS} connections`
-  progress(what)
-  const bare = await repeat(EDITORS, size.seconds, () =>
-    bareChange(postgres, raw.tenantId, pick(raw.contactIds), change()),
-  )
-  const limit = { ...bare, of: 'bare transactions' }
-  reportRate(what, await write(), limit, '0.40')
-  progress(`the same with ${SEGMENTS} segments`)
-  await defineSegments(environment, raw.tenantId)
-  reportRate(`${what}, ${SEGMENTS} segments`, await write(), limit, '0.20')
+  return {
+    headers: withKey(raw.apiKey),
+    request: () => ({
+      method: 'PUT',
+      path: `/v1/contacts/${pick(raw.contactIds)}`,
+      body: JSON.stringify({ properties: change() }),
+    }),
+    bare: () => bareChange(postgres, raw.tenantId, pick(raw.contactIds), change()),
+  }
+}
+
+/** Writes of contacts without others that could share their transaction: what one caller waits for. */
+export async function measureSingleWrites(target: Target): Promise<void> {
+  const { seconds } = target.size
+  const timesMax = visitorsATurn(target, 2)
+  const name = (what: string) => `${what}, one at a time`
+  await compareSingle({ what: name('PUT contact'), write: writeOfChange(target), seconds })
+  await compareSingle({ what: name('POST /v1/identify'), write: writeOfIdentification(target), seconds, timesMax })
+  await compareSingle({ what: name('form submission'), write: writeOfForm(target), seconds, timesMax })
+  await compareSingle({ what: name('POST /v1/sources, 1 record'), write: writeOfRecords(target, 1), seconds })
 }

@@ -35,6 +35,8 @@ export interface EngineOptions {
   clickhouse?: ClickHouse
   /** Called once both databases are connected and before anything in them changes: they may still be empty. */
   beforeChange?: (database: Kysely<DB>, config: Config) => Promise<void>
+  /** Of the embedded PostgreSQL, if more than the service needs; for benchmarks, which connect beside it. */
+  postgresConnections?: number
   /** How long a database may send nothing before it counts as down; for tests, which wait for it. */
   silentAfterMs?: number
   /** Called with a description of each long step. */
@@ -123,11 +125,15 @@ async function both<First, Second>(
 }
 
 async function startPostgres(
-  { onProgress }: EngineOptions,
+  { onProgress, postgresConnections: maxConnections }: EngineOptions,
   dataDirectory: string,
   cleanup: Cleanup,
 ): Promise<EmbeddedPostgres> {
-  const embedded = await startEmbeddedPostgres({ dataDirectory, ...(onProgress ? { onProgress } : {}) })
+  const embedded = await startEmbeddedPostgres({
+    dataDirectory,
+    ...(maxConnections === undefined ? {} : { maxConnections }),
+    ...(onProgress ? { onProgress } : {}),
+  })
   cleanup.push(() => embedded.stop())
   // The command line reaches the PostgreSQL of a running service through this file.
   const addressFile = join(dataDirectory, ADDRESS_FILE)

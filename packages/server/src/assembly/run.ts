@@ -16,7 +16,7 @@ const SAME_SIGNAL_WITHIN_MS = 2_000
 export async function runService(
   readConfiguration: () => Config,
   whenRunning: (service: Service, config: Config) => Promise<void> = announce,
-  options: Pick<ServiceOptions, 'beforeListen' | 'beforeChange'> = {},
+  options: Pick<ServiceOptions, 'beforeListen' | 'beforeChange' | 'connectorUrls' | 'postgresConnections'> = {},
 ): Promise<void> {
   keepFilesPrivate()
   outliveTerminal()
