@@ -49,9 +49,7 @@ export async function lockContacts(tx: Tenant, messages: readonly CleanMessage[]
 }
 
 async function contactsOfKeys(tx: Tenant, directory: string, keys: string[]): Promise<Map<string, string>> {
-  return directory === EMAIL_DIRECTORY
-    ? contactsOfEmails(tx, keys)
-    : contactsOfSource(tx, directory, keys)
+  return directory === EMAIL_DIRECTORY ? contactsOfEmails(tx, keys) : contactsOfSource(tx, directory, keys)
 }
 
 /**

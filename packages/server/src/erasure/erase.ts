@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import { deleteContact } from '../contacts/write.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { anyVersion } from '../operations/etag.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'

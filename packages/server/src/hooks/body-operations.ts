@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import type { WriteServices } from '../contacts/writing/writer.ts'
 import { CompanyProperties, ContactProperties } from '../contacts/properties.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { fieldOf, READS_DATA, WRITES_DATA } from '../operations/further-scopes.ts'

@@ -1,5 +1,5 @@
-import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import type { Properties } from '../contacts/properties.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { separated, throttled } from '../platform/progress.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { RecordResult } from '../sources/apply-records.ts'

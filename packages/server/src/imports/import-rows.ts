@@ -1,5 +1,5 @@
-import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { replacedBy } from '../contacts/undo-write.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { newId } from '../platform/ids.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'

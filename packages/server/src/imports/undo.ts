@@ -1,14 +1,9 @@
 import Type from 'typebox'
 import { deleteUnusedCompanies } from '../companies/write.ts'
-import {
-  contactsInUse,
-  isOnlyWrittenBy,
-  type Replaced,
-  undoWrite,
-} from '../contacts/undo-write.ts'
+import { contactsInUse, isOnlyWrittenBy, type Replaced, undoWrite } from '../contacts/undo-write.ts'
 import { deleteUnused } from '../contacts/write.ts'
-import { changedEvents } from '../contacts/writing/change.ts'
 import type { ContactState } from '../contacts/writing/contact-set.ts'
+import { changedEvents } from '../contacts/writing/events.ts'
 import { openSet } from '../contacts/writing/keys.ts'
 import { storeSet } from '../contacts/writing/store.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
@@ -140,7 +135,7 @@ async function undoChanges(
 ): Promise<void> {
   const now = writing.clock()
   const contactIds = [...new Set(changes.map(({ contact_id }) => contact_id))]
-  const set = await openSet(tx, [{ contactIds }])
+  const set = await openSet(tx, [{ contactIds }], 'forUpdate')
   const inUse = withEvents.union(await contactsWithMore(tx, changes))
   const restored = new Map<ContactState, { before: ContactState['row']; changed: string[] }>()
   const kept: { position: string; properties: string[] }[] = []

@@ -1,6 +1,5 @@
 import { findCompanyProperties } from '../companies/list.ts'
 import { isConsent } from '../contacts/consent.ts'
-import { FIRST_TOUCH_KEYS } from '../contacts/writing/first-touch-keys.ts'
 import { findContactProperties } from '../contacts/found-properties.ts'
 import {
   COMPANY_PROPERTIES,
@@ -8,6 +7,7 @@ import {
   type KnownProperty,
   type PropertyType,
 } from '../contacts/property-catalogue.ts'
+import { FIRST_TOUCH_KEYS } from '../contacts/writing/first-touch-keys.ts'
 import { dataKeys } from '../events/data-keys.ts'
 import { EVENT_FIELDS } from '../events/event-object.ts'
 import type { Tenant } from '../platform/tenant.ts'

@@ -101,7 +101,13 @@ test('a write updates memberships from the stored results of event conditions wh
     )
   }
   expect([await segmentsOf(ada), await segmentsOf(bob)]).toEqual([[buyers], []])
-  await updateContact(handle, { ...writing, writer }, ada, { properties: { lifecyclestage: 'customer' }, visitorIds: [] }, () => {})
+  await updateContact(
+    handle,
+    { ...writing, writer },
+    ada,
+    { properties: { lifecyclestage: 'customer' }, visitorIds: [] },
+    () => {},
+  )
   expect(await segmentsOf(ada)).toEqual([])
 })
 

@@ -4,8 +4,8 @@ import { findOrCreateCompanies } from '../companies/write.ts'
 import { maySilence } from '../contacts/consent.ts'
 import type { ContactRow } from '../contacts/contact-row.ts'
 import { contactsWithFurtherIds } from '../contacts/source-ids.ts'
-import { changedEvents } from '../contacts/writing/change.ts'
-import { type Contents, type ContactSet, type ContactState, recordOf } from '../contacts/writing/contact-set.ts'
+import { type ContactSet, type ContactState, type Contents, recordOf } from '../contacts/writing/contact-set.ts'
+import { changedEvents } from '../contacts/writing/events.ts'
 import { openSet, readSet } from '../contacts/writing/keys.ts'
 import { storeSet } from '../contacts/writing/store.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
@@ -130,12 +130,7 @@ export async function planRecords(
 }
 
 /** Links contacts without a company to the one with the domain in their record. @returns the companies it created. */
-async function linkCompanies(
-  tx: Tenant,
-  upsert: Upsert,
-  results: RecordResult[],
-  now: Date,
-): Promise<string[]> {
+async function linkCompanies(tx: Tenant, upsert: Upsert, results: RecordResult[], now: Date): Promise<string[]> {
   const links = upsert.links.filter(({ state }) => state.row.company_id === null)
   const names = new Map<string, string | null>()
   for (const { domain, name } of links) names.set(domain, names.get(domain) ?? name)

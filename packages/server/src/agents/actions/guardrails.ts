@@ -1,6 +1,6 @@
 import { survivorOfContact } from '../../contacts/aliases.ts'
-import { findContact } from '../../contacts/read.ts'
 import type { Properties } from '../../contacts/properties.ts'
+import { findContact } from '../../contacts/read.ts'
 import { lastInboundFrom } from '../../conversations/read.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { DAY_MS } from '../../platform/time.ts'

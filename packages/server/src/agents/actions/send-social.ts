@@ -1,5 +1,5 @@
-import { findContact } from '../../contacts/read.ts'
 import type { Properties } from '../../contacts/properties.ts'
+import { findContact } from '../../contacts/read.ts'
 import { type SendDependencies, sendSocialConnect, sendSocialMessage } from '../../identities/social/send.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Contents } from '../../contacts/writing/contact-set.ts'
 import { consentOf } from '../../contacts/consent.ts'
 import type { Properties, PropertyValue } from '../../contacts/properties.ts'
-import type { SourceRecord } from '../../contacts/writing/source-records.ts'
 import type { SourceFields } from '../../contacts/unified-profile.ts'
+import type { Contents } from '../../contacts/writing/contact-set.ts'
+import type { SourceRecord } from '../../contacts/writing/source-records.ts'
 import type { CurrentRecord, OutgoingRecord, WriteBack, WriteBackContact } from '../connector.ts'
 import type { WriteBackPair, WriteBackSettings } from './write-back.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { ContactChanges, Outbox } from '../../contacts/writing/transaction.ts'
 import { knownContacts } from '../../contacts/read.ts'
+import type { ContactChanges, Outbox } from '../../contacts/writing/transaction.ts'
 import type { Invalidation } from '../../platform/postgres/invalidation.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { settingsOf } from './write-back.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { SourceKind, SourceRecord } from '../writing/source-records.ts'
 import type { Contents } from '../writing/contact-set.ts'
+import type { SourceKind, SourceRecord } from '../writing/source-records.ts'
 import { contentWithoutMerge, mergedContent, revived } from './merge-content.ts'
 
 const SOURCES = ['manual', 'form', 'tracker', 'identify', 'crm', 'enrichment'] as const

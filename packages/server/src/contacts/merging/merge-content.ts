@@ -89,7 +89,11 @@ function firstTouched(survivor: Contents, other: Contents): Contents {
   return other.row.first_seen_at < survivor.row.first_seen_at ? other : survivor
 }
 
-function mergedRecords(ours: readonly SourceRecord[], theirs: readonly SourceRecord[], properties: Properties): SourceRecord[] {
+function mergedRecords(
+  ours: readonly SourceRecord[],
+  theirs: readonly SourceRecord[],
+  properties: Properties,
+): SourceRecord[] {
   const merged = new Map(ours.map((record) => [record.source, record]))
   for (const record of theirs) {
     const own = merged.get(record.source)
@@ -128,12 +132,7 @@ function withRaw(preferred: SourceRecord, otherwise: SourceRecord): SourceRecord
 }
 
 /** The survivor without the contact that was merged into it: changes of the merge are reverted; later changes stay. */
-export function contentWithoutMerge(
-  current: Contents,
-  before: Contents,
-  after: Contents,
-  now: Date,
-): Contents {
+export function contentWithoutMerge(current: Contents, before: Contents, after: Contents, now: Date): Contents {
   const undone = <Key extends keyof Contents['row']>(key: Key) =>
     undo(current.row[key], before.row[key], after.row[key])
   const properties: [string, PropertyValue][] = []

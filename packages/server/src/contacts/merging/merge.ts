@@ -12,8 +12,8 @@ import { requireContactFits } from '../size.ts'
 import { moveSourceDeletions } from '../source-deletions.ts'
 import { moveFurtherIds, type SourceId } from '../source-ids.ts'
 import { moveVisitors } from '../visitors/link.ts'
-import { changedEvents } from '../writing/change.ts'
 import type { Contents } from '../writing/contact-set.ts'
+import { changedEvents } from '../writing/events.ts'
 import { openSet } from '../writing/keys.ts'
 import { storeSet } from '../writing/store.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../writing/transaction.ts'
@@ -63,7 +63,7 @@ export async function mergeContacts(
   if (contactId === into) throw validationError([{ path: 'into', message: 'must be a different contact' }])
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
-    const set = await openSet(tx, [{ contactIds: [contactId, into], rawOf: null }])
+    const set = await openSet(tx, [{ contactIds: [contactId, into], rawOf: null }], 'forUpdate')
     const merged = set.contact(contactId)?.stored ?? (await throwGone(tx, contactId, 'contact_id'))
     const survivor = set.contact(into) ?? (await throwGone(tx, into, 'into'))
     const before = { row: survivor.row, records: survivor.records }

@@ -11,8 +11,8 @@ import { findContact } from '../read.ts'
 import { moveSourceDeletions } from '../source-deletions.ts'
 import { moveFurtherIds } from '../source-ids.ts'
 import { moveVisitors } from '../visitors/link.ts'
-import { changedEvents, createdEvent } from '../writing/change.ts'
 import type { Contents, KeyKind } from '../writing/contact-set.ts'
+import { changedEvents, createdEvent } from '../writing/events.ts'
 import { openSet } from '../writing/keys.ts'
 import { storeSet } from '../writing/store.ts'
 import { type ChangeLog, changeContacts } from '../writing/transaction.ts'
@@ -40,7 +40,7 @@ export async function unmergeContact(
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const merge = await findMerge(tx, contactId)
     const survivorId = merge.into_contact_id
-    const set = await openSet(tx, [{ contactIds: [survivorId], rawOf: null }])
+    const set = await openSet(tx, [{ contactIds: [survivorId], rawOf: null }], 'forUpdate')
     const state = set.contact(survivorId)
     // While waiting for the lock, the survivor was merged or deleted.
     if (!state) throw new Collision()

@@ -17,7 +17,10 @@ export interface ExternalContactIds {
   link(tenant: Tenant, visitorId: string, externalContactId: string): Promise<void>
 }
 
-export function createExternalContactIds({ writer, clock }: Pick<WriteServices, 'writer' | 'clock'>): ExternalContactIds {
+export function createExternalContactIds({
+  writer,
+  clock,
+}: Pick<WriteServices, 'writer' | 'clock'>): ExternalContactIds {
   const handled = new Map<string, { externalContactId: string; at: number }>()
   return {
     link: async (tenant, visitorId, externalContactId) => {

@@ -4,9 +4,10 @@ import { isStorableText } from '../../platform/http/json-body.ts'
 import type { ContactRow } from '../contact-row.ts'
 import type { Properties } from '../properties.ts'
 import { applyWrite } from './apply.ts'
-import { changedEvents } from './change.ts'
-import type { ContactSet, ContactState } from './contact-set.ts'
+import type { ContactSet, ContactState, Contents } from './contact-set.ts'
+import { changedEvents } from './events.ts'
 import { hasFirstTouch } from './first-touch-keys.ts'
+import type { SourceRecord } from './source-records.ts'
 
 const SOURCE = { source: 'tracker', kind: 'tracker' } as const
 
@@ -25,26 +26,37 @@ export function setSeenBefore(set: ContactSet, state: ContactState, at: Date): v
   if (at < state.row.first_seen_at) set.change(state, { ...state.row, first_seen_at: at }, null)
 }
 
+/** A contact after its first touch. */
+interface Touched {
+  row: ContactRow
+  /** The new record of its source; null if that stays as it is. */
+  record: SourceRecord | null
+  /** The keys of the properties that changed. */
+  changed: readonly string[]
+}
+
 /**
- * Writes the first-touch properties and first_seen_at of a contact from the beginning of an episode of one of its visitors.
- * The properties belong to one visit, so they are written together, and only if none of them is set and the contact is not
- * full.
+ * The first-touch properties and first_seen_at of a contact from the beginning of an episode of one of its visitors. The
+ * properties belong to one visit, so they are written together, and only if none of them is set and the contact is not full.
  */
-export function touch(set: ContactSet, state: ContactState, { seenAt: seenMs, page }: Beginning, now: Date): void {
-  const before = state.row
+export function touched({ row, records }: Contents, { seenAt: seenMs, page }: Beginning, now: Date): Touched {
   const seenAt = new Date(seenMs)
-  if (page !== null && !hasFirstTouch(before.properties as Properties)) {
+  if (page !== null && !hasFirstTouch(row.properties as Properties)) {
     try {
-      const properties = propertiesOf(page)
-      const { row, record, changed } = applyWrite(before, state.records, { ...SOURCE, properties, seenAt }, before.email, now)
-      set.change(state, row, record)
-      if (changed.length > 0) set.addEvents(...changedEvents(before, row, changed, SOURCE.source, now))
-      return
+      return applyWrite(row, records, { ...SOURCE, properties: propertiesOf(page), seenAt }, row.email, now)
     } catch (error) {
       if (!(error instanceof ServiceError) || error.status >= 500) throw error
     }
   }
-  setSeenBefore(set, state, seenAt)
+  return { row: seenAt < row.first_seen_at ? { ...row, first_seen_at: seenAt } : row, record: null, changed: [] }
+}
+
+/** Writes a contact's first touch. */
+export function touch(set: ContactSet, state: ContactState, beginning: Beginning, now: Date): void {
+  const before = state.row
+  const { row, record, changed } = touched(state, beginning, now)
+  set.change(state, row, record)
+  if (changed.length > 0) set.addEvents(...changedEvents(before, row, changed, SOURCE.source, now))
 }
 
 function propertiesOf({ url, referrer }: FirstPage): Record<string, string> {

@@ -1,8 +1,10 @@
+import type { Beginning } from '../../journal/beginnings.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { ContactRow } from '../contact-row.ts'
 import type { PropertyChanges } from '../properties.ts'
-import { changeContact, changedEvents, createContact } from './change.ts'
+import { changeContact, createContact } from './change.ts'
 import type { ContactSet, ContactState } from './contact-set.ts'
+import { changedEvents } from './events.ts'
 import type { WriteKeys } from './keys.ts'
 import { findKnown, type KeyedContact, type Resolution, resolveContact, type SentKeys, type Trust } from './resolve.ts'
 import type { SourceRecord } from './source-records.ts'
@@ -17,6 +19,8 @@ export interface Identification extends SentKeys {
   properties: PropertyChanges
   /** Whether the tenant requires signed identification: then an unverified one fails. */
   isProofRequired?: boolean
+  /** When and where the person was first seen, if the contact is new. */
+  beginning?: Beginning | null
 }
 
 /** An identified contact. */
@@ -76,7 +80,7 @@ export function identify(
 
 function writeResolution(
   set: ContactSet,
-  { userId, email: sentEmail, properties }: Identification,
+  { userId, email: sentEmail, properties, beginning = null }: Identification,
   resolution: Resolution,
   now: Date,
 ): { state: ContactState; ignored: string[] } {
@@ -85,7 +89,8 @@ function writeResolution(
   const isItsEmail = contact !== null && contact.state.row.email === sentEmail
   const email = resolution.email ?? (isItsEmail ? sentEmail : null)
   const getsUserId = userId !== null && resolution.userId !== 'unchanged'
-  const isItsUserId = userId !== null && (contact?.external_id === userId ? contact.state.row.external_id === userId : getsUserId)
+  const isItsUserId =
+    userId !== null && (contact?.external_id === userId ? contact.state.row.external_id === userId : getsUserId)
   const write: SourceWrite = {
     ...sourceOf(resolution.trust),
     properties,
@@ -104,7 +109,7 @@ function writeResolution(
     ignored.push(...changeContact(set, state, write, now).ignored)
   } else {
     const keys = { email: write.email ?? null, externalId: getsUserId ? userId : null, isProvisional }
-    const created = createContact(set, keys, write, now)
+    const created = createContact(set, { ...keys, beginning }, write, now)
     state = created.state
     ignored.push(...created.ignored)
     if (getsUserId) linkClaimingVisitors(set, userId, { from: loser?.state ?? null, to: state }, now)

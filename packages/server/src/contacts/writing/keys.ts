@@ -5,8 +5,8 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { survivorsOfContacts } from '../aliases.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import { ContactSet, type KeyKind } from './contact-set.ts'
-import { readSourceRecords } from './source-records.ts'
 import { isUnconfirmed } from './resolve.ts'
+import { readSourceRecords } from './source-records.ts'
 import { claimingVisitors, countVisitors, lockVisitors } from './visitor-rows.ts'
 
 /** What a write needs to read: every key that may lead to a contact that it changes. */
@@ -24,6 +24,12 @@ export interface WriteKeys {
   rawOf?: readonly string[] | null
 }
 
+/**
+ * How contacts are locked. `forUpdate`: before one is deleted, with what belongs to it. Otherwise, notes and conversations
+ * may refer to it meanwhile.
+ */
+type Lock = 'forUpdate' | 'forNoKeyUpdate'
+
 /** A key, and the contact that it leads to. */
 interface FoundKey {
   kind: KeyKind
@@ -38,14 +44,18 @@ interface FoundKey {
  * a fixed order, which prevents deadlocks.
  * @throws Collision if a contact was merged or deleted meanwhile; repeat the transaction.
  */
-export async function openSet(tx: Tenant, writes: readonly WriteKeys[]): Promise<ContactSet> {
+export async function openSet(
+  tx: Tenant,
+  writes: readonly WriteKeys[],
+  lock: Lock = 'forNoKeyUpdate',
+): Promise<ContactSet> {
   const keys = combined(writes)
   // A visitor that sends an id and a contact that gets it at the same time would not see each other.
   if (keys.externalIds.length > 0) await lockAll(tx.db, 'external_id', tx.id, keys.externalIds)
   const found = await findContacts(tx, keys)
   const set = new ContactSet(tx.id)
   const foundIds = new Set(found.map(({ contact_id }) => contact_id))
-  const rows = await lockRows(tx, [...foundIds, ...keys.contactIds])
+  const rows = await lockRows(tx, [...foundIds, ...keys.contactIds], lock)
   const locked = new Set(rows.map(({ contact_id }) => contact_id))
   for (const id of foundIds) if (!locked.has(id)) throw new Collision()
   const aliases = found.filter(({ is_alias }) => is_alias)
@@ -58,6 +68,7 @@ export async function openSet(tx: Tenant, writes: readonly WriteKeys[]): Promise
   const survivors = await lockRows(
     tx,
     [...merged.values()].filter((id) => !locked.has(id)),
+    lock,
   )
   await loadRows(tx, set, [...rows, ...survivors], keys.rawOf)
   for (const { kind, source, key, contact_id } of aliases) set.loadAlias(kind, source, key, contact_id)
@@ -152,7 +163,8 @@ function ownKeys(tenant: Tenant, kind: 'email' | 'external_id', keys: readonly s
 }
 
 function idsOfSource(tenant: Tenant, source: string, ids: readonly string[]) {
-  const selected = (column: 'external_id', isAlias: boolean) => ['contact_id', ...columns('source', source, column, isAlias)] as const
+  const selected = (column: 'external_id', isAlias: boolean) =>
+    ['contact_id', ...columns('source', source, column, isAlias)] as const
   const isNamed = sql<string>`any(${ids}::text[])`
   const own = tenant.db.selectFrom('contact_sources').where('source', '=', source).where('external_id', '=', isNamed)
   const further = tenant.db
@@ -195,9 +207,9 @@ function textOf({ kind, source, key, is_alias }: FoundKey): string {
 }
 
 /** Locks contacts in the order of their ids. */
-async function lockRows(tx: Tenant, contactIds: readonly string[]): Promise<ContactRow[]> {
+async function lockRows(tx: Tenant, contactIds: readonly string[], lock: Lock): Promise<ContactRow[]> {
   if (contactIds.length === 0) return []
-  return rowsOf(tx, contactIds).orderBy('contact_id').forUpdate().execute()
+  return rowsOf(tx, contactIds).orderBy('contact_id')[lock]().execute()
 }
 
 function rowsOf(tenant: Tenant, contactIds: readonly string[]) {

@@ -1,9 +1,9 @@
 import { ruleBrokenBy, strictness } from '../consent.ts'
 import type { ContactRow } from '../contact-row.ts'
 import type { Properties, PropertyChanges } from '../properties.ts'
+import type { SourceFields } from '../unified-profile.ts'
 import { fieldOf, type SourceRecord } from './source-records.ts'
 import type { SourceWrite } from './source-write.ts'
-import type { SourceFields } from '../unified-profile.ts'
 
 /*
  * Systems often have several records of one person, such as a lead and a contact. A source has one value for each property

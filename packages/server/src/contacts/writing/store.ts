@@ -88,7 +88,9 @@ function changesOf(set: ContactSet): Changes {
     const freesEmail = email !== null && email !== row.email && emails.has(email)
     return freesEmail || (external_id !== null && external_id !== row.external_id && externalIds.has(external_id))
   }
-  const sourceIds = new Set([...newRecords, ...changedRecords].map(({ source, external_id }) => `${source}\n${external_id}`))
+  const sourceIds = new Set(
+    [...newRecords, ...changedRecords].map(({ source, external_id }) => `${source}\n${external_id}`),
+  )
   return {
     created,
     changed,
@@ -257,7 +259,8 @@ function note(log: ChangeLog, set: ContactSet, { created, changed }: Changes): v
   log.events.push(...set.events)
   log.records.push(...set.records)
   for (const { contact_id } of created) log.noteChange(contact_id, 'everything')
-  for (const { stored, row } of changed) log.noteChange(row.contact_id, stored ? changedKeys(stored.row, row) : 'everything')
+  for (const { stored, row } of changed)
+    log.noteChange(row.contact_id, stored ? changedKeys(stored.row, row) : 'everything')
   for (const contactId of set.linked) {
     log.noteChange(contactId, [])
     log.linked.add(contactId)

@@ -65,7 +65,8 @@ export function createWriter(dependencies: WriteDependencies): Writer {
       const results = await writeGroup(first.tenant, dependencies, writes, isAlone ? undefined : GROUP_ATTEMPTS)
       for (const [index, { settle }] of group.entries()) settle(results[index])
     } catch (error) {
-      if (isAlone || isUnavailable(error)) for (const { reject } of group) reject(error)
+      if (isAlone && isRefusal(error)) first.settle(error)
+      else if (isAlone || isUnavailable(error)) for (const { reject } of group) reject(error)
       // A write that the database rejects, or that always collides, must not fail the others.
       else for (const single of group) await run([single])
     }
@@ -84,7 +85,10 @@ export function createWriter(dependencies: WriteDependencies): Writer {
     return promise
   }
 
-  async function writeEach<Result>(tenant: Tenant, writes: readonly Write<Result>[]): Promise<(Result | ServiceError)[]> {
+  async function writeEach<Result>(
+    tenant: Tenant,
+    writes: readonly Write<Result>[],
+  ): Promise<(Result | ServiceError)[]> {
     if (tenant.isTransaction) return writeGroup(tenant, dependencies, writes)
     return Promise.all(writes.map((write) => submit(tenant, write)))
   }
@@ -117,8 +121,11 @@ async function writeGroup<Result>(
   const inTransaction = async (tx: Tenant, log: Parameters<typeof storeSet>[1]) => {
     const now = dependencies.clock()
     const failed = await writeCompanies(tx, writes, now)
-    const set = await openSet(tx, writes.map(({ keys }) => keys))
-    const results = writes.map((write) => failed.get(write) ?? applyOne(set, write, now, writes.length === 1))
+    const set = await openSet(
+      tx,
+      writes.map(({ keys }) => keys),
+    )
+    const results = writes.map((write) => failed.get(write) ?? applyOne(set, write, now))
     await storeSet(tx, log, set)
     return results
   }
@@ -133,19 +140,19 @@ async function writeCompanies(tx: Tenant, writes: readonly Write<unknown>[], now
     try {
       await write.company?.write(tx, now)
     } catch (error) {
-      if (!isRefusal(error) || writes.length === 1) throw error
+      if (!isRefusal(error)) throw error
       failed.set(write, error)
     }
   }
   return failed
 }
 
-function applyOne<Result>(set: ContactSet, write: Write<Result>, now: Date, isAlone: boolean): Result | ServiceError {
+function applyOne<Result>(set: ContactSet, write: Write<Result>, now: Date): Result | ServiceError {
   try {
     return set.attempt(() => write.apply(set, now))
   } catch (error) {
-    // Alone, the transaction ends; so does the one that has written its company.
-    if (!isRefusal(error) || isAlone || write.company) throw error
+    // Its company must not stay, so the transaction ends, and each write gets one of its own.
+    if (!isRefusal(error) || write.company) throw error
     return error
   }
 }

@@ -71,7 +71,12 @@ export async function submitForm(
           },
         }),
     apply(set, now) {
-      const write: SourceWrite = { ...SOURCE, email, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
+      const write: SourceWrite = {
+        ...SOURCE,
+        email,
+        properties,
+        ...(upserted ? { companyId: upserted.companyId } : {}),
+      }
       const known = set.find('email', email)
       const { state, ignored } = known
         ? changeContact(set, known, write, now)

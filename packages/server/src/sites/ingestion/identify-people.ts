@@ -6,7 +6,7 @@ import { type FirstTouch, touch, touchOf } from '../../contacts/writing/first-to
 import { identify } from '../../contacts/writing/identify.ts'
 import { linkVisitors } from '../../contacts/writing/visitors.ts'
 import type { Write, WriteServices } from '../../contacts/writing/writer.ts'
-import { beginningOf } from '../../journal/beginnings.ts'
+import { type Beginning, beginningOf } from '../../journal/beginnings.ts'
 import type { EventRecord } from '../../journal/event-record.ts'
 import { conflict, ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -61,9 +61,10 @@ export async function identifyPeople(
       for (const key of keys) stale.add(key)
     }
   }
+  const beginnings = beginningsOf(writing)
   const results = await writer.writeEach(
     tenant,
-    writing.map((each) => writeOf(each, trust)),
+    writing.map(({ call }) => writeOf(call, trust, beginnings.get(nameOf(call)) ?? null)),
   )
   for (const [at, { index }] of writing.entries()) {
     const result = results[at]
@@ -101,7 +102,22 @@ function unchanged(people: People, call: Call, trust: SenderTrust): Identified |
   return contact && { contactId: contact.contactId, warnings: [], touch: contact.touch }
 }
 
-function writeOf({ call, record }: NamingCall, trust: SenderTrust): Write<Identified> {
+/** How each person of some calls began: the earliest event may be in a later call. */
+function beginningsOf(calls: readonly NamingCall[]): Map<string, Beginning> {
+  const beginnings = new Map<string, Beginning>()
+  for (const { call, record } of calls) {
+    const name = nameOf(call)
+    const beginning = record && beginningOf([record], beginnings.get(name))
+    if (beginning) beginnings.set(name, beginning)
+  }
+  return beginnings
+}
+
+function nameOf({ contactId, userId, email }: Call): string {
+  return JSON.stringify([contactId, userId, email])
+}
+
+function writeOf(call: Call, trust: SenderTrust, beginning: Beginning | null): Write<Identified> {
   const { contactId, userId, email, visitorId, previousId, company } = call
   const source = trust === 'verified' ? 'identify' : 'tracker'
   const visitorIds = [visitorId ?? [], previousId ?? []].flat()
@@ -128,7 +144,7 @@ function writeOf({ call, record }: NamingCall, trust: SenderTrust): Write<Identi
       requireFreeId(set, call)
       const { state, ignored } =
         contactId === null
-          ? identify(set, { userId, email, properties, visitorIds, trust }, now)
+          ? identify(set, { userId, email, properties, visitorIds, trust, beginning }, now)
           : changeContact(set, contactNamed(set, contactId), { source, kind: source, properties }, now)
       if (contactId !== null) linkVisitors(set, visitorIds, state, source, now)
       const warnings = ignoredWarnings(ignored.map((key) => `properties.${key}`))
@@ -137,7 +153,6 @@ function writeOf({ call, record }: NamingCall, trust: SenderTrust): Write<Identi
         const member = changeContact(set, state, { source, kind: source, properties: {}, companyId }, now)
         warnings.push(...ignoredWarnings([...ofCompany.map((key) => `company.${key}`), ...member.ignored]))
       }
-      const beginning = record && beginningOf([record])
       if (beginning) touch(set, state, beginning, now)
       return { contactId: state.row.contact_id, warnings, touch: touchOf(state.row) }
     },
