@@ -1,6 +1,5 @@
 import { agentsOfIdentity } from '../agents/agents.ts'
 import { people } from '../companies/people.ts'
-import { keepCompany } from '../companies/write.ts'
 import type { Config } from '../config.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
@@ -43,7 +42,6 @@ export function operationServices<Given extends Parts>(parts: Given) {
     ...parts,
     ...parts.writing,
     authorization,
-    keepCompany,
     people,
     refuseWhileErasing,
     moveMails,

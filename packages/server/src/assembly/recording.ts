@@ -1,5 +1,6 @@
 import { tenantsThatAdded } from '../access/domains.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
+import { keepCompany } from '../companies/write.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
@@ -92,7 +93,16 @@ export async function startRecording({
     })
     cleanup.push(historyCommit.drain)
     const outbox = createOutbox(invalidation, clock)
-    const changing = { clock, segments: segments.follower, outbox, deleteConversations, findIgnoredIds, live, log }
+    const changing = {
+      clock,
+      segments: segments.follower,
+      outbox,
+      deleteConversations,
+      findIgnoredIds,
+      keepCompany,
+      live,
+      log,
+    }
     const writing = { ...changing, writer: createWriter(changing) }
     const recorder = { ...writing, sourceUsage, findIdentificationKeys }
     return {

@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import { readIgnoredIds } from '../access/identification-settings.ts'
 import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import { requireKnownPostgres } from '../assembly/known-tables.ts'
+import { keepCompany } from '../companies/write.ts'
 import type { Config } from '../config.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
@@ -107,6 +108,7 @@ function openWriting(): WriteServices {
     outbox,
     deleteConversations,
     findIgnoredIds: readIgnoredIds,
+    keepCompany,
     live: UNWATCHED,
     log,
   }

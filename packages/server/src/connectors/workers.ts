@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { keepCompany } from '../companies/write.ts'
 import type { Config } from '../config.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
@@ -73,7 +72,6 @@ export async function startConnectorWorkers({
   const pulling: PullServices = {
     ...connecting,
     ...writing,
-    keepCompany,
     refuseWhileErasing,
     moveMails,
     recordCalls,

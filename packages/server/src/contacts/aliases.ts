@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { conflict, notFound, ServiceError } from '../platform/errors.ts'
-import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** A key of a merged contact: an email, an external id, or a source's id for it. */
@@ -18,30 +17,22 @@ export const EMAIL: AliasKind = { kind: 'email', source: '' }
 export const EXTERNAL_ID: AliasKind = { kind: 'external_id', source: '' }
 export const idOfSource = (source: string): AliasKind => ({ kind: 'source', source })
 
-/**
- * The survivors of the contacts with some keys, by key. A contact that has a key itself takes precedence: query it
- * first, or a merge that commits between the two queries is missed.
- */
-export async function survivorsOf(
-  tenant: Tenant,
-  { kind, source }: AliasKind,
-  keys: readonly string[],
-): Promise<Map<string, string>> {
-  if (keys.length === 0) return new Map()
-  const rows = await tenant.db
+/** Whether one of some keys is that of a contact that was merged into another. */
+export async function isAlias(tx: Tenant, emails: readonly string[], externalIds: readonly string[]): Promise<boolean> {
+  if (emails.length + externalIds.length === 0) return false
+  const alias = await tx.db
     .selectFrom('contact_aliases')
     .innerJoin('contact_merges', 'contact_merges.contact_id', 'contact_aliases.contact_id')
-    .select(['contact_aliases.key', 'contact_merges.survivor_id'])
-    .where('contact_aliases.kind', '=', kind)
-    .where('contact_aliases.source', '=', source)
-    .where('contact_aliases.key', '=', sql<string>`any(${[...keys]}::text[])`)
-    .execute()
-  return new Map(rows.map(({ key, survivor_id }) => [key, survivor_id]))
-}
-
-/** The survivor of the contact with this key. */
-export async function survivorOf(tenant: Tenant, { key, ...kind }: Alias): Promise<string | null> {
-  return (await survivorsOf(tenant, kind, [key])).get(key) ?? null
+    .select('contact_aliases.key')
+    .where('contact_aliases.source', '=', '')
+    .where(({ or, and }) =>
+      or([
+        and({ 'contact_aliases.kind': 'email', 'contact_aliases.key': sql<string>`any(${emails}::text[])` }),
+        and({ 'contact_aliases.kind': 'external_id', 'contact_aliases.key': sql<string>`any(${externalIds}::text[])` }),
+      ]),
+    )
+    .executeTakeFirst()
+  return alias !== undefined
 }
 
 /** The survivor of this contact. */
@@ -68,20 +59,6 @@ export async function mergedInto(tenant: Tenant, contactId: string): Promise<str
     .where('survivor_id', '=', contactId)
     .execute()
   return rows.map(({ contact_id }) => contact_id)
-}
-
-/** Locks the contact that a look-up returns. @throws Collision if it returns another once the lock is acquired. */
-export async function lockSurvivor(tx: Tenant, find: () => Promise<string | null>): Promise<string | null> {
-  const survivorId = await find()
-  if (survivorId === null) return null
-  const locked = await tx.db
-    .selectFrom('contacts')
-    .select('contact_id')
-    .where('contact_id', '=', survivorId)
-    .forUpdate()
-    .executeTakeFirst()
-  if (!locked || (await find()) !== survivorId) throw new Collision()
-  return survivorId
 }
 
 /** The keys of the contacts that were merged into this one, with the contact of each. */

@@ -12,22 +12,6 @@ export interface SourceId {
   external_id: string
 }
 
-/** The contacts that further ids of a source lead to, by id. */
-export async function contactsOfFurtherIds(
-  tenant: Tenant,
-  source: string,
-  externalIds: readonly string[],
-): Promise<Map<string, string>> {
-  if (externalIds.length === 0) return new Map()
-  const rows = await tenant.db
-    .selectFrom('contact_source_ids')
-    .select(['external_id', 'contact_id'])
-    .where('source', '=', source)
-    .where('external_id', '=', sql<string>`any(${[...externalIds]}::text[])`)
-    .execute()
-  return new Map(rows.map(({ external_id, contact_id }) => [external_id, contact_id]))
-}
-
 /** Those of the contacts that have further ids at a source. */
 export async function contactsWithFurtherIds(
   tenant: Tenant,

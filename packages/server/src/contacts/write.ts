@@ -8,10 +8,9 @@ import type { PropertyChanges } from './properties.ts'
 import { unlinkVisitors } from './visitors/link.ts'
 import { createContact as addContact, changeContact } from './writing/change.ts'
 import type { ContactSet } from './writing/contact-set.ts'
-import type { WriteKeys } from './writing/keys.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './writing/transaction.ts'
 import { linkVisitors } from './writing/visitors.ts'
-import type { WriteServices } from './writing/writer.ts'
+import type { Write, WriteServices } from './writing/writer.ts'
 
 /** The source for writes by people and programs to the contacts' endpoints. */
 const MANUAL = { source: 'manual', kind: 'manual' } as const
@@ -38,15 +37,15 @@ export interface ContactUpdate {
  */
 export async function createContact(
   tenant: Tenant,
-  { writer }: WriteServices,
+  services: WriteServices,
   { email, properties, visitorIds, companyId }: NewContact,
 ): Promise<ContactRow> {
-  return writer.write(tenant, {
-    keys: { emails: [email], visitorIds, ...companyKeys(companyId) },
+  return services.writer.write(tenant, {
+    keys: { emails: [email], visitorIds },
+    ...companyOf(services, companyId),
     apply(set, now) {
       const taken = set.find('email', email)
       if (taken) throw emailTaken(taken.row.contact_id)
-      requireCompany(set, companyId)
       const { state } = addContact(set, { email, externalId: null }, { ...MANUAL, properties, companyId }, now)
       linkVisitors(set, visitorIds, state, MANUAL.source, now)
       return state.row
@@ -61,23 +60,22 @@ export async function createContact(
  */
 export async function updateContact(
   tenant: Tenant,
-  { writer }: WriteServices,
+  services: WriteServices,
   contactId: string,
   { visitorIds, ...update }: ContactUpdate,
   requireMatch: (etag: string) => void,
 ): Promise<ContactRow> {
-  return writer.write(tenant, {
+  return services.writer.write(tenant, {
     keys: {
       contactIds: [contactId],
       visitorIds,
       ...(update.email === undefined ? {} : { emails: [update.email] }),
-      ...companyKeys(update.companyId),
     },
+    ...companyOf(services, update.companyId),
     apply(set, now) {
       const state = set.contact(contactId)
       if (!state) throw missing(set, contactId)
       requireMatch(etagOfRow(state.row))
-      requireCompany(set, update.companyId)
       changeContact(set, state, { ...MANUAL, ...update }, now)
       linkVisitors(set, visitorIds, state, MANUAL.source, now)
       return state.row
@@ -85,15 +83,23 @@ export async function updateContact(
   })
 }
 
-function companyKeys(companyId: string | null | undefined): Pick<WriteKeys, 'companyIds'> {
-  return typeof companyId === 'string' ? { companyIds: [companyId] } : {}
-}
-
-/** @throws ServiceError 400 `unknown_company`. */
-function requireCompany(set: ContactSet, companyId: string | null | undefined): void {
-  if (typeof companyId !== 'string' || set.hasCompany(companyId)) return
-  const details = [{ path: 'company_id', message: 'is not the id of one of your companies' }]
-  throw new ServiceError(400, 'unknown_company', 'There is no company with this company_id.', { details })
+/** Keeps the company of a write from being deleted. */
+function companyOf(
+  { keepCompany }: WriteServices,
+  companyId: string | null | undefined,
+): Pick<Write<ContactRow>, 'company'> {
+  if (typeof companyId !== 'string') return {}
+  return {
+    company: {
+      key: companyId,
+      isOnlyKept: true,
+      async write(tx) {
+        if (await keepCompany(tx, companyId)) return
+        const details = [{ path: 'company_id', message: 'is not the id of one of your companies' }]
+        throw new ServiceError(400, 'unknown_company', 'There is no company with this company_id.', { details })
+      },
+    },
+  }
 }
 
 /** 404 for a contact that does not exist; names the survivor if it was merged. */

@@ -1,4 +1,4 @@
-import { type QueryCreator, sql } from 'kysely'
+import { type QueryCreator, type RawBuilder, sql } from 'kysely'
 import { conflict } from '../platform/errors.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
@@ -72,7 +72,7 @@ export async function moveOwners(tx: Tenant, log: OwnerLog, contactId: string, i
 }
 
 /** A query of how many owners were linked to a contact, counted up to a limit. */
-export function countOwners({ db }: Tenant, contactId: string, max: number) {
+export function countOwners({ db }: Pick<Tenant, 'db'>, contactId: RawBuilder<string>, max: number) {
   const some = db.selectFrom('owner_links').select('owner_id').where('contact_id', '=', contactId).limit(max)
   return db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('owners'))
 }

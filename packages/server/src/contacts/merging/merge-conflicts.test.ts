@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
-import { keepCompany } from '../../companies/write.ts'
 import { recordMessages } from '../../conversations/record.ts'
 import { refuseWhileErasing } from '../../erasure/erasures.ts'
 import { moveMails } from '../../identities/mail/sends.ts'
@@ -256,7 +255,7 @@ async function whileMerging<T>(contactId: string, into: string, write: () => Pro
   }
   const merging = mergeContacts(
     tenant.handle,
-    { ...writing, segments, keepCompany, refuseWhileErasing, moveMails },
+    { ...writing, segments, refuseWhileErasing, moveMails },
     { contactId, into },
     { kind: 'service' },
     anyVersion,

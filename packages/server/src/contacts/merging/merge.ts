@@ -23,8 +23,6 @@ import { mergedContent } from './merge-content.ts'
 export interface MergeServices extends WriteDependencies {
   /** Records must not move while an erasure removes them. @throws ServiceError 409 `erasure_under_way` */
   refuseWhileErasing(tx: Tenant, contactIds: readonly string[]): Promise<void>
-  /** Keeps a company from being deleted until the transaction ends. @returns whether it exists. */
-  keepCompany(tx: Tenant, companyId: string): Promise<boolean>
   /** Moves the mails sent to a contact, so that links in them unsubscribe the other. @returns their ids. */
   moveMails(tx: Tenant, move: { from: string; to: string; only?: readonly string[] }): Promise<string[]>
 }

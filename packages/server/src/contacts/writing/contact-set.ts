@@ -70,7 +70,6 @@ export class ContactSet {
   readonly #survivors = new Map<string, string>()
   readonly #visitors = new Map<string, VisitorState>()
   readonly #counts = new Map<string, VisitorCounts>()
-  readonly #companies = new Set<string>()
   readonly #withFurtherIds = new Set<string>()
   #undo: (() => void)[] | null = null
 
@@ -130,11 +129,6 @@ export class ContactSet {
     return this.#counts.get(contactId) ?? { current: 0, past: 0 }
   }
 
-  /** Whether a company was found when the set was opened. */
-  hasCompany(companyId: string): boolean {
-    return this.#companies.has(companyId)
-  }
-
   /** Whether a source knows a contact by several ids. Read only where opt-outs depend on it. */
   hasFurtherIds(source: string, { row }: ContactState): boolean {
     return this.#withFurtherIds.has(`${source}\n${row.contact_id}`)
@@ -164,10 +158,6 @@ export class ContactSet {
 
   loadVisitorCounts(contactId: string, counts: VisitorCounts): void {
     this.#counts.set(contactId, counts)
-  }
-
-  loadCompany(companyId: string): void {
-    this.#companies.add(companyId)
   }
 
   loadFurtherIds(source: string, contactId: string): void {

@@ -18,8 +18,6 @@ export interface WriteKeys {
   /** The ids of one source. */
   ofSource?: { source: string; externalIds: readonly string[] }
   visitorIds?: readonly string[]
-  /** Companies that must exist. */
-  companyIds?: readonly string[]
   /** The sources whose raw records are read; they can be large. null: all sources. */
   rawOf?: readonly string[] | null
 }
@@ -74,7 +72,6 @@ export async function openSet(
   for (const { kind, source, key, contact_id } of aliases) set.loadAlias(kind, source, key, contact_id)
   for (const [contactId, survivorId] of merged) set.loadSurvivor(contactId, survivorId)
   await loadVisitors(tx, set, keys)
-  await loadCompanies(tx, set, keys.companyIds)
   return set
 }
 
@@ -131,7 +128,6 @@ function combined(writes: readonly WriteKeys[]) {
     externalIds: all(({ externalIds }) => externalIds),
     ofSources: [...ofSources].map(([source, ids]) => ({ source, externalIds: [...ids] })),
     visitorIds: all(({ visitorIds }) => visitorIds),
-    companyIds: all(({ companyIds }) => companyIds),
     rawOf: writes.some(({ rawOf }) => rawOf === null) ? null : all(({ rawOf }) => rawOf ?? undefined),
   }
 }
@@ -242,16 +238,4 @@ async function loadVisitors(tx: Tenant, set: ContactSet, { visitorIds, externalI
   const staysWith = locked.length === 1 ? locked[0] : undefined
   if ([...set.visitors].every(({ contact_id }) => contact_id === staysWith)) return
   for (const { contact_id, ...counts } of await countVisitors(tx, locked)) set.loadVisitorCounts(contact_id, counts)
-}
-
-async function loadCompanies(tx: Tenant, set: ContactSet, companyIds: readonly string[]): Promise<void> {
-  if (companyIds.length === 0) return
-  const rows = await tx.db
-    .selectFrom('companies')
-    .select('company_id')
-    .where('company_id', '=', sql<string>`any(${companyIds}::uuid[])`)
-    .orderBy('company_id')
-    .forKeyShare()
-    .execute()
-  for (const { company_id } of rows) set.loadCompany(company_id)
 }

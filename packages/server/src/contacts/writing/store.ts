@@ -4,7 +4,7 @@ import { Collision, UNIQUE_VIOLATION } from '../../platform/postgres/collisions.
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { recordset } from '../../platform/postgres/recordset.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { EMAIL, EXTERNAL_ID, survivorsOf } from '../aliases.ts'
+import { isAlias } from '../aliases.ts'
 import { CONTACT_COLUMNS, type ContactRow, changedKeys } from '../contact-row.ts'
 import { addFurtherIds } from '../source-ids.ts'
 import type { ContactSet, ContactState, VisitorLink, VisitorState } from './contact-set.ts'
@@ -239,11 +239,9 @@ function insertingVisitorLinks(db: Db, links: readonly VisitorLink[]) {
 
 /** Checked after the insertion, which waits for a merge in progress of the contact that had the key. */
 async function requireNoAliases(tx: Tenant, created: readonly ContactRow[]): Promise<void> {
-  if (created.length === 0) return
   const emails = created.flatMap(({ email }) => email ?? [])
   const externalIds = created.flatMap(({ external_id }) => external_id ?? [])
-  const merged = await survivorsOf(tx, EMAIL, emails)
-  if (merged.size > 0 || (await survivorsOf(tx, EXTERNAL_ID, externalIds)).size > 0) throw new Collision()
+  if (await isAlias(tx, emails, externalIds)) throw new Collision()
 }
 
 function furtherIdsBySource(set: ContactSet): Map<string, Map<string, string>> {

@@ -53,6 +53,8 @@ export interface WriteDependencies {
   /** Deletes the conversations of a contact that is about to be deleted. */
   deleteConversations(tx: Tenant, contactId: string): Promise<void>
   findIgnoredIds: FindIgnoredIds
+  /** Keeps a company from being deleted until the transaction ends. @returns whether it exists. */
+  keepCompany(tx: Tenant, companyId: string): Promise<boolean>
   /** Notified of recorded events after the commit. Cheap while nobody is watching; never throws. */
   live: { onRecorded(groups: readonly Pick<EventGroup, 'tenantId' | 'events'>[]): void }
   log: Logger

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import { countOwners } from '../../owners/link-owners.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { PAST_VISITORS_MAX, VISITORS_MAX } from './visitor-limits.ts'
@@ -72,7 +73,7 @@ export async function countVisitors(
   return tx.db
     .selectFrom(sql<{ contact_id: string }>`unnest(${contactIds}::uuid[])`.as<'counted'>(sql`counted (contact_id)`))
     .select('counted.contact_id')
-    .select(({ selectFrom, fn }) => [
+    .select(({ selectFrom, fn }) =>
       selectFrom(
         selectFrom('visitors')
           .select('visitor_id')
@@ -82,16 +83,8 @@ export async function countVisitors(
       )
         .select(fn.countAll<number>().as('count'))
         .as('current'),
-      selectFrom(
-        selectFrom('owner_links')
-          .select('owner_id')
-          .whereRef('owner_links.contact_id', '=', 'counted.contact_id')
-          .limit(PAST_VISITORS_MAX)
-          .as('some'),
-      )
-        .select(fn.countAll<number>().as('count'))
-        .as('past'),
-    ])
+    )
+    .select(countOwners(tx, sql.ref('counted.contact_id'), PAST_VISITORS_MAX).as('past'))
     .$castTo<{ contact_id: string; current: number; past: number }>()
     .execute()
 }

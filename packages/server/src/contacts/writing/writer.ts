@@ -15,10 +15,13 @@ const GROUP_ATTEMPTS = 3
 /** A change of contacts. What it reads is named in advance; the change itself happens in memory. */
 export interface Write<Result> {
   keys: WriteKeys
-  /** The company that it writes too, before the contacts are locked. */
+  /** The company that the contact gets, which is written before the contacts are locked. */
   company?: {
     /** Two transactions write companies in the order of these texts, so that they cannot deadlock. */
     key: string
+    /** It is only kept from being deleted, so that nothing has to be undone if the write fails. */
+    isOnlyKept?: boolean
+    /** @throws ServiceError; then nothing of it is written. */
     write(tx: Tenant, now: Date): Promise<void>
   }
   /** Changes the contacts of the set. @throws ServiceError: then it has changed nothing. */
@@ -152,7 +155,7 @@ function applyOne<Result>(set: ContactSet, write: Write<Result>, now: Date): Res
     return set.attempt(() => write.apply(set, now))
   } catch (error) {
     // Its company must not stay, so the transaction ends, and each write gets one of its own.
-    if (!isRefusal(error) || write.company) throw error
+    if (!isRefusal(error) || (write.company && !write.company.isOnlyKept)) throw error
     return error
   }
 }
