@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { Values } from '../src/cli/command.ts'
 import { DATABASE_COMMANDS } from '../src/cli/commands.ts'
 import type { ImportSummary } from '../src/cli/import-summary.ts'
@@ -16,6 +16,7 @@ export async function importWithCommand(
   content: string | Uint8Array,
   options: Values = {},
 ): Promise<ImportSummary> {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
   const directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
   try {
     const file = join(directory, 'contacts.csv')
@@ -24,6 +25,7 @@ export async function importWithCommand(
     const summary = await DATABASE_COMMANDS['import contacts']?.run(commandSession(service), values, new Date())
     return summary as unknown as ImportSummary
   } finally {
+    printed.mockRestore()
     await rm(directory, { recursive: true })
   }
 }

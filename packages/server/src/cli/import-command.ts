@@ -90,11 +90,11 @@ async function withFollowing(
   values: Values,
   work: (following: Following) => Promise<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
+  const tenantId = await existingTenant(session.stores, values)
+  const { services, close } = await openServices(session)
   const interruption = new AbortController()
   const interrupt = () => interruption.abort()
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
-  const tenantId = await existingTenant(session.stores, values)
-  const { services, close } = await openServices(session)
   try {
     return await work({
       session,
@@ -107,8 +107,8 @@ async function withFollowing(
         `cdsctl import ${command} --import-id ${importId}${values.tenant === undefined ? '' : ` --tenant ${tenantId}`}`,
     })
   } finally {
-    await close()
     for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, interrupt)
+    await close()
   }
 }
 
