@@ -9,7 +9,7 @@ import { createImport } from '../imports/create-import.ts'
 import { unusableFile } from '../imports/csv.ts'
 import { failedRowsFile } from '../imports/failed-rows.ts'
 import type { ChosenFormat } from '../imports/file-format.ts'
-import { importDirectory } from '../imports/files.ts'
+import { fileOf, importDirectory } from '../imports/files.ts'
 import type { Import } from '../imports/import-object.ts'
 import { readImport } from '../imports/imports.ts'
 import { type ColumnMapping, problemsOf } from '../imports/mapping.ts'
@@ -23,6 +23,7 @@ import { audit } from '../operations/audit.ts'
 import { csvText } from '../overview/csv.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
+import { pathId } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { existingTenant, type Values } from './command.ts'
@@ -66,7 +67,7 @@ export async function importContacts(
     const importId = await createAndStart(following, file, chosen)
     say(`started the import ${importId}`)
     const ended = await untilEnded(following, importId)
-    if (ended.counts.failed === 0) await deleteEarlier(errorsFile)
+    if (ended.state === 'completed' && ended.counts.failed === 0) await deleteEarlier(errorsFile)
     return resultOf(following, ended, errorsFile)
   })
 }
@@ -74,7 +75,7 @@ export async function importContacts(
 /** Follows an import, its preview or its undoing. Without a running service, this process works on it. */
 export async function followImport(session: Session, values: Values): Promise<Record<string, unknown>> {
   return withFollowing(session, values, async (following) => {
-    const importId = String(values['import-id'])
+    const importId = pathId(String(values['import-id']), 'import')
     const { state } = await readImport(following.tenant, importId, following.services.clock())
     if (state === 'uploaded' || state === 'mapped') {
       const start = following.call('start', importId)
@@ -170,7 +171,7 @@ async function untilEnded(following: Following, importId: string): Promise<Impor
   try {
     for (let found = await read(); ; found = await read()) {
       if (!AT_WORK.includes(found.state)) return found
-      await (session.serviceRuns ? pause(LOOK_EVERY_MS, interrupted) : workHere(following, importId))
+      await (session.serviceRuns ? pause(LOOK_EVERY_MS, interrupted) : workHere(following, found))
       if (interrupted.aborted) throw stopped(following, importId)
     }
   } catch (error) {
@@ -182,13 +183,16 @@ async function untilEnded(following: Following, importId: string): Promise<Impor
   }
 }
 
-async function workHere({ session, tenant, directory, claim, interrupted }: Following, importId: string) {
+async function workHere({ session, tenant, directory, claim, interrupted }: Following, found: Import): Promise<void> {
+  const { import_id: importId, state } = found
   try {
+    // With an external database, the file may be where another process has its data directory.
+    if (session.config.databaseUrl !== null && state !== 'undoing') await access(fileOf(directory, importId))
     await runImport(tenant, { writing: session.writing(), directory, claim }, importId, interrupted)
   } catch (error) {
     if (interrupted.aborted) return
-    // After ten attempts, the import fails.
-    say(error instanceof ClaimedByAnother ? error.message : `trying again: ${(error as Error).message}`)
+    // After ten attempts of its own, the import fails.
+    say(error instanceof ClaimedByAnother ? error.message : `waiting: ${(error as Error).message}`)
     await pause(TRY_AGAIN_MS, interrupted)
   }
 }
@@ -205,7 +209,7 @@ async function resultOf(following: Following, ended: Import, errorsFile: string)
   const { call } = following
   const { import_id: importId, state, error } = ended
   if (state === 'failed' || state === 'cancelled') {
-    const next = state === 'failed' ? `${call('start', importId)} continues it, and ` : ''
+    const next = state === 'failed' ? `${call('start', importId)} and then import follow continue it; ` : ''
     const reason = error === null ? '' : ` ${error.message}`
     const message = `The import was ${state === 'failed' ? 'not completed' : 'cancelled'}.${reason} What was written stays: ${next}${call('undo', importId)} undoes it.`
     throw conflict(error?.code ?? 'import_cancelled', message)

@@ -233,6 +233,10 @@ test('an invalid file exits with 1 and an error code, and an invalid call with 2
   expect(await readFile(sound, 'utf8')).toContain('p0@example.com')
   const stranger = await cds('import', 'contacts', headless, '--tenant', '01234567-89ab-7def-8123-456789abcdef')
   expect(stranger).toMatchObject({ exit: 1, body: { error: { code: 'not_found' } } })
+  for (const importId of ['x', '01234567-89ab-7def-8123-456789abcdef']) {
+    const unknown = await cds('import', 'follow', '--tenant', tenantId, '--import-id', importId)
+    expect(unknown).toMatchObject({ exit: 1, body: { error: { code: 'not_found' } } })
+  }
   expect([files(), await list()]).toEqual(before)
   for (const call of [
     ['import', 'contacts', '--tenant', tenantId],

@@ -1,6 +1,8 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { commandSession } from '../../test/command-session.ts'
 import { importOf, importWithCommand, uploaded } from '../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { DATABASE_COMMANDS } from '../cli/commands.ts'
 import { importDirectory } from './files.ts'
 import { runImport } from './run.ts'
 import { ClaimedByAnother } from './task.ts'
@@ -257,6 +259,19 @@ test('of two processes that work on an import, the second is refused, and each r
   expect(await importOf(tenant, importId)).toMatchObject({ state: 'completed', counts })
   expect(await count()).toBe(1_500)
   expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(9)
+})
+
+test('a command whose data directory lacks the file waits for a process that has it', async () => {
+  const importId = await started(`${HEADER}ada@example.com,Ada\n`)
+  const session = commandSession(service)
+  const elsewhere = { ...session, serviceRuns: false, config: { ...session.config, dataDirectory: '/nowhere' } }
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const values = { tenant: tenant.id, 'import-id': importId }
+  const following = DATABASE_COMMANDS['import follow']?.run(elsewhere, values, new Date())
+  await expect.poll(() => printed.mock.calls.join()).toContain('waiting: ')
+  await runImport(tenant.handle, dependencies(), importId, unstopped)
+  expect(await following).toMatchObject({ state: 'completed', created: 1 })
+  printed.mockRestore()
 })
 
 test('a process that has lost its claim writes nothing more', async () => {
