@@ -125,6 +125,14 @@ export const RECORD_FAULTS: readonly Fault[] = [
     tests: ['packages/server/src/journal/projector.test.ts'],
   },
   {
+    name: 'import-by-two-processes',
+    area: 'imports',
+    file: 'packages/server/src/imports/task.ts',
+    find: '    .where(({ or }) => or([isFree, isClaimed(claim)]))\n',
+    replace: '',
+    tests: ['packages/server/src/imports/import.test.ts'],
+  },
+  {
     name: 'import-undone-over-a-note',
     area: 'imports',
     file: 'packages/server/src/imports/undo.ts',

@@ -1,6 +1,34 @@
-import { expect } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, vi } from 'vitest'
+import type { Values } from '../src/cli/command.ts'
+import { DATABASE_COMMANDS } from '../src/cli/commands.ts'
+import type { ImportSummary } from '../src/cli/import-summary.ts'
 import type { Import } from '../src/imports/import-object.ts'
-import type { TestTenant } from './service.ts'
+import { commandSession } from './command-session.ts'
+import type { TestService, TestTenant } from './service.ts'
+
+/** Imports a file with `cdsctl import contacts`, beside the service. */
+export async function importWithCommand(
+  service: TestService,
+  tenant: TestTenant,
+  content: string | Uint8Array,
+  options: Values = {},
+): Promise<ImportSummary> {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
+  try {
+    const file = join(directory, 'contacts.csv')
+    await writeFile(file, content)
+    const values = { file, tenant: tenant.id, ...options }
+    const summary = await DATABASE_COMMANDS['import contacts']?.run(commandSession(service), values, new Date())
+    return summary as unknown as ImportSummary
+  } finally {
+    printed.mockRestore()
+    await rm(directory, { recursive: true })
+  }
+}
 
 /** Uploads a file that must be accepted. */
 export async function uploaded(

@@ -2119,7 +2119,7 @@ export type Import = {
      */
     preview: ImportCounts | null;
     /**
-     * How many contacts would get no more mail, as of the latest preview.
+     * How many contacts get no more mail: what the rows imported so far did, or, before the start, what the latest preview says.
      */
     consent: ImportConsent | null;
     counts: ImportCounts;

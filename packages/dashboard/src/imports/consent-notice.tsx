@@ -3,7 +3,7 @@ import type { Import } from '../api/imports.ts'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
 
-/** How many contacts get no mail after the import, and how many get mail again, as of the preview. */
+/** How many contacts get no mail after the import, and how many get mail again. */
 export function ConsentNotice({ of: { consent, state } }: { of: Import }) {
   if (consent === null) return null
   const said = text.consent[state === 'completed' ? 'done' : 'planned']

@@ -1,18 +1,49 @@
 import { FORMAT_NAMES, isFormatName } from '../event-formats/formats.ts'
 import { type EventImportSummary, failedLinesOf } from '../event-imports/import-events.ts'
 import { ENCODINGS, type Encoding, isDelimiter, isEncoding } from '../imports/encoding.ts'
-import { consentSentences, failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
+import type { ChosenFormat } from '../imports/file-format.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
 import { seedTenant } from '../seed/seed.ts'
-import { type Command, type CommandOnce, existingTenant, numberOf, optional, tenant, type Values } from './command.ts'
+import {
+  type Command,
+  type CommandOnce,
+  existingTenant,
+  numberOf,
+  optional,
+  required,
+  tenant,
+  type Values,
+} from './command.ts'
 import { diagnose } from './doctor.ts'
 import { runEventImport } from './event-import-command.ts'
 import { FOLLOWING_COMMANDS } from './following/commands.ts'
+import { followImport, importContacts } from './import-command.ts'
+import { failedRowsOf, type ImportSummary } from './import-summary.ts'
 import { OPERATION_COMMANDS } from './operation-commands.ts'
 import { SECRET_COMMANDS } from './secret-commands.ts'
 import { TENANT_COMMANDS } from './tenant-commands.ts'
 import { USER_COMMANDS } from './user-commands.ts'
+
+/** The fields of an ImportSummary. */
+const IMPORT_SUMMARY = [
+  'import_id',
+  'state',
+  'rows',
+  'created',
+  'updated',
+  'unchanged',
+  'failed',
+  'encoding',
+  'delimiter',
+  'header_line',
+  'silenced',
+  'silenced_by',
+  'released',
+  'warnings',
+  'errors',
+  'failed_rows',
+]
 
 /** The commands that work on the databases, by name. */
 export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
@@ -46,45 +77,29 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
     },
   },
   'import contacts': {
-    summary: 'Import contacts from a CSV file; the result of each row is written to FILE.results.csv',
+    summary: 'Import contacts from a CSV file: create an import, start it, and follow it until it ends',
     argument: 'FILE',
     options: {
       tenant,
-      results: optional('FILE'),
+      errors: { ...optional('FILE'), description: 'for the rows that fail; FILE.errors.csv if omitted' },
       encoding: { ...optional('ENCODING'), description: 'such as macintosh or shift_jis; detected if omitted' },
       delimiter: { ...optional('CHARACTER'), description: 'the character between cells, or tab; detected if omitted' },
       'header-line': { ...optional('NUMBER'), description: 'the line that names the columns; detected if omitted' },
     },
-    prints: [
-      'rows',
-      'created',
-      'updated',
-      'unchanged',
-      'failed',
-      'failed_rows',
-      'encoding',
-      'delimiter',
-      'header_line',
-      'silenced',
-      'silenced_by',
-      'released',
-      'warnings',
-      'results',
-    ],
+    prints: IMPORT_SUMMARY,
     check: problemOfFormat,
-    run: async (session, values) => {
-      const tenantId = await existingTenant(session.stores, values)
-      const file = String(values.file)
-      const summary = await importContacts(session.tenant(tenantId), session.writing(), {
-        file,
-        resultsFile: values.results === undefined ? `${file}.results.csv` : String(values.results),
-        chosen: chosenFormat(values),
-        onProgress: (message) => console.error(`· ${message}`),
-      })
-      for (const warning of summary.warnings) console.error(`cdsctl: ${warning}`)
-      for (const sentence of consentSentences(summary)) console.error(`cdsctl: ${sentence}`)
-      return { ...summary }
+    run: (session, values) => importContacts(session, values, chosenFormat(values)),
+    failuresOf: (result) => failedRowsOf(result as unknown as ImportSummary),
+  },
+  'import follow': {
+    summary: 'Follow an import, its preview or its undoing until it ends; without a running service, continue it',
+    options: {
+      tenant,
+      'import-id': required('IMPORT_ID'),
+      errors: { ...optional('FILE'), description: 'for the rows that fail; failed-rows-IMPORT_ID.csv if omitted' },
     },
+    prints: IMPORT_SUMMARY,
+    run: followImport,
     failuresOf: (result) => failedRowsOf(result as unknown as ImportSummary),
   },
   'import events': {
@@ -166,7 +181,7 @@ function problemOfFormat(values: Values): string | null {
 }
 
 /** How a file of contacts is written, as far as the options say. */
-function chosenFormat({ encoding, delimiter, 'header-line': line }: Values) {
+function chosenFormat({ encoding, delimiter, 'header-line': line }: Values): ChosenFormat {
   return {
     encoding: encoding === undefined ? undefined : (String(encoding) as Encoding),
     delimiter: delimiter === undefined ? undefined : delimiterOf(delimiter),

@@ -96,7 +96,7 @@ export function openGroupCommit(
   return createGroupCommit({ pool, projector, visitorStatements, preparePart, clock: systemClock, log, metrics })
 }
 
-/** An import stages its file on one connection and writes on three. */
+/** Few, because the service uses the same server: a command works on one thing. */
 const CONNECTIONS = 5
 
 function openWriting(): WriteServices {

@@ -1,11 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHook, send } from '../../test/hooks.ts'
+import { importWithCommand } from '../../test/imports.ts'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { createSource } from '../../test/sources.ts'
-import { importContacts } from '../imports/import-contacts.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -34,12 +31,8 @@ const post = async (path: string, body: object) => {
 }
 
 async function imported(email: string): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
-  const [file, resultsFile] = [join(directory, 'contacts.csv'), join(directory, 'results.csv')]
-  await writeFile(file, `email,city\n"${email}",Bonn\n`)
-  await importContacts(tenant.handle, service.writing, { file, resultsFile, onProgress: () => {} })
-  expect(await readFile(resultsFile, 'utf8')).toContain('updated')
-  await rm(directory, { recursive: true })
+  const summary = await importWithCommand(service, tenant, `email,city\n"${email}",Bonn\n`)
+  expect(summary).toMatchObject({ created: 0, updated: 1, failed: 0 })
 }
 
 /** Each names a person by an address. */

@@ -1,9 +1,6 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { importWithCommand } from '../../test/imports.ts'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { importContacts } from '../imports/import-contacts.ts'
 
 const ADA = 'ada@example.com'
 
@@ -101,14 +98,10 @@ describe('a contact has at most 500 properties, including its email', () => {
 
   test('an imported row fails alone', async () => {
     await create(keys(0, 499))
-    const directory = await mkdtemp(join(tmpdir(), 'cds-count-'))
-    const [file, resultsFile] = [join(directory, 'contacts.csv'), join(directory, 'results.csv')]
-    await writeFile(file, `email,k0,more\n${ADA},1,1\nbob@example.com,1,1\n${ADA},2,\n`)
-    const options = { file, resultsFile, onProgress: () => {} }
-    const summary = await importContacts(tenant.handle, service.writing, options)
+    const content = `email,k0,more\n${ADA},1,1\nbob@example.com,1,1\n${ADA},2,\n`
+    const summary = await importWithCommand(service, tenant, content)
     expect(summary).toMatchObject({ rows: 3, created: 1, updated: 1, failed: 1 })
-    expect(await readFile(resultsFile, 'utf8')).toMatch(/\n1,failed,.*more than 500 keys/)
-    await rm(directory, { recursive: true })
+    expect(summary.failed_rows).toMatchObject([{ row: 1, message: expect.stringContaining('more than 500 keys') }])
   })
 
   test('a form may fill up to 400, including the email', async () => {

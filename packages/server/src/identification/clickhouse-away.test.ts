@@ -1,11 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { act, uploaded } from '../../test/imports.ts'
+import { act, importWithCommand, uploaded } from '../../test/imports.ts'
 import { createClaimedSegment, evaluateNow } from '../../test/segments.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
-import { importContacts } from '../imports/import-contacts.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 
 /** A write that waits for ClickHouse would wait forever. */
@@ -152,7 +148,7 @@ test(
 
     const imported = { created: 1, updated: 1, failed: 0 }
     const byCommand = 'email,country\nada@example.com,UK\ncyd@example.com,FR\n'
-    expect(await importWithCommand(byCommand)).toMatchObject(imported)
+    expect(await importWithCommand(service, tenant, byCommand)).toMatchObject(imported)
     const file = await uploaded(tenant, 'email,lastname\nada@example.com,Lovelace\ndee@example.com,Dee\n')
     expect(await act(tenant, file, 'start', 'completed')).toMatchObject({ counts: imported })
 
@@ -175,15 +171,3 @@ test(
   },
   WRITES_END_WITHIN_MS,
 )
-
-/** Imports a file like `cdsctl import`. */
-async function importWithCommand(content: string) {
-  const directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
-  try {
-    const [file, resultsFile] = [join(directory, 'contacts.csv'), join(directory, 'results.csv')]
-    await writeFile(file, content)
-    return await importContacts(tenant.handle, service.writing, { file, resultsFile, onProgress: () => {} })
-  } finally {
-    await rm(directory, { recursive: true })
-  }
-}

@@ -6,12 +6,13 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
+import type { ChosenFormat } from './file-format.ts'
 import { deleteFile, FILE_BYTES_MAX, fileOf } from './files.ts'
 import type { Import } from './import-object.ts'
 import { importExists, readImport } from './imports.ts'
 import { insertImport } from './insert-import.ts'
 import type { ImportServices } from './transitions.ts'
-import { fileTooLarge, receiveFile } from './upload.ts'
+import { fileTooLarge, receiveFile, type Uploaded } from './upload.ts'
 
 const NAME = 'contacts.csv'
 
@@ -23,6 +24,8 @@ export interface SentFile {
   decoder: Transform | null
   /** As declared by the sender; NaN if it is not. */
   bytes: number
+  /** How the file is written, where that should not be detected. */
+  chosen?: ChosenFormat
 }
 
 type Output = { import: Import }
@@ -37,23 +40,26 @@ interface RetryKey {
  * Receives a file and stores its import; nothing is imported yet. A retry of an earlier request gets the response to
  * that one. Unless a new import is stored, no file is left.
  * @param retryKey undefined if the request has no Idempotency-Key.
+ * @param onStored is called at the end of the transaction; if it throws, no import is stored.
  * @throws ServiceError as `receiveFile` and `performOnce` do.
  */
 export async function createImport(
   services: ImportServices & { secrets: SecretBox; clock: Clock; directory: string },
   { tenant, actor }: { tenant: Tenant; actor: Actor },
-  { name, body, decoder, bytes }: SentFile,
-  retryKey: RetryKey | undefined,
+  { name, body, decoder, bytes, chosen = {} }: SentFile,
+  retryKey?: RetryKey,
+  onStored?: (tx: Tenant, file: Uploaded) => Promise<void>,
 ): Promise<{ output: Output; isRepeated: boolean }> {
   if (bytes > FILE_BYTES_MAX) throw fileTooLarge()
   const { clock, secrets, directory } = services
   const importId = newId()
   const fileName = nameOf(name)
-  const file = await receiveFile(tenant, body, { importId, fileName, directory, decoder })
+  const file = await receiveFile(tenant, body, { importId, fileName, directory, decoder, chosen })
   const now = clock()
   const insert = (memory: Memory = NO_MEMORY) =>
     tenant.transaction(async (tx) => {
       await insertImport(tx, services, { ...file, fileName, actor }, now)
+      await onStored?.(tx, file)
       const output = { import: await readImport(tx, importId, now) }
       await memory.store(tx, { output, warnings: [] }, true)
       return output

@@ -1,5 +1,6 @@
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
+import { RELEASED } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Clock, DAY_MS } from '../platform/time.ts'
 import { deleteFile, fileOf } from './files.ts'
@@ -92,7 +93,13 @@ async function deleteContent(tenant: Tenant, importId: string, now: Date, reason
         warnings: '[]',
         preview: null,
         ...(isOpen
-          ? { state: 'cancelled', finished_at: now, error_code: 'import_file_deleted', error_message: reason }
+          ? {
+              state: 'cancelled',
+              finished_at: now,
+              error_code: 'import_file_deleted',
+              error_message: reason,
+              ...RELEASED,
+            }
           : {}),
       })
       .where('import_id', '=', importId)

@@ -1,6 +1,6 @@
 import { emailOf } from './cells.ts'
 import { createRowParser, type FileRow } from './contact-rows.ts'
-import { isDelimiter } from './encoding.ts'
+import { type Encoding, isDelimiter } from './encoding.ts'
 import { targetOf } from './known-exports.ts'
 
 const DELIMITERS = [',', ';', '\t', '|']
@@ -26,6 +26,9 @@ export interface ChosenShape {
   delimiter?: string | undefined
   headerLine?: number | undefined
 }
+
+/** What a person has chosen, with the encoding. */
+export type ChosenFormat = ChosenShape & { encoding?: Encoding | undefined }
 
 /**
  * Finds the delimiter and the header from the beginning of a file. Excel's first line `sep=;` names the delimiter.

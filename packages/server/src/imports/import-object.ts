@@ -79,7 +79,10 @@ export const Import = Type.Object(
     row_count: Nullable(Type.Integer(), 'null until the file has been read to its end.'),
     progress: Type.Number({ description: 'The progress of the preview, the import or the undo, from 0 to 1.' }),
     preview: Nullable(Counts, 'What the import would do, as of the latest preview.'),
-    consent: Nullable(ImportConsent, 'How many contacts would get no more mail, as of the latest preview.'),
+    consent: Nullable(
+      ImportConsent,
+      'How many contacts get no more mail: what the rows imported so far did, or, before the start, what the latest preview says.',
+    ),
     counts: Counts,
     errors: Type.Array(FailedRow, {
       maxItems: 20,

@@ -1,3 +1,4 @@
+import type { Properties } from '../contacts/properties.ts'
 import { replacedBy } from '../contacts/undo-write.ts'
 import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { newId } from '../platform/ids.ts'
@@ -6,10 +7,12 @@ import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import type { RecordResult } from '../sources/apply-records.ts'
 import { type WrittenContact, writeRecords } from '../sources/write-records.ts'
+import type { Column } from './columns.ts'
 import { KEPT_DAYS } from './files.ts'
+import { createConsentCount, type ImportConsent } from './silenced.ts'
 import { forEachChunk, type MappedFile, SOURCE, withStagedRows } from './stage-file.ts'
 import type { Row } from './staging.ts'
-import type { Task } from './task.ts'
+import { endTask, type Task } from './task.ts'
 
 type Ranges = [first: number, last: number][]
 
@@ -28,7 +31,7 @@ export async function importRows(task: Task, file: MappedFile, writing: WriteDep
       const records = rows.map(({ record }) => record)
       await writeRecords(tenant, writing, SOURCE, records, async (tx, { results, contacts, companiesCreated }) => {
         await task.check(tx)
-        await storeChunk(tx, importId, rows, results)
+        await storeChunk(tx, importId, rows, results, consentOf(file.columns, rows, results, contacts))
         await storeFailed(tx, importId, rows, results)
         await storeChanges(tx, importId, contacts)
         await storeCompanies(tx, importId, companiesCreated)
@@ -42,17 +45,12 @@ export async function importRows(task: Task, file: MappedFile, writing: WriteDep
     })
   })
   const now = writing.clock()
-  await tenant.db
-    .updateTable('imports')
-    .set({
-      state: 'completed',
-      progress: 1,
-      finished_at: now,
-      expires_at: new Date(now.getTime() + KEPT_DAYS * DAY_MS),
-    })
-    .where('import_id', '=', importId)
-    .where('state', '=', 'running')
-    .execute()
+  await endTask(task, {
+    state: 'completed',
+    progress: 1,
+    finished_at: now,
+    expires_at: new Date(now.getTime() + KEPT_DAYS * DAY_MS),
+  })
 }
 
 /** The rows that earlier attempts wrote. */
@@ -70,6 +68,7 @@ async function storeChunk(
   importId: string,
   rows: readonly Row[],
   results: readonly RecordResult[],
+  consent: ImportConsent,
 ): Promise<void> {
   const counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
   for (const { status } of results) counts[status]++
@@ -81,8 +80,29 @@ async function storeChunk(
   }
   await tx.db
     .insertInto('import_chunks')
-    .values({ import_id: importId, chunk_id: newId(), rows: JSON.stringify(ranges), ...counts })
+    .values({
+      import_id: importId,
+      chunk_id: newId(),
+      rows: JSON.stringify(ranges),
+      ...counts,
+      consent: JSON.stringify(consent),
+    })
     .execute()
+}
+
+function consentOf(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  results: readonly RecordResult[],
+  written: readonly WrittenContact[],
+): ImportConsent {
+  const changed = written.map(({ before, after }) => {
+    const values = { before: (before?.row.properties ?? {}) as Properties, after: after.row.properties as Properties }
+    return [after.row.contact_id, values] as const
+  })
+  const consent = createConsentCount(columns)
+  consent.add(rows, results, new Map(changed))
+  return consent.counts
 }
 
 async function storeFailed(

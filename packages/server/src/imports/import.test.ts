@@ -1,47 +1,25 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { commandSession } from '../../test/command-session.ts'
+import { importOf, importWithCommand, uploaded } from '../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { importContacts } from './import-contacts.ts'
+import { DATABASE_COMMANDS } from '../cli/commands.ts'
+import { importDirectory } from './files.ts'
+import { runImport } from './run.ts'
+import { ClaimedByAnother } from './task.ts'
 
 let service: TestService
 let tenant: TestTenant
-let directory: string
 
 beforeAll(async () => {
   service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
-  directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
 })
-afterEach(() => rm(directory, { recursive: true, maxRetries: 10 }))
 
 const HEADER = 'email,firstname\n'
 
-interface Line {
-  row: string
-  status: string
-  contact: string
-  error: string
-}
-
-async function importText(content: string | Uint8Array) {
-  const file = join(directory, 'contacts.csv')
-  await writeFile(file, content)
-  const resultsFile = join(directory, 'results.csv')
-  const dependencies = service.writing
-  const summary = await importContacts(tenant.handle, dependencies, { file, resultsFile, onProgress: () => {} })
-  const [head, ...lines] = (await readFile(resultsFile, 'utf8')).trimEnd().split('\n')
-  expect(head).toBe('row,status,contact_id,error')
-  const results = lines.map((line): Line => {
-    const [row = '', status = '', contact = '', ...error] = line.split(',')
-    return { row, status, contact, error: error.join(',') }
-  })
-  expect(summary.rows).toBe(results.length)
-  return { ...summary, lines: results }
-}
+const importText = (content: string | Uint8Array) => importWithCommand(service, tenant, content)
 
 async function contacts(query = ''): Promise<{ properties: Record<string, unknown>; [field: string]: unknown }[]> {
   const path = `/v1/contacts?sort_by=email&sort_dir=asc&limit=100&include=provenance${query}`
@@ -74,7 +52,6 @@ describe('a file', () => {
       creation_source: 'import',
     })
     expect(ada?.properties).not.toHaveProperty('External ID')
-    expect(summary.lines).toEqual([{ row: '1', status: 'created', contact: ada?.contact_id, error: '' }])
     const { body } = await tenant.call('GET', `/v1/contacts/${ada?.contact_id}`)
     expect(body.unified_profile.sources.import).toMatchObject({ external_id: 'u-1' })
     expect(body.unified_profile.sources.import).not.toHaveProperty('synced_at')
@@ -91,7 +68,6 @@ describe('a file', () => {
     const before = [await contacts(), await tenant.handle.db.selectFrom('contact_sources').selectAll().execute()]
     const second = await importText(text)
     expect(second).toMatchObject({ rows: 3, created: 0, updated: 0, unchanged: 3, failed: 0 })
-    expect(second.lines.map(({ contact }) => contact)).toEqual(first.lines.map(({ contact }) => contact))
     const after = [await contacts(), await tenant.handle.db.selectFrom('contact_sources').selectAll().execute()]
     expect(after).toEqual(before)
     const events = await tenant.call('GET', '/v1/events?include=system&count_only=true')
@@ -129,7 +105,7 @@ describe('a file', () => {
   })
 
   test('with only a header has no rows', async () => {
-    expect(await importText('email')).toMatchObject({ rows: 0, created: 0, lines: [] })
+    expect(await importText('email')).toMatchObject({ state: 'completed', rows: 0, created: 0, failed_rows: [] })
   })
 
   test('of long rows is imported in smaller chunks', async () => {
@@ -137,7 +113,6 @@ describe('a file', () => {
     const rows = Array.from({ length: 150 }, (_, n) => `p${n}@example.com,${long}\n`)
     const summary = await importText(`email,story\n${rows.join('')}`)
     expect(summary).toMatchObject({ rows: 150, created: 150 })
-    expect(summary.lines.map(({ row }) => row)).toEqual(rows.map((_, index) => String(index + 1)))
     const contact = tenant.handle.db.selectFrom('contacts').select('created_at').distinct()
     expect((await contact.execute()).length).toBeGreaterThan(1)
   })
@@ -146,7 +121,6 @@ describe('a file', () => {
     const rows = Array.from({ length: 2_600 }, (_, n) => `p${n % 1_300}@example.com,${n}`)
     const summary = await importText(`email,turn\n${rows.join('\n')}\n`)
     expect(summary).toMatchObject({ rows: 2_600, created: 1_300, updated: 1_300, failed: 0 })
-    expect(summary.lines.map(({ row }) => row)).toEqual(rows.map((_, index) => String(index + 1)))
     expect(await count()).toBe(1_300)
     const found = await tenant.call('GET', '/v1/contacts?search=p77@example.com')
     expect(found.body.contacts[0].properties.turn).toBe('1377')
@@ -156,8 +130,8 @@ describe('a file', () => {
   })
 })
 
-test('an invalid row fails alone, and its line in the results has the error', async () => {
-  const { lines, ...summary } = await importText(
+test('an invalid row fails alone, and the summary has its error', async () => {
+  const { failed_rows: failed, ...summary } = await importText(
     'email,firstname,lifecyclestage,company_domain,external_id\n' +
       'a@example.com,A,lead,,\n' +
       'nobody,B,lead,,\n' +
@@ -175,12 +149,15 @@ test('an invalid row fails alone, and its line in the results has the error', as
   )
   // The row of blank cells is no row.
   expect(summary).toMatchObject({ rows: 12, created: 3, failed: 9 })
-  expect(lines.filter(({ status }) => status === 'created').map(({ row }) => row)).toEqual(['1', '11', '12'])
-  const errors = lines.filter(({ status }) => status === 'failed').map(({ error }) => error)
   const expected = ['email:', 'email: is empty', 'email:', 'properties.lifecyclestage', 'has 3 cells', 'has 6 cells']
   const more = ['properties.company_domain', 'properties.firstname', 'external_id: is longer']
-  for (const [index, text] of [...expected, ...more].entries()) expect(errors[index]).toContain(text)
-  expect(lines.every(({ status, contact }) => (contact === '') === (status === 'failed'))).toBe(true)
+  expect(failed).toEqual(
+    [...expected, ...more].map((text, index) => ({
+      row: index + 2,
+      code: 'validation_error',
+      message: expect.stringContaining(text),
+    })),
+  )
   expect(await count()).toBe(3)
 })
 
@@ -200,38 +177,17 @@ describe('an invalid file is rejected before anything is written', () => {
       message: expect.stringContaining(message),
     })
     expect(await count()).toBe(0)
-  })
-
-  test('a missing file, or a directory', async () => {
-    const dependencies = service.writing
-    const options = { resultsFile: join(directory, 'r.csv'), onProgress: () => {} }
-    const missing = { file: join(directory, 'no.csv'), ...options }
-    await expect(importContacts(tenant.handle, dependencies, missing)).rejects.toMatchObject({
-      code: 'invalid_file',
-      message: expect.stringContaining('does not exist'),
-    })
-    const folder = { file: directory, ...options }
-    await expect(importContacts(tenant.handle, dependencies, folder)).rejects.toMatchObject({ code: 'invalid_file' })
-  })
-
-  test('a results file that is the imported file or cannot be written', async () => {
-    const file = join(directory, 'contacts.csv')
-    await writeFile(file, `${HEADER}a@example.com,Ada\n`)
-    const dependencies = service.writing
-    for (const resultsFile of [join(directory, '.', 'contacts.csv'), join(directory, 'no', 'r.csv')]) {
-      const options = { file, resultsFile, onProgress: () => {} }
-      await expect(importContacts(tenant.handle, dependencies, options)).rejects.toMatchObject({ code: 'invalid_file' })
-    }
-    expect(await readFile(file, 'utf8')).toContain('a@example.com')
-    expect(await count()).toBe(0)
+    expect((await tenant.call('GET', '/v1/imports')).body.imports).toEqual([])
   })
 })
 
 test('a row that would make its contact too large fails alone', async () => {
   const long = 'x'.repeat(60_000)
-  const { lines } = await importText(`email,a,b,c\nada@example.com,${long},${long},${long}\nbob@example.com,1,2,3\n`)
-  expect(lines.map(({ status }) => status)).toEqual(['failed', 'created'])
-  expect(lines[0]?.error).toContain('would exceed 256 KiB')
+  const { created, failed_rows: failed } = await importText(
+    `email,a,b,c\nada@example.com,${long},${long},${long}\nbob@example.com,1,2,3\n`,
+  )
+  expect(created).toBe(1)
+  expect(failed).toMatchObject([{ row: 1, message: expect.stringContaining('would exceed 256 KiB') }])
   expect(await count()).toBe(1)
 })
 
@@ -266,34 +222,81 @@ describe('a file that a person wrote is read as in the dashboard:', () => {
 test('a row that cannot be read fails alone, wherever it is', async () => {
   const sound = Array.from({ length: 3_000 }, (_, n) => `p${n}@example.com,x\n`).join('')
   const long = `q@example.com,"${'long '.repeat(300_000)}"\n`
-  const { lines, ...summary } = await importText(
-    `${HEADER}${sound}a@example.com,"never closed\n${long}z@example.com,"Zoë"\n`,
-  )
-  expect(summary).toMatchObject({ rows: 3_003, created: 3_001, failed: 2, failed_rows: [3_001, 3_002] })
-  expect(lines[3_000]?.error).toContain('line 3002')
-  expect(lines[3_001]?.error).toContain('MiB')
+  const summary = await importText(`${HEADER}${sound}a@example.com,"never closed\n${long}z@example.com,"Zoë"\n`)
+  expect(summary).toMatchObject({ rows: 3_003, created: 3_001, failed: 2 })
+  expect(summary.failed_rows).toMatchObject([
+    { row: 3_001, message: expect.stringContaining('line 3002') },
+    { row: 3_002, message: expect.stringContaining('MiB') },
+  ])
 })
 
-test('two concurrent imports of the same file create each contact once', async () => {
+/** An import that has started without a job: only the test works on it. */
+async function started(content: string): Promise<string> {
+  const { import_id } = await uploaded(tenant, content)
+  const row = tenant.handle.db.updateTable('imports').where('import_id', '=', import_id)
+  await row.set({ state: 'running', started_at: new Date() }).execute()
+  return import_id
+}
+
+const dependencies = () => ({ writing: service.writing, directory: importDirectory(service.config.dataDirectory) })
+const unstopped = new AbortController().signal
+
+test('of two processes that work on an import, the second is refused, and each row is written and counted once', async () => {
   const rows = Array.from({ length: 1_500 }, (_, n) => `p${n}@example.com,x,c${n % 9}.com\n`).join('')
-  const file = join(directory, 'twice.csv')
-  await writeFile(file, `email,city,company_domain\n${rows}`)
-  const dependencies = service.writing
-  const summaries = await Promise.all(
-    ['1', '2'].map((name) =>
-      importContacts(tenant.handle, dependencies, { file, resultsFile: `${file}.${name}`, onProgress: () => {} }),
-    ),
-  )
-  expect(summaries.reduce((sum, { created }) => sum + created, 0)).toBe(1_500)
-  expect(summaries.reduce((sum, { unchanged }) => sum + unchanged, 0)).toBe(1_500)
+  const importId = await started(`email,city,company_domain\n${rows}`)
+  const runBy = (handle: typeof tenant.handle) => runImport(handle, dependencies(), importId, unstopped)
+  let second: Promise<void> | undefined
+  const withASecond: typeof tenant.handle.transaction = async (work) => {
+    second ??= runBy(tenant.handle)
+    await second.catch(() => {})
+    return tenant.handle.transaction(work)
+  }
+  await runBy({ ...tenant.handle, transaction: withASecond })
+  await expect(second).rejects.toThrow(ClaimedByAnother)
+  // It is tried again, and finds nothing to do.
+  await runBy(tenant.handle)
+  const counts = { created: 1_500, updated: 0, unchanged: 0, failed: 0 }
+  expect(await importOf(tenant, importId)).toMatchObject({ state: 'completed', counts })
   expect(await count()).toBe(1_500)
   expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(9)
 })
 
-test('an import ends with an error if the database goes down, and the results list the imported rows', async () => {
+test('a command whose data directory lacks the file waits for a process that has it', async () => {
+  const importId = await started(`${HEADER}ada@example.com,Ada\n`)
+  const session = commandSession(service)
+  const elsewhere = { ...session, serviceRuns: false, config: { ...session.config, dataDirectory: '/nowhere' } }
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const values = { tenant: tenant.id, 'import-id': importId }
+  const following = DATABASE_COMMANDS['import follow']?.run(elsewhere, values, new Date())
+  await expect.poll(() => printed.mock.calls.join()).toContain('waiting: ')
+  await runImport(tenant.handle, dependencies(), importId, unstopped)
+  expect(await following).toMatchObject({ state: 'completed', created: 1 })
+  printed.mockRestore()
+})
+
+test('a process that has lost its claim writes nothing more', async () => {
   const rows = Array.from({ length: 10_000 }, (_, n) => `p${n}@example.com,x\n`).join('')
-  const file = join(directory, 'long.csv')
-  await writeFile(file, HEADER + rows)
+  const importId = await started(HEADER + rows)
+  const claims = tenant.handle.db.updateTable('imports').where('import_id', '=', importId)
+  let transactions = 0
+  const losing: typeof tenant.handle.transaction = async (work) => {
+    const result = await tenant.handle.transaction(work)
+    if (++transactions === 2) await claims.set({ claim: crypto.randomUUID() }).execute()
+    return result
+  }
+  const handle = { ...tenant.handle, transaction: losing }
+  await expect(runImport(handle, dependencies(), importId, unstopped)).rejects.toThrow()
+  const { state, counts } = await importOf(tenant, importId)
+  expect([state, await count()]).toEqual(['running', counts.created])
+  expect(counts.created).toBeLessThan(10_000)
+  await claims.set({ claim: null, claimed_until: null }).execute()
+  await runImport(tenant.handle, dependencies(), importId, unstopped)
+  expect(await importOf(tenant, importId)).toMatchObject({ state: 'completed', counts: { created: 10_000 } })
+})
+
+test('an import stops if the database goes down, and continues where it stopped', async () => {
+  const rows = Array.from({ length: 10_000 }, (_, n) => `p${n}@example.com,x\n`).join('')
+  const importId = await started(HEADER + rows)
   let transactions = 0
   const failing = {
     ...tenant.handle,
@@ -302,10 +305,12 @@ test('an import ends with an error if the database goes down, and the results li
       return tenant.handle.transaction(work)
     },
   }
-  const dependencies = service.writing
-  const options = { file, resultsFile: join(directory, 'r.csv'), onProgress: () => {} }
-  await expect(importContacts(failing as never, dependencies, options)).rejects.toThrow('the database is away')
-  const lines = (await readFile(options.resultsFile, 'utf8')).trimEnd().split('\n')
-  expect(lines).toHaveLength(1 + 4_000)
+  await expect(runImport(failing as never, dependencies(), importId, unstopped)).rejects.toThrow('the database is away')
+  const counts = { created: 4_000, updated: 0, unchanged: 0, failed: 0 }
+  expect(await importOf(tenant, importId)).toMatchObject({ state: 'running', counts })
   expect(await count()).toBe(4_000)
+  await runImport(tenant.handle, dependencies(), importId, unstopped)
+  const all = { ...counts, created: 10_000 }
+  expect(await importOf(tenant, importId)).toMatchObject({ state: 'completed', counts: all })
+  expect(await count()).toBe(10_000)
 })

@@ -13,6 +13,7 @@ import {
 } from './import-object.ts'
 import type { FileColumn } from './inspect-file.ts'
 import type { ColumnMapping } from './mapping.ts'
+import { type ImportConsent, sumOfConsent } from './silenced.ts'
 
 const ERRORS_SHOWN = 20
 
@@ -71,6 +72,7 @@ export async function readImport(tenant: Tenant, importId: string, now: Date): P
     .orderBy('row')
     .limit(ERRORS_SHOWN)
     .execute()
+  const planned = (row.preview as Pick<Import, 'consent'> | null)?.consent ?? null
   return {
     ...toListed(row, now),
     encodings: row.readings as unknown as Import['encodings'],
@@ -78,9 +80,15 @@ export async function readImport(tenant: Tenant, importId: string, now: Date): P
     columns: row.columns as unknown as FileColumn[],
     mapping: row.mapping as unknown as ColumnMapping[],
     warnings: row.warnings as unknown as Import['warnings'],
-    consent: (row.preview as Pick<Import, 'consent'> | null)?.consent ?? null,
+    consent: row.started_at === null ? planned : await consentOfRows(tenant, importId),
     errors,
   }
+}
+
+/** What the rows imported so far did to who gets mail. */
+async function consentOfRows(tenant: Tenant, importId: string): Promise<ImportConsent> {
+  const chunks = tenant.db.selectFrom('import_chunks').select('consent').where('import_id', '=', importId)
+  return sumOfConsent((await chunks.execute()).map(({ consent }) => consent as unknown as ImportConsent))
 }
 
 /** @throws ServiceError 404. */

@@ -12,7 +12,7 @@ import { requireImport } from './imports.ts'
 import { shortened } from './inspect-file.ts'
 import { createConsentCount, type ImportConsent } from './silenced.ts'
 import { forEachChunk, type MappedFile, SOURCE, withStagedRows } from './stage-file.ts'
-import type { Task } from './task.ts'
+import { endTask, type Task } from './task.ts'
 
 const ROWS_SHOWN = 20
 const CHANGES_SHOWN = 50
@@ -46,7 +46,7 @@ interface Preview {
 
 /** Computes what the rows would do, with the code that writes them, and stores the counts and the first rows. */
 export async function previewRows(task: Task, file: MappedFile, clock: Clock): Promise<void> {
-  const { tenant, importId } = task
+  const { tenant } = task
   const counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
   const shown: PreviewedRow[] = []
   const consent = createConsentCount(file.columns)
@@ -69,18 +69,13 @@ export async function previewRows(task: Task, file: MappedFile, clock: Clock): P
   })
   const rows = shown.sort((a, b) => a.row - b.row)
   const preview: Preview = { counts, consent: consent.counts, rows }
-  await tenant.db
-    .updateTable('imports')
-    .set({
-      state: 'previewed',
-      progress: 1,
-      preview: JSON.stringify(preview),
-      row_count: rowCount,
-      warnings: JSON.stringify(warnings),
-    })
-    .where('import_id', '=', importId)
-    .where('state', '=', 'previewing')
-    .execute()
+  await endTask(task, {
+    state: 'previewed',
+    progress: 1,
+    preview: JSON.stringify(preview),
+    row_count: rowCount,
+    warnings: JSON.stringify(warnings),
+  })
 }
 
 /** @throws ServiceError 404, 409 `import_not_previewed`. */

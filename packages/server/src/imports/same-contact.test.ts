@@ -1,32 +1,25 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { importWithCommand } from '../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { ROWS_PER_CHUNK } from './chunks.ts'
-import { importContacts } from './import-contacts.ts'
 
 let service: TestService
 let tenant: TestTenant
-let directory: string
 
 beforeAll(async () => {
   service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
-  directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
 })
-afterEach(() => rm(directory, { recursive: true, maxRetries: 10 }))
 
-/** @returns the result of each row. */
-async function importText(content: string): Promise<string[]> {
-  const [file, resultsFile] = [join(directory, 'contacts.csv'), join(directory, 'results.csv')]
-  await writeFile(file, content)
-  await importContacts(tenant.handle, service.writing, { file, resultsFile, onProgress: () => {} })
-  const lines = (await readFile(resultsFile, 'utf8')).trimEnd().split('\n').slice(1)
-  return lines.map((line) => line.split(',')[1] ?? '')
+/** @returns how many rows had each result. */
+async function importText(content: string) {
+  const { import_id, created, updated, unchanged, failed } = await importWithCommand(service, tenant, content)
+  return { import_id, counts: { created, updated, unchanged, failed } }
 }
+
+const allUnchanged = (rows: number) => ({ created: 0, updated: 0, unchanged: rows, failed: 0 })
 
 /** The tenant's contacts as the API returns them, and the number of recorded changes. */
 async function everything() {
@@ -56,9 +49,9 @@ describe('importing a file with two rows of one contact again changes nothing', 
     ['a company', 'email,city,company_domain\nada@example.com,Rome,acme.com\nada@example.com,Oslo,acme.com\n'],
   ])('%s', async (_, content) => {
     const rows = content.trimEnd().split('\n').length - 1
-    expect(await importText(content)).toContain('created')
+    expect((await importText(content)).counts).toMatchObject({ created: content.includes('bob') ? 2 : 1, failed: 0 })
     const before = await everything()
-    expect(await importText(content)).toEqual(Array(rows).fill('unchanged'))
+    expect((await importText(content)).counts).toEqual(allUnchanged(rows))
     expect(await everything()).toEqual(before)
   })
 
@@ -82,7 +75,7 @@ describe('importing a file with two rows of one contact again changes nothing', 
     const read = () => Promise.all(people.map((_, index) => ada(`a${index}@example.com`)))
     const before = await read()
     const rows = content.trimEnd().split('\n').length - 1
-    expect(await importText(content)).toEqual(Array(rows).fill('unchanged'))
+    expect((await importText(content)).counts).toEqual(allUnchanged(rows))
     expect(await read()).toEqual(before)
     for (const [index, { name }] of people.entries())
       expect([name, before[index].properties.city]).toEqual([name, 'Oslo'])
@@ -91,41 +84,40 @@ describe('importing a file with two rows of one contact again changes nothing', 
   test('if only the stored contact links the external id and the email', async () => {
     await importText('external_id,email\n1,ada@example.com\n')
     const content = `external_id,email,city\n1,,Rome\n${others},ada@example.com,Oslo\n`
-    expect((await importText(content)).filter((status) => status === 'updated')).toHaveLength(2)
-    expect(new Set(await importText(content))).toEqual(new Set(['unchanged']))
+    expect((await importText(content)).counts).toMatchObject({ updated: 2, failed: 0 })
+    expect((await importText(content)).counts).toEqual(allUnchanged(ROWS_PER_CHUNK + 12))
     expect((await ada()).properties.city).toBe('Oslo')
   })
 })
 
-test('every row has its result in its line, however far apart the rows of a contact are', async () => {
-  const rows = Array.from({ length: 5_000 }, (_, n) =>
-    n % 7 === 3 ? 'nobody,x\n' : `p${(n * 7) % 3_000}@example.com,${n}\n`,
-  )
-  const content = `email,turn\n${rows.join('')}`
-  await importText(content)
-  const lines = (await readFile(join(directory, 'results.csv'), 'utf8')).trimEnd().split('\n').slice(1)
-  const seen = new Set<string>()
-  const expected = rows.map((row, index) => {
-    const email = row.split(',')[0] ?? ''
-    const status = email === 'nobody' ? 'failed' : seen.has(email) ? 'updated' : 'created'
-    seen.add(email)
-    return `${index + 1},${status}`
-  })
-  expect(lines.map((line) => line.split(',').slice(0, 2).join(','))).toEqual(expected)
+test('every row counts once, and every failed row is listed, however far apart the rows of a contact are', async () => {
+  const isFailed = (n: number) => n % 7 === 3
+  const numbers = Array.from({ length: 5_000 }, (_, n) => n)
+  const emailOf = (n: number) => `p${(n * 7) % 3_000}@example.com`
+  const rows = numbers.map((n) => (isFailed(n) ? 'nobody,x\n' : `${emailOf(n)},${n}\n`))
+  const { import_id, counts } = await importText(`email,turn\n${rows.join('')}`)
+  const sound = numbers.filter((n) => !isFailed(n))
+  const created = new Set(sound.map(emailOf)).size
+  const failed = numbers.length - sound.length
+  expect(counts).toEqual({ created, updated: sound.length - created, unchanged: 0, failed })
+  const { body } = await tenant.call('GET', `/v1/imports/${import_id}/failed.csv`)
+  const lines = body.trimEnd().split('\r\n').slice(1)
+  expect(lines.map((line: string) => Number(line.split(',')[0]))).toEqual(numbers.filter(isFailed).map((n) => n + 1))
 })
 
 test('of more rows of one contact than fit into a transaction, the last one wins', async () => {
   const rows = Array.from({ length: 5_500 }, (_, n) => `${n},ada@example.com,${n}\n`).join('')
-  const statuses = await importText(`external_id,email,turn\n${rows}`)
-  expect([statuses[0], new Set(statuses.slice(1))]).toEqual(['created', new Set(['updated'])])
+  const { counts } = await importText(`external_id,email,turn\n${rows}`)
+  expect(counts).toEqual({ created: 1, updated: 5_499, unchanged: 0, failed: 0 })
   const { contacts } = (await tenant.call('GET', '/v1/contacts?limit=100')).body
   expect(contacts).toMatchObject([{ properties: { turn: '5499' } }])
 })
 
 test('of two rows of one contact, the later one wins, and both are `updated` if one of them changes the contact', async () => {
   const content = (city: string) => `email,city\nada@example.com,Rome\nada@example.com,${city}\n`
-  expect(await importText(content('Oslo'))).toEqual(['created', 'updated'])
-  expect(await importText(content('Bonn'))).toEqual(['updated', 'updated'])
+  const other = { unchanged: 0, failed: 0 }
+  expect((await importText(content('Oslo'))).counts).toEqual({ created: 1, updated: 1, ...other })
+  expect((await importText(content('Bonn'))).counts).toEqual({ created: 0, updated: 2, ...other })
   expect((await everything()).details[0].contact.properties.city).toBe('Bonn')
 })
 
@@ -141,7 +133,7 @@ test('importing a file again overwrites changes made since by another source', a
   await importText(content)
   const [{ contact }] = (await everything()).details
   await tenant.call('PUT', `/v1/contacts/${contact.contact_id}`, { properties: { city: 'Paris' } })
-  expect(await importText(content)).toEqual(['updated', 'updated'])
+  expect((await importText(content)).counts).toMatchObject({ updated: 2, failed: 0 })
   expect((await everything()).details[0].contact.properties.city).toBe('Oslo')
 })
 

@@ -32,6 +32,23 @@ export const ImportConsent = Type.Object(
 )
 export type ImportConsent = Type.Static<typeof ImportConsent>
 
+/** The sum of what parts of an import did. */
+export function sumOfConsent(parts: readonly ImportConsent[]): ImportConsent {
+  const sum: ImportConsent = { silenced: 0, still_silent: 0, released: 0, columns: [] }
+  for (const { silenced, still_silent, released, columns } of parts) {
+    sum.silenced += silenced
+    sum.still_silent += still_silent
+    sum.released += released
+    for (const each of columns) {
+      const known = sum.columns.find(({ column }) => column === each.column)
+      if (known) known.contacts += each.contacts
+      else sum.columns.push({ ...each })
+    }
+  }
+  sum.columns.sort((one, other) => one.column - other.column)
+  return sum
+}
+
 /** A contact of the file, before and after some of its rows. */
 interface Changed {
   before: Properties

@@ -25,6 +25,9 @@ CREATE TABLE imports (
   warnings jsonb NOT NULL DEFAULT '[]',
   -- Of its job, since rows were last written.
   attempts integer NOT NULL DEFAULT 0,
+  -- By the process that works on it: of the service, or a command.
+  claim uuid,
+  claimed_until timestamptz,
   error_code text,
   error_message text,
   undone_deleted integer NOT NULL DEFAULT 0,
@@ -55,6 +58,8 @@ CREATE TABLE import_chunks (
   updated integer NOT NULL,
   unchanged integer NOT NULL,
   failed integer NOT NULL,
+  -- What they did to who gets mail.
+  consent jsonb NOT NULL,
   PRIMARY KEY (tenant_id, import_id, chunk_id),
   FOREIGN KEY (tenant_id, import_id) REFERENCES imports ON DELETE CASCADE
 );

@@ -1,8 +1,9 @@
 import { conflict } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
+import { newClaim, RELEASED } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Encoding } from './encoding.ts'
-import type { ChosenShape } from './file-format.ts'
+import type { ChosenFormat } from './file-format.ts'
 import { fileOf } from './files.ts'
 import { canUndo, type ImportState, OPEN_STATES } from './import-object.ts'
 import { lockImport, requireImport } from './imports.ts'
@@ -40,7 +41,7 @@ export async function rereadFile(
   tenant: Tenant,
   directory: string,
   importId: string,
-  { encoding, ...shape }: ChosenShape & { encoding?: Encoding | undefined },
+  { encoding, ...shape }: ChosenFormat,
 ): Promise<Inspected> {
   const row = await requireImport(tenant, importId)
   requireState(row.state as ImportState, MAPPABLE, READ_BEFORE)
@@ -91,10 +92,16 @@ export async function requestPreview(tx: Tenant, { jobs }: ImportServices, impor
 }
 
 /**
- * Starts an import, or continues one that failed.
+ * Starts an import, or continues one that failed. @param claim of the process that will work on it, if it is this one.
  * @throws ServiceError 400, 404, 409 `invalid_import_state`, `import_file_deleted`, `another_import_running`.
  */
-export async function startImport(tx: Tenant, { jobs }: ImportServices, importId: string, now: Date): Promise<void> {
+export async function startImport(
+  tx: Tenant,
+  { jobs }: ImportServices,
+  importId: string,
+  now: Date,
+  claim?: string,
+): Promise<void> {
   const row = await lockImport(tx, importId)
   requireState(row.state, STARTABLE, 'Only a mapped or previewed import can be started.')
   requireUsable(row)
@@ -107,6 +114,7 @@ export async function startImport(tx: Tenant, { jobs }: ImportServices, importId
       attempts: 0,
       started_at: row.started_at ?? now,
       finished_at: null,
+      ...(claim === undefined ? RELEASED : newClaim('import', claim)),
       ...NO_ERROR,
     })
     .where('import_id', '=', importId)
@@ -131,7 +139,7 @@ export async function cancelImport(
   const isStarted = row.started_at !== null
   await tx.db
     .updateTable('imports')
-    .set({ state: 'cancelled', finished_at: now, ...(isStarted ? {} : { expires_at: now }) })
+    .set({ state: 'cancelled', finished_at: now, ...RELEASED, ...(isStarted ? {} : { expires_at: now }) })
     .where('import_id', '=', importId)
     .execute()
   // Nothing was written, so the file is no longer needed.

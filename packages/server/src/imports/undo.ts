@@ -15,7 +15,7 @@ import { WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { requireImport } from './imports.ts'
 import { SOURCE } from './stage-file.ts'
-import type { Task } from './task.ts'
+import { endTask, type Task } from './task.ts'
 
 /** Contacts per transaction: each may have 256 KiB. */
 const CHANGES_PER_PAGE = 200
@@ -64,12 +64,7 @@ export async function undoImport(task: Task, writing: WriteDependencies): Promis
     await task.setProgress(Math.min(1, done / Math.max(1, total)))
   }
   await undoCompanies(task)
-  await tenant.db
-    .updateTable('imports')
-    .set({ state: 'undone', progress: 1 })
-    .where('import_id', '=', importId)
-    .where('state', '=', 'undoing')
-    .execute()
+  await endTask(task, { state: 'undone', progress: 1 })
 }
 
 /** @param before a position. The changes after it have already been undone. */

@@ -40,7 +40,7 @@ test('a file is kept if the connection is lost after the commit', async () => {
     decoder: null,
     bytes: Number.NaN,
   }
-  await expect(createImport(services, caller, sent, undefined)).rejects.toThrow('connection lost')
+  await expect(createImport(services, caller, sent)).rejects.toThrow('connection lost')
   expect(existsSync(fileOf(directory, (await stored())?.import_id ?? ''))).toBe(true)
 })
 

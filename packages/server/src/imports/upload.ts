@@ -7,6 +7,7 @@ import { conflict, ServiceError } from '../platform/errors.ts'
 import { requireFewer } from '../platform/limits.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Detected, detectEncoding, type Reading, requireText } from './detect-encoding.ts'
+import type { ChosenFormat } from './file-format.ts'
 import { deleteFile, FILE_BYTES_MAX, fileOf, unfinishedFile } from './files.ts'
 import { OPEN_STATES } from './import-object.ts'
 import { type Inspected, inspectFile } from './inspect-file.ts'
@@ -33,6 +34,7 @@ interface UploadOptions {
   directory: string
   /** Decompresses the body. */
   decoder: Transform | null
+  chosen: ChosenFormat
 }
 
 /**
@@ -41,7 +43,7 @@ interface UploadOptions {
  * 429 `too_many_uploads`, 503 `storage_full`.
  */
 export async function receiveFile(tenant: Tenant, body: Readable, options: UploadOptions): Promise<Uploaded> {
-  const { importId, fileName, directory, decoder } = options
+  const { importId, fileName, directory, decoder, chosen } = options
   const end = beginUpload(tenant.id)
   try {
     // Refuses a file before its body is read. `insertImport` checks again, because other uploads may end meanwhile.
@@ -49,7 +51,8 @@ export async function receiveFile(tenant: Tenant, body: Readable, options: Uploa
     const unfinished = await unfinishedFile(directory, importId)
     try {
       const { detected, ...written } = await writeBody(body, decoder, unfinished)
-      const inspected = await inspectFile(unfinished, fileName, requireText(detected, fileName))
+      const encoding = chosen.encoding ?? requireText(detected, fileName)
+      const inspected = await inspectFile(unfinished, fileName, encoding, chosen)
       await rename(unfinished, fileOf(directory, importId))
       return { ...inspected, ...written, readings: detected.readings, importId }
     } catch (error) {

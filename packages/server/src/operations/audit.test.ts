@@ -161,10 +161,14 @@ describe('the command line', () => {
     const lines = [...['tenant create', 'user create', 'user reset-password']]
     const reads = ['tenant list', 'doctor']
     // Data, as the API writes it; the service itself, for all tenants.
-    const others = ['seed', 'import contacts', 'import events', 'migrate', 'secret rotate', 'event retry']
+    const others = ['seed', 'import events', 'migrate', 'secret rotate', 'event retry']
+    // `imports/command.test.ts` tests their entries.
+    const imports = ['import contacts', 'import follow']
     // The operation declares whether it writes an entry; walk.test.ts tests it.
     const declared = OPERATIONS.map(({ command }) => command)
-    expect(Object.keys(DATABASE_COMMANDS).sort()).toEqual([...lines, ...reads, ...others, ...declared].sort())
+    expect(Object.keys(DATABASE_COMMANDS).sort()).toEqual(
+      [...lines, ...reads, ...others, ...imports, ...declared].sort(),
+    )
   })
 
   test('writes the first entry for the tenant itself', async () => {

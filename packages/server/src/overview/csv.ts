@@ -43,6 +43,19 @@ export interface CsvFile<Row> {
   beforeSending: () => Promise<void>
 }
 
+/** The text of a CSV file, a page at a time. @param first its first page. */
+export async function* csvText<Row>(
+  { columns, pages, cellsOf }: Pick<CsvFile<Row>, 'columns' | 'pages' | 'cellsOf'>,
+  first: IteratorResult<readonly Row[]>,
+): AsyncGenerator<string> {
+  yield BYTE_ORDER_MARK + csvLine(columns)
+  for (let page = first; !page.done; page = await pages.next()) {
+    yield page.value.map((row) => csvLine(cellsOf(row))).join('')
+    // Let other requests run.
+    await nextTurn()
+  }
+}
+
 /**
  * Streams rows as a CSV file. A page is read once the client has received the previous one. The first page is read
  * before the response starts, so that an error still has the usual form.
@@ -57,18 +70,10 @@ export async function sendCsv<Row>(
     end()
     await pages.return(undefined)
   }
-  const lines = async function* (first: IteratorResult<readonly Row[]>) {
-    yield BYTE_ORDER_MARK + csvLine(columns)
-    for (let page = first; !page.done; page = await pages.next()) {
-      yield page.value.map((row) => csvLine(cellsOf(row))).join('')
-      // Let other requests run.
-      await nextTurn()
-    }
-  }
   try {
     const first = await pages.next()
     await beforeSending()
-    const body = Readable.from(lines(first), { objectMode: true, highWaterMark: 1 })
+    const body = Readable.from(csvText({ columns, pages, cellsOf }, first), { objectMode: true, highWaterMark: 1 })
     // Also emitted if the client disconnects before it has read anything.
     body.once('close', () => void close())
     return reply

@@ -81,7 +81,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   agent_actions: { key: ['run_id', 'contact_id', 'action_index'], without: CLAIM },
   agent_costs: { key: ['month'] },
   audit_log: { key: ['entry_id'] },
-  imports: { key: ['import_id'] },
+  imports: { key: ['import_id'], without: CLAIM },
   saved_views: { key: ['view_id'] },
   erasures: { key: ['erasure_id'], without: ['subject'] },
   tenant_users: { key: ['user_id'] },

@@ -17,8 +17,8 @@ import { newId } from '../ids.ts'
  * In `social_sessions`, the number of the step proves the claim, and `wake_by` is the end of the lease.
  *
  * Jobs are claimed by pg-boss. It starts a job in a second process if the heartbeats of the first stop or the job takes too
- * long. The first may still be working on it, so agent runs, their actions and warehouse runs claim a row, too. An export of
- * a tenant's data has a claim without a lease: the job's latest attempt takes it over.
+ * long. The first may still be working on it, so agent runs, their actions, imports and warehouse runs claim a row, too. An
+ * export of a tenant's data has a claim without a lease: the job's latest attempt takes it over.
  */
 
 /** How long a claim lasts unless it is renewed: if its process dies, the work waits for this long. */
@@ -28,6 +28,7 @@ const LEASE_SECONDS = {
   event_import: 60,
   /** Not renewed: longer than recording a body takes. Recording it twice changes nothing. */
   hook_body: 60,
+  import: 30,
   /** Not renewed: longer than any request. */
   idempotency_key: 120,
   /** Not renewed: longer than any session with a mail server. */

@@ -589,6 +589,7 @@ export interface ImportChanges {
 
 export interface ImportChunks {
   chunk_id: string;
+  consent: Json;
   created: number;
   failed: number;
   import_id: string;
@@ -614,6 +615,8 @@ export interface ImportFailedRows {
 
 export interface Imports {
   attempts: Generated<number>;
+  claim: string | null;
+  claimed_until: Timestamp | null;
   columns: Json;
   created_at: Timestamp;
   created_by: Json;
