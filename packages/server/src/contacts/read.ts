@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { compactEventsOfContact } from '../events/of-contact.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -49,14 +50,43 @@ export async function findContact(tenant: Tenant, contactId: string): Promise<Co
 
 /** A contact as the write endpoints return it. */
 export async function toWholeContact(tenant: Tenant, row: ContactRow) {
-  const found = await tenant.db
-    .selectFrom('contacts')
-    .select(recentNotes(NOTES_IN_CONTACT, 1))
-    .select(SEGMENT_IDS)
-    .where('contact_id', '=', row.contact_id)
-    .executeTakeFirst()
+  const found = (await readAround(tenant, row.contact_id)).get(row.contact_id)
   const [notes = NO_NOTES] = await toNotes(tenant, [found?.notes ?? []])
   return toContactObject({ ...row, segment_ids: found?.segment_ids ?? [] }, notes, false)
+}
+
+/** Reads that start in this turn of the event loop, by tenant. */
+const starting = new Map<string, { ids: Set<string>; read: ReturnType<typeof readAroundAll> }>()
+
+/**
+ * The notes and segments of a contact. Contacts that were written together are read together: one query for each would
+ * take longer than their transaction.
+ */
+function readAround(tenant: Tenant, contactId: string): ReturnType<typeof readAroundAll> {
+  if (tenant.isTransaction) return readAroundAll(tenant, [contactId])
+  const known = starting.get(tenant.id)
+  if (known) {
+    known.ids.add(contactId)
+    return known.read
+  }
+  const ids = new Set([contactId])
+  const read = endOfTurn().then(() => {
+    starting.delete(tenant.id)
+    return readAroundAll(tenant, [...ids])
+  })
+  starting.set(tenant.id, { ids, read })
+  return read
+}
+
+async function readAroundAll(tenant: Tenant, contactIds: readonly string[]) {
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .select(recentNotes(NOTES_IN_CONTACT, contactIds.length))
+    .select(SEGMENT_IDS)
+    .where('contact_id', '=', sql<string>`any(${contactIds}::uuid[])`)
+    .execute()
+  return new Map(rows.map((row) => [row.contact_id, row]))
 }
 
 /** Contacts by id, as in lists, in the order of the ids; unknown ids are omitted. */

@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { ServiceError } from '../../platform/errors.ts'
 import { asUnavailable } from '../../platform/postgres/unavailable.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -55,7 +56,11 @@ export function createWriter(dependencies: WriteDependencies): Writer {
   const lines = new Map<string, Waiting[]>()
 
   async function work(tenantId: string, line: Waiting[]): Promise<void> {
-    while (line.length > 0) await run(line.splice(0, GROUP_MAX))
+    while (line.length > 0) {
+      // Requests that have arrived together are read in the same turn of the event loop.
+      await endOfTurn()
+      await run(line.splice(0, GROUP_MAX))
+    }
     lines.delete(tenantId)
   }
 
