@@ -18,7 +18,7 @@ import { watchSegments } from '../segments/watch.ts'
 import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
 import { startProblemRecorder } from '../sites/problems/record.ts'
 import { startSourceUsage } from '../sources/usage.ts'
-import { prepareDeliveries } from '../webhooks/append.ts'
+import { appendRecords, prepareDeliveries } from '../webhooks/append.ts'
 import type { Engines } from './engines.ts'
 
 /**
@@ -97,6 +97,7 @@ export async function startRecording({
       clock,
       segments: segments.follower,
       outbox,
+      append: appendRecords,
       deleteConversations,
       findIgnoredIds,
       keepCompany,

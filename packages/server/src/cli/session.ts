@@ -24,7 +24,7 @@ import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { cacheDefinitions } from '../segments/definitions.ts'
 import { createFollower } from '../segments/follow.ts'
-import { prepareDeliveries } from '../webhooks/append.ts'
+import { appendRecords, prepareDeliveries } from '../webhooks/append.ts'
 
 /** The services that commands use. */
 export interface Session {
@@ -106,6 +106,7 @@ function openWriting(): WriteServices {
     clock: systemClock,
     segments: follower(),
     outbox,
+    append: appendRecords,
     deleteConversations,
     findIgnoredIds: readIgnoredIds,
     keepCompany,

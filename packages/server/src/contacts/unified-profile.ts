@@ -15,7 +15,7 @@ export type SourceFields = Record<
     updated_at: string
     /** The text that was written to the source, if it stored something else, `value`, for it. */
     written?: string
-    /** Of an opt-out: the ids of the source's records that say it. See opt-outs.ts. */
+    /** Of an opt-out: the ids of the source's records that say it. See writing/opt-outs.ts. */
     said_by?: string[]
   }
 >

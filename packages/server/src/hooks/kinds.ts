@@ -174,7 +174,7 @@ export function firstMapping(kind: HookKind): Mapping {
   return kind === 'custom' ? {} : READY_MADE[kind].mapping
 }
 
-/** The kind of a hook's source, which decides whose values it may replace; see contacts/source-trust.ts. */
+/** The kind of a hook's source, which decides whose values it may replace; see contacts/writing/source-trust.ts. */
 export function sourceKindOf(kind: HookKind): ReadyMade['source'] {
   return kind === 'custom' ? 'crm' : READY_MADE[kind].source
 }

@@ -21,7 +21,7 @@ interface SourcedValue {
 
 /**
  * Merges two contacts. The survivor keeps its email, external id, company and creation source, or gets the other's if
- * it has none. Of two values, the one wins that would have won in a single contact: see source-trust.ts. A property
+ * it has none. Of two values, the one wins that would have won in a single contact: see writing/source-trust.ts. A property
  * that stops outreach to either contact stops it to the survivor.
  */
 export function mergedContent(survivor: Contents, other: Contents, now: Date): Contents {

@@ -5,7 +5,6 @@ import type { Logger } from '../../platform/log.ts'
 import { changeRecords } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
-import { appendRecords } from '../../webhooks/append.ts'
 
 /** An event that a transaction records, with its contact. */
 export interface RecordedEvent {
@@ -50,6 +49,8 @@ export interface WriteDependencies {
   clock: Clock
   segments: SegmentFollower
   outbox: Outbox
+  /** Appends events to the journal, with all that follows them, and written rows of `owner_links`. */
+  append(tx: Tenant, records: readonly EventRecord[], ownerLinks: readonly object[]): Promise<void>
   /** Deletes the conversations of a contact that is about to be deleted. */
   deleteConversations(tx: Tenant, contactId: string): Promise<void>
   findIgnoredIds: FindIgnoredIds
@@ -96,7 +97,7 @@ export class ChangeLog {
  */
 export async function changeContacts<T>(
   tenant: Tenant,
-  { segments, outbox, live }: WriteDependencies,
+  { segments, outbox, append, live }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
   attempts?: number,
 ): Promise<T> {
@@ -107,7 +108,7 @@ export async function changeContacts<T>(
     const result = await work(tx, log)
     log.events.push(...(await segments.follow(tx, log)))
     await outbox.note(tx, log.changed)
-    await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
+    await append(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
     // The live feed shows no system events, and only these transactions record other events directly.
     if (log.records.length > 0) tx.afterCommit(() => live.onRecorded([{ tenantId: tenant.id, events: log.records }]))
     return result

@@ -42,7 +42,7 @@ export async function findPeople(tenant: Tenant, placed: readonly { call: Call }
 }
 
 /**
- * The contact of a person, if an identification would find it and change nothing: see resolve-contact.ts.
+ * The contact of a person, if an identification would find it and change nothing: see contacts/writing/resolve.ts.
  * Most events come from such people, and need no separate transaction.
  */
 export function unchangedContact(people: People, person: Person, isVerified: boolean): KnownContact | null {
