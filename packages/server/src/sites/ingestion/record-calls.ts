@@ -1,6 +1,5 @@
 import type { FindIdentificationKeys } from '../../access/identification-settings.ts'
 import type { FirstTouch } from '../../contacts/writing/first-touch.ts'
-import { createFirstTouchWatch } from '../../contacts/writing/first-touch-watch.ts'
 import type { WriteServices } from '../../contacts/writing/writer.ts'
 import { EVENT_NAME_LENGTH_MAX, type EventGroup, type EventRecord } from '../../journal/event-record.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'
@@ -17,6 +16,7 @@ import { type Call, type CallEvent, EMPTY_CALL, isNamed } from './call.ts'
 import { dataOf, type Problem, readContext, timestampOf, toRecord, USER_AGENT_LENGTH_MAX } from './event-fields.ts'
 import { type Identified, identifyPeople, type SenderTrust } from './identify-people.ts'
 import { findPeople } from './people.ts'
+import { createEventRecorder } from './record-events.ts'
 
 const DEVICE_LENGTH_MAX = 200
 const NOT_SIGNED = 'Ignored the identification: signed identification is required. Send a signed identify to /track.'
@@ -56,8 +56,8 @@ export interface RecorderDependencies extends WriteServices {
 
 /** Creates the recorder of everything that servers and SDKs send. */
 export function createCallRecorder(dependencies: RecorderDependencies): RecordCalls {
-  const { groupCommit, sourceUsage, findIdentificationKeys, clock, log } = dependencies
-  const watchFirstTouch = createFirstTouchWatch(dependencies)
+  const { sourceUsage, findIdentificationKeys, clock } = dependencies
+  const recordEvents = createEventRecorder(dependencies)
 
   return async (tenant, sender, calls) => {
     const at = clock()
@@ -80,13 +80,9 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
       return person instanceof ServiceError ? person : { ...each, person }
     })
     const groups = toGroups(tenant.id, sender, accepted)
-    if (groups.length > 0) await groupCommit.record(groups)
-    const events = groups.flatMap((group) => group.events)
-    if (sender.sourceId !== null) sourceUsage.note({ tenantId: tenant.id, sourceId: sender.sourceId }, events.length)
-    // The events are recorded, so a failure from here on must not make the sender repeat them.
-    await watchFirstTouch(tenant, events, touchesOf(persons.values())).catch((error: unknown) =>
-      log.warn({ err: error }, "contacts' first touches could not be recorded"),
-    )
+    await recordEvents(tenant, groups, touchesOf(persons.values()))
+    const count = groups.reduce((sum, { events }) => sum + events.length, 0)
+    if (sender.sourceId !== null) sourceUsage.note({ tenantId: tenant.id, sourceId: sender.sourceId }, count)
     return accepted.map(toResult)
   }
 }

@@ -1,5 +1,4 @@
 import { createExternalContactIds } from '../../contacts/visitors/external-id.ts'
-import { createFirstTouchWatch } from '../../contacts/writing/first-touch-watch.ts'
 import type { SeenNetworks } from '../../identification/seen-networks.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'
 import { senderOf } from '../../journal/sent-ids.ts'
@@ -7,6 +6,7 @@ import { validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
+import { createEventRecorder } from '../ingestion/record-events.ts'
 import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
 import type { TrackBody } from './requests.ts'
 import { firstNamed, namedVisitorOf, proposedSession, SESSION_COOKIE, sessionOf } from './session.ts'
@@ -44,9 +44,9 @@ export function createCollector(
     seenNetworks: SeenNetworks
   },
 ): Collect {
-  const { stores, groupCommit, seenNetworks, clock, log } = dependencies
+  const { stores, seenNetworks, clock } = dependencies
   const externalContactIds = createExternalContactIds(dependencies)
-  const watchFirstTouch = createFirstTouchWatch(dependencies)
+  const recordEvents = createEventRecorder(dependencies)
 
   return async ({ tenantId, cookies, userAgent, address, pageHost }, sent) => {
     if ((sent.events ?? []).length === 0 && sent.identify === undefined) {
@@ -76,15 +76,11 @@ export function createCollector(
       const identification = { ...dependencies, externalContactIds, ignored }
       warnings.push(...(await identifyVisitor(tenant, identification, visitorId, sent)))
     }
-    const noted = seenNetworks.note(tenant, visitorId, address)
-    if (events.length > 0) {
-      await groupCommit.record([{ tenantId, visitorId, sender: senderOf(namedVisitor), events, sentIds }])
-    }
-    await noted
-    // The events are recorded: a failure from here on must not make the page send them again.
-    await watchFirstTouch(tenant, events).catch((error: unknown) =>
-      log.warn({ err: error }, "a contact's first touch could not be recorded"),
-    )
+    const group = { tenantId, visitorId, sender: senderOf(namedVisitor), events, sentIds }
+    await Promise.all([
+      seenNetworks.note(tenant, visitorId, address),
+      recordEvents(tenant, events.length > 0 ? [group] : []),
+    ])
     return { accepted: events.length, visitorId, sessionId, warnings }
   }
 }
