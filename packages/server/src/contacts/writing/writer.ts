@@ -10,6 +10,8 @@ import { registerVisitors } from './visitor-rows.ts'
 
 /** Writes per transaction: more would delay the first one, fewer would waste commits. */
 const GROUP_MAX = 100
+/** Transactions of a tenant at the same time: a lock that one waits for must not hold up all others. */
+const GROUPS_MAX = 4
 /** Of a group. After these, its writes run one by one. */
 const GROUP_ATTEMPTS = 3
 
@@ -43,28 +45,51 @@ export interface WriteServices extends WriteDependencies {
 
 interface Waiting {
   tenant: Tenant
+  keys: readonly string[]
   write: Write<unknown>
   settle(result: unknown): void
   reject(error: unknown): void
 }
 
+type Group = readonly Waiting[]
+
+/** The writes of a tenant. */
+interface Line {
+  waiting: Waiting[]
+  /** Those that run. */
+  groups: Set<Group>
+  /** The keys of the groups that run; no two have one in common. */
+  busy: Set<string>
+  isStarting: boolean
+}
+
 /**
  * Lets writes of one tenant share a transaction. There is no timer: a write starts at once if none of its tenant is running,
- * and what arrives meanwhile shares the next transaction. Writes are applied in the order of arrival.
+ * and what arrives meanwhile shares the next transaction. Writes with a key in common are applied in the order of arrival.
  */
 export function createWriter(dependencies: WriteDependencies): Writer {
-  const lines = new Map<string, Waiting[]>()
+  const lines = new Map<string, Line>()
 
-  async function work(tenantId: string, line: Waiting[]): Promise<void> {
-    while (line.length > 0) {
-      // Requests that have arrived together are read in the same turn of the event loop.
-      await endOfTurn()
-      await run(line.splice(0, GROUP_MAX))
+  async function start(tenantId: string, line: Line): Promise<void> {
+    if (line.isStarting) return
+    line.isStarting = true
+    // Requests that have arrived together are read in the same turn of the event loop.
+    await endOfTurn()
+    line.isStarting = false
+    while (isWorthAnother(line)) {
+      const group = takeGroup(line)
+      if (group.length === 0) break
+      line.groups.add(group)
+      void run(group).then(() => {
+        line.groups.delete(group)
+        for (const { keys } of group) for (const key of keys) line.busy.delete(key)
+        void start(tenantId, line)
+      })
     }
-    lines.delete(tenantId)
+    if (line.waiting.length === 0 && line.groups.size === 0) lines.delete(tenantId)
   }
 
-  async function run(group: readonly Waiting[]): Promise<void> {
+  async function run(group: Group): Promise<void> {
     const [first] = group
     if (!first) return
     const isAlone = group.length === 1
@@ -82,14 +107,10 @@ export function createWriter(dependencies: WriteDependencies): Writer {
 
   function submit<Result>(tenant: Tenant, write: Write<Result>): Promise<Result | ServiceError> {
     const { promise, resolve, reject } = Promise.withResolvers<Result | ServiceError>()
-    const waiting: Waiting = { tenant, write, settle: (result) => resolve(result as Result), reject }
-    const line = lines.get(tenant.id)
-    if (line) line.push(waiting)
-    else {
-      const started = [waiting]
-      lines.set(tenant.id, started)
-      void work(tenant.id, started)
-    }
+    const line = lines.get(tenant.id) ?? { waiting: [], groups: new Set(), busy: new Set(), isStarting: false }
+    lines.set(tenant.id, line)
+    line.waiting.push({ tenant, write, keys: keysOf(write), settle: (result) => resolve(result as Result), reject })
+    void start(tenant.id, line)
     return promise
   }
 
@@ -109,6 +130,44 @@ export function createWriter(dependencies: WriteDependencies): Writer {
       return result as Result
     },
   }
+}
+
+/**
+ * Whether waiting writes get a transaction of their own: with as many as those of a running group, it costs no more for
+ * each. So a group that waits for a lock holds up fewer writes than it has itself.
+ */
+function isWorthAnother({ waiting, groups }: Line): boolean {
+  const least = Math.max(1, ...[...groups].map(({ length }) => length))
+  return groups.size < GROUPS_MAX && waiting.length >= least
+}
+
+/** The next writes that have no key in common with those that run, nor with one that has to wait longer. */
+function takeGroup({ waiting, busy }: Line): Group {
+  const group: Waiting[] = []
+  const rest: Waiting[] = []
+  const behind = new Set<string>()
+  for (const each of waiting) {
+    const isFree = group.length < GROUP_MAX && !each.keys.some((key) => busy.has(key) || behind.has(key))
+    if (isFree) group.push(each)
+    else {
+      rest.push(each)
+      for (const key of each.keys) behind.add(key)
+    }
+  }
+  waiting.splice(0, waiting.length, ...rest)
+  for (const { keys } of group) for (const key of keys) busy.add(key)
+  return group
+}
+
+function keysOf({ keys }: Write<unknown>): string[] {
+  const { contactIds = [], emails = [], externalIds = [], ofSource, visitorIds = [] } = keys
+  return [
+    ...contactIds.map((id) => `contact ${id}`),
+    ...emails.map((email) => `email ${email}`),
+    ...externalIds.map((id) => `user ${id}`),
+    ...(ofSource?.externalIds ?? []).map((id) => `${ofSource?.source} ${id}`),
+    ...visitorIds.map((id) => `visitor ${id}`),
+  ]
 }
 
 /** Whether PostgreSQL is down: then single writes would fail too, each after its own time limit. */
