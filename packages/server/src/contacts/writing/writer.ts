@@ -1,4 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { ServiceError } from '../../platform/errors.ts'
 import { asUnavailable } from '../../platform/postgres/unavailable.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -10,8 +11,10 @@ import { registerVisitors } from './visitor-rows.ts'
 
 /** Writes per transaction: more would delay the first one, fewer would waste commits. */
 const GROUP_MAX = 100
-/** Transactions of a tenant at the same time: a lock that one waits for must not hold up all others. */
+/** Transactions of a tenant at the same time. */
 const GROUPS_MAX = 4
+/** How long a group waits for a lock of another transaction, before each of its writes gets a transaction of its own. */
+const GROUP_LOCK_MS = 50
 /** Of a group. After these, its writes run one by one. */
 const GROUP_ATTEMPTS = 3
 
@@ -46,6 +49,8 @@ export interface WriteServices extends WriteDependencies {
 interface Waiting {
   tenant: Tenant
   keys: readonly string[]
+  /** It has been part of a group that failed. */
+  isAlone: boolean
   write: Write<unknown>
   settle(result: unknown): void
   reject(error: unknown): void
@@ -80,7 +85,7 @@ export function createWriter(dependencies: WriteDependencies): Writer {
       const group = takeGroup(line)
       if (group.length === 0) break
       line.groups.add(group)
-      void run(group).then(() => {
+      void run(group, line).then(() => {
         line.groups.delete(group)
         for (const { keys } of group) for (const key of keys) line.busy.delete(key)
         void start(tenantId, line)
@@ -89,7 +94,7 @@ export function createWriter(dependencies: WriteDependencies): Writer {
     if (line.waiting.length === 0 && line.groups.size === 0) lines.delete(tenantId)
   }
 
-  async function run(group: Group): Promise<void> {
+  async function run(group: Group, line: Line): Promise<void> {
     const [first] = group
     if (!first) return
     const isAlone = group.length === 1
@@ -100,8 +105,8 @@ export function createWriter(dependencies: WriteDependencies): Writer {
     } catch (error) {
       if (isAlone && isRefusal(error)) first.settle(error)
       else if (isAlone || isUnavailable(error)) for (const { reject } of group) reject(error)
-      // A write that the database rejects, or that always collides, must not fail the others.
-      else for (const single of group) await run([single])
+      // A write that the database rejects, that always collides, or that waits for a lock must not affect the others.
+      else line.waiting.unshift(...group.map((each) => ({ ...each, isAlone: true })))
     }
   }
 
@@ -109,7 +114,14 @@ export function createWriter(dependencies: WriteDependencies): Writer {
     const { promise, resolve, reject } = Promise.withResolvers<Result | ServiceError>()
     const line = lines.get(tenant.id) ?? { waiting: [], groups: new Set(), busy: new Set(), isStarting: false }
     lines.set(tenant.id, line)
-    line.waiting.push({ tenant, write, keys: keysOf(write), settle: (result) => resolve(result as Result), reject })
+    line.waiting.push({
+      tenant,
+      write,
+      keys: keysOf(write),
+      isAlone: false,
+      settle: (result) => resolve(result as Result),
+      reject,
+    })
     void start(tenant.id, line)
     return promise
   }
@@ -132,10 +144,7 @@ export function createWriter(dependencies: WriteDependencies): Writer {
   }
 }
 
-/**
- * Whether waiting writes get a transaction of their own: with as many as those of a running group, it costs no more for
- * each. So a group that waits for a lock holds up fewer writes than it has itself.
- */
+/** Whether waiting writes get another transaction: with as many as the running ones have, it costs no more for each. */
 function isWorthAnother({ waiting, groups }: Line): boolean {
   const least = Math.max(1, ...[...groups].map(({ length }) => length))
   return groups.size < GROUPS_MAX && waiting.length >= least
@@ -147,7 +156,8 @@ function takeGroup({ waiting, busy }: Line): Group {
   const rest: Waiting[] = []
   const behind = new Set<string>()
   for (const each of waiting) {
-    const isFree = group.length < GROUP_MAX && !each.keys.some((key) => busy.has(key) || behind.has(key))
+    const hasRoom = group.length === 0 || (group.length < GROUP_MAX && !each.isAlone && !group[0]?.isAlone)
+    const isFree = hasRoom && !each.keys.some((key) => busy.has(key) || behind.has(key))
     if (isFree) group.push(each)
     else {
       rest.push(each)
@@ -186,6 +196,7 @@ async function writeGroup<Result>(
   const visitorIds = writes.flatMap(({ keys }) => keys.visitorIds ?? [])
   await registerVisitors(tenant.outside, visitorIds, dependencies.clock())
   const inTransaction = async (tx: Tenant, log: Parameters<typeof storeSet>[1]) => {
+    if (attempts !== undefined) await limitLockWaits(tx)
     const now = dependencies.clock()
     const failed = await writeCompanies(tx, writes, now)
     const set = await openSet(
@@ -197,6 +208,11 @@ async function writeGroup<Result>(
     return results
   }
   return changeContacts(tenant, dependencies, inTransaction, attempts)
+}
+
+/** Lets the transaction fail when it has to wait for a lock, so that only the write that needs it waits. */
+async function limitLockWaits(tx: Tenant): Promise<void> {
+  await sql`SELECT set_config('lock_timeout', ${`${GROUP_LOCK_MS}`}, true)`.execute(tx.db)
 }
 
 /** @returns the writes whose company cannot be written, with the reason. */

@@ -1,0 +1,112 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { lockContact } from '../locks.ts'
+import { updateContact } from '../write.ts'
+import { createWriter, type Write, type Writer } from './writer.ts'
+
+let service: TestService
+let tenant: TestTenant
+let writer: Writer
+/** How many transactions the writer has run. */
+let transactions = 0
+
+beforeAll(async () => {
+  service = await sharedService()
+  const { segments } = service.writing
+  const follow: typeof segments.follow = (...given) => {
+    transactions++
+    return segments.follow(...given)
+  }
+  writer = createWriter({ ...service.writing, segments: { ...segments, follow } })
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+  transactions = 0
+})
+
+const change = (contactId: string, properties: Record<string, string>) =>
+  updateContact(tenant.handle, { ...service.writing, writer }, contactId, { properties, visitorIds: [] }, () => {})
+const contacts = (count: number) =>
+  Promise.all(Array.from({ length: count }, (_, n) => tenant.contact(`person-${n}@example.com`)))
+const propertiesOf = async (contactId: string) =>
+  (await tenant.call('GET', `/v1/contacts/${contactId}`)).body.contact.properties
+
+/** Holds a contact's row until the returned function is called. */
+async function hold(contactId: string): Promise<() => Promise<void>> {
+  const held = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const holding = tenant.handle.transaction(async (tx) => {
+    await lockContact(tx, contactId)
+    held.resolve()
+    await released.promise
+  })
+  await held.promise
+  return async () => {
+    released.resolve()
+    await holding
+  }
+}
+
+test('what arrives together shares a transaction, and each write of a contact is applied to what the one before left', async () => {
+  const ids = await contacts(3)
+  const writes = Array.from({ length: 60 }, (_, n) => change(ids[n % 3] ?? '', { [`key_${n}`]: 'x', last: `${n}` }))
+  await Promise.all(writes)
+  expect(transactions).toBeLessThanOrEqual(2)
+  for (const [of, id] of ids.entries()) {
+    const properties = await propertiesOf(id)
+    expect(Object.keys(properties)).toHaveLength(22)
+    expect(properties.last).toBe(`${57 + of}`)
+  }
+})
+
+test('a write that waits for a lock holds up neither later writes to other contacts nor their order', async () => {
+  const [held = '', ...others] = await contacts(4)
+  const release = await hold(held)
+  const order: string[] = []
+  const waiting = [
+    change(held, { last: 'first' }).then(() => order.push('first')),
+    change(held, { last: 'second' }).then(() => order.push('second')),
+  ]
+  for (const id of others) await change(id, { last: 'meanwhile' })
+  expect(order).toEqual([])
+  for (const id of others) expect(await propertiesOf(id)).toMatchObject({ last: 'meanwhile' })
+  await release()
+  await Promise.all(waiting)
+  expect(order).toEqual(['first', 'second'])
+  expect(await propertiesOf(held)).toMatchObject({ last: 'second' })
+})
+
+test('a write that the database refuses fails alone', async () => {
+  const [ada = '', bob = ''] = await contacts(2)
+  const unstorable: Write<void> = {
+    keys: { contactIds: [bob] },
+    apply(set) {
+      const state = set.contact(bob)
+      if (state) set.change(state, { ...state.row, updated_at: new Date(Number.NaN) }, null)
+    },
+  }
+  const refused = writer.write(tenant.handle, unstorable)
+  const accepted = change(ada, { last: 'kept' })
+  await expect(refused).rejects.toThrow()
+  await accepted
+  expect(await propertiesOf(ada)).toMatchObject({ last: 'kept' })
+})
+
+test('a write of a contact that is refused leaves no company, and does not fail those that share its transaction', async () => {
+  await contacts(1)
+  const form = (email: string, properties: Record<string, string>, domain: string) =>
+    service.app.inject({
+      method: 'POST',
+      url: `/v1/public/form-submission/${tenant.id}/contact`,
+      headers: { origin: `https://${tenant.site}` },
+      payload: { contact_data: { email, ...properties }, company_data: { domain } },
+    })
+  const much = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`key_${n}`, 'x'.repeat(2_000)]))
+  const tooLarge = Array.from({ length: 6 }, (_, n) => form(`large-${n}@example.com`, much, 'large.example'))
+  const fitting = Array.from({ length: 6 }, (_, n) => form(`fits-${n}@example.com`, {}, `fits-${n}.example`))
+  expect((await Promise.all(tooLarge)).map(({ statusCode }) => statusCode)).toEqual(Array(6).fill(413))
+  expect((await Promise.all(fitting)).map(({ statusCode }) => statusCode)).toEqual(Array(6).fill(200))
+  const { companies } = (await tenant.call('GET', '/v1/companies')).body
+  const domains = companies.map(({ domain }: { domain: string }) => domain).sort()
+  expect(domains).toEqual(Array.from({ length: 6 }, (_, n) => `fits-${n}.example`))
+})
