@@ -124,7 +124,9 @@ export function toContactObject(
 
 /** The version of a contact: what its writers set, and nothing that visitors, events or segments change. */
 export function etagOfContact({ properties, company_id }: Pick<ContactObject, 'properties' | 'company_id'>): string {
-  return etagOf(properties, company_id)
+  // PostgreSQL returns keys in an order of its own, and a contact that was just written has them as they were sent.
+  const sorted = Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1))
+  return etagOf(sorted, company_id)
 }
 
 /** The same, from a contact's row. */

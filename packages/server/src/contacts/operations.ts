@@ -26,6 +26,7 @@ import {
 import { hiddenFromSearch } from './search.ts'
 import { UnifiedProfile } from './unified-profile.ts'
 import { createContact, deleteContact, updateContact } from './write.ts'
+import { registerVisitors } from './writing/visitor-rows.ts'
 import type { WriteServices } from './writing/writer.ts'
 
 export interface ContactServices extends WriteServices {
@@ -106,9 +107,11 @@ export const CONTACT_OPERATIONS = [
     etag: ({ contact }) => etagOfContact(contact),
     unaudited: 'recorded as an event',
     isAtomic: true,
-    async check({ tenant, findIgnoredIds, warn }, input) {
+    async check({ tenant, now, memory, findIgnoredIds, warn }, input) {
       const contact = parseCreateContact(input)
       const visitorIds = namedVisitors(contact.visitorIds, await findIgnoredIds(tenant), warn)
+      // The transaction of an Idempotency-Key must not be the one that inserts them.
+      if (memory.hasKey) await registerVisitors(tenant, visitorIds, now)
       return { ...contact, visitorIds }
     },
     async run(context, _input, contact) {

@@ -3,6 +3,7 @@ import { checkProperties, PropertiesInput, type PropertyChanges } from '../conta
 import { namedVisitors, VisitorIds, visitorIdsOf } from '../contacts/requests.ts'
 import { flattenPersonTraits } from '../contacts/traits.ts'
 import { type Identification, identificationOf } from '../contacts/writing/identify.ts'
+import { registerVisitors } from '../contacts/writing/visitor-rows.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { parseEmail } from '../platform/email.ts'
@@ -36,10 +37,13 @@ export const IDENTIFICATION_OPERATIONS = [
     errors: ['409 too_many_visitors', '413 contact_too_large'],
     unaudited: 'recorded as events',
     isAtomic: true,
-    async check({ tenant, findIgnoredIds, warn }, fields) {
+    async check({ tenant, now, memory, findIgnoredIds, warn }, fields) {
       const ignored = await findIgnoredIds(tenant)
       const parsed = parseIdentification(fields, ignored, warn)
-      return { ...parsed, visitorIds: namedVisitors(parsed.visitorIds, ignored, warn) }
+      const visitorIds = namedVisitors(parsed.visitorIds, ignored, warn)
+      // The transaction of an Idempotency-Key must not be the one that inserts them.
+      if (memory.hasKey) await registerVisitors(tenant, visitorIds, now)
+      return { ...parsed, visitorIds }
     },
     async run({ tenant, writer }, _fields, identification) {
       const { contactId, created } = await writer.write(tenant, identificationOf(identification))

@@ -27,8 +27,6 @@ export interface Tenant {
   readonly id: string
   /** Whether this is the handle of a transaction. */
   readonly isTransaction: boolean
-  /** The handle outside of the transaction, for what others must see before its end; without one, the handle itself. */
-  readonly outside: Tenant
   readonly db: TenantDatabase
   readonly events: TenantEvents
   /**
@@ -68,16 +66,13 @@ export function openTenant(
   stores: Stores,
   tenantId: string,
   caller?: AbortSignal,
-  { afterCommit = (work) => work(), outside }: Partial<Pick<Tenant, 'afterCommit' | 'outside'>> = {},
+  afterCommit: Tenant['afterCommit'] = (work) => work(),
 ): Tenant {
   const db = (stores.database as unknown as Kysely<TenantTables>).withPlugin(new TenantPlugin(tenantId))
   const { isTransaction } = stores.database
   const tenant: Tenant = {
     id: tenantId,
     isTransaction,
-    get outside() {
-      return outside ?? tenant
-    },
     db,
     events: tenantEvents(stores, tenantId, { caller, isUrgent: isTransaction }),
     heavyRead: async (work, lane = 'postgres') => {
@@ -96,10 +91,10 @@ export function openTenant(
     transaction: async (work) => {
       if (isTransaction) return work(tenant)
       const following: (() => void)[] = []
-      const inside = { afterCommit: (next: () => void) => void following.push(next), outside: tenant }
+      const later = (next: () => void) => void following.push(next)
       const result = await stores.database
         .transaction()
-        .execute((transaction) => work(openTenant({ ...stores, database: transaction }, tenantId, caller, inside)))
+        .execute((transaction) => work(openTenant({ ...stores, database: transaction }, tenantId, caller, later)))
       for (const next of following) next()
       return result
     },

@@ -40,7 +40,9 @@ export async function unmergeContact(
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const merge = await findMerge(tx, contactId)
     const survivorId = merge.into_contact_id
-    const set = await openSet(tx, [{ contactIds: [survivorId], rawOf: null }], 'forUpdate')
+    const ownId = revived(merge.merged).row.external_id
+    const externalIds = ownId === null ? [] : [ownId]
+    const set = await openSet(tx, [{ contactIds: [survivorId], externalIds, rawOf: null }], 'forUpdate')
     const state = set.contact(survivorId)
     // While waiting for the lock, the survivor was merged or deleted.
     if (!state) throw new Collision()

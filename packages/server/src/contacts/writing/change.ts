@@ -2,7 +2,7 @@ import type { Beginning } from '../../journal/beginnings.ts'
 import { newId } from '../../platform/ids.ts'
 import { emailTaken } from '../aliases.ts'
 import { applyWrite, blankContact, wantsEmail } from './apply.ts'
-import type { ContactSet, ContactState } from './contact-set.ts'
+import { type ContactSet, type ContactState, withRecord } from './contact-set.ts'
 import { changedEvents, createdEvent } from './events.ts'
 import { touched } from './first-touch.ts'
 import type { SourceWrite } from './source-write.ts'
@@ -39,7 +39,7 @@ export function createContact(set: ContactSet, contact: NewContact, write: Sourc
   const { row, record, ignored } = applyWrite(keyed, [], complete, email, now)
   const contents = { row, records: record === null ? [] : [record] }
   const touch = beginning ? touched(contents, beginning, now) : null
-  const records = touch?.record ? [...contents.records, touch.record] : contents.records
+  const records = touch?.record ? withRecord(contents.records, touch.record) : contents.records
   const state = set.create(touch?.row ?? row, records)
   set.addEvents(createdEvent(state.row, write.source, now))
   return { state, ignored }

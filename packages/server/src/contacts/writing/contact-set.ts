@@ -69,6 +69,7 @@ export class ContactSet {
   readonly #byAlias = new Map<string, ContactState>()
   readonly #survivors = new Map<string, string>()
   readonly #visitors = new Map<string, VisitorState>()
+  readonly #claiming = new Map<string, Set<string>>()
   readonly #counts = new Map<string, VisitorCounts>()
   readonly #withFurtherIds = new Set<string>()
   #undo: (() => void)[] | null = null
@@ -77,17 +78,20 @@ export class ContactSet {
     this.tenantId = tenantId
   }
 
-  /** Runs a write. If it throws, the set is as before. */
+  /** Runs a write, or a part of one. If it throws, the set is as before. */
   attempt<T>(write: () => T): T {
+    const outer = this.#undo
     const undo: (() => void)[] = []
     this.#undo = undo
     try {
-      return write()
+      const result = write()
+      outer?.push(...undo)
+      return result
     } catch (error) {
       for (const step of undo.reverse()) step()
       throw error
     } finally {
-      this.#undo = null
+      this.#undo = outer
     }
   }
 
@@ -97,6 +101,11 @@ export class ContactSet {
 
   get visitors(): Iterable<VisitorState> {
     return this.#visitors.values()
+  }
+
+  /** The visitors whose page sent an external id. */
+  claiming(externalId: string): VisitorState[] {
+    return [...(this.#claiming.get(externalId) ?? [])].flatMap((id) => this.#visitors.get(id) ?? [])
   }
 
   contact(contactId: string): ContactState | undefined {
@@ -154,6 +163,7 @@ export class ContactSet {
   loadVisitor(stored: LockedVisitor): void {
     const { contact_id, external_contact_id } = stored
     this.#visitors.set(stored.visitor_id, { stored, contact_id, external_contact_id })
+    if (external_contact_id !== null) this.#noteClaim(external_contact_id, stored.visitor_id)
   }
 
   loadVisitorCounts(contactId: string, counts: VisitorCounts): void {
@@ -235,7 +245,15 @@ export class ContactSet {
   /** Notes the contact's id that a page sends for its visitor. */
   claim(visitorId: string, externalContactId: string): void {
     const visitor = this.#visitors.get(visitorId)
-    if (visitor) this.#set(this.#visitors, visitorId, { ...visitor, external_contact_id: externalContactId })
+    if (!visitor) return
+    this.#set(this.#visitors, visitorId, { ...visitor, external_contact_id: externalContactId })
+    this.#noteClaim(externalContactId, visitorId)
+  }
+
+  /** A visitor that claims another id since stays in the list of the first; `linkClaimingVisitors` looks at its id. */
+  #noteClaim(externalId: string, visitorId: string): void {
+    const claiming = this.#claiming.get(externalId) ?? new Set<string>()
+    this.#claiming.set(externalId, claiming.add(visitorId))
   }
 
   #setKey(key: string, state: ContactState | undefined): void {
@@ -265,7 +283,8 @@ export function recordOf({ records }: Pick<Contents, 'records'>, source: string)
   return records.find((record) => record.source === source)
 }
 
-function withRecord(records: readonly SourceRecord[], record: SourceRecord): SourceRecord[] {
+/** The records with a new one of its source. */
+export function withRecord(records: readonly SourceRecord[], record: SourceRecord): SourceRecord[] {
   return [...records.filter(({ source }) => source !== record.source), record]
 }
 

@@ -1,4 +1,4 @@
-import type { Beginning } from '../../journal/beginnings.ts'
+import { type Beginning, earlierOf } from '../../journal/beginnings.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { ContactRow } from '../contact-row.ts'
 import type { PropertyChanges } from '../properties.ts'
@@ -10,7 +10,7 @@ import { findKnown, type KeyedContact, type Resolution, resolveContact, type Sen
 import type { SourceRecord } from './source-records.ts'
 import { isUnverified } from './source-trust.ts'
 import type { SourceWrite } from './source-write.ts'
-import { linkClaimingVisitors, linkVisitors } from './visitors.ts'
+import { beginningOfEpisode, linkClaimingVisitors, linkVisitors } from './visitors.ts'
 import type { Write } from './writer.ts'
 
 /** Who visitors are; at least one of userId and email is set. */
@@ -80,7 +80,7 @@ export function identify(
 
 function writeResolution(
   set: ContactSet,
-  { userId, email: sentEmail, properties, beginning = null }: Identification,
+  { userId, email: sentEmail, properties, visitorIds, beginning = null }: Identification,
   resolution: Resolution,
   now: Date,
 ): { state: ContactState; ignored: string[] } {
@@ -109,7 +109,8 @@ function writeResolution(
     ignored.push(...changeContact(set, state, write, now).ignored)
   } else {
     const keys = { email: write.email ?? null, externalId: getsUserId ? userId : null, isProvisional }
-    const created = createContact(set, { ...keys, beginning }, write, now)
+    const earliest = beginning && earliestOf(set, visitorIds, beginning)
+    const created = createContact(set, { ...keys, beginning: earliest }, write, now)
     state = created.state
     ignored.push(...created.ignored)
     if (getsUserId) linkClaimingVisitors(set, userId, { from: loser?.state ?? null, to: state }, now)
@@ -117,6 +118,12 @@ function writeResolution(
   if (email === null || !isEmailUnproven) return { state, ignored }
   const unproven = { ...sourceOf('unverified'), properties: {}, email }
   return { state, ignored: [...ignored, ...changeContact(set, state, unproven, now).ignored] }
+}
+
+/** The beginning of an event, or that of its visitors' episodes, whichever is earlier: the contact is about to get both. */
+function earliestOf(set: ContactSet, visitorIds: readonly string[], beginning: Beginning): Beginning | null {
+  const anonymous = visitorIds.flatMap((id) => set.visitor(id) ?? []).filter(({ contact_id }) => contact_id === null)
+  return anonymous.map(beginningOfEpisode).reduce(earlierOf, beginning)
 }
 
 /** Sets the contact's user id, which replaces one that only a page has sent. */

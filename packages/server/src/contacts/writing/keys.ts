@@ -68,6 +68,7 @@ export async function openSet(
     [...merged.values()].filter((id) => !locked.has(id)),
     lock,
   )
+  if (merged.size > 0) await requireSameSurvivors(tx, merged)
   await loadRows(tx, set, [...rows, ...survivors], keys.rawOf)
   for (const { kind, source, key, contact_id } of aliases) set.loadAlias(kind, source, key, contact_id)
   for (const [contactId, survivorId] of merged) set.loadSurvivor(contactId, survivorId)
@@ -196,6 +197,11 @@ function columns(kind: KeyKind, source: string, key: string, isAlias: boolean) {
 async function requireSame(tx: Tenant, keys: Combined, aliases: readonly FoundKey[]): Promise<void> {
   const now = new Map((await findContacts(tx, keys)).map((found) => [textOf(found), found.contact_id]))
   if (aliases.some((alias) => now.get(textOf(alias)) !== alias.contact_id)) throw new Collision()
+}
+
+async function requireSameSurvivors(tx: Tenant, merged: ReadonlyMap<string, string>): Promise<void> {
+  const now = await survivorsOfContacts(tx, [...merged.keys()])
+  for (const [contactId, survivorId] of merged) if (now.get(contactId) !== survivorId) throw new Collision()
 }
 
 function textOf({ kind, source, key, is_alias }: FoundKey): string {

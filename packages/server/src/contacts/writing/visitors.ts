@@ -49,7 +49,8 @@ export function linkClaimingVisitors(
   now: Date,
 ): void {
   const fromId = from?.row.contact_id ?? null
-  const claiming = [...set.visitors]
+  const claiming = set
+    .claiming(externalId)
     .filter(({ external_contact_id }) => external_contact_id === externalId)
     .filter(({ contact_id }) => contact_id === null || contact_id === fromId)
     .map(({ stored }) => stored)
@@ -80,7 +81,7 @@ function link(
   if (beginning) touch(set, state, beginning, now)
 }
 
-function beginningOfEpisode({ stored }: VisitorState): Beginning | null {
+export function beginningOfEpisode({ stored }: VisitorState): Beginning | null {
   const { first_seen_at, first_page_at, first_url, first_referrer } = stored
   if (first_seen_at === null) return null
   const hasPage = first_page_at !== null && first_url !== null

@@ -13,6 +13,9 @@ import { registerVisitors } from './visitor-rows.ts'
 const GROUP_MAX = 100
 /** Transactions of a tenant at the same time. */
 const GROUPS_MAX = 4
+/** How long writes of a group may keep the event loop; a large contact takes milliseconds. */
+const TURN_MS_MAX = 20
+const STATEMENT_TIMEOUT = '57014'
 /** How long a group waits for a lock of another transaction, before each of its writes gets a transaction of its own. */
 const GROUP_LOCK_MS = 50
 /** Of a group. After these, its writes run one by one. */
@@ -182,6 +185,7 @@ function keysOf({ keys }: Write<unknown>): string[] {
 
 /** Whether PostgreSQL is down: then single writes would fail too, each after its own time limit. */
 function isUnavailable(error: unknown): boolean {
+  if ((error as { code?: string }).code === STATEMENT_TIMEOUT) return false
   const unavailable = asUnavailable(error)
   return unavailable !== null && unavailable.code !== 'overloaded'
 }
@@ -194,16 +198,29 @@ async function writeGroup<Result>(
   attempts?: number,
 ): Promise<(Result | ServiceError)[]> {
   const visitorIds = writes.flatMap(({ keys }) => keys.visitorIds ?? [])
-  await registerVisitors(tenant.outside, visitorIds, dependencies.clock())
+  await registerVisitors(tenant, visitorIds, dependencies.clock())
   const inTransaction = async (tx: Tenant, log: Parameters<typeof storeSet>[1]) => {
     if (attempts !== undefined) await limitLockWaits(tx)
     const now = dependencies.clock()
-    const failed = await writeCompanies(tx, writes, now)
+    const withCompany = writes.filter(({ company }) => company)
+    const [kept, written] = [true, false].map((isKept) =>
+      withCompany.filter(({ company }) => (company?.isOnlyKept ?? false) === isKept),
+    ) as [Write<Result>[], Write<Result>[]]
+    const failed = await writeCompanies(tx, written, now)
     const set = await openSet(
       tx,
       writes.map(({ keys }) => keys),
     )
-    const results = writes.map((write) => failed.get(write) ?? applyOne(set, write, now))
+    // After the contacts, in the order of everyone who only refers to companies.
+    for (const [write, error] of await writeCompanies(tx, kept, now)) failed.set(write, error)
+    const results: (Result | ServiceError)[] = []
+    let since = performance.now()
+    for (const write of writes) {
+      results.push(failed.get(write) ?? applyOne(set, write, now))
+      if (performance.now() - since < TURN_MS_MAX) continue
+      await endOfTurn()
+      since = performance.now()
+    }
     await storeSet(tx, log, set)
     return results
   }
@@ -218,8 +235,7 @@ async function limitLockWaits(tx: Tenant): Promise<void> {
 /** @returns the writes whose company cannot be written, with the reason. */
 async function writeCompanies(tx: Tenant, writes: readonly Write<unknown>[], now: Date) {
   const failed = new Map<Write<unknown>, ServiceError>()
-  const named = writes.filter(({ company }) => company)
-  for (const write of named.toSorted((a, b) => ((a.company?.key ?? '') < (b.company?.key ?? '') ? -1 : 1))) {
+  for (const write of writes.toSorted((a, b) => ((a.company?.key ?? '') < (b.company?.key ?? '') ? -1 : 1))) {
     try {
       await write.company?.write(tx, now)
     } catch (error) {

@@ -1,12 +1,13 @@
 import { type UpsertedCompany, upsertCompany } from '../../companies/write.ts'
 import { ignoredWarnings } from '../../contacts/ignored-properties.ts'
+import type { PropertyChanges } from '../../contacts/properties.ts'
 import { changeContact } from '../../contacts/writing/change.ts'
 import type { ContactSet, ContactState } from '../../contacts/writing/contact-set.ts'
 import { type FirstTouch, touch, touchOf } from '../../contacts/writing/first-touch.ts'
 import { identify } from '../../contacts/writing/identify.ts'
 import { linkVisitors } from '../../contacts/writing/visitors.ts'
 import type { Write, WriteServices } from '../../contacts/writing/writer.ts'
-import { type Beginning, beginningOf } from '../../journal/beginnings.ts'
+import { type Beginning, beginningOf, earlierOf } from '../../journal/beginnings.ts'
 import type { EventRecord } from '../../journal/event-record.ts'
 import { conflict, ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -61,14 +62,19 @@ export async function identifyPeople(
       for (const key of keys) stale.add(key)
     }
   }
-  const beginnings = beginningsOf(writing)
+  const ofVisitors = beginningsOfVisitors(people, placed)
+  const beginnings = beginningsOf(writing, ofVisitors)
+  const runs = runsOf(writing)
   const results = await writer.writeEach(
     tenant,
-    writing.map(({ call }) => writeOf(call, trust, beginnings.get(nameOf(call)) ?? null)),
+    runs.map((run) => writeOf(run, trust, beginnings.get(nameOf(run[0].call)) ?? null)),
   )
-  for (const [at, { index }] of writing.entries()) {
-    const result = results[at]
-    if (result) identified.set(index, result)
+  for (const [at, run] of runs.entries()) {
+    const outcome = results[at] ?? []
+    for (const [place, { index }] of run.entries()) {
+      const result = outcome instanceof ServiceError ? outcome : outcome[place]
+      if (result) identified.set(index, result)
+    }
   }
   return identified
 }
@@ -103,12 +109,29 @@ function unchanged(people: People, call: Call, trust: SenderTrust): Identified |
 }
 
 /** How each person of some calls began: the earliest event may be in a later call. */
-function beginningsOf(calls: readonly NamingCall[]): Map<string, Beginning> {
+function beginningsOf(
+  calls: readonly NamingCall[],
+  ofVisitors: ReadonlyMap<string, Beginning>,
+): Map<string, Beginning> {
   const beginnings = new Map<string, Beginning>()
   for (const { call, record } of calls) {
     const name = nameOf(call)
-    const beginning = record && beginningOf([record], beginnings.get(name))
+    const ofVisitor = ofVisitors.get(call.visitorId ?? '') ?? null
+    const known = earlierOf(beginnings.get(name) ?? null, ofVisitor)
+    const beginning = record ? beginningOf([record], known) : known
     if (beginning) beginnings.set(name, beginning)
+  }
+  return beginnings
+}
+
+/** How anonymous visitors of some calls began, whose events will belong to the person that a later call names. */
+function beginningsOfVisitors(people: People, calls: readonly NamingCall[]): Map<string, Beginning> {
+  const beginnings = new Map<string, Beginning>()
+  for (const { call, record } of calls) {
+    const { visitorId } = call
+    if (record === null || visitorId === null || isNamed(call) || people.contactOfVisitor.has(visitorId)) continue
+    const beginning = beginningOf([record], beginnings.get(visitorId))
+    if (beginning) beginnings.set(visitorId, beginning)
   }
   return beginnings
 }
@@ -117,17 +140,54 @@ function nameOf({ contactId, userId, email }: Call): string {
   return JSON.stringify([contactId, userId, email])
 }
 
-function writeOf(call: Call, trust: SenderTrust, beginning: Beginning | null): Write<Identified> {
-  const { contactId, userId, email, visitorId, previousId, company } = call
-  const source = trust === 'verified' ? 'identify' : 'tracker'
-  const visitorIds = [visitorId ?? [], previousId ?? []].flat()
-  const properties = call.properties ?? {}
+/** Successive calls about the same person, which are written together: each of them would be a change of the contact. */
+type Run = [NamingCall, ...NamingCall[]]
+
+function runsOf(calls: readonly NamingCall[]): Run[] {
+  const runs: Run[] = []
+  for (const each of calls) {
+    const run = runs.at(-1)
+    const last = run?.at(-1)?.call
+    const isOfRun = last && last.company === null && each.call.company === null && nameOf(last) === nameOf(each.call)
+    if (run && isOfRun) run.push(each)
+    else runs.push([each])
+  }
+  return runs
+}
+
+/** What some calls say about one person. */
+interface Statement extends Pick<Call, 'contactId' | 'userId' | 'email'> {
+  properties: PropertyChanges
+  visitorIds: string[]
+  previousIds: string[]
+}
+
+function statementOf([first, ...others]: readonly [Call, ...Call[]]): Statement {
+  const calls = [first, ...others]
+  const { contactId, userId, email } = first
+  return {
+    contactId,
+    userId,
+    email,
+    properties: Object.assign({}, ...calls.map(({ properties }) => properties ?? {})),
+    visitorIds: calls.flatMap(({ visitorId, previousId }) => [visitorId ?? [], previousId ?? []].flat()),
+    previousIds: calls.flatMap(({ previousId }) => previousId ?? []),
+  }
+}
+
+/** @returns a write with the person of each call, or why it fails. */
+function writeOf(run: Run, trust: SenderTrust, beginning: Beginning | null): Write<(Identified | ServiceError)[]> {
+  const calls = run.map(({ call }) => call)
+  const [{ call: first }, ...others] = run
+  const whole = statementOf([first, ...others.map(({ call }) => call)])
+  const { contactId, userId, email, visitorIds, previousIds } = whole
+  const { company } = first
   let upserted: UpsertedCompany | null = null
   return {
     keys: {
       contactIds: contactId === null ? [] : [contactId],
       emails: email === null ? [] : [email],
-      externalIds: [userId ?? [], previousId ?? []].flat(),
+      externalIds: [...(userId === null ? [] : [userId]), ...previousIds],
       visitorIds,
     },
     ...(company === null
@@ -141,22 +201,53 @@ function writeOf(call: Call, trust: SenderTrust, beginning: Beginning | null): W
           },
         }),
     apply(set, now) {
-      requireFreeId(set, call)
-      const { state, ignored } =
-        contactId === null
-          ? identify(set, { userId, email, properties, visitorIds, trust, beginning }, now)
-          : changeContact(set, contactNamed(set, contactId), { source, kind: source, properties }, now)
-      if (contactId !== null) linkVisitors(set, visitorIds, state, source, now)
-      const warnings = ignoredWarnings(ignored.map((key) => `properties.${key}`))
-      if (upserted) {
-        const { companyId, ignored: ofCompany } = upserted
-        const member = changeContact(set, state, { source, kind: source, properties: {}, companyId }, now)
-        warnings.push(...ignoredWarnings([...ofCompany.map((key) => `company.${key}`), ...member.ignored]))
-      }
-      if (beginning) touch(set, state, beginning, now)
-      return { contactId: state.row.contact_id, warnings, touch: touchOf(state.row) }
+      const apply = (statement: Statement) => applyStatement(set, statement, { trust, beginning, upserted }, now)
+      if (calls.length === 1) return [apply(whole)]
+      const together = unlessRefused(() => set.attempt(() => apply(whole)))
+      if (!(together instanceof ServiceError)) return calls.map(() => together)
+      // A bad call fails alone.
+      return calls.map((call) => unlessRefused(() => set.attempt(() => apply(statementOf([call])))))
     },
   }
+}
+
+function unlessRefused<Result>(write: () => Result): Result | ServiceError {
+  try {
+    return write()
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500) return error
+    throw error
+  }
+}
+
+interface Sent {
+  trust: SenderTrust
+  beginning: Beginning | null
+  upserted: UpsertedCompany | null
+}
+
+function applyStatement(
+  set: ContactSet,
+  statement: Statement,
+  { trust, beginning, upserted }: Sent,
+  now: Date,
+): Identified {
+  const { contactId, userId, email, properties, visitorIds } = statement
+  const source = trust === 'verified' ? 'identify' : 'tracker'
+  requireFreeIds(set, statement)
+  const { state, ignored } =
+    contactId === null
+      ? identify(set, { userId, email, properties, visitorIds, trust, beginning }, now)
+      : changeContact(set, contactNamed(set, contactId), { source, kind: source, properties }, now)
+  if (contactId !== null) linkVisitors(set, visitorIds, state, source, now)
+  const warnings = ignoredWarnings(ignored.map((key) => `properties.${key}`))
+  if (upserted) {
+    const { companyId, ignored: ofCompany } = upserted
+    const member = changeContact(set, state, { source, kind: source, properties: {}, companyId }, now)
+    warnings.push(...ignoredWarnings([...ofCompany.map((key) => `company.${key}`), ...member.ignored]))
+  }
+  if (beginning) touch(set, state, beginning, now)
+  return { contactId: state.row.contact_id, warnings, touch: touchOf(state.row) }
 }
 
 /** The contact that a call names, or the one that it was merged into. @throws ServiceError 404 `unknown_contact`. */
@@ -166,11 +257,13 @@ function contactNamed(set: ContactSet, contactId: string): ContactState {
   return state
 }
 
-/** @throws ServiceError 409 `previous_id_taken` if another contact has it. Only a person can decide to merge the two. */
-function requireFreeId(set: ContactSet, { previousId, userId }: Call): void {
-  if (previousId === null || previousId === userId || set.isAlias('external_id', previousId)) return
-  const other = set.find('external_id', previousId)?.row.contact_id
-  if (other === undefined) return
-  const message = `The previous id belongs to the contact ${other}. Merge the two contacts with POST /v1/contacts/${other}/merge.`
-  throw conflict('previous_id_taken', message)
+/** @throws ServiceError 409 `previous_id_taken` if another contact has one. Only a person can decide to merge the two. */
+function requireFreeIds(set: ContactSet, { previousIds, userId }: Statement): void {
+  for (const previousId of previousIds) {
+    if (previousId === userId || set.isAlias('external_id', previousId)) continue
+    const other = set.find('external_id', previousId)?.row.contact_id
+    if (other === undefined) continue
+    const message = `The previous id belongs to the contact ${other}. Merge the two contacts with POST /v1/contacts/${other}/merge.`
+    throw conflict('previous_id_taken', message)
+  }
 }
