@@ -19,8 +19,9 @@ const RECORDS = [
     noun: 'contact',
     path: '/v1/contacts',
     method: 'PUT',
-    create: () => ({ email: `contact-${++made}@example.com`, properties: { city: 'Paris' } }),
-    changes: [{ properties: { city: 'Rome' } }, { properties: { city: 'Bern' } }],
+    // PostgreSQL stores the keys in another order.
+    create: () => ({ email: `contact-${++made}@example.com`, properties: { zeta: 1, city: 'Paris', b: 2 } }),
+    changes: [{ properties: { city: 'Rome', yard: 1, c: 2 } }, { properties: { city: 'Bern' } }],
   },
   {
     noun: 'company',

@@ -99,6 +99,51 @@ test('people whom a request names first are created with their properties and th
   ])
 })
 
+test("a page that names its visitor at once creates the contact, whose first page is that of the visitor's first event", async () => {
+  const [direct] = accepted(await send([{ userId: 'direct', ...page('/direct', '2026-03-02T00:00:00Z') }], BROWSER))
+  expect(await contactOf(direct?.contactId)).toMatchObject({
+    properties: { first_landing_page: 'https://shop.example/direct' },
+  })
+  await send([{ visitorId: 'early', ...page('/landing', '2026-03-01T00:00:00Z') }], BROWSER)
+  const [later] = accepted(
+    await send([{ visitorId: 'early', userId: 'early', ...page('/later', '2026-03-02T00:00:00Z') }], BROWSER),
+  )
+  expect(await contactOf(later?.contactId)).toMatchObject({
+    properties: { first_landing_page: 'https://shop.example/landing' },
+    first_seen_at: '2026-03-01T00:00:00.000Z',
+  })
+  const [, named] = accepted(
+    await send(
+      [
+        { visitorId: 'batch', ...page('/landing', '2026-03-01T00:00:00Z') },
+        { visitorId: 'batch', userId: 'batch', ...page('/later', '2026-03-02T00:00:00Z') },
+      ],
+      BROWSER,
+    ),
+  )
+  expect(await contactOf(named?.contactId)).toMatchObject({
+    properties: { first_landing_page: 'https://shop.example/landing' },
+  })
+})
+
+test('successive calls about a person are one change of the contact, and a bad one fails alone', async () => {
+  const [first] = accepted(await send([{ userId: 'often', properties: { plan: 'basic' } }]))
+  const calls = Array.from({ length: 20 }, (_, n) => ({
+    userId: 'often',
+    properties: { plan: `plan ${n}`, [`key_${n}`]: n },
+  }))
+  accepted(await send(calls))
+  const updates = `contact_id=${first?.contactId}&event_type=contact_updated&include=system`
+  expect(await count(updates)).toBe(1)
+  const results = await send([
+    { userId: 'often', properties: { plan: 'good' } },
+    { userId: 'often', properties: { bio: 'x'.repeat(300_000) } },
+    { userId: 'often', properties: { plan: 'better' } },
+  ])
+  expect(results.map(({ status }) => status)).toEqual(['accepted', 'failed', 'accepted'])
+  expect(await contactOf(first?.contactId)).toMatchObject({ properties: { plan: 'better', key_19: 19 } })
+})
+
 test('known contacts get the first pages of a request', async () => {
   const people = Array.from({ length: 250 }, (_, n) => `known-${n}`)
   await send(people.map((userId) => ({ userId, properties: { plan: 'pro' } })))
