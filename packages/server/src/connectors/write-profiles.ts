@@ -1,5 +1,6 @@
 import { changeContact } from '../contacts/writing/change.ts'
-import type { Write, WriteServices } from '../contacts/writing/writer.ts'
+import type { Write } from '../contacts/writing/write.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { shown } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'

@@ -10,7 +10,8 @@ import { createContact as addContact, changeContact } from './writing/change.ts'
 import type { ContactSet } from './writing/contact-set.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './writing/transaction.ts'
 import { linkVisitors } from './writing/visitors.ts'
-import type { Write, WriteServices } from './writing/writer.ts'
+import type { Write } from './writing/write.ts'
+import type { WriteServices } from './writing/writer.ts'
 
 /** The source for writes by people and programs to the contacts' endpoints. */
 const MANUAL = { source: 'manual', kind: 'manual' } as const

@@ -1,7 +1,8 @@
 import { isUuid } from '../../platform/ids.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { linkVisitorsThatFit } from '../writing/visitors.ts'
-import type { Write, WriteServices } from '../writing/writer.ts'
+import type { Write } from '../writing/write.ts'
+import type { WriteServices } from '../writing/writer.ts'
 
 const CACHED_MAX = 100_000
 /** Another process may have seen a newer id, so the cache is trusted only briefly. */

@@ -11,7 +11,7 @@ import type { SourceRecord } from './source-records.ts'
 import { isUnverified } from './source-trust.ts'
 import type { SourceWrite } from './source-write.ts'
 import { beginningOfEpisode, linkClaimingVisitors, linkVisitors } from './visitors.ts'
-import type { Write } from './writer.ts'
+import type { Write } from './write.ts'
 
 /** Who visitors are; at least one of userId and email is set. */
 export interface Identification extends SentKeys {

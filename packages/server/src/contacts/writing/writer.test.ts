@@ -2,7 +2,8 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { lockContact } from '../locks.ts'
 import { updateContact } from '../write.ts'
-import { createWriter, type Write, type Writer } from './writer.ts'
+import type { Write } from './write.ts'
+import { createWriter, type Writer } from './writer.ts'
 
 let service: TestService
 let tenant: TestTenant

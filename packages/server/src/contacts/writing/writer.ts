@@ -1,41 +1,15 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { ServiceError } from '../../platform/errors.ts'
 import { asUnavailable } from '../../platform/postgres/unavailable.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { ContactSet } from './contact-set.ts'
-import { openSet, type WriteKeys } from './keys.ts'
-import { storeSet } from './store.ts'
-import { changeContacts, type WriteDependencies } from './transaction.ts'
-import { registerVisitors } from './visitor-rows.ts'
+import type { WriteDependencies } from './transaction.ts'
+import { isRefusal, type Write, writeTogether } from './write.ts'
 
 /** Writes per transaction: more would delay the first one, fewer would waste commits. */
 const GROUP_MAX = 100
 /** Transactions of a tenant at the same time. */
 const GROUPS_MAX = 4
-/** How long writes of a group may keep the event loop; a large contact takes milliseconds. */
-const TURN_MS_MAX = 20
 const STATEMENT_TIMEOUT = '57014'
-/** How long a group waits for a lock of another transaction, before each of its writes gets a transaction of its own. */
-const GROUP_LOCK_MS = 50
-/** Of a group. After these, its writes run one by one. */
-const GROUP_ATTEMPTS = 3
-
-/** A change of contacts. What it reads is named in advance; the change itself happens in memory. */
-export interface Write<Result> {
-  keys: WriteKeys
-  /** The company that the contact gets, which is written before the contacts are locked. */
-  company?: {
-    /** Two transactions write companies in the order of these texts, so that they cannot deadlock. */
-    key: string
-    /** It is only kept from being deleted, so that nothing has to be undone if the write fails. */
-    isOnlyKept?: boolean
-    /** @throws ServiceError; then nothing of it is written. */
-    write(tx: Tenant, now: Date): Promise<void>
-  }
-  /** Changes the contacts of the set. @throws ServiceError: then it has changed nothing. */
-  apply(set: ContactSet, now: Date): Result
-}
 
 /** Writes contacts, many at a time. */
 export interface Writer {
@@ -103,7 +77,7 @@ export function createWriter(dependencies: WriteDependencies): Writer {
     const isAlone = group.length === 1
     try {
       const writes = group.map(({ write }) => write)
-      const results = await writeGroup(first.tenant, dependencies, writes, isAlone ? undefined : GROUP_ATTEMPTS)
+      const results = await writeTogether(first.tenant, dependencies, writes, { isGroup: !isAlone })
       for (const [index, { settle }] of group.entries()) settle(results[index])
     } catch (error) {
       if (isAlone && isRefusal(error)) first.settle(error)
@@ -133,7 +107,7 @@ export function createWriter(dependencies: WriteDependencies): Writer {
     tenant: Tenant,
     writes: readonly Write<Result>[],
   ): Promise<(Result | ServiceError)[]> {
-    if (tenant.isTransaction) return writeGroup(tenant, dependencies, writes)
+    if (tenant.isTransaction) return writeTogether(tenant, dependencies, writes, { isGroup: false })
     return Promise.all(writes.map((write) => submit(tenant, write)))
   }
 
@@ -188,74 +162,4 @@ function isUnavailable(error: unknown): boolean {
   if ((error as { code?: string }).code === STATEMENT_TIMEOUT) return false
   const unavailable = asUnavailable(error)
   return unavailable !== null && unavailable.code !== 'overloaded'
-}
-
-/** @returns the result of each write, or why it failed. */
-async function writeGroup<Result>(
-  tenant: Tenant,
-  dependencies: WriteDependencies,
-  writes: readonly Write<Result>[],
-  attempts?: number,
-): Promise<(Result | ServiceError)[]> {
-  const visitorIds = writes.flatMap(({ keys }) => keys.visitorIds ?? [])
-  await registerVisitors(tenant, visitorIds, dependencies.clock())
-  const inTransaction = async (tx: Tenant, log: Parameters<typeof storeSet>[1]) => {
-    if (attempts !== undefined) await limitLockWaits(tx)
-    const now = dependencies.clock()
-    const withCompany = writes.filter(({ company }) => company)
-    const [kept, written] = [true, false].map((isKept) =>
-      withCompany.filter(({ company }) => (company?.isOnlyKept ?? false) === isKept),
-    ) as [Write<Result>[], Write<Result>[]]
-    const failed = await writeCompanies(tx, written, now)
-    const set = await openSet(
-      tx,
-      writes.map(({ keys }) => keys),
-    )
-    // After the contacts, in the order of everyone who only refers to companies.
-    for (const [write, error] of await writeCompanies(tx, kept, now)) failed.set(write, error)
-    const results: (Result | ServiceError)[] = []
-    let since = performance.now()
-    for (const write of writes) {
-      results.push(failed.get(write) ?? applyOne(set, write, now))
-      if (performance.now() - since < TURN_MS_MAX) continue
-      await endOfTurn()
-      since = performance.now()
-    }
-    await storeSet(tx, log, set)
-    return results
-  }
-  return changeContacts(tenant, dependencies, inTransaction, attempts)
-}
-
-/** Lets the transaction fail when it has to wait for a lock, so that only the write that needs it waits. */
-async function limitLockWaits(tx: Tenant): Promise<void> {
-  await sql`SELECT set_config('lock_timeout', ${`${GROUP_LOCK_MS}`}, true)`.execute(tx.db)
-}
-
-/** @returns the writes whose company cannot be written, with the reason. */
-async function writeCompanies(tx: Tenant, writes: readonly Write<unknown>[], now: Date) {
-  const failed = new Map<Write<unknown>, ServiceError>()
-  for (const write of writes.toSorted((a, b) => ((a.company?.key ?? '') < (b.company?.key ?? '') ? -1 : 1))) {
-    try {
-      await write.company?.write(tx, now)
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      failed.set(write, error)
-    }
-  }
-  return failed
-}
-
-function applyOne<Result>(set: ContactSet, write: Write<Result>, now: Date): Result | ServiceError {
-  try {
-    return set.attempt(() => write.apply(set, now))
-  } catch (error) {
-    // Its company must not stay, so the transaction ends, and each write gets one of its own.
-    if (!isRefusal(error) || (write.company && !write.company.isOnlyKept)) throw error
-    return error
-  }
-}
-
-function isRefusal(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && error.status < 500
 }
