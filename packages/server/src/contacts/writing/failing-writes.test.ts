@@ -66,7 +66,7 @@ async function together(...requests: readonly (() => Promise<unknown>)[]): Promi
     held.map(({ outcome }) =>
       outcome.then(
         (result) => ('code' in result ? result.code : 'done'),
-        (error: unknown) => String(error),
+        (error: { code?: string }) => error.code ?? String(error),
       ),
     ),
   )
@@ -213,7 +213,7 @@ const REFUSED: Refused[] = [
   },
   {
     what: 'a write that the database rejects',
-    code: 'error: unsupported Unicode escape sequence',
+    code: '22P05',
     isUndone: true,
     request: () => identify(ADA, { properties: { ...bad, city: '\u0000' } }),
   },
