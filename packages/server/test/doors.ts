@@ -118,7 +118,8 @@ export async function send(
   const request = withLong(sent)
   const findIdentificationKeys = async () => ({ requiresSignature, keys: KEYS })
   const contactAt = (index: number) => contactIds[index % contactIds.length] ?? newId()
-  const companyIds = { unchanged: undefined, none: null, unknown: newId(), known: state.companies[0]?.company_id }
+  const known = state.companies.find((company) => company.domain === 'one.example')?.company_id
+  const companyIds = { unchanged: undefined, none: null, unknown: newId(), known }
   switch (request.door) {
     case 'create': {
       const companyId = companyIds[request.company] ?? null

@@ -10,7 +10,7 @@ const TIMES = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 export type State = Awaited<ReturnType<typeof readState>>
 
 /** Reads the tables that writes of contacts change. */
-export async function readState({ id, handle: { db } }: TestTenant) {
+export async function readState({ id, handle: { db } }: Pick<TestTenant, 'id' | 'handle'>) {
   const contacts = await db.selectFrom('contacts').select(CONTACT_COLUMNS).orderBy('contact_id').execute()
   const records = await db.selectFrom('contact_sources').selectAll().orderBy('contact_id').orderBy('source').execute()
   const furtherIds = await db
