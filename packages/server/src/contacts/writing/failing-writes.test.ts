@@ -233,6 +233,8 @@ test.each(REFUSED)('$what fails alone, and changes nothing: $code', async ({ cod
   const cyd = await tenant.contact('dan@example.com')
   await prepare?.()
   const before = withoutContact(cyd, await readState(tenant))
+  const otherEvents = async () => (await readEvents(tenant)).filter(({ contactId }) => contactId !== cyd)
+  const eventsBefore = await otherEvents()
   const good = (number: number) => update(cyd, { properties: { [`good${number}`]: number } })
   const results = await together(
     () => good(1),
@@ -243,6 +245,7 @@ test.each(REFUSED)('$what fails alone, and changes nothing: $code', async ({ cod
   expect(results).toEqual(['done', code, 'done', 'done'])
   const after = await readState(tenant)
   expect(withoutContact(cyd, after)).toEqual(before)
+  expect(await otherEvents()).toEqual(eventsBefore)
   const { properties } = after.contacts.find(({ contact_id }) => contact_id === cyd) ?? {}
   expect(properties).toEqual({ good1: 1, good2: 2, good3: 3 })
   expect(transactions).toBe(isUndone ? 3 : 1)
