@@ -129,6 +129,9 @@ async function holdGroup(db: ReturnType<typeof connectPostgres<DB>>['db']) {
     await sql`SELECT pg_advisory_lock(${sql.lit(LOCK)})`.execute(connection)
     isHeld.resolve()
     await release.promise
+    // PostgreSQL would finish a statement whose sender is gone.
+    await sql`SELECT pg_terminate_backend(pid) FROM pg_locks
+      WHERE locktype = 'advisory' AND objid = ${sql.lit(LOCK)} AND NOT granted`.execute(connection)
     await sql`SELECT pg_advisory_unlock(${sql.lit(LOCK)})`.execute(connection)
   })
   await isHeld.promise
