@@ -143,7 +143,7 @@ export const RECORD_FAULTS: readonly Fault[] = [
   {
     name: 'opt-out-released-by-anybody',
     area: 'consent',
-    file: 'packages/server/src/contacts/opt-out-winner.ts',
+    file: 'packages/server/src/contacts/writing/opt-out-winner.ts',
     find: "if (writtenBy !== write.source) return 'kept'",
     replace: "if (writtenBy === 'manual') return 'kept'",
     tests: ['packages/server/src/contacts/opt-out-winner.test.ts'],
@@ -151,7 +151,7 @@ export const RECORD_FAULTS: readonly Fault[] = [
   {
     name: 'user-id-that-a-page-makes-firm',
     area: 'identity',
-    file: 'packages/server/src/identification/resolve-contact.ts',
+    file: 'packages/server/src/contacts/writing/resolve.ts',
     find: "const freeUserId = userId !== null && !byUserId ? 'provisional' : 'unchanged'",
     replace: "const freeUserId = userId !== null && !byUserId ? 'firm' : 'unchanged'",
     tests: ['packages/server/src/identification/provisional-ids.test.ts'],
@@ -159,9 +159,9 @@ export const RECORD_FAULTS: readonly Fault[] = [
   {
     name: 'email-without-its-signature',
     area: 'identity',
-    file: 'packages/server/src/identification/identify.ts',
-    find: "if (isProofRequired && resolution.trust === 'unverified')",
-    replace: "if (isProofRequired && resolution.contact === null && resolution.trust === 'unverified')",
+    file: 'packages/server/src/contacts/writing/identify.ts',
+    find: "if (identification.isProofRequired && resolution.trust === 'unverified')",
+    replace: "if (identification.isProofRequired && !resolution.contact && resolution.trust === 'unverified')",
     tests: ['packages/server/src/identification/signed-identification.test.ts'],
   },
   {
@@ -175,9 +175,9 @@ export const RECORD_FAULTS: readonly Fault[] = [
   {
     name: 'email-that-is-taken-in-silence',
     area: 'writes of contacts',
-    file: 'packages/server/src/contacts/change.ts',
-    find: "if (kind === 'manual') throw emailTaken(otherId)",
-    replace: "if (kind === 'crm') throw emailTaken(otherId)",
+    file: 'packages/server/src/contacts/writing/change.ts',
+    find: "if (kind === 'manual') throw emailTaken(other)",
+    replace: "if (kind === 'crm') throw emailTaken(other)",
     tests: ['packages/server/src/contacts/contacts.test.ts'],
   },
   {
@@ -191,7 +191,7 @@ export const RECORD_FAULTS: readonly Fault[] = [
   {
     name: 'stage-that-a-page-replaces',
     area: 'writes of pages',
-    file: 'packages/server/src/contacts/apply-write.ts',
+    file: 'packages/server/src/contacts/writing/apply.ts',
     find: "(key === 'lifecyclestage' && stage !== '')",
     replace: "(key === 'lifecyclestage' && stage === '')",
     tests: ['packages/server/src/contacts/browser-writes.test.ts'],
