@@ -296,6 +296,15 @@ test('of writes to one contact, those that fail leave nothing between the others
   ])
 })
 
+test('an email that a merge brought to the survivor stays there, although a page sent it', async () => {
+  await identify(null, { userId: 'u1' })
+  const id = (await readState(tenant)).contacts.find(({ external_id }) => external_id === 'u1')?.contact_id
+  const other = await form('cyd@example.com', 'one.example')
+  await tenant.call('POST', `/v1/contacts/${other.contact_id}/merge`, { into: id })
+  const { status, body } = await tenant.call('POST', '/v1/identify', { email: 'cyd@example.com', user_id: 'u2' })
+  expect([status, body.contact_id]).toEqual([200, id])
+})
+
 test('a form that is refused leaves no company, and one of the same company that is accepted does', async () => {
   const tooLarge = { bad: 'true', long: TOO_LONG }
   const results = await together(
