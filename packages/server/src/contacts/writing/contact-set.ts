@@ -130,6 +130,12 @@ export class ContactSet {
     return !this.#byOwnKey.has(text) && this.#byAlias.has(text)
   }
 
+  /** Whether a contact that was merged had a key, which the survivor may have got itself. */
+  isMerged(kind: 'email' | 'external_id', key: string): boolean {
+    const text = keyText(kind, key)
+    return this.#byAlias.has(text) && this.#byAlias.get(text) === this.find(kind, key)
+  }
+
   visitor(visitorId: string): VisitorState | undefined {
     return this.#visitors.get(visitorId)
   }

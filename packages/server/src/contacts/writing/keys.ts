@@ -129,6 +129,7 @@ function combined(writes: readonly WriteKeys[]) {
     externalIds: all(({ externalIds }) => externalIds),
     ofSources: [...ofSources].map(([source, ids]) => ({ source, externalIds: [...ids] })),
     visitorIds: all(({ visitorIds }) => visitorIds),
+    isAlone: writes.length === 1,
     rawOf: writes.some(({ rawOf }) => rawOf === null) ? null : all(({ rawOf }) => rawOf ?? undefined),
   }
 }
@@ -227,21 +228,25 @@ async function loadRows(tenant: Tenant, set: ContactSet, rows: readonly ContactR
   for (const row of rows) set.load({ row, records: records.get(row.contact_id) ?? [] })
 }
 
-async function loadVisitors(tx: Tenant, set: ContactSet, { visitorIds, externalIds }: Combined): Promise<void> {
-  const holders = externalIds.flatMap((id) => set.find('external_id', id) ?? [])
-  const settled = new Set(holders.filter(({ row }) => !isUnconfirmed(row)).map(({ row }) => row.external_id))
-  const claimed = externalIds.filter((id) => !settled.has(id))
-  const claiming = await claimingVisitors(
-    tx,
-    claimed,
-    holders.map(({ row }) => row.contact_id),
-  )
+async function loadVisitors(tx: Tenant, set: ContactSet, keys: Combined): Promise<void> {
+  const { visitorIds, externalIds, isAlone } = keys
+  const locked = [...set.contacts].map(({ row }) => row.contact_id)
+  // Of several writes, one may give an id to any of the contacts, and a later one may take it away again.
+  const claiming = isAlone
+    ? await claimingVisitors(tx, ...claimsOf(set, externalIds))
+    : await claimingVisitors(tx, externalIds, locked)
   const ids = [...visitorIds, ...claiming]
   if (ids.length === 0) return
   for (const visitor of await lockVisitors(tx, ids)) set.loadVisitor(visitor)
-  const locked = [...set.contacts].map(({ row }) => row.contact_id)
   // Visitors that stay where they are need no count.
   const staysWith = locked.length === 1 ? locked[0] : undefined
   if ([...set.visitors].every(({ contact_id }) => contact_id === staysWith)) return
   for (const { contact_id, ...counts } of await countVisitors(tx, locked)) set.loadVisitorCounts(contact_id, counts)
+}
+
+/** The ids that a write may give to another contact, and the contacts that have them. */
+function claimsOf(set: ContactSet, externalIds: readonly string[]): [ids: string[], holderIds: string[]] {
+  const holders = externalIds.flatMap((id) => set.find('external_id', id) ?? [])
+  const settled = new Set(holders.filter(({ row }) => !isUnconfirmed(row)).map(({ row }) => row.external_id))
+  return [externalIds.filter((id) => !settled.has(id)), holders.map(({ row }) => row.contact_id)]
 }

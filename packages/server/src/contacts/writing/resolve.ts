@@ -65,7 +65,7 @@ export function findKnown(set: ContactSet, { email, userId }: SentKeys): Known {
 function keyed(set: ContactSet, key: 'email' | 'external_id', value: string | null): KeyedContact | undefined {
   const state = set.find(key, value)
   if (!state || value === null) return undefined
-  if (!set.isAlias(key, value)) return { ...state.row, state }
+  if (!set.isMerged(key, value)) return { ...state.row, state }
   const provenance = state.row.properties_provenance as Record<string, unknown>
   return {
     ...state.row,

@@ -195,7 +195,7 @@ function writeOf(run: Run, trust: SenderTrust, beginning: Beginning | null): Wri
       ? {}
       : {
           company: {
-            key: company.externalId ?? company.domain ?? '',
+            key: company.domain ?? company.externalId ?? '',
             write: async (tx, now) => {
               upserted = await upsertCompany(tx, company, { isVerified: trust === 'verified' }, now)
             },
