@@ -45,7 +45,9 @@ export async function unlinkVisitors(tx: Tenant, contactId: string, source: stri
     .returning(['visitor_id'])
     .execute()
   if (visitors.length === 0) return
-  const links = visitors.map(({ visitor_id }) => ({ visitor_id, contact_id: contactId }))
+  // In a fixed order: the update returns them in any.
+  const ids = visitors.map(({ visitor_id }) => visitor_id).sort()
+  const links = ids.map((visitor_id) => ({ visitor_id, contact_id: contactId }))
   await tx.db
     .insertInto('visitor_links')
     .values(toLog(links, null, source, now))
