@@ -2,7 +2,6 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { lockContact } from '../locks.ts'
 import { updateContact } from '../write.ts'
-import type { Write } from './write.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 let service: TestService
@@ -75,39 +74,4 @@ test('a write that waits for a lock holds up neither later writes to other conta
   await Promise.all(waiting)
   expect(order).toEqual(['first', 'second'])
   expect(await propertiesOf(held)).toMatchObject({ last: 'second' })
-})
-
-test('a write that the database refuses fails alone', async () => {
-  const [ada = '', bob = ''] = await contacts(2)
-  const unstorable: Write<void> = {
-    keys: { contactIds: [bob] },
-    apply(set) {
-      const state = set.contact(bob)
-      if (state) set.change(state, { ...state.row, updated_at: new Date(Number.NaN) }, null)
-    },
-  }
-  const refused = writer.write(tenant.handle, unstorable)
-  const accepted = change(ada, { last: 'kept' })
-  await expect(refused).rejects.toThrow()
-  await accepted
-  expect(await propertiesOf(ada)).toMatchObject({ last: 'kept' })
-})
-
-test('a write of a contact that is refused leaves no company, and does not fail those that share its transaction', async () => {
-  await contacts(1)
-  const form = (email: string, properties: Record<string, string>, domain: string) =>
-    service.app.inject({
-      method: 'POST',
-      url: `/v1/public/form-submission/${tenant.id}/contact`,
-      headers: { origin: `https://${tenant.site}` },
-      payload: { contact_data: { email, ...properties }, company_data: { domain } },
-    })
-  const much = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`key_${n}`, 'x'.repeat(2_000)]))
-  const tooLarge = Array.from({ length: 6 }, (_, n) => form(`large-${n}@example.com`, much, 'large.example'))
-  const fitting = Array.from({ length: 6 }, (_, n) => form(`fits-${n}@example.com`, {}, `fits-${n}.example`))
-  expect((await Promise.all(tooLarge)).map(({ statusCode }) => statusCode)).toEqual(Array(6).fill(413))
-  expect((await Promise.all(fitting)).map(({ statusCode }) => statusCode)).toEqual(Array(6).fill(200))
-  const { companies } = (await tenant.call('GET', '/v1/companies')).body
-  const domains = companies.map(({ domain }: { domain: string }) => domain).sort()
-  expect(domains).toEqual(Array.from({ length: 6 }, (_, n) => `fits-${n}.example`))
 })
