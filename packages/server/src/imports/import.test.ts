@@ -1,6 +1,8 @@
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { rm } from 'node:fs/promises'
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { commandSession } from '../../test/command-session.ts'
 import { importOf, importWithCommand, uploaded } from '../../test/imports.ts'
+import { openDirectory } from '../../test/process.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { DATABASE_COMMANDS } from '../cli/commands.ts'
 import { importDirectory } from './files.ts'
@@ -264,7 +266,9 @@ test('of two processes that work on an import, the second is refused, and each r
 test('a command whose data directory lacks the file waits for a process that has it', async () => {
   const importId = await started(`${HEADER}ada@example.com,Ada\n`)
   const session = commandSession(service)
-  const elsewhere = { ...session, serviceRuns: false, config: { ...session.config, dataDirectory: '/nowhere' } }
+  const dataDirectory = await openDirectory()
+  onTestFinished(() => rm(dataDirectory, { recursive: true, force: true }))
+  const elsewhere = { ...session, serviceRuns: false, config: { ...session.config, dataDirectory } }
   const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
   const values = { tenant: tenant.id, 'import-id': importId }
   const following = DATABASE_COMMANDS['import follow']?.run(elsewhere, values, new Date())
