@@ -146,7 +146,8 @@ function takeGroup({ waiting, busy }: Line): Group {
   return group
 }
 
-function keysOf({ keys }: Write<unknown>): string[] {
+/** The keys of a write, with that of the company that it writes. */
+function keysOf({ keys, company }: Write<unknown>): string[] {
   const { contactIds = [], emails = [], externalIds = [], ofSource, visitorIds = [] } = keys
   return [
     ...contactIds.map((id) => `contact ${id}`),
@@ -154,6 +155,7 @@ function keysOf({ keys }: Write<unknown>): string[] {
     ...externalIds.map((id) => `user ${id}`),
     ...(ofSource?.externalIds ?? []).map((id) => `${ofSource?.source} ${id}`),
     ...visitorIds.map((id) => `visitor ${id}`),
+    ...(company && !company.isOnlyKept ? [`company ${company.key}`] : []),
   ]
 }
 
