@@ -55,7 +55,9 @@ export function openClient({ connector, settings, signIn, api, clock, timer, sig
 
   function waitUntil(until: Date): void {
     limitedUntil = until
-    nextAt = Math.max(nextAt, timer.now() + until.getTime() - clock().getTime())
+    // The clock is read before the timer: whatever passes between the two makes the wait longer, never shorter.
+    const wait = until.getTime() - clock().getTime()
+    nextAt = Math.max(nextAt, timer.now() + wait)
   }
 
   async function waitForTurn(): Promise<void> {
