@@ -3,7 +3,8 @@ import pg from 'pg'
 import { createLog, type Logger } from '../log.ts'
 import { MINUTE_MS } from '../time.ts'
 import type { PostgresAddress } from './address.ts'
-import { boundQueries } from './bounded-query.ts'
+import { wrapQueries } from './client-queries.ts'
+import { createPreparedStatements, PLAN_ANEW } from './prepared-statements.ts'
 import { watchPostgres } from './silence.ts'
 import { asUnavailable, NotingClient } from './unavailable.ts'
 
@@ -49,10 +50,12 @@ export function openPool<Tables>(
   poolSize: number,
   idleInTransactionMs = 0,
 ): Pick<Postgres<Tables>, 'pool' | 'db'> {
+  const prepared = createPreparedStatements()
   const pool = new pg.Pool({
     ...address,
     Client: NotingClient,
     max: poolSize,
+    options: PLAN_ANEW,
     application_name: 'customer-data-service',
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: idleInTransactionMs,
@@ -65,7 +68,7 @@ export function openPool<Tables>(
   // The same for one in use: its query fails, but a dying socket can emit further errors.
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    boundQueries(client)
+    wrapQueries(client, prepared)
   })
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
