@@ -20,7 +20,6 @@ import { startWarehouseWorkers, WAREHOUSE_QUEUES } from '../warehouse/workers.ts
 import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
-import { COUNTERS, ERASERS } from './erasers.ts'
 import type { Recording } from './recording.ts'
 import { startRetention } from './retention.ts'
 
@@ -62,7 +61,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startRetention,
   startExportWorkers,
   startImportWorkers,
-  (context) => startErasureWorkers({ ...context, erasers: ERASERS, counters: COUNTERS }),
+  startErasureWorkers,
   startIdentityWorkers,
   startAgentWorkers,
   startConversationWorkers,

@@ -5,7 +5,6 @@ import { etagOfRow } from './contact-object.ts'
 import type { ContactRow } from './contact-row.ts'
 import { lockContact } from './locks.ts'
 import type { PropertyChanges } from './properties.ts'
-import { unlinkVisitors } from './visitors/link.ts'
 import { createContact as addContact, changeContact } from './writing/change.ts'
 import type { ContactSet } from './writing/contact-set.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './writing/transaction.ts'
@@ -126,8 +125,7 @@ export async function deleteContact(
     const row = await lockContact(tx, contactId)
     if (!row) throw await missingContact(tx, contactId)
     requireMatch(etagOfRow(row))
-    await unlinkVisitors(tx, contactId, MANUAL.source, now)
-    await dependencies.deleteConversations(tx, contactId)
+    for (const { release } of dependencies.tables) await release?.(tx, contactId, now)
     await deleteUnused(tx, log, dependencies, [contactId], now)
   })
 }

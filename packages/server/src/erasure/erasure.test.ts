@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
-import { COUNTERS, ERASERS } from '../assembly/erasers.ts'
 import { mentionPattern } from '../contacts/erasure-subject.ts'
 import { deleteImportFiles } from '../imports/expire.ts'
 import { importDirectory } from '../imports/files.ts'
@@ -33,8 +32,6 @@ beforeAll(async () => {
   admin = await signedIn(service, tenant.id, 'admin')
   dependencies = {
     ...service,
-    erasers: ERASERS,
-    counters: COUNTERS,
     events: createEventEraser({
       ...service.stores,
       cluster: null,

@@ -7,7 +7,7 @@ import { type Repeated, STOPS_WITH_QUEUE } from '../platform/every.ts'
 import { deleteJobs, type Jobs } from '../platform/jobs/jobs.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { expireExports, exportDirectory } from '../tenant-export/exports.ts'
-import { type Counter, type Eraser, runErasure } from './erase.ts'
+import { runErasure } from './erase.ts'
 import { createEventEraser } from './erase-events.ts'
 import { ERASE } from './erasures.ts'
 
@@ -23,23 +23,17 @@ export async function startErasureWorkers({
   jobs,
   writing,
   config,
-  erasers,
-  counters,
 }: {
   stores: Stores
   projector: Projector
   jobs: Jobs
   writing: WriteDependencies
   config: Pick<Config, 'clickhouseCluster' | 'dataDirectory'>
-  erasers: readonly Eraser[]
-  counters: readonly Counter[]
 }): Promise<Repeated> {
   const { clickhouseCluster, dataDirectory } = config
   const dependencies = {
     jobs,
     writing,
-    erasers,
-    counters,
     events: createEventEraser({ ...stores, cluster: clickhouseCluster, projector }),
     deleteJobs: (tenantId: string, texts: readonly string[]) => deleteJobs(stores.database, tenantId, texts),
     deleteExportFiles: (tenant: Tenant) => expireExports(tenant, exportDirectory(dataDirectory)),

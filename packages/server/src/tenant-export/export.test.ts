@@ -8,11 +8,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
+import { TABLES } from '../assembly/tables.ts'
 import { newId } from '../platform/ids.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { exportDirectory, requestExport } from './exports.ts'
+import { exportedRows } from './rows.ts'
 import { type ExportDependencies, runExport } from './run.ts'
-import { EXPORTED } from './tables.ts'
 
 let shift = 0
 let service: TestService
@@ -86,7 +87,7 @@ test('an export contains all data of its tenant, no secrets, and nothing of anot
   expect(read('api_keys.ndjson.gz')[0]).not.toHaveProperty('key_hash')
   const [manifest] = read('manifest.json')
   expect(manifest).toMatchObject({ tenant_id: tenant.id, counts: { contacts: 13, notes: 1, events: events.length } })
-  const everything = Object.keys(EXPORTED).flatMap((table) => read(`${table}.ndjson.gz`))
+  const everything = exportedRows(TABLES).flatMap(({ name }) => read(`${name}.ndjson.gz`))
   const text = JSON.stringify([everything, events])
   expect(text).not.toContain(stranger.id)
   expect(text).not.toContain('stranger@example.com')
@@ -166,7 +167,7 @@ test('a tenant has one export at a time; an interrupted one restarts and leaves 
   const notReady = await owner.call('GET', `/v1/exports/${exportId}/file`)
   expect([notReady.status, notReady.body.error.code]).toEqual([409, 'export_not_ready'])
   const directory = exportDirectory(service.config.dataDirectory)
-  const dependencies: ExportDependencies = { ...service, jobs, clock: () => new Date(), directory }
+  const dependencies: ExportDependencies = { ...service, jobs, clock: () => new Date(), tables: TABLES, directory }
   const stopping = new AbortController()
   stopping.abort(new Error('stopping'))
   await expect(runExport(other.handle, dependencies, exportId, stopping.signal)).rejects.toThrow('stopping')
@@ -189,7 +190,7 @@ test('of two attempts of an export, the later one writes the file, and the earli
   const jobs = { ...service.jobs, send: async () => null }
   const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, new Date()))
   const directory = exportDirectory(service.config.dataDirectory)
-  const dependencies: ExportDependencies = { ...service, jobs, clock: () => new Date(), directory }
+  const dependencies: ExportDependencies = { ...service, jobs, clock: () => new Date(), tables: TABLES, directory }
   const attempt = () => runExport(other.handle, dependencies, exportId, new AbortController().signal)
   // Both attempts wait here, in the middle of their files.
   const lock = await service.postgres.db.startTransaction().execute()
@@ -223,7 +224,7 @@ test('an export whose end cannot be committed fails and leaves no file behind', 
   await sql`CREATE CONSTRAINT TRIGGER refuse_commit AFTER UPDATE ON exports DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
     WHEN (new.status = 'ready') EXECUTE FUNCTION refuse_commit()`.execute(service.stores.database)
   try {
-    const dependencies = { ...service, jobs, clock: () => new Date(), directory }
+    const dependencies = { ...service, jobs, clock: () => new Date(), tables: TABLES, directory }
     await runExport(other.handle, dependencies, exportId, new AbortController().signal)
     const failed = other.handle.db.selectFrom('exports').select('status').where('export_id', '=', exportId)
     expect([await failed.executeTakeFirst(), readdirSync(directory)]).toEqual([{ status: 'failed' }, []])
@@ -240,7 +241,13 @@ test('an export that cannot be written fails with an error', async () => {
   const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, new Date()))
   const directory = join(service.config.dataDirectory, 'a-file')
   writeFileSync(directory, '')
-  const dependencies = { ...service, jobs, clock: () => new Date(), directory: join(directory, 'below') }
+  const dependencies = {
+    ...service,
+    jobs,
+    clock: () => new Date(),
+    tables: TABLES,
+    directory: join(directory, 'below'),
+  }
   await runExport(other.handle, dependencies, exportId, new AbortController().signal).catch(() => {})
   const { export: failed } = (await owner.call('GET', `/v1/exports/${exportId}`)).body
   expect(failed).toMatchObject({ status: 'failed', url: null, error: expect.any(String) })

@@ -8,11 +8,11 @@ import { newId } from '../platform/ids.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
 import { ClaimLost, isClaimed, updateClaimed } from '../platform/postgres/lease.ts'
+import type { AnyTable } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Clock, HOUR_MS, HOUR_SECONDS } from '../platform/time.ts'
 import { EXPIRE, KEPT_HOURS } from './exports.ts'
-import { countRows, eventRows, tableRows } from './rows.ts'
-import { EXPORTED } from './tables.ts'
+import { countRows, type ExportedRows, eventRows, exportedRows, tableRows } from './rows.ts'
 import { createTar, type TarFile } from './tar.ts'
 
 const PROGRESS_EVERY_MS = 1_000
@@ -24,6 +24,7 @@ export interface ExportDependencies {
   clock: Clock
   log: Logger
   directory: string
+  tables: readonly AnyTable[]
 }
 
 /**
@@ -45,8 +46,13 @@ export async function runExport(
   const unfinished = join(directory, unfinishedFile(attempt))
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
-    const { counts, sizeBytes } = await writeFile(tenant, unfinished, clock(), signal, (progress) =>
-      updateClaimed(whereClaimed(tenant, attempt).set({ progress })),
+    const { counts, sizeBytes } = await writeFile(
+      tenant,
+      exportedRows(dependencies.tables),
+      unfinished,
+      clock(),
+      signal,
+      (progress) => updateClaimed(whereClaimed(tenant, attempt).set({ progress })),
     )
     await finishExport(tenant, dependencies, attempt, { counts: JSON.stringify(counts), size_bytes: sizeBytes })
   } catch (error) {
@@ -127,6 +133,7 @@ function unfinishedFile({ exportId, claim }: Attempt): string {
 
 async function writeFile(
   tenant: Tenant,
+  tables: readonly ExportedRows[],
   path: string,
   now: Date,
   signal: AbortSignal,
@@ -134,7 +141,7 @@ async function writeFile(
 ): Promise<{ counts: Record<string, number>; sizeBytes: number }> {
   const counts: Record<string, number> = {}
   const events = await countEvents(tenant, { includeSystem: true })
-  const expected = events + (await expectedRows(tenant))
+  const expected = events + (await expectedRows(tenant, tables))
   let done = 0
   let notedAt = performance.now()
   const counted = async function* (name: string, pages: AsyncGenerator<Record<string, unknown>[]>) {
@@ -155,8 +162,8 @@ async function writeFile(
   }
   const tar = await createTar(path)
   try {
-    for (const [table, definition] of Object.entries(EXPORTED)) {
-      await addNdjson(tar, table, now, counted(table, tableRows(tenant, table, definition)))
+    for (const table of tables) {
+      await addNdjson(tar, table.name, now, counted(table.name, tableRows(tenant, table)))
     }
     await addNdjson(tar, 'events', now, counted('events', eventRows(tenant)))
     const manifest = { format: FORMAT, tenant_id: tenant.id, created_at: now.toISOString(), counts }
@@ -175,8 +182,8 @@ async function addNdjson(tar: TarFile, name: string, now: Date, lines: AsyncGene
 }
 
 /** Rows of the largest tables; the others hardly affect the progress. */
-async function expectedRows(tenant: Tenant): Promise<number> {
-  const large = Object.entries(EXPORTED).filter(([, { isLarge }]) => isLarge)
-  const counts = await Promise.all(large.map(([table]) => countRows(tenant, table)))
+async function expectedRows(tenant: Tenant, tables: readonly ExportedRows[]): Promise<number> {
+  const large = tables.filter(({ isLarge }) => isLarge)
+  const counts = await Promise.all(large.map(({ name }) => countRows(tenant, name)))
   return counts.reduce((sum, each) => sum + each, 0)
 }

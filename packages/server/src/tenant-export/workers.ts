@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { type Repeated, STOPS_WITH_QUEUE } from '../platform/every.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
@@ -16,16 +17,18 @@ export async function startExportWorkers({
   clock,
   log,
   config,
+  writing: { tables },
 }: {
   stores: Stores
   jobs: Jobs
   clock: Clock
   log: Logger
   config: Pick<Config, 'dataDirectory'>
+  writing: Pick<WriteDependencies, 'tables'>
 }): Promise<Repeated> {
   const directory = exportDirectory(config.dataDirectory)
   await jobs.work(EXPORT, 1, ({ tenantId, exportId }, { signal }) =>
-    runExport(openTenant(stores, tenantId), { jobs, clock, log, directory }, exportId, signal),
+    runExport(openTenant(stores, tenantId), { jobs, clock, log, directory, tables }, exportId, signal),
   )
   await jobs.work(EXPIRE, 1, async ({ tenantId, exportId }) => {
     await expireExports(openTenant(stores, tenantId), directory, exportId)

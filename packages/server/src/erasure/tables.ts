@@ -1,0 +1,11 @@
+import type { Tables } from '../platform/postgres/table-rules.ts'
+
+export const ERASURE_TABLES = {
+  erasures: {
+    key: ['erasure_id'],
+    contact: 'followed',
+    hasOnlyIds: true,
+    // The subject is deleted when the erasure is verified.
+    export: { without: ['subject'] },
+  },
+} satisfies Tables
