@@ -45,10 +45,10 @@ export const RECORD_FAULTS: readonly Fault[] = [
   {
     name: 'table-that-says-the-wrong-fate',
     area: 'merges',
-    file: 'packages/server/src/contacts/tables.ts',
-    find: "contact_source_ids: { key: ['source', 'external_id'], contact: 'moves'",
-    replace: "contact_source_ids: { key: ['source', 'external_id'], contact: 'dies'",
-    tests: ['packages/server/test/guide/2-a-table.test.ts'],
+    file: 'packages/server/src/contacts/notes/tables.ts',
+    find: "contact: 'moves'",
+    replace: "contact: 'dies'",
+    tests: ['packages/server/src/contacts/merging/merge.test.ts'],
   },
   {
     name: 'unmerge-that-takes-everything',
