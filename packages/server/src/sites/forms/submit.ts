@@ -38,7 +38,7 @@ export interface SubmissionDependencies extends WriteServices {
 
 /**
  * Finds or creates the contact and the company, links the visitor and records a form_submission event, all in one
- * transaction. Anyone can submit another person's email, so the values are unverified. If the tenant requires signed
+ * transaction: people do not submit a form again, so a failure between two would leave a contact without its form. Anyone can submit another person's email, so the values are unverified. If the tenant requires signed
  * identification, the visitor is not linked.
  */
 export async function submitForm(
