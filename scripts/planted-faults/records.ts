@@ -223,8 +223,8 @@ export const RECORD_FAULTS: readonly Fault[] = [
     name: 'refused-write-that-leaves-its-half',
     area: 'groups of writes',
     file: 'packages/server/src/contacts/writing/contact-set.ts',
-    find: 'this.#undo.splice(length).reverse()',
-    replace: 'this.#undo.splice(length + 1).reverse()',
+    find: 'for (const step of this.#undo.splice(length).reverse()) step()',
+    replace: 'this.#undo.splice(length)',
     tests: ['packages/server/src/contacts/writing/failing-writes.test.ts'],
   },
   {
