@@ -23,6 +23,7 @@ export const ALWAYS = [
   'packages/server/test/examples.test.ts',
   'packages/server/test/generated.test.ts',
   'packages/server/test/guide/2-a-table.test.ts',
+  'packages/server/src/mcp/redaction/marks.test.ts',
   'packages/server/test/connectors-tests.test.ts',
   'packages/server/src/cli/derived-commands.test.ts',
   'packages/server/src/cli/reading-commands.test.ts',

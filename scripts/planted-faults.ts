@@ -1,5 +1,5 @@
 /**
- * `node scripts/planted-faults.ts`: plants each fault of the list in turn, runs the tests named for it, and fails unless they
+ * `npx node scripts/planted-faults.ts`: plants each fault of the list in turn, runs the tests named for it, and fails unless they
  * fail. It shows that changed tests still prove what they did. All faults take an hour. `--only NAME …` plants those
  * whose name contains a NAME; `--list` prints them, after checking that each can be planted.
  */

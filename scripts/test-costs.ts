@@ -1,5 +1,5 @@
 /**
- * `TEST_COSTS=on npm test`, then `node scripts/test-costs.ts [N]`: what the tests cost by group, and by file for the N (40) that
+ * `TEST_COSTS=on npm test`, then `npx node scripts/test-costs.ts [N]`: what the tests cost by group, and by file for the N (40) that
  * cost the most: seconds of the clock, and of processors (user and system) by what used them. A file's clock runs while others
  * run beside it. Processes whose parent a test killed are counted nowhere.
  */

@@ -6,7 +6,6 @@ export const CONTACT_TABLES = {
   contacts: {
     key: ['contact_id'],
     contact: 'dies',
-    counted: 'contacts',
     company: 'cleared',
     export: { isLarge: true, without: ['facets', 'search_text', 'sort_firstname', 'sort_lastname', 'sort_company'] },
   },
@@ -14,7 +13,6 @@ export const CONTACT_TABLES = {
   contact_sources: {
     key: ['contact_id', 'source'],
     contact: 'dies',
-    counted: 'contact_sources',
     export: { isLarge: true },
   },
   contact_source_ids: { key: ['source', 'external_id'], contact: 'moves', export: {} },

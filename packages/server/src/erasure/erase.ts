@@ -5,6 +5,7 @@ import { anyVersion } from '../operations/etag.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
+import { countedAs } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EventEraser } from './erase-events.ts'
 import { ERASE } from './erasures.ts'
@@ -80,9 +81,10 @@ async function eraseContact(
 async function countRowsOf(tenant: Tenant, { tables }: Pick<WriteDependencies, 'tables'>, contactId: string) {
   const db = tenant.db as unknown as Kysely<Record<string, { contact_id: string }>>
   const counts: Record<string, number> = {}
-  for (const { name, counted } of tables) {
+  for (const table of tables) {
+    const counted = countedAs(table)
     if (counted === undefined) continue
-    const rows = db.selectFrom(name).where('contact_id', '=', contactId)
+    const rows = db.selectFrom(table.name).where('contact_id', '=', contactId)
     counts[counted] = (await rows.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count
   }
   return counts

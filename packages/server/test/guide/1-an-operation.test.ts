@@ -25,7 +25,8 @@ const pinContact = operation({
   summary: 'Pin a contact',
   // The path parameters, then those of the query (GET, DELETE) or the fields of the body. A malformed id in a path is 404.
   input: { contact_id: idInPath('contact'), reason: Type.String({ minLength: 1, maxLength: 100 }) },
-  // What a field tells about people is a mark of `platform/personal.ts`: redaction for AI agents reads it.
+  // What a field tells about people is a mark of `platform/personal.ts`: redaction for AI agents reads it, and
+  // `mcp/redaction/marks.test.ts` lists fields without one. The same goes for a field that you add to an object.
   output: { contact_id: ContactId, reason: Type.String(TEXT) },
   // openapi.json shows it, and the tests that walk every operation send it.
   example: { reason: 'Renews in May' },

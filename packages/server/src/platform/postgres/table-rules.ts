@@ -38,7 +38,8 @@ export type MovedKey = Record<string, string> | string
 
 /**
  * What happens to a contact's rows when it is merged into another and its own row is deleted.
- * - `moves`: they go to the survivor, and back at an unmerge, by their column `contact_id`.
+ * - `moves`: they go to the survivor, and back at an unmerge, by their column `contact_id`. If that is part of the primary key, a row
+ *   that both have stays with the survivor, and an unmerge copies it.
  * - a function: the same by a rule of their own. @param only at an unmerge: what the merge has moved. @returns what it moved.
  * - `dies`: they are deleted with the contact's row, because the survivor's are written anew.
  * - `followed`: they keep the id that they were written for, and whoever reads them looks for the survivor (`survivorsOf`).
@@ -79,7 +80,7 @@ export type TableRules<Name extends keyof DB> = {
   erasedWith?: keyof DB
   /** Instead: it has nothing of a person but ids, which stay. */
   hasOnlyIds?: true
-  /** The name in the receipt of an erasure for rows that die with the contact's. */
+  /** Its name in the receipt of an erasure, if it is not that of the table, or if it has an eraser for other rows. */
   counted?: string
   /** What happens to rows of a company that is deleted. */
   company?: 'cleared' | 'dies' | 'stays'
@@ -118,6 +119,13 @@ export interface AnyTable {
 /** The tables as a list, in their order. */
 export function listTables(tables: AllTables): readonly AnyTable[] {
   return Object.entries(tables).map(([name, rules]) => ({ ...rules, name: name as keyof DB }))
+}
+
+/** The name in the receipt of an erasure for rows that are deleted with the contact's; undefined if there are none to show. */
+export function countedAs({ name, contact, erase, erasedWith, hasOnlyIds, counted, export: exported }: AnyTable) {
+  if (counted !== undefined) return counted
+  const isDeleted = contact === 'dies' || contact === 'moves'
+  return isDeleted && exported !== 'none' && !erase && !erasedWith && !hasOnlyIds ? name : undefined
 }
 
 /** Every column with a ciphertext. */
