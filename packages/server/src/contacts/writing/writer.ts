@@ -84,8 +84,11 @@ export function createWriter(dependencies: WriteDependencies): Writer {
     } catch (error) {
       if (isAlone && isRefusal(error)) first.settle(error)
       else if (isAlone || isUnavailable(error)) for (const { reject } of group) reject(error)
-      // A write that the database rejects, that always collides, or that waits for a lock must not affect the others.
-      else line.waiting.unshift(...group.map((each) => ({ ...each, isAlone: true })))
+      else {
+        // A write that the database rejects, that always collides, or that waits for a lock must not affect the others.
+        dependencies.log.debug({ err: error }, 'writes that shared a transaction get one each')
+        line.waiting.unshift(...group.map((each) => ({ ...each, isAlone: true })))
+      }
     }
   }
 
