@@ -138,7 +138,11 @@ function takeGroup({ waiting, busy }: Line): Group {
   const rest: Waiting[] = []
   const behind = new Set<string>()
   let keyCount = 0
-  for (const each of waiting) {
+  for (const [index, each] of waiting.entries()) {
+    if (isFull(group, keyCount)) {
+      rest.push(...waiting.slice(index))
+      break
+    }
     const isFree = mayJoin(group, keyCount, each) && !each.keys.some((key) => busy.has(key) || behind.has(key))
     if (isFree) {
       group.push(each)
@@ -153,10 +157,13 @@ function takeGroup({ waiting, busy }: Line): Group {
   return group
 }
 
+function isFull(group: Group, keyCount: number): boolean {
+  return group.length >= GROUP_MAX || keyCount >= GROUP_KEYS_MAX || group[0]?.isAlone === true
+}
+
 function mayJoin(group: Group, keyCount: number, { keys, isAlone, write }: Waiting): boolean {
-  const [first] = group
-  if (!first) return true
-  if (isAlone || first.isAlone || group.length >= GROUP_MAX || keyCount + keys.length > GROUP_KEYS_MAX) return false
+  if (group.length === 0) return true
+  if (isAlone || keyCount + keys.length > GROUP_KEYS_MAX) return false
   // Its company is written before any write is applied.
   return !write.company || !group.some((other) => other.write.createsCompanies)
 }
