@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
+import { stories } from '../../../test/seed.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { readEvents, readState, requireConsistent } from '../../../test/visible-state.ts'
 import { anyVersion } from '../../operations/etag.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import { writeRecords } from '../../sources/write-records.ts'
 import { createContact, updateContact } from '../write.ts'
 import { identificationOf } from './identify.ts'
 import { createWriter, type WriteServices } from './writer.ts'
@@ -16,14 +18,14 @@ beforeAll(async () => {
 const EMAILS = ['ada@example.com', 'bob@example.com', 'cyd@example.com'] as const
 
 interface Sent {
-  door: 'identify' | 'create' | 'update'
+  door: 'identify' | 'create' | 'update' | 'push'
   person: number
   visitor: string
   /** Whether it is sent once the one before has its response, or together with it. */
   waits: boolean
 }
 const sent: fc.Arbitrary<Sent> = fc.record({
-  door: fc.constantFrom('identify', 'identify', 'create', 'update'),
+  door: fc.constantFrom('identify', 'identify', 'create', 'update', 'push'),
   person: fc.nat(EMAILS.length - 1),
   visitor: fc.constantFrom('v1', 'v2', 'v3'),
   waits: fc.boolean(),
@@ -54,7 +56,7 @@ test('two processes that write about the same people lose no write, and keep the
       const done = (await Promise.all([one, two].map((all, number) => run(tenant, ada, all ?? [], number)))).flat()
       await check(tenant, ada, done)
     }),
-    { numRuns: 15, endOnFailure: true },
+    stories(15),
   )
 })
 
@@ -88,6 +90,12 @@ async function perform(
     const identification = { email, userId: null, trust: 'verified', visitorIds, properties } as const
     const { contactId, created } = await services.writer.write(handle, identificationOf(identification))
     return [{ ...each, ...of, contactId, hasCreated: created }]
+  }
+  if (each.door === 'push') {
+    const record = { externalId: null, email, properties, at: null, companyDomain: null }
+    const [result] = await writeRecords(handle, services, { source: 'pipedrive', kind: 'crm' }, [record])
+    if (result?.status === 'failed' || result === undefined) throw new Error(JSON.stringify(result))
+    return [{ ...each, ...of, contactId: result.contactId, hasCreated: result.status === 'created' }]
   }
   try {
     const row = await createContact(handle, services, { email, properties, visitorIds, companyId: null })
@@ -144,7 +152,7 @@ async function check(tenant: TestTenant, ada: string, done: readonly Done[]): Pr
     if (order.length > 0) expect(order[0]?.hasCreated, 'the first write created it').toBe(contact_id !== ada)
   }
   for (const { visitor_id, contact_id } of state.visitors) {
-    const ofVisitor = done.filter(({ visitor }) => visitor === visitor_id)
+    const ofVisitor = done.filter(({ visitor, door }) => visitor === visitor_id && door !== 'push')
     const last = [0, 1].flatMap((process) => ofVisitor.filter((each) => each.process === process).at(-1) ?? [])
     const allowed: (string | null)[] = last.map(({ contactId }) => contactId)
     expect(ofVisitor.length === 0 ? [null] : allowed, visitor_id).toContain(contact_id)

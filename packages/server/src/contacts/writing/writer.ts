@@ -85,8 +85,11 @@ export function createWriter(dependencies: WriteDependencies): Writer {
     } catch (error) {
       if (isAlone && isRefusal(error)) first.settle(error)
       else if (isAlone || isUnavailable(error)) for (const { reject } of group) reject(error)
-      // A write that the database rejects, that always collides, or that waits for a lock must not affect the others.
-      else line.waiting.unshift(...group.map((each) => ({ ...each, isAlone: true })))
+      else {
+        // A write that the database rejects, that always collides, or that waits for a lock must not affect the others.
+        dependencies.log.debug({ err: error }, 'writes that shared a transaction get one each')
+        line.waiting.unshift(...group.map((each) => ({ ...each, isAlone: true })))
+      }
     }
   }
 
@@ -142,7 +145,11 @@ function takeGroup({ waiting, busy }: Line): Group {
   const rest: Waiting[] = []
   const behind = new Set<string>()
   let keyCount = 0
-  for (const each of waiting) {
+  for (const [index, each] of waiting.entries()) {
+    if (isFull(group, keyCount)) {
+      rest.push(...waiting.slice(index))
+      break
+    }
     const isFree = mayJoin(group, keyCount, each) && !each.keys.some((key) => busy.has(key) || behind.has(key))
     if (isFree) {
       group.push(each)
@@ -157,10 +164,13 @@ function takeGroup({ waiting, busy }: Line): Group {
   return group
 }
 
+function isFull(group: Group, keyCount: number): boolean {
+  return group.length >= GROUP_MAX || keyCount >= GROUP_KEYS_MAX || group[0]?.isAlone === true
+}
+
 function mayJoin(group: Group, keyCount: number, { keys, isAlone, write }: Waiting): boolean {
-  const [first] = group
-  if (!first) return true
-  if (isAlone || first.isAlone || group.length >= GROUP_MAX || keyCount + keys.length > GROUP_KEYS_MAX) return false
+  if (group.length === 0) return true
+  if (isAlone || keyCount + keys.length > GROUP_KEYS_MAX) return false
   // Its company is written before any write is applied.
   return !write.company || !group.some((other) => other.write.createsCompanies)
 }
