@@ -3,7 +3,7 @@ import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
 import { startConversationWorkers } from '../conversations/workers.ts'
-import { ERASURE_QUEUES, startErasureWorkers } from '../erasure/workers.ts'
+import { erasureRuns } from '../erasure/workers.ts'
 import { startHookWorkers } from '../hooks/workers.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { IDENTITY_QUEUES, startIdentityWorkers } from '../identities/workers.ts'
@@ -14,9 +14,11 @@ import type { JobQueue, Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import { type RunWork, startRunWorkers } from '../platform/runs/workers.ts'
 import type { Clock } from '../platform/time.ts'
-import { EXPORT_QUEUES, startExportWorkers } from '../tenant-export/workers.ts'
-import { startWarehouseWorkers, WAREHOUSE_QUEUES } from '../warehouse/workers.ts'
+import { exportRuns } from '../tenant-export/run.ts'
+import { warehouseRuns } from '../warehouse/runs/work.ts'
+import { startWarehouseSchedules } from '../warehouse/workers.ts'
 import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
@@ -28,11 +30,8 @@ import { startRetention } from './retention.ts'
 export const QUEUES: readonly JobQueue<object>[] = [
   ...AGENT_QUEUES,
   ...CONNECTOR_QUEUES,
-  ...ERASURE_QUEUES,
-  ...EXPORT_QUEUES,
   ...IDENTITY_QUEUES,
   ...IMPORT_QUEUES,
-  ...WAREHOUSE_QUEUES,
 ]
 
 /** How often due work is looked for, in milliseconds, in place of what each feature chose. */
@@ -60,15 +59,20 @@ interface Context
 /** What each feature does in the background. */
 const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] = [
   startRetention,
-  startExportWorkers,
   startImportWorkers,
-  (context) => startErasureWorkers({ ...context, erasers: ERASERS, counters: COUNTERS }),
   startIdentityWorkers,
   startAgentWorkers,
   startConversationWorkers,
   startConnectorWorkers,
   startHookWorkers,
-  startWarehouseWorkers,
+  startWarehouseSchedules,
+]
+
+/** The kinds of runs. */
+const RUNS: readonly ((context: Context) => RunWork)[] = [
+  exportRuns,
+  (context) => erasureRuns({ ...context, erasers: ERASERS, counters: COUNTERS }),
+  warehouseRuns,
 ]
 
 /** Starts everything that works in the background. */
@@ -80,6 +84,8 @@ export async function startWorkers(context: Context) {
     const deliveryWorker = await startWebhookWorkers({ ...context, people })
     cleanup.push(deliveryWorker.stop)
     for (const start of WORKERS) cleanup.push((await start(context)).stop)
+    const runs = RUNS.map((kindOf) => kindOf(context))
+    cleanup.push((await startRunWorkers(context, runs)).stop)
     return { deliveryWorker, stop }
   } catch (error) {
     await stop()

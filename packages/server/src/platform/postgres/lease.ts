@@ -25,7 +25,9 @@ import { newId } from '../ids.ts'
 const LEASE_SECONDS = {
   agent_action: 30,
   agent_run: 30,
+  erasure: 60,
   event_import: 60,
+  export: 60,
   /** Not renewed: longer than recording a body takes. Recording it twice changes nothing. */
   hook_body: 60,
   import: 30,

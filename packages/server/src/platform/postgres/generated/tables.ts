@@ -414,18 +414,25 @@ export interface EmailSuppressions {
 }
 
 export interface Erasures {
+  claim: string | null;
+  claimed_until: Timestamp | null;
   contact_id: string;
+  due_at: Timestamp | null;
   email_hash: string | null;
   email_salt: string | null;
   erased_at: Timestamp | null;
   erasure_id: string;
+  error: string | null;
+  failures: Generated<number>;
+  finished_at: Timestamp | null;
   removed: Generated<Json>;
   requested_at: Timestamp;
   requested_by: Json;
+  started_at: Timestamp | null;
   status: string;
   subject: Json | null;
   tenant_id: string;
-  verified_at: Timestamp | null;
+  waiting_for: string | null;
 }
 
 export interface EventIdDays {
@@ -473,18 +480,23 @@ export interface EventImports {
 
 export interface Exports {
   claim: string | null;
+  claimed_until: Timestamp | null;
   counts: Generated<Json>;
   created_at: Timestamp;
+  due_at: Timestamp | null;
   error: string | null;
   expires_at: Timestamp | null;
   export_id: string;
+  failures: Generated<number>;
   file: string | null;
   finished_at: Timestamp | null;
   progress: Generated<number>;
   requested_by: Json;
   size_bytes: Int8 | null;
+  started_at: Timestamp | null;
   status: string;
   tenant_id: string;
+  waiting_for: string | null;
 }
 
 export interface Fingerprints {
@@ -1143,19 +1155,19 @@ export interface WarehouseRuns {
   claimed_until: Timestamp | null;
   created_at: Timestamp;
   destination_id: string;
+  due_at: Timestamp | null;
   error: string | null;
   failures: Generated<number>;
   finished_at: Timestamp | null;
   is_full: boolean;
   manifest: string | null;
-  next_attempt_at: Timestamp | null;
-  queued_at: Timestamp;
   run_id: string;
   started_at: Timestamp | null;
   status: string;
   tenant_id: string;
   trigger: string;
   up_to_sequence: Int8 | null;
+  waiting_for: string | null;
 }
 
 export interface WebhookAttempts {
