@@ -1,3 +1,4 @@
+import { agentRuns } from '../agents/runs/work.ts'
 import { AGENT_QUEUES, startAgentWorkers } from '../agents/workers.ts'
 import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
@@ -73,6 +74,7 @@ const RUNS: readonly ((context: Context) => RunWork)[] = [
   exportRuns,
   (context) => erasureRuns({ ...context, erasers: ERASERS, counters: COUNTERS }),
   warehouseRuns,
+  (context) => agentRuns({ ...context, ...context.writing, ...context.config }),
 ]
 
 /** Starts everything that works in the background. */

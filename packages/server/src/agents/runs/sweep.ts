@@ -1,12 +1,11 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Sweeping } from '../../platform/jobs/jobs.ts'
 import { changeTogether } from '../../platform/postgres/collisions.ts'
-import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
+import { cancelRun, OPEN } from '../../platform/runs/run.ts'
 import { openTenant, type Tenant } from '../../platform/tenant.ts'
 import { AGENT_COLUMNS, configurationOf } from '../agent.ts'
 import { nextRunOf } from '../agents.ts'
-import { RESTARTS_MAX, skipPending } from './claim.ts'
-import { RUN_QUEUE } from './queue.ts'
+import { AGENT_ROWS } from './agent-run.ts'
 import { queueRun } from './trigger.ts'
 
 const AT_ONCE = 100
@@ -58,7 +57,7 @@ async function queueDue(tenant: Tenant, jobs: Sweeping['jobs'], agentId: string,
     await tx.db.updateTable('agents').set({ next_run_at: next }).where('agent_id', '=', agentId).execute()
     // If a scheduled run is still open, another one is pointless.
     if (await hasOpenRun(tx, agentId)) return false
-    await queueRun(tx, jobs, agent, { trigger: 'schedule', requested: null, actor: { kind: 'service' } }, now)
+    await queueRun(tx, agent, { trigger: 'schedule', requested: null, actor: { kind: 'service' } }, now)
     return true
   })
 }
@@ -69,78 +68,36 @@ async function hasOpenRun(tx: Tenant, agentId: string): Promise<boolean> {
     .select('run_id')
     .where('agent_id', '=', agentId)
     .where('trigger', '=', 'schedule')
-    .where('status', 'in', ['queued', 'running'])
+    .where('status', 'in', OPEN)
     .limit(1)
     .executeTakeFirst()
   return run !== undefined
 }
 
-/**
- * Queues runs again if their process has died, and ends those that make no progress: stuck, interrupted too often, or
- * waiting too long.
- */
-export async function sweepRuns({ stores, jobs, clock, log }: Sweeping): Promise<void> {
+/** Fails runs that make no progress: stuck, or waiting for a process too long. */
+export async function failStuckRuns({ stores, clock, log }: Omit<Sweeping, 'jobs'>): Promise<void> {
   const now = clock()
-  const silent = sql<boolean>`claim IS NOT NULL AND ${isFree}`
-  const stuck = sql<boolean>`CASE WHEN claim IS NULL
-    THEN coalesce(progressed_at, created_at) < now() - make_interval(hours => ${WAITING_HOURS})
-    ELSE progressed_at < now() - make_interval(mins => ${STUCK_MINUTES}) END`
-  const open = await stores.database
+  const found = await stores.database
     .selectFrom('agent_runs')
     .select(['tenant_id', 'run_id'])
-    .where('status', 'in', ['queued', 'running'])
-    .where(({ or }) => or([silent, stuck]))
+    .where(isStuck)
     .limit(AT_ONCE)
     .execute()
-  for (const { tenant_id, run_id } of open) {
-    const work = (tx: Tenant) => restartOrFail(tx, jobs, run_id, { silent, stuck }, now)
+  for (const { tenant_id, run_id } of found) {
+    const fail = async (tx: Tenant) => {
+      const row = tx.db.selectFrom('agent_runs').select('run_id').where('run_id', '=', run_id).where(isStuck)
+      if (await row.forUpdate().skipLocked().executeTakeFirst()) await cancelRun(AGENT_ROWS, tx, run_id, now, STUCK)
+    }
     try {
       // A process that is slow rather than dead may have locked a contact of the run and wait for the run's row.
-      await changeTogether(openTenant(stores, tenant_id), work)
+      await changeTogether(openTenant(stores, tenant_id), fail)
     } catch (error) {
       // A problem with one run must not delay the others.
-      log.warn(
-        { err: error, tenant_id, run_id },
-        'a silent or stuck run could not be restarted or ended; retrying shortly',
-      )
+      log.warn({ err: error, tenant_id, run_id }, 'a stuck run could not be ended; retrying shortly')
     }
   }
 }
 
-async function restartOrFail(
-  tx: Tenant,
-  jobs: Sweeping['jobs'],
-  runId: string,
-  { silent, stuck }: { silent: RawBuilder<boolean>; stuck: RawBuilder<boolean> },
-  now: Date,
-): Promise<void> {
-  const run = await tx.db
-    .selectFrom('agent_runs')
-    .select(['restarts', silent.as('silent'), stuck.as('stuck')])
-    .where('run_id', '=', runId)
-    .where('status', 'in', ['queued', 'running'])
-    .forUpdate()
-    .skipLocked()
-    .executeTakeFirst()
-  if (!run) return
-  if (run.stuck) await fail(tx, runId, STUCK, now)
-  else if (run.silent && run.restarts >= RESTARTS_MAX) {
-    await fail(tx, runId, `The run was interrupted ${run.restarts + 1} times and made no progress.`, now)
-  } else if (run.silent) {
-    await tx.db
-      .updateTable('agent_runs')
-      .set({ ...RELEASED, restarts: sql`restarts + 1` })
-      .where('run_id', '=', runId)
-      .execute()
-    await jobs.send(tx, RUN_QUEUE, { runId })
-  }
-}
-
-async function fail(tx: Tenant, runId: string, error: string, now: Date): Promise<void> {
-  await tx.db
-    .updateTable('agent_runs')
-    .set({ status: 'failed', error, ...RELEASED, completed_at: now })
-    .where('run_id', '=', runId)
-    .execute()
-  await skipPending(tx, runId)
-}
+const isStuck = sql<boolean>`(due_at IS NOT NULL AND CASE WHEN claim IS NULL
+  THEN coalesce(progressed_at, created_at) < now() - make_interval(hours => ${sql.lit(WAITING_HOURS)})
+  ELSE progressed_at < now() - make_interval(mins => ${sql.lit(STUCK_MINUTES)}) END)`

@@ -78,6 +78,8 @@ export interface Run<Table extends RunTable> {
 /** Columns of a run's row, to be changed in addition to those of every run. */
 export type Changes<Table extends RunTable> = UpdateObject<TenantTables, Table>
 
+/** The statuses of runs that have not ended. */
+export const OPEN = ['queued', 'running', 'waiting'] as const
 const CHANNEL = 'cds_runs'
 const ERROR_LENGTH_MAX = 1_000
 
@@ -213,16 +215,19 @@ export async function failRun<Table extends RunTable>(
 
 /**
  * Cancels a run in the caller's transaction, which must be repeated on collision. A process that is working on the run stops
- * at its next update. @returns whether it was open; if not, the transaction must be rolled back.
+ * at its next update. @param error why the run fails instead.
+ * @returns whether it was open; if not, the transaction must be rolled back.
  */
 export async function cancelRun<Table extends RunTable>(
   rows: RunRows<Table>,
   tx: Tenant,
   runId: string,
   now: Date,
+  error?: string,
 ): Promise<boolean> {
-  const update = rowOf(rows, tx, runId).set(ended('cancelled', now))
-  return endRun(rows, tx, runId, update.where('status', 'in', ['queued', 'running', 'waiting']))
+  const end = error === undefined ? ended('cancelled', now) : { ...ended('failed', now), error }
+  const update = rowOf(rows, tx, runId).set(end)
+  return endRun(rows, tx, runId, update.where('status', 'in', OPEN))
 }
 
 async function endRun<Table extends RunTable>(

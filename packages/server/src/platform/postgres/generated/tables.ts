@@ -93,13 +93,15 @@ export interface AgentRuns {
   agent_id: string;
   claim: string | null;
   claimed_until: Timestamp | null;
-  completed_at: Timestamp | null;
   configuration: Json;
   contacts_evaluated: Generated<number>;
   cost_usd: Generated<Numeric>;
   created_at: Timestamp;
+  due_at: Timestamp | null;
   error: string | null;
   errors: Generated<number>;
+  failures: Generated<number>;
+  finished_at: Timestamp | null;
   input_tokens: Generated<Int8>;
   model: string | null;
   notices: Generated<Json>;
@@ -109,12 +111,12 @@ export interface AgentRuns {
   requested_by: Json;
   requested_contact_ids: string[] | null;
   reserved_usd: Generated<Numeric>;
-  restarts: Generated<number>;
   run_id: string;
   started_at: Timestamp | null;
   status: string;
   tenant_id: string;
   trigger: string;
+  waiting_for: string | null;
 }
 
 export interface Agents {
