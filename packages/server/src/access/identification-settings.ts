@@ -1,6 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
-import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { REPLACED_FOR_MS } from '../platform/crypto/tokens.ts'
 import { type FindIgnoredIds, type IgnoredIds, plainWord, toIgnoredIds } from '../platform/ids-of-nobody.ts'
@@ -142,7 +141,7 @@ async function lockSettings(tx: Tenant) {
 }
 
 /** The place that both secrets of a tenant are encrypted for. */
-function identitySecretPlace(tenantId: string): string {
+export function identitySecretPlace(tenantId: string): string {
   return `${tenantId}/identity-secret`
 }
 
@@ -170,13 +169,3 @@ async function readCached(
   const ignoredIds = toIgnoredIds(row?.ignored_ids ?? [])
   return { requiresSignature: row?.requires_signature ?? false, keys, ignoredIds }
 }
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_SETTINGS_COLUMNS: readonly SealedColumn[] = ['secret_sealed', 'previous_secret_sealed'].map(
-  (column) => ({
-    table: 'identification_settings',
-    key: ['tenant_id'],
-    column,
-    place: ({ tenant_id = '' }) => identitySecretPlace(tenant_id),
-  }),
-)

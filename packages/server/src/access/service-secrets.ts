@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Database } from '../platform/postgres/database.ts'
 
@@ -36,16 +35,6 @@ export async function deleteServiceSecret(database: Database, name: string): Pro
 }
 
 /** The place that a secret of the service itself is encrypted for. */
-function serviceSecretPlace(name: string): string {
+export function serviceSecretPlace(name: string): string {
   return `service_secrets/${name}`
 }
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_SERVICE_COLUMNS: readonly SealedColumn[] = [
-  {
-    table: 'service_secrets',
-    key: ['name'],
-    column: 'sealed',
-    place: ({ name = '' }) => serviceSecretPlace(name),
-  },
-]

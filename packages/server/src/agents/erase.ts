@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import { eraseMails } from '../identities/erase.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** What agents concluded about the contact and did about it, with the messages that their actions sent. */

@@ -3,7 +3,6 @@ import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
-import { moveMails } from '../identities/mail/sends.ts'
 import { importFilter } from '../imports/list-filter.ts'
 import { openToolServices } from '../mcp/tool-services.ts'
 import type { Operation } from '../operations/declare.ts'
@@ -44,7 +43,6 @@ export function operationServices<Given extends Parts>(parts: Given) {
     authorization,
     people,
     refuseWhileErasing,
-    moveMails,
     agentsOfIdentity,
     // The filters of lists of contacts that belong to other features.
     listFilters: [importFilter, segmentFilter],

@@ -4,7 +4,6 @@ import { keepCompany } from '../companies/write.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
-import { deleteConversations } from '../conversations/delete.ts'
 import { startEventIdCleanup } from '../journal/event-ids.ts'
 import { createGroupCommit } from '../journal/group-commit.ts'
 import { startLiveFeed } from '../live/feed.ts'
@@ -20,6 +19,7 @@ import { startProblemRecorder } from '../sites/problems/record.ts'
 import { startSourceUsage } from '../sources/usage.ts'
 import { appendRecords, prepareDeliveries } from '../webhooks/append.ts'
 import type { Engines } from './engines.ts'
+import { TABLES } from './tables.ts'
 
 /**
  * Starts what records events, changes of contacts, and the usage and problems of sources; and what follows them: segments
@@ -98,7 +98,7 @@ export async function startRecording({
       segments: segments.follower,
       outbox,
       append: appendRecords,
-      deleteConversations,
+      tables: TABLES,
       findIgnoredIds,
       keepCompany,
       live,

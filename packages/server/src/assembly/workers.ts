@@ -23,7 +23,6 @@ import { startWarehouseSchedules } from '../warehouse/workers.ts'
 import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
-import { COUNTERS, ERASERS } from './erasers.ts'
 import type { Recording } from './recording.ts'
 import { startRetention } from './retention.ts'
 
@@ -72,7 +71,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
 /** The kinds of runs. */
 const RUNS: readonly ((context: Context) => RunWork)[] = [
   exportRuns,
-  (context) => erasureRuns({ ...context, erasers: ERASERS, counters: COUNTERS }),
+  erasureRuns,
   warehouseRuns,
   (context) => agentRuns({ ...context, ...context.writing, ...context.config }),
 ]

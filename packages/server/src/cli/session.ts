@@ -4,13 +4,13 @@ import type { Pool } from 'pg'
 import { readIgnoredIds } from '../access/identification-settings.ts'
 import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import { requireKnownPostgres } from '../assembly/known-tables.ts'
+import { TABLES } from '../assembly/tables.ts'
 import { keepCompany } from '../companies/write.ts'
 import type { Config } from '../config.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
 import type { SegmentFollower } from '../contacts/writing/transaction.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
-import { deleteConversations } from '../conversations/delete.ts'
 import { createGroupCommit, type GroupCommit, type PreparePart } from '../journal/group-commit.ts'
 import type { Projector } from '../journal/projector.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -107,7 +107,7 @@ function openWriting(): WriteServices {
     segments: follower(),
     outbox,
     append: appendRecords,
-    deleteConversations,
+    tables: TABLES,
     findIgnoredIds: readIgnoredIds,
     keepCompany,
     live: UNWATCHED,

@@ -4,6 +4,7 @@ import { companiesWithContacts } from '../contacts/of-companies.ts'
 import { mergeProperties, type Properties } from '../contacts/properties.ts'
 import { requireCompanyFits } from '../contacts/size.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
+import type { CompanyOfWrite, WrittenCompany } from '../contacts/writing/write.ts'
 import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { Collision, changeRecords } from '../platform/postgres/collisions.ts'
@@ -82,10 +83,13 @@ export interface CompanyOfGroup {
   properties: Properties
 }
 
-/** A company that a form or a group call named, and the keys that it may not change. */
-export interface UpsertedCompany {
-  companyId: string
-  ignored: string[]
+/** How a company is written with the contact that a form, a call or a hook names. */
+export function companyOfWrite(
+  data: CompanyOfForm | CompanyOfGroup,
+  options: Parameters<typeof upsertCompany>[2],
+): CompanyOfWrite {
+  const externalId = 'externalId' in data ? data.externalId : null
+  return { key: data.domain ?? externalId ?? '', write: (tx, now) => upsertCompany(tx, data, options, now) }
 }
 
 /**
@@ -94,12 +98,12 @@ export interface UpsertedCompany {
  * the contact.
  * @param asOf when the values were sent, if that was earlier: of a company that was changed since, they fill blanks.
  */
-export async function upsertCompany(
+async function upsertCompany(
   tx: Tenant,
   data: CompanyOfForm | CompanyOfGroup,
   { isVerified, asOf = null }: { isVerified: boolean; asOf?: Date | null },
   now: Date,
-): Promise<UpsertedCompany> {
+): Promise<WrittenCompany> {
   const { domain, name, properties } = data
   const externalId = 'externalId' in data ? data.externalId : null
   const isFromForm = !isVerified

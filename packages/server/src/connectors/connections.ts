@@ -1,7 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type Type from 'typebox'
 import { namesIn } from '../operations/audit.ts'
-import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -187,13 +186,3 @@ async function withLastRuns(tenant: Tenant, rows: readonly ConnectionRow[]) {
     }
   })
 }
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_CONNECTION_COLUMNS: readonly SealedColumn[] = [
-  {
-    table: 'connections',
-    key: ['tenant_id', 'connection_id'],
-    column: 'sealed',
-    place: ({ tenant_id = '', connection_id = '' }) => sealedPlace(tenant_id, connection_id),
-  },
-]

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { type ErasureSubject, mentionPattern } from '../contacts/erasure-subject.ts'
+import { mentionPattern } from '../contacts/erasure-subject.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** Replaces the erased reason. A refused object must keep an error, or the objects that need it would be read without it. */

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
-import { moveMails } from '../identities/mail/sends.ts'
 import { countRows } from '../journal/batches.ts'
 import { eachAlone, every, type Repeated } from '../platform/every.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
@@ -73,7 +72,6 @@ export async function startConnectorWorkers({
     ...connecting,
     ...writing,
     refuseWhileErasing,
-    moveMails,
     recordCalls,
     recordHistory,
     journalRows: async () => (await countRows(stores.database)).waiting,

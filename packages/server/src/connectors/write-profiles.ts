@@ -76,7 +76,7 @@ function writeOf({ source, kind }: Writer, contactId: string, profile: Profile):
   const statement = { id, properties, isAgain: false, isAnother: true, isCurrent: true }
   return {
     keys: { contactIds: [contactId] },
-    apply(set, now) {
+    apply(set, { now }) {
       const state = set.contact(contactId)
       const write = { source, kind, properties, at: timeOf(profile, now), statement }
       if (state) changeContact(set, state, write, now)

@@ -1,18 +1,5 @@
 import { readableEmail } from '../platform/email.ts'
 
-/** What an erasure searches for. It is stored while the erasure runs, and deleted when it is verified. */
-export interface ErasureSubject {
-  contactId: string
-  /** null if the contact was deleted earlier, so that its email is no longer stored. */
-  email: string | null
-  /** The visitors that belonged to the contact. */
-  visitorIds: string[]
-  /** The keys by which conversations identify the contact: its email and its ids in connected systems. */
-  keys: { directory: string; key: string }[]
-  /** The external ids that led to the contact. Absent from an erasure that was requested before they were kept. */
-  externalIds?: string[]
-}
-
 /** The characters allowed around an address; with others, it is part of another person's longer address. */
 const BEFORE = '(^|[^A-Za-z0-9._+-]|%[0-9A-Fa-f]{2})'
 const AFTER = '$|[^A-Za-z0-9.-]|[.]($|[^A-Za-z0-9])'

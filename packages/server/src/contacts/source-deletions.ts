@@ -29,7 +29,8 @@ export async function deletedInSource(
 /** Moves the deletions of a contact to another one that lacks them. @param only of these sources. @returns the sources. */
 export async function moveSourceDeletions(
   tx: Tenant,
-  { from, to, only }: { from: string; to: string; only?: readonly string[] },
+  { from, to }: { from: string; to: string },
+  only?: readonly string[],
 ): Promise<string[]> {
   const rows = await tx.db
     .updateTable('contact_source_deletions as moved')

@@ -87,22 +87,3 @@ export async function showSourceId(tx: Tenant, contactId: string, { source, exte
     .where('contact_id', '=', contactId)
     .execute()
 }
-
-/** Moves the further ids of a contact to another one. @param only of these. @returns those that moved. */
-export async function moveFurtherIds(
-  tx: Tenant,
-  { from, to, only }: { from: string; to: string; only?: readonly SourceId[] },
-): Promise<SourceId[]> {
-  const ids = (await furtherIdsOfContact(tx, from)).filter(
-    (id) => only?.some(({ source, external_id }) => source === id.source && external_id === id.external_id) ?? true,
-  )
-  for (const { source, external_id } of ids) {
-    await tx.db
-      .updateTable('contact_source_ids')
-      .set({ contact_id: to })
-      .where('source', '=', source)
-      .where('external_id', '=', external_id)
-      .execute()
-  }
-  return ids
-}

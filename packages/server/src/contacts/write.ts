@@ -5,12 +5,10 @@ import { etagOfRow } from './contact-object.ts'
 import type { ContactRow } from './contact-row.ts'
 import { lockContact } from './locks.ts'
 import type { PropertyChanges } from './properties.ts'
-import { unlinkVisitors } from './visitors/link.ts'
 import { createContact as addContact, changeContact } from './writing/change.ts'
 import type { ContactSet } from './writing/contact-set.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './writing/transaction.ts'
 import { linkVisitors } from './writing/visitors.ts'
-import type { Write } from './writing/write.ts'
 import type { WriteServices } from './writing/writer.ts'
 
 /** The source for writes by people and programs to the contacts' endpoints. */
@@ -43,8 +41,8 @@ export async function createContact(
 ): Promise<ContactRow> {
   return services.writer.write(tenant, {
     keys: { emails: [email], visitorIds },
-    ...companyOf(services, companyId),
-    apply(set, now) {
+    async apply(set, { tx, now }) {
+      await requireCompany(tx, services, companyId)
       const taken = set.find('email', email)
       if (taken) throw emailTaken(taken.row.contact_id)
       const { state } = addContact(set, { email, externalId: null }, { ...MANUAL, properties, companyId }, now)
@@ -72,8 +70,8 @@ export async function updateContact(
       visitorIds,
       ...(update.email === undefined ? {} : { emails: [update.email] }),
     },
-    ...companyOf(services, update.companyId),
-    apply(set, now) {
+    async apply(set, { tx, now }) {
+      await requireCompany(tx, services, update.companyId)
       const state = set.contact(contactId)
       if (!state) throw missing(set, contactId)
       requireMatch(etagOfRow(state.row))
@@ -84,23 +82,15 @@ export async function updateContact(
   })
 }
 
-/** Keeps the company of a write from being deleted. */
-function companyOf(
+/** Keeps the company of a write from being deleted. @throws ServiceError 400 `unknown_company`. */
+async function requireCompany(
+  tx: Tenant,
   { keepCompany }: WriteServices,
   companyId: string | null | undefined,
-): Pick<Write<ContactRow>, 'company'> {
-  if (typeof companyId !== 'string') return {}
-  return {
-    company: {
-      key: companyId,
-      isOnlyKept: true,
-      async write(tx) {
-        if (await keepCompany(tx, companyId)) return
-        const details = [{ path: 'company_id', message: 'is not the id of one of your companies' }]
-        throw new ServiceError(400, 'unknown_company', 'There is no company with this company_id.', { details })
-      },
-    },
-  }
+): Promise<void> {
+  if (typeof companyId !== 'string' || (await keepCompany(tx, companyId))) return
+  const details = [{ path: 'company_id', message: 'is not the id of one of your companies' }]
+  throw new ServiceError(400, 'unknown_company', 'There is no company with this company_id.', { details })
 }
 
 /** 404 for a contact that does not exist; names the survivor if it was merged. */
@@ -126,8 +116,7 @@ export async function deleteContact(
     const row = await lockContact(tx, contactId)
     if (!row) throw await missingContact(tx, contactId)
     requireMatch(etagOfRow(row))
-    await unlinkVisitors(tx, contactId, MANUAL.source, now)
-    await dependencies.deleteConversations(tx, contactId)
+    for (const { release } of dependencies.tables) await release?.(tx, contactId, now)
     await deleteUnused(tx, log, dependencies, [contactId], now)
   })
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type ErasureSubject, mentionPattern, replacedPattern } from '../contacts/erasure-subject.ts'
+import { mentionPattern, replacedPattern } from '../contacts/erasure-subject.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { lockConversations } from './threads.ts'
 

@@ -1,4 +1,4 @@
-import { type ErasureSubject, mentionHint, mentionPattern } from '../contacts/erasure-subject.ts'
+import { mentionHint, mentionPattern } from '../contacts/erasure-subject.ts'
 import { deleteEvents } from '../events/erase.ts'
 import { type Concerned, deleteRefusedEvents, hasJournalRow } from '../journal/erase.ts'
 import type { Projector } from '../journal/projector.ts'
@@ -7,6 +7,7 @@ import { ownersOf } from '../owners/owners.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** Deletes the events of a person from ClickHouse and the journal. */

@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
-import type { ErasureSubject } from '../contacts/erasure-subject.ts'
+import { type Kysely, sql } from 'kysely'
 import { deleteContact } from '../contacts/write.ts'
 import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { anyVersion } from '../operations/etag.ts'
 import { ServiceError } from '../platform/errors.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import { completeRun, pauseRun, type Run } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EventEraser } from './erase-events.ts'
@@ -14,19 +14,7 @@ import type { EventEraser } from './erase-events.ts'
  */
 const VERIFY_AFTER_SECONDS = 60
 
-/**
- * Deletes one feature's data about a person, in the given transaction. It is called repeatedly, even after the contact
- * itself is deleted, and deletes what is left each time.
- * @returns the number of rows deleted or changed, by kind.
- */
-export type Eraser = (tx: Tenant, subject: ErasureSubject) => Promise<Record<string, number>>
-
-/** Counts one feature's rows that are deleted with a contact. */
-export type Counter = (tenant: Tenant, contactId: string) => Promise<Record<string, number>>
-
 export interface ErasureDependencies {
-  erasers: readonly Eraser[]
-  counters: readonly Counter[]
   writing: WriteDependencies
   events: EventEraser
   /** Deletes the tenant's jobs that contain one of some strings. */
@@ -46,7 +34,9 @@ export async function erase(run: Run<'erasures'>, dependencies: ErasureDependenc
   const subject = row.subject as unknown as ErasureSubject
   await eraseContact(tenant, dependencies, runId, subject)
   await tenant.transaction(async (tx) => {
-    for (const eraseFrom of dependencies.erasers) await addCounts(tx, runId, await eraseFrom(tx, subject))
+    for (const { erase: eraseRows } of dependencies.writing.tables) {
+      if (eraseRows) await addCounts(tx, runId, await eraseRows(tx, subject))
+    }
   })
   const now = dependencies.writing.clock()
   const refused = await dependencies.events.erase(tenant, subject, (events) => addCounts(tenant, runId, { events }))
@@ -68,12 +58,11 @@ export async function erase(run: Run<'erasures'>, dependencies: ErasureDependenc
 /** Deletes the contact with its dependent rows. Webhooks are notified, as for every deletion. */
 async function eraseContact(
   tenant: Tenant,
-  { writing, counters }: ErasureDependencies,
+  { writing }: ErasureDependencies,
   erasureId: string,
   { contactId }: ErasureSubject,
 ): Promise<void> {
-  const counts = await Promise.all(counters.map((count) => count(tenant, contactId)))
-  const found: Record<string, number> = Object.assign({}, ...counts)
+  const found = await countRowsOf(tenant, writing, contactId)
   if (found.contacts === 0) return
   try {
     await deleteContact(tenant, writing, contactId, anyVersion)
@@ -82,6 +71,18 @@ async function eraseContact(
     if (!(error instanceof ServiceError) || error.status !== 404) throw error
   }
   await addCounts(tenant, erasureId, found)
+}
+
+/** How many rows are deleted with a contact's, by their names in the receipt. */
+async function countRowsOf(tenant: Tenant, { tables }: Pick<WriteDependencies, 'tables'>, contactId: string) {
+  const db = tenant.db as unknown as Kysely<Record<string, { contact_id: string }>>
+  const counts: Record<string, number> = {}
+  for (const { name, counted } of tables) {
+    if (counted === undefined) continue
+    const rows = db.selectFrom(name).where('contact_id', '=', contactId)
+    counts[counted] = (await rows.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count
+  }
+  return counts
 }
 
 /** Adds to the receipt at once, so that a crash does not lose counts. */

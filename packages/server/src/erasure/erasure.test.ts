@@ -4,7 +4,6 @@ import { type Browser, signedIn } from '../../test/people.ts'
 import { claimHeld, hold } from '../../test/runs.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
-import { COUNTERS, ERASERS } from '../assembly/erasers.ts'
 import { mentionPattern } from '../contacts/erasure-subject.ts'
 import { deleteImportFiles } from '../imports/expire.ts'
 import { importDirectory } from '../imports/files.ts'
@@ -34,8 +33,6 @@ beforeAll(async () => {
   admin = await signedIn(service, tenant.id, 'admin')
   dependencies = {
     ...service,
-    erasers: ERASERS,
-    counters: COUNTERS,
     events: createEventEraser({
       ...service.stores,
       cluster: null,

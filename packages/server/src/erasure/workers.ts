@@ -8,7 +8,7 @@ import { doubling, type RunKind } from '../platform/runs/kind.ts'
 import { type RunWork, runWork } from '../platform/runs/workers.ts'
 import type { Stores, Tenant } from '../platform/tenant.ts'
 import { expireExports, exportDirectory } from '../tenant-export/exports.ts'
-import { type Counter, type Eraser, erase } from './erase.ts'
+import { erase } from './erase.ts'
 import { createEventEraser } from './erase-events.ts'
 import { ERASURE_ROWS } from './erasures.ts'
 
@@ -21,21 +21,15 @@ export function erasureRuns({
   projector,
   writing,
   config,
-  erasers,
-  counters,
 }: {
   stores: Stores
   projector: Projector
   writing: WriteDependencies
   config: Pick<Config, 'clickhouseCluster' | 'dataDirectory'>
-  erasers: readonly Eraser[]
-  counters: readonly Counter[]
 }): RunWork {
   const { clickhouseCluster, dataDirectory } = config
   const dependencies = {
     writing,
-    erasers,
-    counters,
     events: createEventEraser({ ...stores, cluster: clickhouseCluster, projector }),
     deleteJobs: (tenantId: string, texts: readonly string[]) => deleteJobs(stores.database, tenantId, texts),
     deleteExportFiles: (tenant: Tenant) => expireExports(tenant, exportDirectory(dataDirectory)),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type ErasureSubject, mentionPattern } from '../contacts/erasure-subject.ts'
+import { mentionPattern } from '../contacts/erasure-subject.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /**

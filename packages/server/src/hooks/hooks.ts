@@ -1,5 +1,4 @@
 import { namesIn } from '../operations/audit.ts'
-import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { REPLACED_FOR_MS } from '../platform/crypto/tokens.ts'
 import { conflict, type ErrorDetail, notFound, type ServiceError, validationError } from '../platform/errors.ts'
@@ -265,13 +264,3 @@ function sourceOfName(name: string, hookId: string): string {
     return `hook-${slug}`.slice(0, SOURCE_NAME_LENGTH_MAX)
   }
 }
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_HOOK_COLUMNS: readonly SealedColumn[] = [
-  {
-    table: 'hooks',
-    key: ['tenant_id', 'hook_id'],
-    column: 'secret_sealed',
-    place: ({ tenant_id = '', hook_id = '' }) => hookSecretPlace(tenant_id, hook_id),
-  },
-]

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodiesOf, createHook, order, send, type TestHook } from '../../test/hooks.ts'
 import { expectExample } from '../../test/recorded-examples.ts'
+import { deleteOldOf } from '../../test/retention.ts'
 import {
   createTestTenant,
   refuseUpdates,
@@ -13,7 +14,6 @@ import { until } from '../../test/webhooks.ts'
 import { newId } from '../platform/ids.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { storeBody } from './bodies.ts'
-import { deleteOldBodies } from './workers.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -63,9 +63,9 @@ describe('what is kept', () => {
     const own = await createTestTenant(service)
     const hook = await createHook(own, { mapping: {} })
     await send(service, hook, {})
-    await deleteOldBodies(service.stores.database, new Date(Date.now() + 29 * DAY_MS))
+    await deleteOldOf(['hook_bodies'], service.stores.database, new Date(Date.now() + 29 * DAY_MS))
     expect(await bodiesOf(own, hook)).toHaveLength(1)
-    await deleteOldBodies(service.stores.database, new Date(Date.now() + 31 * DAY_MS))
+    await deleteOldOf(['hook_bodies'], service.stores.database, new Date(Date.now() + 31 * DAY_MS))
     expect(await bodiesOf(own, hook)).toEqual([])
   })
 })

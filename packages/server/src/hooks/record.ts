@@ -1,9 +1,9 @@
-import { upsertCompany } from '../companies/write.ts'
+import { companyOfWrite } from '../companies/write.ts'
 import { changeContact } from '../contacts/writing/change.ts'
 import type { ContactSet, ContactState } from '../contacts/writing/contact-set.ts'
 import { contactsOfSource } from '../contacts/writing/keys.ts'
 import { isUnverified } from '../contacts/writing/source-trust.ts'
-import { changeContacts } from '../contacts/writing/transaction.ts'
+import type { CompanyOfWrite } from '../contacts/writing/write.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -118,7 +118,8 @@ async function writeContact(
   let companyId: string | null = null
   const [result] = await writeRecords(tenant, services, source, [record], async (tx, { results }) => {
     const isWritten = results[0]?.status !== 'failed'
-    companyId = company && isWritten ? await storeCompany(tx, source, company, body, services.clock()) : null
+    const write = company && isWritten ? writeOfCompany(source, company, body) : null
+    companyId = write && (await write.write(tx, services.clock())).companyId
   })
   const { status, contactId } = orThrow(result)
   return { contactId, status, companyId }
@@ -151,26 +152,17 @@ async function writeUser(
   const [named] = await services.recordCalls(tenant, senderOf(hook, trust), [{ ...EMPTY_CALL, userId, email }])
   const { contactId } = orThrow(named)
   if (contactId === null) throw new Error('a call with a user id has no contact')
-  let companyId: string | null = null
   return services.writer.write(tenant, {
     keys: {
       contactIds: [contactId],
       ...(externalId === null ? {} : { ofSource: { source: source.source, externalIds: [externalId] } }),
     },
-    ...(company === null
-      ? {}
-      : {
-          company: {
-            key: company.domain,
-            write: async (tx, now) => {
-              companyId = await storeCompany(tx, source, company, body, now)
-            },
-          },
-        }),
-    apply(set, now) {
+    company: company && writeOfCompany(source, company, body),
+    apply(set, { now, company: written }) {
       const state = set.contact(contactId)
       if (!state) throw new ServiceError(409, 'contact_changed', 'The contact has been deleted. Run the body again.')
       const before = state.row
+      const companyId = written?.companyId ?? null
       const write = {
         ...source,
         properties,
@@ -198,20 +190,22 @@ async function writeCompany(
   body: ClaimedBody,
 ): Promise<string | null> {
   if (company === null) return null
-  return changeContacts(tenant, services, (tx) => storeCompany(tx, source, company, body, services.clock()))
+  return services.writer.write(tenant, {
+    keys: {},
+    company: writeOfCompany(source, company, body),
+    apply: (_set, { company: written }) => written?.companyId ?? null,
+  })
 }
 
-async function storeCompany(
-  tx: Tenant,
+function writeOfCompany(
   { kind }: Source,
   { domain, name, properties }: MappedCompany,
   { isLate, writesAt }: ClaimedBody,
-  now: Date,
-): Promise<string> {
+): CompanyOfWrite {
   const data = { domain, externalId: null, ...(name === null ? {} : { name }), properties }
   // Only for a late body: of two that arrive together, the second would seem older than the write of the first.
   const asOf = isLate ? writesAt : null
-  return (await upsertCompany(tx, data, { isVerified: !isUnverified(kind), asOf }, now)).companyId
+  return companyOfWrite(data, { isVerified: !isUnverified(kind), asOf })
 }
 
 async function recordEvent(

@@ -1,9 +1,7 @@
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { every, type Repeated } from '../platform/every.ts'
-import type { Database } from '../platform/postgres/database.ts'
 import { isFree } from '../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
-import { DAY_MS } from '../platform/time.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { claimBody } from './bodies.ts'
 import { requireHook } from './hooks.ts'
@@ -13,8 +11,6 @@ import type { RecordServices } from './record.ts'
 const EVERY_MS = 5_000
 /** Bodies per round. The next round continues. */
 const ROUND = 100
-/** Bodies contain personal data, and are needed only to write and fix mappings. */
-const KEPT_DAYS = 30
 
 /** Records bodies that a process did not finish, because it died or a database was unavailable. */
 export function startHookWorkers({
@@ -53,10 +49,4 @@ async function recordPending(stores: Stores, services: RecordServices): Promise<
     if (body === null) continue
     await tryBody(tenant, services, await requireHook(tenant, hook_id), body)
   }
-}
-
-/** Deletes bodies that are older than the retention period. */
-export async function deleteOldBodies(database: Database, now: Date): Promise<void> {
-  const before = new Date(now.getTime() - KEPT_DAYS * DAY_MS)
-  await database.deleteFrom('hook_bodies').where('received_at', '<', before).execute()
 }

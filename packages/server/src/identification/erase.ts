@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** The devices of a contact's visitors, and the networks they were seen from. */

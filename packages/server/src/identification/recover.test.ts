@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { deleteOldOf } from '../../test/retention.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { deleteTenant } from '../assembly/delete-tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
-import { deleteUnseen } from './retention.ts'
 
 const HASH = 'ab'.repeat(32)
 /** Addresses in two networks: a household's and a distant one. */
@@ -254,7 +254,9 @@ describe('a network', () => {
       (await rows()).length,
       (await tenant.handle.db.selectFrom('fingerprints').selectAll().execute()).length,
     ]
-    const after = (days: number) => deleteUnseen(service.stores.database, new Date(Date.now() + days * DAY_MS))
+    const { database } = service.stores
+    const after = (days: number) =>
+      deleteOldOf(['visitor_networks', 'fingerprints'], database, new Date(Date.now() + days * DAY_MS))
     await after(29)
     expect(await counts()).toEqual([1, 1])
     await after(31)

@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isSame, type TokenStore } from '../providers/access-tokens.ts'
@@ -91,13 +90,3 @@ export function tokenStore(tenant: Tenant, secrets: SecretBox, identityId: strin
     },
   }
 }
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_EMAIL_COLUMNS: readonly SealedColumn[] = [
-  {
-    table: 'email_accounts',
-    key: ['tenant_id', 'identity_id'],
-    column: 'sealed',
-    place: ({ tenant_id = '', identity_id = '' }) => emailPlace(tenant_id, identity_id),
-  },
-]

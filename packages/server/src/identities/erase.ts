@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ErasureSubject } from '../contacts/erasure-subject.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { eraseSuppression } from './suppressions.ts'
 

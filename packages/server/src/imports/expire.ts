@@ -1,6 +1,6 @@
-import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import { RELEASED } from '../platform/postgres/lease.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Clock, DAY_MS } from '../platform/time.ts'
 import { deleteFile, fileOf } from './files.ts'

@@ -1,6 +1,6 @@
 import type { Properties } from '../contacts/properties.ts'
 import { replacedBy } from '../contacts/undo-write.ts'
-import type { WriteDependencies } from '../contacts/writing/transaction.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { newId } from '../platform/ids.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -20,7 +20,7 @@ type Ranges = [first: number, last: number][]
  * Writes the rows of an import that are not written yet. Each transaction also stores which rows it wrote, with their
  * results and what they replaced, so that an interrupted import continues and counts every row once.
  */
-export async function importRows(task: Task, file: MappedFile, writing: WriteDependencies): Promise<void> {
+export async function importRows(task: Task, file: MappedFile, writing: WriteServices): Promise<void> {
   const { tenant, importId } = task
   const isDone = await rowsDone(tenant, importId)
   await withStagedRows(tenant, { ...file, isDone }, async ({ rowCount, warnings }, chunks) => {

@@ -1,4 +1,4 @@
-import type { WriteDependencies } from '../contacts/writing/transaction.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { RELEASED, whileClaimed } from '../platform/postgres/lease.ts'
@@ -18,7 +18,7 @@ import { decimalOf } from './values.ts'
 const ATTEMPTS_MAX = 10
 
 interface Dependencies {
-  writing: WriteDependencies
+  writing: WriteServices
   directory: string
 }
 

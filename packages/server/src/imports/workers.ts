@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { WriteDependencies } from '../contacts/writing/transaction.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { type Repeated, STOPS_WITH_QUEUE } from '../platform/every.ts'
 import type { JobContext, Jobs, TenantJob } from '../platform/jobs/jobs.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
@@ -25,7 +25,7 @@ export async function startImportWorkers({
 }: {
   stores: Stores
   jobs: Jobs
-  writing: WriteDependencies
+  writing: WriteServices
   config: Pick<Config, 'dataDirectory'>
 }): Promise<Repeated> {
   const { clock } = writing

@@ -97,13 +97,6 @@ export async function deleteCounters(tx: Tenant, segmentId: string): Promise<voi
   await tx.db.deleteFrom('segment_counts').where('segment_id', '=', segmentId).execute()
 }
 
-/** How many memberships are deleted with a contact. */
-export async function countMemberships(tenant: Tenant, contactId: string) {
-  const members = tenant.db.selectFrom('segment_members').where('contact_id', '=', contactId)
-  const { count } = await members.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  return { segment_memberships: count }
-}
-
 function toMembership(row: { segment_id: string; contact_id: string }): Membership {
   return { segmentId: row.segment_id, contactId: row.contact_id }
 }

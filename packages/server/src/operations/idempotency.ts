@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
-import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { secretKeyMissing } from '../platform/crypto/secret-key.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
@@ -191,7 +190,7 @@ function notKept(): ServiceError {
 }
 
 /** Where a response is stored, for the secret box: it may contain secrets that are shown once. */
-function responsePlace(tenantId: string, caller: string, key: string): string {
+export function responsePlace(tenantId: string, caller: string, key: string): string {
   return `idempotency_keys/${tenantId}/${caller}/${key}`
 }
 
@@ -281,13 +280,3 @@ function inUse(): ServiceError {
 export function callerOf(actor: Actor): string {
   return 'id' in actor ? `${actor.kind}:${actor.id}` : actor.kind
 }
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_RESPONSE_COLUMNS: readonly SealedColumn[] = [
-  {
-    table: 'idempotency_keys',
-    key: ['tenant_id', 'caller', 'key'],
-    column: 'response_sealed',
-    place: ({ tenant_id = '', caller = '', key = '' }) => responsePlace(tenant_id, caller, key),
-  },
-]

@@ -2,6 +2,7 @@ import { type QueryCreator, type RawBuilder, sql } from 'kysely'
 import { conflict } from '../platform/errors.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
+import type { Move } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { anyOf } from './owners.ts'
 
@@ -52,10 +53,19 @@ export function linkingOwners(
 
 /**
  * Assigns a contact's events to another: its own, those of its visitors and of the contacts merged into it.
+ * @param only the owners whose events go back at an unmerge.
  * @returns their owners.
  * @throws ServiceError 409 `too_many_visitors`.
  */
-export async function moveOwners(tx: Tenant, log: OwnerLog, contactId: string, into: string): Promise<string[]> {
+export async function moveOwners(
+  tx: Tenant,
+  { from: contactId, to: into, log }: Pick<Move, 'from' | 'to' | 'log'>,
+  only?: readonly string[],
+): Promise<readonly string[]> {
+  if (only !== undefined) {
+    await linkOwners(tx, log, only, into)
+    return only
+  }
   const links = await tx.db
     .selectFrom('owner_links')
     .select(['owner_id', 'contact_id'])

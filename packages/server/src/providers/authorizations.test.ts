@@ -6,6 +6,7 @@ import {
   startOAuthProvider,
 } from '../../test/oauth-provider.ts'
 import { freePort } from '../../test/ports.ts'
+import { deleteOldOf } from '../../test/retention.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import type { Context } from '../operations/declare.ts'
 import { NO_MEMORY } from '../operations/perform.ts'
@@ -13,7 +14,6 @@ import { MINUTE_MS } from '../platform/time.ts'
 import { type AuthorizationServices, completeAuthorization, startAuthorization } from './authorizations.ts'
 import type { ProviderName } from './provider.ts'
 import type { Authorized, PurposeHandler } from './purpose.ts'
-import { deleteExpiredAuthorizations } from './retention.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -171,7 +171,7 @@ test('a state works once, for whoever started it, in their workspace, for 10 min
   const late = await signInAt(await start('google'))
   shiftMs = 10 * MINUTE_MS + 1_000
   await expect(complete(late)).rejects.toMatchObject({ status: 409, code: 'authorization_expired' })
-  await deleteExpiredAuthorizations(service.stores.database, service.clock())
+  await deleteOldOf(['authorizations'], service.stores.database, service.clock())
   await expect(complete(late)).rejects.toMatchObject({ code: 'unknown_authorization' })
   expect(await tenant.handle.db.selectFrom('authorizations').select('state_hash').execute()).toEqual([])
 })

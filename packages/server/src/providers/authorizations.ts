@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Actor } from '../operations/audit.ts'
 import type { Context } from '../operations/declare.ts'
 import { callerOf } from '../operations/idempotency.ts'
-import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
 import { requireFewer } from '../platform/limits.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -39,7 +38,7 @@ export interface Redirected {
 }
 
 /** Where the verifier of an authorization is stored. It cannot be decrypted anywhere else. */
-function verifierPlace(tenantId: string, stateHash: string): string {
+export function verifierPlace(tenantId: string, stateHash: string): string {
   return `${tenantId}/${stateHash}/authorization`
 }
 
@@ -243,13 +242,3 @@ function randomText(): string {
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_AUTHORIZATION_COLUMNS: readonly SealedColumn[] = [
-  {
-    table: 'authorizations',
-    key: ['tenant_id', 'state_hash'],
-    column: 'verifier_sealed',
-    place: ({ tenant_id = '', state_hash = '' }) => verifierPlace(tenant_id, state_hash),
-  },
-]

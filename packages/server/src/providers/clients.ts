@@ -2,7 +2,6 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { PROVIDER_NAMES, type ProviderName } from '../config-values.ts'
-import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
@@ -47,7 +46,7 @@ export function redirectUrlOf({ publicUrl }: Pick<Config, 'publicUrl'>): string 
 }
 
 /** Where a client's secret is stored. It cannot be decrypted anywhere else. */
-function clientSecretPlace(tenantId: string, provider: string): string {
+export function clientSecretPlace(tenantId: string, provider: string): string {
   return `${tenantId}/${provider}/oauth-client`
 }
 
@@ -162,13 +161,3 @@ function toObject(provider: Provider, row: Row | undefined, config: ClientDepend
     updated_at: row?.updated_at.toISOString() ?? null,
   }
 }
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_CLIENT_COLUMNS: readonly SealedColumn[] = [
-  {
-    table: 'provider_clients',
-    key: ['tenant_id', 'provider'],
-    column: 'secret_sealed',
-    place: ({ tenant_id = '', provider = '' }) => clientSecretPlace(tenant_id, provider),
-  },
-]

@@ -1,4 +1,4 @@
-import type { ErasureSubject } from '../contacts/erasure-subject.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { deleteMetConditionsOf } from './met-conditions.ts'
 

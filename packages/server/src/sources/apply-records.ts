@@ -47,8 +47,8 @@ const NO_COMPANIES: Upsert['companies'] = { byKey: new Map(), known: new Set() }
 /** The records applied to one contact. */
 export interface Applied {
   state: ContactState
-  /** The contact before the first of the records. */
-  before: Contents
+  /** The contact before the first of the records; null if they created it. */
+  before: Contents | null
   indexes: number[]
   events: SystemEvent[]
 }
@@ -211,7 +211,7 @@ function companyOf({ companies }: Upsert, { companyKey }: IncomingRecord, { comp
 
 function create({ set, touched }: Upsert, row: ContactRow, record: SourceRecord): Applied {
   const state = set.create(row, [record])
-  const applied = { state, before: { row, records: [] }, indexes: [], events: [] }
+  const applied: Applied = { state, before: null, indexes: [], events: [] }
   touched.set(state, applied)
   return applied
 }
@@ -237,7 +237,7 @@ function keep(
  */
 function markUnchanged(upsert: Upsert, results: RecordResult[]): void {
   for (const [state, { before, indexes, events }] of upsert.touched) {
-    if (state.stored === null || indexes.length < 2 || !isSame(upsert.source, before, state)) continue
+    if (before === null || indexes.length < 2 || !isSame(upsert.source, before, state)) continue
     const isEnriched = upsert.kind === 'enrichment'
     const row = isEnriched ? { ...before.row, enriched_at: state.row.enriched_at } : before.row
     upsert.set.replace(state, { row, records: upsert.kind === 'import' ? before.records : state.records })

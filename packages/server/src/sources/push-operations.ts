@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { WriteDependencies } from '../contacts/writing/transaction.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { keyOf } from '../platform/http/records.ts'
 import { ContactId, Nullable, RecordError } from '../platform/http/responses.ts'
@@ -18,7 +18,7 @@ const Result = Type.Object({
 
 /** Pushes from connectors. */
 export const SOURCE_PUSH_OPERATIONS = [
-  operationsWith<WriteDependencies>()({
+  operationsWith<WriteServices>()({
     name: 'pushSourceContacts',
     tag: 'Sources',
     http: 'POST /v1/sources/:source/contacts',

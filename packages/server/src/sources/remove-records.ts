@@ -6,10 +6,8 @@ import { furtherIdsOf, removeFurtherIds, showSourceId } from '../contacts/source
 import { applyWrite } from '../contacts/writing/apply.ts'
 import { recordOf } from '../contacts/writing/contact-set.ts'
 import { changedEvents } from '../contacts/writing/events.ts'
-import { openSet } from '../contacts/writing/keys.ts'
 import type { SourceRecord } from '../contacts/writing/source-records.ts'
-import { storeSet } from '../contacts/writing/store.ts'
-import { changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Source } from './apply-records.ts'
 
@@ -22,40 +20,43 @@ import type { Source } from './apply-records.ts'
  */
 export async function removeSourceRecords(
   tenant: Tenant,
-  dependencies: WriteDependencies,
+  { writer }: WriteServices,
   { source, kind }: Source,
   externalIds: readonly string[],
 ): Promise<number> {
   if (externalIds.length === 0) return 0
-  const now = dependencies.clock()
   const ids = new Set(externalIds)
-  return changeContacts(tenant, dependencies, async (tx, log) => {
-    const set = await openSet(tx, [{ ofSource: { source, externalIds } }])
-    // An id that belongs to this contact only through a merge is not the contact's own: its own record still exists.
-    const found = [...set.contacts].filter((state) => ids.has(recordOf(state, source)?.external_id ?? ''))
-    await removeFurtherIds(tx, source, externalIds)
-    const furtherIds = await furtherIdsOf(
-      tx,
-      source,
-      found.map(({ row }) => row.contact_id),
-    )
-    const deleted = found.filter(({ row }) => !furtherIds.has(row.contact_id))
-    for (const [contactId, [external_id = '']] of furtherIds) await showSourceId(tx, contactId, { source, external_id })
-    for (const state of deleted) {
-      const { row: before, records } = state
-      const own = recordOf(state, source)
-      const staysSilent = (key: string) => strictness(key, own?.fields[key]?.value) > 0
-      const keys = Object.keys(own?.fields ?? {}).filter((key) => key !== 'email' && !staysSilent(key))
-      const properties = Object.fromEntries(keys.map((key) => [key, null]))
-      const applied = applyWrite(before, records, { source, kind, properties }, before.email, now)
-      const row = withSayer(applied.isRowDirty ? applied.row : before, source, own)
-      set.replace(state, { row, records: records.filter((record) => record !== own) })
-      if (applied.isNews) set.addEvents(...changedEvents(before, row, applied.changed, source, now))
-    }
-    await storeSet(tx, log, set)
-    const contactIds = deleted.map(({ row }) => row.contact_id)
-    await noteSourceDeletions(tx, source, contactIds)
-    return contactIds.length
+  return writer.write(tenant, {
+    keys: { ofSource: { source, externalIds } },
+    // It also changes ids that others of a group would have read.
+    isAlone: true,
+    async apply(set, { tx, now }) {
+      // An id that belongs to this contact only through a merge is not the contact's own: its own record still exists.
+      const found = [...set.contacts].filter((state) => ids.has(recordOf(state, source)?.external_id ?? ''))
+      await removeFurtherIds(tx, source, externalIds)
+      const furtherIds = await furtherIdsOf(
+        tx,
+        source,
+        found.map(({ row }) => row.contact_id),
+      )
+      const deleted = found.filter(({ row }) => !furtherIds.has(row.contact_id))
+      for (const [contactId, [external_id = '']] of furtherIds)
+        await showSourceId(tx, contactId, { source, external_id })
+      for (const state of deleted) {
+        const { row: before, records } = state
+        const own = recordOf(state, source)
+        const staysSilent = (key: string) => strictness(key, own?.fields[key]?.value) > 0
+        const keys = Object.keys(own?.fields ?? {}).filter((key) => key !== 'email' && !staysSilent(key))
+        const properties = Object.fromEntries(keys.map((key) => [key, null]))
+        const applied = applyWrite(before, records, { source, kind, properties }, before.email, now)
+        const row = withSayer(applied.isRowDirty ? applied.row : before, source, own)
+        set.replace(state, { row, records: records.filter((record) => record !== own) })
+        if (applied.isNews) set.addEvents(...changedEvents(before, row, applied.changed, source, now))
+      }
+      const contactIds = deleted.map(({ row }) => row.contact_id)
+      await noteSourceDeletions(tx, source, contactIds)
+      return contactIds.length
+    },
   })
 }
 

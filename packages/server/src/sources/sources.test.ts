@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deleteOldOf } from '../../test/retention.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { EXAMPLE } from '../conversations/push-requests.ts'
 import { listenForChanges } from '../platform/postgres/invalidation.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time.ts'
-import { deleteOldCounts, startSourceUsage } from './usage.ts'
-import { createSourceLookup, deleteExpiredWriteKeys, type FindSource } from './write-keys.ts'
+import { startSourceUsage } from './usage.ts'
+import { createSourceLookup, type FindSource } from './write-keys.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -97,7 +98,7 @@ test('a replaced key works for another day, and so does the one before it', asyn
   expect(await Promise.all([first, second, third].map((key) => findSource(key)))).toEqual([null, source, source])
   now = new Date(begun.getTime() + 26 * HOUR_MS)
   expect(await Promise.all([second, third].map((key) => findSource(key)))).toEqual([null, source])
-  await deleteExpiredWriteKeys(service.stores.database, now)
+  await deleteOldOf(['write_keys'], service.stores.database, now)
   const left = await tenant.handle.db.selectFrom('write_keys').select('hint').where('source_id', '=', id).execute()
   expect(left).toEqual([{ hint: third.slice(-4) }])
 })
@@ -194,6 +195,6 @@ test('a source shows when it was last seen and how much it sent in a day', async
   now = new Date(seen.getTime() + 25 * HOUR_MS)
   expect(await show(id)).toMatchObject({ events_last_day: 2 })
   now = new Date(seen.getTime() + 28 * HOUR_MS)
-  await deleteOldCounts(database, now)
+  await deleteOldOf(['source_hours'], database, now)
   expect(await tenant.handle.db.selectFrom('source_hours').select('events').execute()).toEqual([])
 })

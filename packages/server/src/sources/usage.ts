@@ -7,7 +7,7 @@ import { type Clock, HOUR_MS } from '../platform/time.ts'
 
 const WRITE_EVERY_MS = 2_000
 /** The last day, and the hour in which it begins. */
-const KEPT_MS = 25 * HOUR_MS
+export const KEPT_MS = 25 * HOUR_MS
 
 /** Counts what sources send. */
 export interface SourceUsage {
@@ -97,12 +97,4 @@ async function add(database: Database, rows: readonly Row[]): Promise<void> {
     SELECT tenant_id, source_id, hour, events FROM seen WHERE events > 0
     ON CONFLICT (tenant_id, source_id, hour) DO UPDATE SET events = source_hours.events + excluded.events
   `.execute(database)
-}
-
-/** Deletes counts that no list shows any more. */
-export async function deleteOldCounts(database: Database, now: Date): Promise<void> {
-  await database
-    .deleteFrom('source_hours')
-    .where('hour', '<', new Date(now.getTime() - KEPT_MS))
-    .execute()
 }

@@ -94,8 +94,3 @@ export async function expireWriteKeys(tx: Tenant, sourceId: string, at: Date): P
     .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', at)]))
     .execute()
 }
-
-/** Deletes expired write keys. */
-export async function deleteExpiredWriteKeys(database: Database, now: Date): Promise<void> {
-  await database.deleteFrom('write_keys').where('expires_at', '<', now).execute()
-}

@@ -18,7 +18,7 @@ export async function writeOptOutsOfUser(
   const write = { source, kind, properties: optOuts, isPartial: true, statement, ...(at === null ? {} : { at }) }
   await writer.write(tenant, {
     keys: { externalIds: [userId] },
-    apply(set, now) {
+    apply(set, { now }) {
       const state = set.find('external_id', userId)
       if (state) changeContact(set, state, write, now)
     },

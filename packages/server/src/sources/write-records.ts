@@ -6,9 +6,8 @@ import type { ContactRow } from '../contacts/contact-row.ts'
 import { contactsWithFurtherIds } from '../contacts/source-ids.ts'
 import { type ContactSet, type ContactState, type Contents, recordOf } from '../contacts/writing/contact-set.ts'
 import { changedEvents } from '../contacts/writing/events.ts'
-import { openSet, readSet } from '../contacts/writing/keys.ts'
-import { storeSet } from '../contacts/writing/store.ts'
-import { changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
+import { readSet } from '../contacts/writing/keys.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { failure } from '../platform/http/records.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
@@ -25,7 +24,7 @@ import {
 import { type IncomingRecord, recordIn } from './incoming-record.ts'
 
 /**
- * Writes a source's records in one transaction with a fixed number of statements. Records are applied in order: a
+ * Writes a source's records together, with a fixed number of statements. Records are applied in order: a
  * contact is found by the source's id, else by email, else created. A record that fails writes nothing and does not
  * affect the others.
  * @param records an error represents a record that was already rejected.
@@ -33,34 +32,33 @@ import { type IncomingRecord, recordIn } from './incoming-record.ts'
  */
 export async function writeRecords(
   tenant: Tenant,
-  dependencies: WriteDependencies,
+  { writer }: WriteServices,
   source: Source,
   records: readonly (IncomingRecord | ServiceError)[],
   onStored?: (tx: Tenant, written: Written) => Promise<void>,
-): Promise<RecordResult[]> {
+): Promise<readonly RecordResult[]> {
   const isNothing = (record: IncomingRecord | ServiceError) =>
     record instanceof ServiceError && recordIn(record) === null
   if (!onStored && records.every(isNothing)) return records.map((record) => failure(record as ServiceError))
-  const now = dependencies.clock()
-  return changeContacts(tenant, dependencies, async (tx, log) => {
-    const set = await openSet(tx, [keysOf(source, records)])
-    if (records.some(saysConsent)) await noteFurtherIds(tx, source.source, set)
-    const upsert = openUpsert(source, set, await findCompanies(tx, source, records, set))
-    const results = applyRecords(upsert, records, now)
-    const companiesCreated = await linkCompanies(tx, upsert, results, now)
-    for (const [state, { before }] of upsert.touched) {
-      const yielded = yieldedKeys(source, before, state)
-      if (yielded.length > 0) set.yielded.set(state.row.contact_id, yielded)
-    }
-    await storeSet(tx, log, set)
-    await onStored?.(tx, { results, contacts: [...upsert.touched.values()].flatMap(writtenOf), companiesCreated })
-    return results
+  const { results } = await writer.write(tenant, {
+    keys: keysOf(source, records),
+    createsCompanies: records.some((record) => typeof recordIn(record)?.companyDomain === 'string'),
+    async apply(set, { tx, now }): Promise<Written> {
+      if (records.some(saysConsent)) await noteFurtherIds(tx, source.source, set)
+      const upsert = openUpsert(source, set, await findCompanies(tx, source, records, set))
+      const results = applyRecords(upsert, records, now)
+      const companiesCreated = await linkCompanies(tx, upsert, results, now)
+      for (const [state, { before }] of upsert.touched) set.addYielded(state, yieldedKeys(source, before, state))
+      return { results, contacts: [...upsert.touched.values()].flatMap(writtenOf), companiesCreated }
+    },
+    ...(onStored ? { onStored } : {}),
   })
+  return results
 }
 
 /** The properties that the source yields and whose values it changed. The contact's values must be written to it again. */
-function yieldedKeys({ source, yields }: Source, before: Contents, after: Contents): string[] {
-  const fieldsOf = (contents: Contents) => recordOf(contents, source)?.fields ?? {}
+function yieldedKeys({ source, yields }: Source, before: Contents | null, after: Contents): string[] {
+  const fieldsOf = (contents: Contents | null) => (contents && recordOf(contents, source)?.fields) ?? {}
   const [said, says] = [fieldsOf(before), fieldsOf(after)]
   return [...(yields ?? [])].filter((key) => !isDeepStrictEqual(said[key]?.value, says[key]?.value))
 }
@@ -93,10 +91,9 @@ export interface WrittenContact {
   after: Contents
 }
 
-function writtenOf({ state, before }: Applied): WrittenContact[] {
-  const { stored, row, records } = state
-  const isWritten = row !== stored?.row || records !== stored.records
-  return isWritten ? [{ before: stored && before, after: { row, records } }] : []
+function writtenOf({ state: { row, records }, before }: Applied): WrittenContact[] {
+  const isWritten = row !== before?.row || records !== before.records
+  return isWritten ? [{ before, after: { row, records } }] : []
 }
 
 /** What a record would do. */

@@ -9,12 +9,13 @@ import { type Browser, signedIn } from '../../test/people.ts'
 import { claimHeld, hold } from '../../test/runs.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
+import { TABLES } from '../assembly/tables.ts'
 import { newId } from '../platform/ids.ts'
 import { takeTurn } from '../platform/runs/kind.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { EXPORT_ROWS, exportDirectory, requestExport } from './exports.ts'
+import { exportedRows } from './rows.ts'
 import { exportKind } from './run.ts'
-import { EXPORTED } from './tables.ts'
 
 let shift = 0
 let service: TestService
@@ -63,7 +64,7 @@ async function runExport(
   { directory = exportDirectory(service.config.dataDirectory), stopping = new AbortController().signal } = {},
 ): Promise<void> {
   const run = await claimHeld(EXPORT_ROWS, handle, exportId)
-  await takeTurn(exportKind({ clock: () => new Date(), directory }), service, run, stopping)
+  await takeTurn(exportKind({ clock: () => new Date(), directory, tables: TABLES }), service, run, stopping)
 }
 
 /** Unpacks with the system's tar. */
@@ -107,7 +108,7 @@ test('an export contains all data of its tenant, no secrets, and nothing of anot
   expect(read('api_keys.ndjson.gz')[0]).not.toHaveProperty('key_hash')
   const [manifest] = read('manifest.json')
   expect(manifest).toMatchObject({ tenant_id: tenant.id, counts: { contacts: 13, notes: 1, events: events.length } })
-  const everything = Object.keys(EXPORTED).flatMap((table) => read(`${table}.ndjson.gz`))
+  const everything = exportedRows(TABLES).flatMap(({ name }) => read(`${name}.ndjson.gz`))
   const text = JSON.stringify([everything, events])
   expect(text).not.toContain(stranger.id)
   expect(text).not.toContain('stranger@example.com')

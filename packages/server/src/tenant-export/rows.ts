@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import { EVENT_ID_ORDER } from '../events/table.ts'
 import { contactsOf, type Owned } from '../owners/owners.ts'
+import type { AnyTable } from '../platform/postgres/table-rules.ts'
 import { LOADED_BYTES_MAX, pagesOf } from '../platform/response-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { EXPORTED } from './tables.ts'
 
 const ROWS_PER_PAGE = 1_000
 const EVENTS_PER_PAGE = 10_000
@@ -16,14 +16,32 @@ interface EventKey extends Owned {
 
 type AnyTables = Record<string, Row>
 
+/** A table in an export. */
+export interface ExportedRows {
+  name: string
+  key: readonly string[]
+  without: readonly string[]
+  rowsPerPage: number
+  isLarge: boolean
+}
+
+/** The tables in an export. */
+export function exportedRows(tables: readonly AnyTable[]): ExportedRows[] {
+  return tables.flatMap(({ name, key, sealed = {}, export: exported = 'none' }) => {
+    if (exported === 'none') return []
+    const { without = [], rowsPerPage = ROWS_PER_PAGE, isLarge = false } = exported
+    return { name, key, without: [...without, ...Object.keys(sealed)], rowsPerPage, isLarge }
+  })
+}
+
 /** Reads a table page by page in key order, so that memory use stays constant. */
 export async function* tableRows(
   tenant: Tenant,
-  table: string,
-  { key, without = [], rowsPerPage = ROWS_PER_PAGE }: NonNullable<(typeof EXPORTED)[keyof typeof EXPORTED]>,
+  { name: table, key, without, rowsPerPage }: ExportedRows,
 ): AsyncGenerator<Row[]> {
   const db = anyTable(tenant)
-  const order = key.map((column) => sql.ref(`${table}.${column}`))
+  // The one row of a tenant is sorted by the tenant.
+  const order = (key.length > 0 ? key : ['tenant_id']).map((column) => sql.ref(`${table}.${column}`))
   const pages = pagesOf<Row>(rowsPerPage, (limit, after) => {
     let query = db.selectFrom(table).selectAll(table)
     if (after) {
@@ -40,7 +58,7 @@ export async function countRows(tenant: Tenant, table: string): Promise<number> 
   return (await rows.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count
 }
 
-/** For tables whose names are in the list in tables.ts. The tenant is added to these queries like to any other. */
+/** For tables of any name. The tenant is added to these queries like to any other. */
 function anyTable({ db }: Tenant): Kysely<AnyTables> {
   return db as unknown as Kysely<AnyTables>
 }

@@ -6,24 +6,38 @@ import { createGzip } from 'node:zlib'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import { countEvents } from '../events/list.ts'
+import type { AnyTable } from '../platform/postgres/table-rules.ts'
 import type { RunKind } from '../platform/runs/kind.ts'
 import { completeRun, holdRun, type Run, updateRun } from '../platform/runs/run.ts'
 import { type RunWork, runWork } from '../platform/runs/workers.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Clock, HOUR_MS } from '../platform/time.ts'
 import { EXPORT_ROWS, expireExports, exportDirectory, KEPT_HOURS } from './exports.ts'
-import { countRows, eventRows, tableRows } from './rows.ts'
-import { EXPORTED } from './tables.ts'
+import { countRows, type ExportedRows, eventRows, exportedRows, tableRows } from './rows.ts'
 import { createTar, type TarFile } from './tar.ts'
 
 const PROGRESS_EVERY_MS = 1_000
 const FORMAT = 1
 const UNFINISHED = '.part'
 
+interface ExportDependencies {
+  clock: Clock
+  directory: string
+  tables: readonly AnyTable[]
+}
+
 /** Writes requested exports, and deletes the files of expired ones. */
-export function exportRuns({ clock, config }: { clock: Clock; config: Pick<Config, 'dataDirectory'> }): RunWork {
+export function exportRuns({
+  clock,
+  config,
+  writing: { tables },
+}: {
+  clock: Clock
+  config: Pick<Config, 'dataDirectory'>
+  writing: { tables: readonly AnyTable[] }
+}): RunWork {
   const directory = exportDirectory(config.dataDirectory)
-  return runWork(exportKind({ clock, directory }), [{ atOnce: 1 }], {
+  return runWork(exportKind({ clock, directory, tables }), [{ atOnce: 1 }], {
     isDue: (now) => sql<boolean>`file IS NOT NULL AND expires_at <= ${now}`,
     expire: async (tenant, exportId) => {
       await expireExports(tenant, directory, exportId)
@@ -31,11 +45,11 @@ export function exportRuns({ clock, config }: { clock: Clock; config: Pick<Confi
   })
 }
 
-export function exportKind({ clock, directory }: { clock: Clock; directory: string }): RunKind<'exports'> {
+export function exportKind(dependencies: ExportDependencies): RunKind<'exports'> {
   const error = "The export could not be written. The service's log says why."
   return {
     rows: EXPORT_ROWS,
-    step: (run, signal) => writeExport(run, { clock, directory }, signal),
+    step: (run, signal) => writeExport(run, dependencies, signal),
     failure: () => ({ isFinal: true, shown: { error } }),
     failuresMax: 5,
     pauseSeconds: () => 0,
@@ -48,14 +62,15 @@ export function exportKind({ clock, directory }: { clock: Clock; directory: stri
  */
 async function writeExport(
   run: Run<'exports'>,
-  { clock, directory }: { clock: Clock; directory: string },
+  { clock, directory, tables }: ExportDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const unfinished = join(directory, `${run.runId}.${run.claim}${UNFINISHED}`)
   await mkdir(directory, { recursive: true, mode: 0o700 })
   await deleteUnfinished(run, directory)
   try {
-    const { counts, sizeBytes } = await writeFile(run.tenant, unfinished, clock(), signal, (progress) =>
+    const rows = exportedRows(tables)
+    const { counts, sizeBytes } = await writeFile(run.tenant, rows, unfinished, clock(), signal, (progress) =>
       updateRun(run, { progress }),
     )
     await finishExport(run, directory, unfinished, { counts: JSON.stringify(counts), size_bytes: sizeBytes }, clock())
@@ -102,6 +117,7 @@ async function finishExport(
 
 async function writeFile(
   tenant: Tenant,
+  tables: readonly ExportedRows[],
   path: string,
   now: Date,
   signal: AbortSignal,
@@ -109,7 +125,7 @@ async function writeFile(
 ): Promise<{ counts: Record<string, number>; sizeBytes: number }> {
   const counts: Record<string, number> = {}
   const events = await countEvents(tenant, { includeSystem: true })
-  const expected = events + (await expectedRows(tenant))
+  const expected = events + (await expectedRows(tenant, tables))
   let done = 0
   let notedAt = performance.now()
   const counted = async function* (name: string, pages: AsyncGenerator<Record<string, unknown>[]>) {
@@ -130,8 +146,8 @@ async function writeFile(
   }
   const tar = await createTar(path)
   try {
-    for (const [table, definition] of Object.entries(EXPORTED)) {
-      await addNdjson(tar, table, now, counted(table, tableRows(tenant, table, definition)))
+    for (const table of tables) {
+      await addNdjson(tar, table.name, now, counted(table.name, tableRows(tenant, table)))
     }
     await addNdjson(tar, 'events', now, counted('events', eventRows(tenant)))
     const manifest = { format: FORMAT, tenant_id: tenant.id, created_at: now.toISOString(), counts }
@@ -150,8 +166,8 @@ async function addNdjson(tar: TarFile, name: string, now: Date, lines: AsyncGene
 }
 
 /** Rows of the largest tables; the others hardly affect the progress. */
-async function expectedRows(tenant: Tenant): Promise<number> {
-  const large = Object.entries(EXPORTED).filter(([, { isLarge }]) => isLarge)
-  const counts = await Promise.all(large.map(([table]) => countRows(tenant, table)))
+async function expectedRows(tenant: Tenant, tables: readonly ExportedRows[]): Promise<number> {
+  const large = tables.filter(({ isLarge }) => isLarge)
+  const counts = await Promise.all(large.map(({ name }) => countRows(tenant, name)))
   return counts.reduce((sum, each) => sum + each, 0)
 }

@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
-import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { LABEL, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -125,13 +124,3 @@ export function toDestination(
     updated_at: row.updated_at.toISOString(),
   }
 }
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_DESTINATION_COLUMNS: readonly SealedColumn[] = [
-  {
-    table: 'warehouse_destinations',
-    key: ['tenant_id', 'destination_id'],
-    column: 'secret_sealed',
-    place: ({ tenant_id = '', destination_id = '' }) => secretPlace(tenant_id, destination_id),
-  },
-]

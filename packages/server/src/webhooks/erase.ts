@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import { mentionPattern } from '../contacts/erasure-subject.ts'
+import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { deleteDeliveriesById } from './queue/delete.ts'
 
@@ -8,13 +10,12 @@ const BATCH = 5_000
 /**
  * Erases a contact from webhook deliveries and from the responses to them. Deliveries of its contact_deleted event
  * stay: they contain only the id, and tell receivers to delete the contact too.
- * @param mentions a regular expression that finds its address; null if the address is unknown.
- * @returns how many rows were deleted or changed, by kind.
  */
-export async function eraseFromDeliveries(tx: Tenant, contactId: string, mentions: string | null) {
+export async function eraseFromDeliveries(tx: Tenant, { contactId, email }: ErasureSubject) {
   const hasId = (column: string) => sql<boolean>`strpos(${sql.ref(column)}, ${contactId}) > 0`
   // The pattern for an unknown address matches nothing.
-  const hasAddress = (column: string) => sql<boolean>`${sql.ref(column)} ~* ${mentions ?? '(?!)'}`
+  const pattern = email === null ? '(?!)' : mentionPattern(email)
+  const hasAddress = (column: string) => sql<boolean>`${sql.ref(column)} ~* ${pattern}`
   const responses = await tx.db
     .updateTable('webhook_attempts')
     .set({ body: null })

@@ -1,4 +1,3 @@
-import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { CustomHeader } from './custom-headers.ts'
@@ -72,21 +71,4 @@ interface Before {
 /** The place that a subscription's headers are sealed for. */
 export function headersPlace(tenantId: string, subscriptionId: string): string {
   return `${tenantId}/${subscriptionId}/headers`
-}
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_SUBSCRIPTION_COLUMNS: readonly SealedColumn[] = [
-  sealedColumn('secret_sealed', secretPlace),
-  sealedColumn('previous_secret_sealed', secretPlace),
-  sealedColumn('headers_sealed', headersPlace),
-  sealedColumn('url_sealed', urlPlace),
-]
-
-function sealedColumn(column: string, place: typeof secretPlace): SealedColumn {
-  return {
-    table: 'webhook_subscriptions',
-    key: ['tenant_id', 'subscription_id'],
-    column,
-    place: ({ tenant_id = '', subscription_id = '' }) => place(tenant_id, subscription_id),
-  }
 }

@@ -10,9 +10,9 @@ import {
   whoCalls,
 } from '../../../test/oauth.ts'
 import { type Browser, signedIn } from '../../../test/people.ts'
+import { deleteOldOf } from '../../../test/retention.ts'
 import { call, createTestTenant, type TestService, type TestTenant } from '../../../test/service.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
-import { deleteExpired } from '../delete-expired.ts'
 import { deleteTenantRow } from '../tenants.ts'
 
 let service: TestService
@@ -226,7 +226,7 @@ describe('a registration', () => {
   test('that nobody has used is deleted after a day', async () => {
     const clientId = await registered()
     passed = 2 * DAY_MS
-    await deleteExpired(service.stores.database, service.clock())
+    await deleteOldOf(['oauth_grants'], service.stores.database, service.clock())
     const { body } = await allow(owner, authorizationRequest(service, clientId).query, tenant.id)
     expect(body.error.code).toBe('unknown_application')
   })
@@ -466,7 +466,7 @@ describe('a refresh token', () => {
   test('lives for 30 days after its last use', async () => {
     const app = await connected(owner)
     passed = 29 * DAY_MS
-    await deleteExpired(service.stores.database, service.clock())
+    await deleteOldOf(['oauth_grants'], service.stores.database, service.clock())
     const { status, body } = await app.refresh()
     expect(status).toBe(200)
     passed = 58 * DAY_MS
@@ -552,13 +552,13 @@ describe('a grant ends', () => {
   test('when nothing of it is left, which frees its application later', async () => {
     const app = await connected(owner)
     passed = 31 * DAY_MS
-    await deleteExpired(service.stores.database, service.clock())
+    await deleteOldOf(['oauth_grants'], service.stores.database, service.clock())
     const { database } = service.stores
     const clients = database.selectFrom('oauth_clients').select('client_id').where('client_id', '=', app.client_id)
     const grants = database.selectFrom('oauth_grants').select('grant_id').where('client_id', '=', app.client_id)
     expect([await clients.execute(), await grants.execute()]).toEqual([[{ client_id: app.client_id }], []])
     passed = 91 * DAY_MS
-    await deleteExpired(database, service.clock())
+    await deleteOldOf(['oauth_grants'], database, service.clock())
     expect(await clients.execute()).toEqual([])
   })
 })

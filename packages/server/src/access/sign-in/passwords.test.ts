@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
+import { deleteOldOf } from '../../../test/retention.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
-import { deleteExpired } from '../delete-expired.ts'
 import { allowNewPassword } from '../password-reset.ts'
 
 const NEW = 'an entirely new one'
@@ -103,7 +103,7 @@ test('a session ends a week after it was last renewed, and a visit renews it', a
   expect((await person.call('GET', '/v1/contacts')).status).toBe(200)
   now = inDays(7.1)
   expect(outcome(await person.call('GET', '/v1/contacts'))).toEqual([401, 'not_signed_in'])
-  await deleteExpired(database, now)
+  await deleteOldOf(['user_sessions'], database, now)
   now = new Date()
   expect((await person.call('GET', '/v1/contacts')).status).toBe(401)
 })

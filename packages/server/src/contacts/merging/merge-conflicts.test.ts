@@ -3,7 +3,6 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { recordMessages } from '../../conversations/record.ts'
 import { refuseWhileErasing } from '../../erasure/erasures.ts'
-import { moveMails } from '../../identities/mail/sends.ts'
 import { anyVersion } from '../../operations/etag.ts'
 import { newId } from '../../platform/ids.ts'
 import { mergeContacts } from './merge.ts'
@@ -255,7 +254,7 @@ async function whileMerging<T>(contactId: string, into: string, write: () => Pro
   }
   const merging = mergeContacts(
     tenant.handle,
-    { ...writing, segments, refuseWhileErasing, moveMails },
+    { ...writing, segments, refuseWhileErasing },
     { contactId, into },
     { kind: 'service' },
     anyVersion,

@@ -1,5 +1,4 @@
 import { type Actor, audit } from '../../operations/audit.ts'
-import { moveOwners } from '../../owners/link-owners.ts'
 import { conflict, notFound, ServiceError, validationError } from '../../platform/errors.ts'
 import { Collision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -9,40 +8,24 @@ import type { ContactRow } from '../contact-row.ts'
 import type { Properties } from '../properties.ts'
 import { findContact } from '../read.ts'
 import { requireContactFits } from '../size.ts'
-import { moveSourceDeletions } from '../source-deletions.ts'
-import { moveFurtherIds, type SourceId } from '../source-ids.ts'
-import { moveVisitors } from '../visitors/link.ts'
 import type { Contents } from '../writing/contact-set.ts'
 import { changedEvents } from '../writing/events.ts'
 import { openSet } from '../writing/keys.ts'
 import { storeSet } from '../writing/store.ts'
-import { type ChangeLog, changeContacts, type WriteDependencies } from '../writing/transaction.ts'
+import { changeContacts, type WriteDependencies } from '../writing/transaction.ts'
 import { mergedContent } from './merge-content.ts'
+import { moveRows } from './moved-rows.ts'
 
 /** The services that merging needs from features that depend on contacts. */
 export interface MergeServices extends WriteDependencies {
   /** Records must not move while an erasure removes them. @throws ServiceError 409 `erasure_under_way` */
   refuseWhileErasing(tx: Tenant, contactIds: readonly string[]): Promise<void>
-  /** Moves the mails sent to a contact, so that links in them unsubscribe the other. @returns their ids. */
-  moveMails(tx: Tenant, move: { from: string; to: string; only?: readonly string[] }): Promise<string[]>
 }
 
 export const MERGE = 'merge'
 
 /** Each merge stores copies of both contacts and adds keys that lead to the survivor. */
 const MERGES_MAX = 250
-
-/** Records moved to the survivor, which an unmerge moves back unless they belong to a third contact by then. */
-export interface Moved {
-  visitors: string[]
-  owners: string[]
-  notes: string[]
-  mails: string[]
-  sourceIds: SourceId[]
-  sourceDeletions: string[]
-  /** Contacts merged into this one before. */
-  merged: string[]
-}
 
 /**
  * Merges a contact into another, which survives: it gets the contact's properties, visitors, events and notes, and is
@@ -71,7 +54,7 @@ export async function mergeContacts(
     const after = mergedContent(before, merged, now)
     requireContactFits(sizedOf(before), sizedOf(after), 'manual')
 
-    const moved = await move(tx, log, dependencies, { from: contactId, to: into }, now)
+    const moved = await moveRows(tx, dependencies, { from: contactId, to: into, source: MERGE, now, log })
     await tx.db
       .insertInto('contact_merges')
       .values({
@@ -99,7 +82,7 @@ export async function mergeContacts(
     log.events.push({ event: 'contact_deleted', at: now, contactId, data: { merged_into: into } })
     log.noteChange(into, 'everything')
     log.linked.add(into)
-    const details = { into, visitors: moved.visitors.length, notes: moved.notes.length }
+    const details = { into, visitors: moved.visitors?.length ?? 0, notes: moved.notes?.length ?? 0 }
     await audit(tx, { actor, action: 'contact.merged', subjectKind: 'contact', subjectId: contactId, details }, now)
     return row
   })
@@ -142,37 +125,6 @@ async function throwGone(tx: Tenant, contactId: string, path: 'contact_id' | 'in
 
 function sizedOf({ row, records }: Contents) {
   return { email: row.email, properties: row.properties as Properties, records }
-}
-
-async function move(
-  tx: Tenant,
-  log: ChangeLog,
-  { moveMails }: Pick<MergeServices, 'moveMails'>,
-  { from: contactId, to: into }: { from: string; to: string },
-  now: Date,
-): Promise<Moved> {
-  const visitors = await moveVisitors(tx, { from: contactId, to: into }, MERGE, now)
-  const notes = await tx.db
-    .updateTable('notes')
-    .set({ contact_id: into })
-    .where('contact_id', '=', contactId)
-    .returning('note_id')
-    .execute()
-  const merged = await tx.db
-    .updateTable('contact_merges')
-    .set({ survivor_id: into })
-    .where('survivor_id', '=', contactId)
-    .returning('contact_id')
-    .execute()
-  return {
-    visitors,
-    owners: await moveOwners(tx, log, contactId, into),
-    notes: notes.map(({ note_id }) => note_id),
-    mails: await moveMails(tx, { from: contactId, to: into }),
-    sourceIds: await moveFurtherIds(tx, { from: contactId, to: into }),
-    sourceDeletions: await moveSourceDeletions(tx, { from: contactId, to: into }),
-    merged: merged.map(({ contact_id }) => contact_id),
-  }
 }
 
 async function storeAliases(tx: Tenant, contactId: string, { row, records }: Contents): Promise<void> {

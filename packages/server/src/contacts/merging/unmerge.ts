@@ -1,5 +1,4 @@
-import { type Selectable, sql } from 'kysely'
-import { linkOwners } from '../../owners/link-owners.ts'
+import type { Selectable } from 'kysely'
 import { conflict, notFound } from '../../platform/errors.ts'
 import { Collision } from '../../platform/postgres/collisions.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
@@ -8,16 +7,14 @@ import { emailTaken, namedContact, survivorOfContact } from '../aliases.ts'
 import { etagOfRow } from '../contact-object.ts'
 import type { ContactRow } from '../contact-row.ts'
 import { findContact } from '../read.ts'
-import { moveSourceDeletions } from '../source-deletions.ts'
-import { moveFurtherIds } from '../source-ids.ts'
-import { moveVisitors } from '../visitors/link.ts'
 import type { Contents, KeyKind } from '../writing/contact-set.ts'
 import { changedEvents, createdEvent } from '../writing/events.ts'
 import { openSet } from '../writing/keys.ts'
 import { storeSet } from '../writing/store.ts'
 import { type ChangeLog, changeContacts } from '../writing/transaction.ts'
-import { keysThatDiffer, type MergeServices, type Moved } from './merge.ts'
+import { keysThatDiffer, type MergeServices } from './merge.ts'
 import { contentWithoutMerge, revived } from './merge-content.ts'
+import { type Moved, moveRows } from './moved-rows.ts'
 
 const UNMERGE = 'unmerge'
 
@@ -58,7 +55,8 @@ export async function unmergeContact(
     await storeSet(tx, log, set)
     await tx.db.deleteFrom('contact_merges').where('contact_id', '=', contactId).execute()
     const row = await restore(tx, log, await withCompany(tx, dependencies, merged), now)
-    await moveBack(tx, log, dependencies, merge, now)
+    const move = { from: survivorId, to: contactId, source: UNMERGE, now, log }
+    await moveRows(tx, dependencies, move, merge.moved as unknown as Moved)
 
     const created = createdEvent(row, UNMERGE, now)
     log.events.push({ ...created, data: { ...created.data, unmerged_from: survivorId } })
@@ -145,31 +143,4 @@ async function restore(tx: Tenant, log: ChangeLog, { row: merged, records }: Con
 
 function keysTaken(key: string) {
   return conflict('contact_keys_taken', `The ${key} now belongs to another contact. Remove it there first.`)
-}
-
-async function moveBack(
-  tx: Tenant,
-  log: ChangeLog,
-  { moveMails }: Pick<MergeServices, 'moveMails'>,
-  merge: Merge,
-  now: Date,
-): Promise<void> {
-  const { contact_id: to, into_contact_id: from } = merge
-  const { visitors, owners, notes, mails, sourceIds, sourceDeletions, merged } = merge.moved as unknown as Moved
-  await moveVisitors(tx, { from, to, only: visitors }, UNMERGE, now)
-  await tx.db
-    .updateTable('notes')
-    .set({ contact_id: to })
-    .where('contact_id', '=', from)
-    .where('note_id', '=', sql<string>`any(${notes}::uuid[])`)
-    .execute()
-  await moveMails(tx, { from, to, only: mails })
-  await moveFurtherIds(tx, { from, to, only: sourceIds })
-  await moveSourceDeletions(tx, { from, to, only: sourceDeletions })
-  await tx.db
-    .updateTable('contact_merges')
-    .set({ survivor_id: to })
-    .where('contact_id', '=', sql<string>`any(${merged}::uuid[])`)
-    .execute()
-  await linkOwners(tx, log, owners, to)
 }

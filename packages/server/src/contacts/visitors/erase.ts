@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../../platform/postgres/database.ts'
+import type { ErasureSubject } from '../../platform/postgres/table-rules.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { type ErasureSubject, mentionHint, mentionPattern } from '../erasure-subject.ts'
+import { mentionHint, mentionPattern } from '../erasure-subject.ts'
 
 /** The visitors that belong to a contact. */
 export async function visitorsOf(tx: Tenant, contactId: string): Promise<string[]> {

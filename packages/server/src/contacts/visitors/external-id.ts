@@ -59,7 +59,7 @@ function claimOf(visitorId: string, externalContactId: string): Write<void> {
       contactIds: contactId === '' ? [] : [contactId],
       visitorIds: [visitorId],
     },
-    apply(set, now) {
+    apply(set, { now }) {
       set.claim(visitorId, externalContactId)
       const byId = set.contact(contactId) ?? set.survivorOf(contactId)
       const contact = set.find('external_id', externalContactId) ?? byId

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { newId } from '../../platform/ids.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
+import type { Move } from '../../platform/postgres/table-rules.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { countVisitors } from '../writing/visitor-rows.ts'
 import { tooManyVisitors, visitorsLeft } from '../writing/visitors.ts'
@@ -13,9 +14,8 @@ import { tooManyVisitors, visitorsLeft } from '../writing/visitors.ts'
  */
 export async function moveVisitors(
   tx: Tenant,
-  { from, to, only }: { from: string; to: string; only?: readonly string[] },
-  source: string,
-  now: Date,
+  { from, to, source, now }: Pick<Move, 'from' | 'to' | 'source' | 'now'>,
+  only?: readonly string[],
 ): Promise<string[]> {
   let moving = tx.db.selectFrom('visitors').select(['visitor_id', 'contact_id']).where('contact_id', '=', from)
   if (only) moving = moving.where('visitor_id', '=', sql<string>`any(${[...only]}::text[])`)

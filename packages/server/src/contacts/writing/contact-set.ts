@@ -72,26 +72,17 @@ export class ContactSet {
   readonly #claiming = new Map<string, Set<string>>()
   readonly #counts = new Map<string, VisitorCounts>()
   readonly #withFurtherIds = new Set<string>()
-  #undo: (() => void)[] | null = null
+  readonly #undo: (() => void)[] = []
 
   constructor(tenantId: string) {
     this.tenantId = tenantId
   }
 
-  /** Runs a write, or a part of one. If it throws, the set is as before. */
-  attempt<T>(write: () => T): T {
-    const outer = this.#undo
-    const undo: (() => void)[] = []
-    this.#undo = undo
-    try {
-      const result = write()
-      outer?.push(...undo)
-      return result
-    } catch (error) {
-      for (const step of undo.reverse()) step()
-      throw error
-    } finally {
-      this.#undo = outer
+  /** @returns what undoes all changes from now on. */
+  mark(): () => void {
+    const { length } = this.#undo
+    return () => {
+      for (const step of this.#undo.splice(length).reverse()) step()
     }
   }
 
@@ -184,7 +175,7 @@ export class ContactSet {
   create(row: ContactRow, records: readonly SourceRecord[]): ContactState {
     const state: ContactState = { stored: null, row, records }
     this.#contacts.set(row.contact_id, state)
-    this.#undo?.push(() => void this.#contacts.delete(row.contact_id))
+    this.#undo.push(() => void this.#contacts.delete(row.contact_id))
     for (const key of keysOf(state)) this.#setKey(key, state)
     return state
   }
@@ -193,7 +184,7 @@ export class ContactSet {
   replace(state: ContactState, { row, records }: Contents): void {
     const [rowBefore, recordsBefore, before] = [state.row, state.records, keysOf(state)]
     Object.assign(state, { row, records })
-    this.#undo?.push(() => void Object.assign(state, { row: rowBefore, records: recordsBefore }))
+    this.#undo.push(() => void Object.assign(state, { row: rowBefore, records: recordsBefore }))
     const after = keysOf(state)
     for (const key of before) if (!after.has(key) && this.#byOwnKey.get(key) === state) this.#setKey(key, undefined)
     for (const key of after) if (!before.has(key)) this.#setKey(key, state)
@@ -208,12 +199,17 @@ export class ContactSet {
   addEvents(...events: readonly SystemEvent[]): void {
     const { length } = this.events
     this.events.push(...events)
-    this.#undo?.push(() => void this.events.splice(length))
+    this.#undo.push(() => void this.events.splice(length))
   }
 
   addRecord(record: EventRecord): void {
     this.records.push(record)
-    this.#undo?.push(() => void this.records.pop())
+    this.#undo.push(() => void this.records.pop())
+  }
+
+  /** Notes properties of a contact that connected systems must get again. */
+  addYielded({ row: { contact_id } }: ContactState, keys: readonly string[]): void {
+    if (keys.length > 0) this.#set(this.yielded, contact_id, [...(this.yielded.get(contact_id) ?? []), ...keys])
   }
 
   /** Lets an id of a source lead to a contact that the source already knows by another. */
@@ -242,7 +238,7 @@ export class ContactSet {
       const { length } = this.visitorLinks
       const link = { visitor_id, contact_id: contactId, previous_contact_id: previous, source, linked_at: now }
       this.visitorLinks.push({ link_id: newId(), ...link })
-      this.#undo?.push(() => void this.visitorLinks.splice(length))
+      this.#undo.push(() => void this.visitorLinks.splice(length))
       this.#set(this.#visitors, visitor_id, { ...visitor, contact_id: contactId })
     }
     this.#add(this.linked, contactId)
@@ -267,20 +263,20 @@ export class ContactSet {
     else {
       const before = this.#byOwnKey.get(key)
       this.#byOwnKey.delete(key)
-      this.#undo?.push(() => void (before && this.#byOwnKey.set(key, before)))
+      this.#undo.push(() => void (before && this.#byOwnKey.set(key, before)))
     }
   }
 
   #set<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
     const before = map.get(key)
     map.set(key, value)
-    this.#undo?.push(() => void (before === undefined ? map.delete(key) : map.set(key, before)))
+    this.#undo.push(() => void (before === undefined ? map.delete(key) : map.set(key, before)))
   }
 
   #add<Value>(set: Set<Value>, value: Value): void {
     if (set.has(value)) return
     set.add(value)
-    this.#undo?.push(() => void set.delete(value))
+    this.#undo.push(() => void set.delete(value))
   }
 }
 

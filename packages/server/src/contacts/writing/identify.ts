@@ -37,7 +37,7 @@ export interface Identified {
 export function identificationOf(identification: Identification): Write<Identified> {
   return {
     keys: keysOfIdentification(identification),
-    apply(set, now) {
+    apply(set, { now }) {
       const { state, ...identified } = identify(set, identification, now)
       return { ...identified, contactId: state.row.contact_id }
     },

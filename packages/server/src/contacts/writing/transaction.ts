@@ -3,6 +3,7 @@ import type { EventGroup, EventRecord } from '../../journal/event-record.ts'
 import type { FindIgnoredIds } from '../../platform/ids-of-nobody.ts'
 import type { Logger } from '../../platform/log.ts'
 import { changeRecords } from '../../platform/postgres/collisions.ts'
+import type { AnyTable } from '../../platform/postgres/table-rules.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 
@@ -51,8 +52,8 @@ export interface WriteDependencies {
   outbox: Outbox
   /** Appends events to the journal, with all that follows them, and written rows of `owner_links`. */
   append(tx: Tenant, records: readonly EventRecord[], ownerLinks: readonly object[]): Promise<void>
-  /** Deletes the conversations of a contact that is about to be deleted. */
-  deleteConversations(tx: Tenant, contactId: string): Promise<void>
+  /** All tables, of which many say what a merge or a deletion of a contact does to them. */
+  tables: readonly AnyTable[]
   findIgnoredIds: FindIgnoredIds
   /** Keeps a company from being deleted until the transaction ends. @returns whether it exists. */
   keepCompany(tx: Tenant, companyId: string): Promise<boolean>

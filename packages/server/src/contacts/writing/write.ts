@@ -15,20 +15,44 @@ const GROUP_LOCK_MS = 50
 /** Of a group. After these, its writes run one by one. */
 const GROUP_ATTEMPTS = 3
 
-/** A change of contacts. What it reads is named in advance; the change itself happens in memory. */
+/** A change of contacts. The contacts that it reads are named in advance; the change itself happens in memory. */
 export interface Write<Result> {
   keys: WriteKeys
-  /** The company that the contact gets, which is written before the contacts are locked. */
-  company?: {
-    /** Two transactions write companies in the order of these texts, so that they cannot deadlock. */
-    key: string
-    /** It is only kept from being deleted, so that nothing has to be undone if the write fails. */
-    isOnlyKept?: boolean
-    /** @throws ServiceError; then nothing of it is written. */
-    write(tx: Tenant, now: Date): Promise<void>
-  }
-  /** Changes the contacts of the set. @throws ServiceError: then it has changed nothing. */
-  apply(set: ContactSet, now: Date): Result
+  /** The company that the contact gets. */
+  company?: CompanyOfWrite | null
+  /** Whether `apply` may create companies. No write with a `company` then follows in its transaction: it would come first. */
+  createsCompanies?: boolean
+  /** Whether it needs a transaction to itself, because it also changes in the database what a set has read. */
+  isAlone?: boolean
+  /**
+   * Changes the contacts of the set. @throws ServiceError if the write is refused. The set is then as before, but what `apply`
+   * wrote with `tx` would stay, so it refuses first.
+   */
+  apply(set: ContactSet, step: Step): Result | Promise<Result>
+  /** Called in the transaction, once the contacts are stored. If it throws, the transaction ends. */
+  onStored?(tx: Tenant, result: Result): Promise<void>
+}
+
+/** A company that is written before the contacts are locked. */
+export interface CompanyOfWrite {
+  /** Two transactions write companies in the order of these texts, so that they cannot deadlock. */
+  key: string
+  /** @throws ServiceError; then nothing of it is written. */
+  write(tx: Tenant, now: Date): Promise<WrittenCompany>
+}
+
+/** A company that was written, and the keys of it that the write may not change. */
+export interface WrittenCompany {
+  companyId: string
+  ignored: string[]
+}
+
+/** A write's turn in its transaction. */
+interface Step {
+  tx: Tenant
+  now: Date
+  /** What became of the write's company. */
+  company: WrittenCompany | null
 }
 
 /**
@@ -45,30 +69,28 @@ export async function writeTogether<Result>(
 ): Promise<(Result | ServiceError)[]> {
   const visitorIds = writes.flatMap(({ keys }) => keys.visitorIds ?? [])
   await registerVisitors(tenant, visitorIds, dependencies.clock())
-  const isKept = ({ company }: Write<Result>) => company?.isOnlyKept === true
   const change = async (tx: Tenant, log: ChangeLog) => {
     if (isGroup) await limitLockWaits(tx)
     const now = dependencies.clock()
-    const failed = await writeCompanies(
-      tx,
-      writes.filter((write) => !isKept(write)),
-      now,
-    )
+    const companies = await writeCompanies(tx, writes, now)
     const set = await openSet(
       tx,
       writes.map(({ keys }) => keys),
     )
-    // After the contacts, like everyone who only refers to companies.
-    for (const [write, error] of await writeCompanies(tx, writes.filter(isKept), now)) failed.set(write, error)
     const results: (Result | ServiceError)[] = []
     let since = performance.now()
     for (const write of writes) {
-      results.push(failed.get(write) ?? applyOne(set, write, now))
+      const company = companies.get(write) ?? null
+      results.push(company instanceof ServiceError ? company : await applyOne(set, write, { tx, now, company }))
       if (performance.now() - since < TURN_MS_MAX) continue
       await endOfTurn()
       since = performance.now()
     }
     await storeSet(tx, log, set)
+    for (const [index, write] of writes.entries()) {
+      const result = results[index]
+      if (!(result instanceof ServiceError)) await write.onStored?.(tx, result as Result)
+    }
     return results
   }
   return changeContacts(tenant, dependencies, change, isGroup ? GROUP_ATTEMPTS : undefined)
@@ -79,27 +101,39 @@ async function limitLockWaits(tx: Tenant): Promise<void> {
   await sql`SELECT set_config('lock_timeout', ${`${GROUP_LOCK_MS}`}, true)`.execute(tx.db)
 }
 
-/** @returns the writes whose company cannot be written, with the reason. */
+/** @returns the companies of writes, or why one cannot be written. */
 async function writeCompanies(tx: Tenant, writes: readonly Write<unknown>[], now: Date) {
-  const failed = new Map<Write<unknown>, ServiceError>()
-  const named = writes.filter(({ company }) => company)
-  for (const write of named.toSorted((a, b) => ((a.company?.key ?? '') < (b.company?.key ?? '') ? -1 : 1))) {
+  const companies = new Map<Write<unknown>, WrittenCompany | ServiceError>()
+  const named = writes.flatMap((write) => (write.company ? [{ write, company: write.company }] : []))
+  for (const { write, company } of named.toSorted((a, b) => (a.company.key < b.company.key ? -1 : 1))) {
     try {
-      await write.company?.write(tx, now)
+      companies.set(write, await company.write(tx, now))
     } catch (error) {
       if (!isRefusal(error)) throw error
-      failed.set(write, error)
+      companies.set(write, error)
     }
   }
-  return failed
+  return companies
 }
 
-function applyOne<Result>(set: ContactSet, write: Write<Result>, now: Date): Result | ServiceError {
+async function applyOne<Result>(set: ContactSet, write: Write<Result>, step: Step): Promise<Result | ServiceError> {
+  const result = await unlessRefused(set, () => write.apply(set, step))
+  // Its company must not stay, so the transaction ends, and each write gets one of its own.
+  if (result instanceof ServiceError && step.company) throw result
+  return result
+}
+
+/** Runs a write, or a part of one. @returns its result, or why it was refused; then the set is as before. */
+export async function unlessRefused<Result>(
+  set: ContactSet,
+  work: () => Result | Promise<Result>,
+): Promise<Result | ServiceError> {
+  const undo = set.mark()
   try {
-    return set.attempt(() => write.apply(set, now))
+    return await work()
   } catch (error) {
-    // Its company must not stay, so the transaction ends, and each write gets one of its own.
-    if (!isRefusal(error) || (write.company && !write.company.isOnlyKept)) throw error
+    if (!isRefusal(error)) throw error
+    undo()
     return error
   }
 }

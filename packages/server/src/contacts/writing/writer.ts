@@ -7,6 +7,8 @@ import { isRefusal, type Write, writeTogether } from './write.ts'
 
 /** Writes per transaction: more would delay the first one, fewer would waste commits. */
 const GROUP_MAX = 100
+/** Keys of the writes of a transaction: the records of a large push would delay those that share it. */
+const GROUP_KEYS_MAX = 500
 /** Transactions of a tenant at the same time. */
 const GROUPS_MAX = 4
 const STATEMENT_TIMEOUT = '57014'
@@ -26,7 +28,7 @@ export interface WriteServices extends WriteDependencies {
 interface Waiting {
   tenant: Tenant
   keys: readonly string[]
-  /** It has been part of a group that failed. */
+  /** It needs a transaction to itself, or has been part of a group that failed. */
   isAlone: boolean
   write: Write<unknown>
   settle(result: unknown): void
@@ -95,7 +97,7 @@ export function createWriter(dependencies: WriteDependencies): Writer {
       tenant,
       write,
       keys: keysOf(write),
-      isAlone: false,
+      isAlone: write.isAlone === true,
       settle: (result) => resolve(result as Result),
       reject,
     })
@@ -132,11 +134,13 @@ function takeGroup({ waiting, busy }: Line): Group {
   const group: Waiting[] = []
   const rest: Waiting[] = []
   const behind = new Set<string>()
+  let keyCount = 0
   for (const each of waiting) {
-    const hasRoom = group.length === 0 || (group.length < GROUP_MAX && !each.isAlone && !group[0]?.isAlone)
-    const isFree = hasRoom && !each.keys.some((key) => busy.has(key) || behind.has(key))
-    if (isFree) group.push(each)
-    else {
+    const isFree = mayJoin(group, keyCount, each) && !each.keys.some((key) => busy.has(key) || behind.has(key))
+    if (isFree) {
+      group.push(each)
+      keyCount += each.keys.length
+    } else {
       rest.push(each)
       for (const key of each.keys) behind.add(key)
     }
@@ -144,6 +148,14 @@ function takeGroup({ waiting, busy }: Line): Group {
   waiting.splice(0, waiting.length, ...rest)
   for (const { keys } of group) for (const key of keys) busy.add(key)
   return group
+}
+
+function mayJoin(group: Group, keyCount: number, { keys, isAlone, write }: Waiting): boolean {
+  const [first] = group
+  if (!first) return true
+  if (isAlone || first.isAlone || group.length >= GROUP_MAX || keyCount + keys.length > GROUP_KEYS_MAX) return false
+  // Its company is written before any write is applied.
+  return !write.company || !group.some((other) => other.write.createsCompanies)
 }
 
 /** The keys of a write, with that of the company that it writes. */
@@ -155,7 +167,7 @@ function keysOf({ keys, company }: Write<unknown>): string[] {
     ...externalIds.map((id) => `user ${id}`),
     ...(ofSource?.externalIds ?? []).map((id) => `${ofSource?.source} ${id}`),
     ...visitorIds.map((id) => `visitor ${id}`),
-    ...(company && !company.isOnlyKept ? [`company ${company.key}`] : []),
+    ...(company ? [`company ${company.key}`] : []),
   ]
 }
 

@@ -1,5 +1,4 @@
 import type { Selectable } from 'kysely'
-import { sql } from 'kysely'
 import { consentOf } from '../../contacts/consent.ts'
 import { keepContacts } from '../../contacts/locks.ts'
 import { propertiesOfContacts } from '../../contacts/read.ts'
@@ -120,18 +119,4 @@ async function deleteOldSends(tx: Tenant, identityId: string, now: Date): Promis
     .where('identity_id', '=', identityId)
     .where('claimed_at', '<', new Date(now.getTime() - RETENTION_MS))
     .execute()
-}
-
-/**
- * Moves the mails sent to a contact to another contact, which their unsubscribe links then unsubscribe.
- * @param only the message ids to move; all if omitted. @returns the moved message ids.
- */
-export async function moveMails(
-  tx: Tenant,
-  { from, to, only }: { from: string; to: string; only?: readonly string[] },
-): Promise<string[]> {
-  const moving = tx.db.updateTable('mail_sends').set({ contact_id: to }).where('contact_id', '=', from)
-  const chosen = only === undefined ? moving : moving.where('message_id', '=', sql<string>`any(${[...only]}::text[])`)
-  const rows = await chosen.returning('message_id').execute()
-  return rows.map(({ message_id }) => message_id)
 }

@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely'
 import { type Actor, audit } from '../../operations/audit.ts'
-import type { SealedColumn } from '../../platform/crypto/reseal.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
@@ -186,19 +185,3 @@ export function credentialsPlace(tenantId: string, sessionId: string): string {
 export function codePlace(tenantId: string, sessionId: string): string {
   return `${tenantId}/${sessionId}/social-code`
 }
-
-/** The encrypted columns, for `secret rotate`. */
-export const SEALED_SESSION_COLUMNS: readonly SealedColumn[] = [
-  {
-    table: 'social_sessions',
-    key: ['tenant_id', 'session_id'],
-    column: 'credentials_sealed',
-    place: ({ tenant_id = '', session_id = '' }) => credentialsPlace(tenant_id, session_id),
-  },
-  {
-    table: 'social_sessions',
-    key: ['tenant_id', 'session_id'],
-    column: 'code_sealed',
-    place: ({ tenant_id = '', session_id = '' }) => codePlace(tenant_id, session_id),
-  },
-]

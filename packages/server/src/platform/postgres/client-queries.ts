@@ -44,7 +44,9 @@ export function wrapQueries(client: pg.PoolClient, prepared: PreparedStatements)
     } catch (error) {
       if (!isOutdatedPlan(error)) throw error
       prepared.forget(text)
-      throw new Collision()
+      // The error has ended a transaction, which has to start over.
+      if (client.getTransactionStatus() !== 'I') throw new Collision()
+      return send({ text, values })
     }
   }
 

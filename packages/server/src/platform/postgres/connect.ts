@@ -55,13 +55,14 @@ export function openPool<Tables>(
     ...address,
     Client: NotingClient,
     max: poolSize,
-    options: PLAN_ANEW,
     application_name: 'customer-data-service',
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     keepAlive: true,
     idleTimeoutMillis: MINUTE_MS,
+    // The pool waits for it, which its types do not say.
+    onConnect: beginConnection as (client: pg.ClientBase) => void,
   })
   // A dropped idle connection is replaced at the next query; without a listener, its error would end the process.
   pool.on('error', () => {})
@@ -71,6 +72,10 @@ export function openPool<Tables>(
     wrapQueries(client, prepared)
   })
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
+}
+
+async function beginConnection(client: pg.ClientBase): Promise<void> {
+  await client.query(PLAN_ANEW)
 }
 
 /** More than PostgreSQL may keep in memory, so it writes to disk, which fails if the disk is full. */

@@ -64,6 +64,9 @@ export function newClaim(lease: Lease, claim: string = newId()) {
   return { claim, claimed_until: leaseEnd(lease) }
 }
 
+/** The columns of a claim, which no export has. */
+export const CLAIM = ['claim', 'claimed_until'] as const
+
 /** The columns of a row that any process may claim. */
 export const RELEASED = { claim: null, claimed_until: null }
 

@@ -2,8 +2,8 @@ import pg from 'pg'
 
 /** How often a statement must have run before it is prepared. */
 const PREPARED_AFTER = 50
-/** Each connection keeps what it has prepared. */
-const PREPARED_MAX = 200
+/** Each connection keeps what it has prepared: 100 KB for the largest statements. */
+const PREPARED_MAX = 100
 /** Statements that are counted at the same time. Texts that depend on the number of their values can be many. */
 const COUNTED_MAX = 2_000
 
@@ -40,8 +40,8 @@ export function createPreparedStatements(): PreparedStatements {
   }
 }
 
-/** The setting of connections whose statements are prepared. */
-export const PLAN_ANEW = '-c plan_cache_mode=force_custom_plan'
+/** Begins a connection whose statements are prepared. */
+export const PLAN_ANEW = 'SET plan_cache_mode = force_custom_plan'
 
 /** Whether a prepared statement failed because a table has other columns since; it would fail again on this connection. */
 export function isOutdatedPlan(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { FindIdentificationKeys } from '../../access/identification-settings.ts'
 import type { CompanyOfForm } from '../../companies/form-changes.ts'
-import { type UpsertedCompany, upsertCompany } from '../../companies/write.ts'
+import { companyOfWrite } from '../../companies/write.ts'
 import { ignoredWarnings } from '../../contacts/ignored-properties.ts'
 import type { Properties } from '../../contacts/properties.ts'
 import { changeContact, createContact } from '../../contacts/writing/change.ts'
@@ -57,25 +57,15 @@ export async function submitForm(
   const { requiresSignature } = await dependencies.findIdentificationKeys(tenant.id)
   const isUnlinked = requiresSignature && visitorId !== null
   const visitorIds = visitorId === null || isUnlinked ? [] : [visitorId]
-  let upserted: UpsertedCompany | null = null
   const { ignored, ...result } = await dependencies.writer.write(tenant, {
     keys: { emails: [email], visitorIds },
-    ...(company === null
-      ? {}
-      : {
-          company: {
-            key: company.domain,
-            write: async (tx, now) => {
-              upserted = await upsertCompany(tx, company, { isVerified: false }, now)
-            },
-          },
-        }),
-    apply(set, now) {
+    company: company && companyOfWrite(company, { isVerified: false }),
+    apply(set, { now, company: written }) {
       const write: SourceWrite = {
         ...SOURCE,
         email,
         properties,
-        ...(upserted ? { companyId: upserted.companyId } : {}),
+        ...(written ? { companyId: written.companyId } : {}),
       }
       const known = set.find('email', email)
       const { state, ignored } = known
@@ -88,8 +78,8 @@ export async function submitForm(
       const beginning = beginningOf([record])
       if (linked > 0 && beginning) touch(set, state, beginning, now)
       const ofContact = ignored.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
-      const ofCompany = upserted?.ignored.map((key) => `company_data.${key}`) ?? []
-      const companyId = upserted?.companyId ?? null
+      const ofCompany = written?.ignored.map((key) => `company_data.${key}`) ?? []
+      const companyId = written?.companyId ?? null
       return { contact_id: state.row.contact_id, company_id: companyId, ignored: [...ofContact, ...ofCompany] }
     },
   })

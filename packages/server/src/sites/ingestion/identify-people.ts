@@ -1,4 +1,4 @@
-import { type UpsertedCompany, upsertCompany } from '../../companies/write.ts'
+import { companyOfWrite } from '../../companies/write.ts'
 import { ignoredWarnings } from '../../contacts/ignored-properties.ts'
 import type { PropertyChanges } from '../../contacts/properties.ts'
 import { changeContact } from '../../contacts/writing/change.ts'
@@ -6,7 +6,7 @@ import type { ContactSet, ContactState } from '../../contacts/writing/contact-se
 import { type FirstTouch, touch, touchOf } from '../../contacts/writing/first-touch.ts'
 import { identify } from '../../contacts/writing/identify.ts'
 import { linkVisitors } from '../../contacts/writing/visitors.ts'
-import type { Write } from '../../contacts/writing/write.ts'
+import { unlessRefused, type Write, type WrittenCompany } from '../../contacts/writing/write.ts'
 import type { WriteServices } from '../../contacts/writing/writer.ts'
 import { type Beginning, beginningOf, earlierOf } from '../../journal/beginnings.ts'
 import type { EventRecord } from '../../journal/event-record.ts'
@@ -182,8 +182,6 @@ function writeOf(run: Run, trust: SenderTrust, beginning: Beginning | null): Wri
   const [{ call: first }, ...others] = run
   const whole = statementOf([first, ...others.map(({ call }) => call)])
   const { contactId, userId, email, visitorIds, previousIds } = whole
-  const { company } = first
-  let upserted: UpsertedCompany | null = null
   return {
     keys: {
       contactIds: contactId === null ? [] : [contactId],
@@ -191,46 +189,30 @@ function writeOf(run: Run, trust: SenderTrust, beginning: Beginning | null): Wri
       externalIds: [...(userId === null ? [] : [userId]), ...previousIds],
       visitorIds,
     },
-    ...(company === null
-      ? {}
-      : {
-          company: {
-            key: company.domain ?? company.externalId ?? '',
-            write: async (tx, now) => {
-              upserted = await upsertCompany(tx, company, { isVerified: trust === 'verified' }, now)
-            },
-          },
-        }),
-    apply(set, now) {
-      const apply = (statement: Statement) => applyStatement(set, statement, { trust, beginning, upserted }, now)
+    company: first.company && companyOfWrite(first.company, { isVerified: trust === 'verified' }),
+    async apply(set, { now, company }) {
+      const apply = (statement: Statement) => applyStatement(set, statement, { trust, beginning, company }, now)
       if (calls.length === 1) return [apply(whole)]
-      const together = unlessRefused(() => set.attempt(() => apply(whole)))
+      const together = await unlessRefused(set, () => apply(whole))
       if (!(together instanceof ServiceError)) return calls.map(() => together)
       // A bad call fails alone.
-      return calls.map((call) => unlessRefused(() => set.attempt(() => apply(statementOf([call])))))
+      const results: (Identified | ServiceError)[] = []
+      for (const call of calls) results.push(await unlessRefused(set, () => apply(statementOf([call]))))
+      return results
     },
-  }
-}
-
-function unlessRefused<Result>(write: () => Result): Result | ServiceError {
-  try {
-    return write()
-  } catch (error) {
-    if (error instanceof ServiceError && error.status < 500) return error
-    throw error
   }
 }
 
 interface Sent {
   trust: SenderTrust
   beginning: Beginning | null
-  upserted: UpsertedCompany | null
+  company: WrittenCompany | null
 }
 
 function applyStatement(
   set: ContactSet,
   statement: Statement,
-  { trust, beginning, upserted }: Sent,
+  { trust, beginning, company }: Sent,
   now: Date,
 ): Identified {
   const { contactId, userId, email, properties, visitorIds } = statement
@@ -242,8 +224,8 @@ function applyStatement(
       : changeContact(set, contactNamed(set, contactId), { source, kind: source, properties }, now)
   if (contactId !== null) linkVisitors(set, visitorIds, state, source, now)
   const warnings = ignoredWarnings(ignored.map((key) => `properties.${key}`))
-  if (upserted) {
-    const { companyId, ignored: ofCompany } = upserted
+  if (company) {
+    const { companyId, ignored: ofCompany } = company
     const member = changeContact(set, state, { source, kind: source, properties: {}, companyId }, now)
     warnings.push(...ignoredWarnings([...ofCompany.map((key) => `company.${key}`), ...member.ignored]))
   }

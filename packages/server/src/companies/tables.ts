@@ -1,0 +1,10 @@
+import type { Tables } from '../platform/postgres/table-rules.ts'
+
+export const COMPANY_TABLES = {
+  companies: {
+    key: ['company_id'],
+    company: 'dies',
+    export: { without: ['facets', 'search_text', 'sort_name'] },
+  },
+  company_sources: { key: ['source', 'external_id'], company: 'dies', export: {} },
+} satisfies Tables

@@ -1,0 +1,5 @@
+import type { Tables } from '../platform/postgres/table-rules.ts'
+
+export const EVENT_IMPORT_TABLES = {
+  event_imports: { key: ['digest', 'format'], export: 'none' },
+} satisfies Tables
