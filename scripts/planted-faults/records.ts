@@ -142,8 +142,8 @@ export const RECORD_FAULTS: readonly Fault[] = [
   {
     name: 'import-by-two-processes',
     area: 'imports',
-    file: 'packages/server/src/imports/task.ts',
-    find: '    .where(({ or }) => or([isFree, isClaimed(claim)]))\n',
+    file: 'packages/server/src/platform/runs/run.ts',
+    find: '      .where(isFree)\n',
     replace: '',
     tests: ['packages/server/src/imports/import.test.ts'],
   },

@@ -8,7 +8,7 @@ import { erasureRuns } from '../erasure/workers.ts'
 import { startHookWorkers } from '../hooks/workers.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { IDENTITY_QUEUES, startIdentityWorkers } from '../identities/workers.ts'
-import { IMPORT_QUEUES, startImportWorkers } from '../imports/workers.ts'
+import { importRuns } from '../imports/workers.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { type Cleanup, type Repeated, undoAll } from '../platform/every.ts'
 import type { JobQueue, Jobs } from '../platform/jobs/jobs.ts'
@@ -27,12 +27,7 @@ import type { Recording } from './recording.ts'
 import { startRetention } from './retention.ts'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [
-  ...AGENT_QUEUES,
-  ...CONNECTOR_QUEUES,
-  ...IDENTITY_QUEUES,
-  ...IMPORT_QUEUES,
-]
+export const QUEUES: readonly JobQueue<object>[] = [...AGENT_QUEUES, ...CONNECTOR_QUEUES, ...IDENTITY_QUEUES]
 
 /** How often due work is looked for, in milliseconds, in place of what each feature chose. */
 export interface SweepMs {
@@ -59,7 +54,6 @@ interface Context
 /** What each feature does in the background. */
 const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] = [
   startRetention,
-  startImportWorkers,
   startIdentityWorkers,
   startAgentWorkers,
   startConversationWorkers,
@@ -69,8 +63,9 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
 ]
 
 /** The kinds of runs. */
-const RUNS: readonly ((context: Context) => RunWork)[] = [
+const RUNS: readonly ((context: Context) => RunWork | Promise<RunWork>)[] = [
   exportRuns,
+  importRuns,
   erasureRuns,
   warehouseRuns,
   (context) => agentRuns({ ...context, ...context.writing, ...context.config }),
@@ -85,7 +80,7 @@ export async function startWorkers(context: Context) {
     const deliveryWorker = await startWebhookWorkers({ ...context, people })
     cleanup.push(deliveryWorker.stop)
     for (const start of WORKERS) cleanup.push((await start(context)).stop)
-    const runs = RUNS.map((kindOf) => kindOf(context))
+    const runs = await Promise.all(RUNS.map((kindOf) => kindOf(context)))
     cleanup.push((await startRunWorkers(context, runs)).stop)
     return { deliveryWorker, stop }
   } catch (error) {

@@ -171,13 +171,13 @@ export async function completeRun<Table extends RunTable>(
   await updateClaimed(whereClaimed(run, tx).set({ ...ended('completed', now), error: null, ...(changes as object) }))
 }
 
-/** Lets a run wait; a worker continues it when it is due. @throws ClaimLost */
+/** Lets a run wait until it is due, or (`seconds` is null) for a person. @throws ClaimLost */
 export async function pauseRun<Table extends RunTable>(
   run: Run<Table>,
-  { seconds, waitingFor }: { seconds: number; waitingFor: string },
+  { seconds, waitingFor }: { seconds: number | null; waitingFor: string },
   changes: Changes<Table>,
 ): Promise<void> {
-  const due_at = sql<Date>`now() + make_interval(secs => ${seconds}::float8)`
+  const due_at = sql<Date | null>`now() + make_interval(secs => ${seconds}::float8)`
   const waiting = { ...RELEASED, status: 'waiting', waiting_for: waitingFor, due_at }
   await updateClaimed(whereClaimed(run).set({ ...waiting, ...(changes as object) }))
 }

@@ -628,23 +628,26 @@ export interface ImportFailedRows {
 }
 
 export interface Imports {
-  attempts: Generated<number>;
   claim: string | null;
   claimed_until: Timestamp | null;
   columns: Json;
   created_at: Timestamp;
   created_by: Json;
   delimiter: string;
+  due_at: Timestamp | null;
   encoding: string;
+  error: string | null;
   error_code: string | null;
-  error_message: string | null;
   expires_at: Timestamp;
+  failures: Generated<number>;
   file_name: string;
   finished_at: Timestamp | null;
   first_lines: Json;
   has_file: Generated<boolean>;
   header_line: number;
   import_id: string;
+  imported_at: Timestamp | null;
+  is_expired: Generated<boolean>;
   mapping: Json;
   preview: Json | null;
   progress: Generated<number>;
@@ -653,12 +656,15 @@ export interface Imports {
   row_count: number | null;
   size_bytes: Int8;
   started_at: Timestamp | null;
-  state: string;
+  state: Generated<string>;
+  status: string;
+  task: string | null;
   tenant_id: string;
   undone_companies: Generated<number>;
   undone_deleted: Generated<number>;
   undone_kept: Generated<number>;
   undone_restored: Generated<number>;
+  waiting_for: string | null;
   warnings: Generated<Json>;
 }
 
