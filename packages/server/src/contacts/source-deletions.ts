@@ -25,29 +25,3 @@ export async function deletedInSource(
     .execute()
   return new Set(rows.map(({ contact_id }) => contact_id))
 }
-
-/** Moves the deletions of a contact to another one that lacks them. @param only of these sources. @returns the sources. */
-export async function moveSourceDeletions(
-  tx: Tenant,
-  { from, to }: { from: string; to: string },
-  only?: readonly string[],
-): Promise<string[]> {
-  const rows = await tx.db
-    .updateTable('contact_source_deletions as moved')
-    .set({ contact_id: to })
-    .where('contact_id', '=', from)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('contact_source_deletions as known')
-            .select('known.source')
-            .where('known.contact_id', '=', to)
-            .whereRef('known.source', '=', 'moved.source'),
-        ),
-      ),
-    )
-    .$if(only !== undefined, (query) => query.where('source', '=', sql<string>`any(${[...(only ?? [])]}::text[])`))
-    .returning('source')
-    .execute()
-  return rows.map(({ source }) => source)
-}

@@ -1,6 +1,5 @@
 import type { Tables } from '../platform/postgres/table-rules.ts'
 import { moveMerges } from './merging/moved-rows.ts'
-import { moveSourceDeletions } from './source-deletions.ts'
 
 export const CONTACT_TABLES = {
   // The survivor's content is written anew from both.
@@ -19,7 +18,7 @@ export const CONTACT_TABLES = {
     export: { isLarge: true },
   },
   contact_source_ids: { key: ['source', 'external_id'], contact: 'moves', export: {} },
-  contact_source_deletions: { key: ['contact_id', 'source'], contact: moveSourceDeletions, export: {} },
+  contact_source_deletions: { key: ['contact_id', 'source'], contact: 'moves', export: {} },
   // A merge stores the merged contact's copy and keys here. Those of contacts merged into it before lead to its survivor.
   contact_merges: { key: ['contact_id'], contact: moveMerges, export: { without: ['position'] } },
   contact_aliases: { key: ['kind', 'source', 'key'], contact: 'followed', export: {} },

@@ -25,22 +25,46 @@ export async function moveRows(
 
 type AnyTables = Record<string, Record<string, string>>
 
+/** The mark of a row that was not moved, because the survivor has one with the same key. */
+const SHARED = { shared: 'true' }
+
 async function moveByContactId(
   tx: Tenant,
   { name, key }: AnyTable,
   { from, to }: Move,
   only: readonly MovedKey[] | undefined,
 ): Promise<MovedKey[]> {
-  // The tenant is added to this query like to any other.
+  // The tenant is added to these queries like to any other.
   const db = tx.db as unknown as Kysely<AnyTables>
-  const columns = key.map((column) => sql`${sql.ref(`${name}.${column}`)}::text`)
-  let query = db.updateTable(name).set({ contact_id: to }).where('contact_id', '=', from)
-  if (only) {
-    const types = Object.fromEntries(key.map((column) => [column, 'text'] as const))
-    const those = db.selectFrom(recordset(only as Record<string, string>[], 'moved', types)).select([...key])
-    query = query.where(sql<boolean>`(${sql.join(columns)}) IN ${those}`)
+  const columns = key.filter((column) => column !== 'contact_id')
+  const isOneOf = (keys: readonly MovedKey[]) => {
+    const types = Object.fromEntries(columns.map((column) => [column, 'text'] as const))
+    const listed = db.selectFrom(recordset(keys as Record<string, string>[], 'listed', types)).select(columns)
+    const own = columns.map((column) => sql`${sql.ref(`${name}.${column}`)}::text`)
+    return sql<boolean>`(${sql.join(own)}) IN ${listed}`
   }
-  return query.returning([...key]).execute()
+  const moving = db.updateTable(name).set({ contact_id: to }).where('contact_id', '=', from)
+  if (columns.length === key.length) {
+    const query = only ? moving.where(isOneOf(only)) : moving
+    return query.returning(columns).execute()
+  }
+  // The contact is part of the key, so the survivor may have the same row already.
+  if (only) {
+    const [shared, moved] = [true, false].map((isShared) =>
+      only.filter((each) => 'shared' in Object(each) === isShared),
+    )
+    if (moved?.length) await moving.where(isOneOf(moved)).execute()
+    if (!shared?.length) return []
+    const rows = await db.selectFrom(name).selectAll().where('contact_id', '=', from).where(isOneOf(shared)).execute()
+    const copies = rows.map(({ tenant_id: _, ...row }) => ({ ...row, contact_id: to }))
+    if (copies.length > 0) await db.insertInto(name).values(copies).execute()
+    return []
+  }
+  const known = await db.selectFrom(name).select(columns).where('contact_id', '=', to).execute()
+  const isKnown = isOneOf(known)
+  const shared = await db.deleteFrom(name).where('contact_id', '=', from).where(isKnown).returning(columns).execute()
+  const moved = await moving.returning(columns).execute()
+  return [...moved, ...shared.map((row) => ({ ...row, ...SHARED }))]
 }
 
 /** Lets the contacts that were merged into one lead to another. @param only those that go back at an unmerge. */

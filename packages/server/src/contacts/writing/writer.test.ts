@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { lockContact } from '../locks.ts'
 import { updateContact } from '../write.ts'
+import { type Identification, identificationOf } from './identify.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 let service: TestService
@@ -74,4 +76,24 @@ test('a write that waits for a lock holds up neither later writes to other conta
   await Promise.all(waiting)
   expect(order).toEqual(['first', 'second'])
   expect(await propertiesOf(held)).toMatchObject({ last: 'second' })
+})
+
+test('writes of one request are applied in their order, also if they name one contact by different keys', async () => {
+  const sent = { email: null, userId: null, trust: 'verified', visitorIds: [], properties: {} } as const
+  const named = (by: Partial<Identification>) => identificationOf({ ...sent, ...by })
+  const [email, userId] = ['ada@example.com', 'user-1']
+  const { contactId } = await writer.write(tenant.handle, named({ email, userId }))
+  const release = await hold(contactId)
+  // It keeps the address busy, so that the first write of the request has to wait, but not the second.
+  const before = writer.write(tenant.handle, named({ email, properties: { last: 'before' } }))
+  await expect.poll(() => transactions).toBeGreaterThanOrEqual(1)
+  const request = writer.writeEach(tenant.handle, [
+    named({ email, properties: { last: 'first' } }),
+    named({ userId, properties: { last: 'second' } }),
+  ])
+  // Long enough for the second to overtake the first, if it could.
+  await sleep(300)
+  await release()
+  await Promise.all([before, request])
+  expect(await propertiesOf(contactId)).toMatchObject({ last: 'second' })
 })

@@ -1,5 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { ServiceError } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
 import { asUnavailable } from '../../platform/postgres/unavailable.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { WriteDependencies } from './transaction.ts'
@@ -89,14 +90,18 @@ export function createWriter(dependencies: WriteDependencies): Writer {
     }
   }
 
-  function submit<Result>(tenant: Tenant, write: Write<Result>): Promise<Result | ServiceError> {
+  function submit<Result>(
+    tenant: Tenant,
+    write: Write<Result>,
+    together: readonly string[],
+  ): Promise<Result | ServiceError> {
     const { promise, resolve, reject } = Promise.withResolvers<Result | ServiceError>()
     const line = lines.get(tenant.id) ?? { waiting: [], groups: new Set(), busy: new Set(), isStarting: false }
     lines.set(tenant.id, line)
     line.waiting.push({
       tenant,
       write,
-      keys: keysOf(write),
+      keys: [...keysOf(write), ...together],
       isAlone: write.isAlone === true,
       settle: (result) => resolve(result as Result),
       reject,
@@ -110,7 +115,9 @@ export function createWriter(dependencies: WriteDependencies): Writer {
     writes: readonly Write<Result>[],
   ): Promise<(Result | ServiceError)[]> {
     if (tenant.isTransaction) return writeTogether(tenant, dependencies, writes, { isGroup: false })
-    return Promise.all(writes.map((write) => submit(tenant, write)))
+    // Writes of one request may name a contact by different keys. With one in common, they keep their order.
+    const together = writes.length > 1 ? [`request ${newId()}`] : []
+    return Promise.all(writes.map((write) => submit(tenant, write, together)))
   }
 
   return {
