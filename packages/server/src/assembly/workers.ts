@@ -10,13 +10,14 @@ import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { IDENTITY_QUEUES, startIdentityWorkers } from '../identities/workers.ts'
 import { importRuns } from '../imports/workers.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
-import { type Cleanup, type Repeated, undoAll } from '../platform/every.ts'
+import { type Cleanup, eachAlone, every, type Repeated, undoAll } from '../platform/every.ts'
 import type { JobQueue, Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import { deleteOldRows } from '../platform/postgres/retention.ts'
 import { type RunWork, startRunWorkers } from '../platform/runs/workers.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, HOUR_MS } from '../platform/time.ts'
 import { exportRuns } from '../tenant-export/run.ts'
 import { warehouseRuns } from '../warehouse/runs/work.ts'
 import { startWarehouseSchedules } from '../warehouse/workers.ts'
@@ -24,7 +25,7 @@ import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
 import type { Recording } from './recording.ts'
-import { startRetention } from './retention.ts'
+import { TABLES } from './tables.ts'
 
 /** Every queue of jobs, so that the command line can send to each. */
 export const QUEUES: readonly JobQueue<object>[] = [...AGENT_QUEUES, ...CONNECTOR_QUEUES, ...IDENTITY_QUEUES]
@@ -49,6 +50,16 @@ interface Context
   log: Logger
   metrics: Metrics
   sweepMs: SweepMs
+}
+
+const RETENTION_MS = HOUR_MS
+
+/** Deletes expired and unused rows every hour. Deletions that depend on a setting, or run more often, are among their feature's workers. */
+function startRetention({ stores: { database }, clock, log }: Context): Repeated {
+  return every(RETENTION_MS, async () => {
+    const failures = await eachAlone(TABLES, (table) => deleteOldRows(database, table, clock()))
+    for (const err of failures) log.warn({ err }, 'old rows could not be deleted; retrying in an hour')
+  })
 }
 
 /** What each feature does in the background. */
