@@ -23,6 +23,7 @@ import { csvText } from '../overview/csv.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import { pathId } from '../platform/http/responses.ts'
+import { say } from '../platform/progress.ts'
 import { takeTurn } from '../platform/runs/kind.ts'
 import { claimRun, type Run } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -269,8 +270,4 @@ async function deleteEarlier(path: string): Promise<void> {
 
 async function pause(ms: number, interrupted: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal: interrupted }).catch(() => {})
-}
-
-function say(message: string): void {
-  console.error(`· ${message}`)
 }
