@@ -3,17 +3,12 @@ import { claimRun, type Run, type RunRows, type RunTable } from '../src/platform
 import type { Tenant } from '../src/platform/tenant.ts'
 
 /** Keeps the service's workers from a run, until a test claims it. */
-export async function hold<Table extends RunTable>(rows: RunRows<Table>, tx: Tenant, runId: string): Promise<void> {
+export async function hold(rows: RunRows, tx: Tenant, runId: string): Promise<void> {
   await setDue(rows, tx, runId, sql`NULL`)
 }
 
 /** Moves the time from which a run can be worked on. */
-export async function setDue<Table extends RunTable>(
-  { table, id }: RunRows<Table>,
-  tx: Tenant,
-  runId: string,
-  at = sql`now()`,
-): Promise<void> {
+export async function setDue({ table, id }: RunRows, tx: Tenant, runId: string, at = sql`now()`): Promise<void> {
   await sql`UPDATE ${sql.table(table)} SET due_at = ${at} WHERE ${sql.ref(id)} = ${runId}`.execute(tx.unrestricted)
 }
 

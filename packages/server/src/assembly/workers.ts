@@ -20,7 +20,6 @@ import { type RunWork, startRunWorkers } from '../platform/runs/workers.ts'
 import { type Clock, HOUR_MS } from '../platform/time.ts'
 import { exportRuns } from '../tenant-export/run.ts'
 import { warehouseRuns } from '../warehouse/runs/work.ts'
-import { startWarehouseSchedules } from '../warehouse/workers.ts'
 import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
@@ -33,7 +32,6 @@ export const QUEUES: readonly JobQueue<object>[] = [...AGENT_QUEUES, ...CONNECTO
 /** How often due work is looked for, in milliseconds, in place of what each feature chose. */
 export interface SweepMs {
   connectors?: number
-  warehouse?: number
 }
 
 /** What workers can use; each feature's workers take what they need. */
@@ -70,7 +68,6 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startConversationWorkers,
   startConnectorWorkers,
   startHookWorkers,
-  startWarehouseSchedules,
 ]
 
 /** The kinds of runs. */

@@ -4,6 +4,7 @@ import type { WriteServices } from '../contacts/writing/writer.ts'
 import { type RunWork, runWork } from '../platform/runs/workers.ts'
 import { expireImport, isExpired } from './expire.ts'
 import { deleteAbandonedFiles, importDirectory } from './files.ts'
+import { IMPORT_ROWS } from './import-object.ts'
 import { importKind } from './run.ts'
 
 /**
@@ -22,16 +23,16 @@ export async function importRuns({
   writing: WriteServices
   config: Pick<Config, 'dataDirectory'>
 }): Promise<RunWork> {
-  const { clock } = writing
   const directory = importDirectory(config.dataDirectory)
-  await deleteAbandonedFiles(directory, clock().getTime())
+  await deleteAbandonedFiles(directory, writing.clock().getTime())
   const isLarge = sql<boolean>`size_bytes > ${sql.lit(SMALL_BYTES_MAX)}`
   const lanes = [sql<boolean>`task <> 'preview'`, sql<boolean>`task = 'preview'`].flatMap((ofTask) => [
     { atOnce: AT_ONCE.any, only: ofTask, first: isLarge },
     { atOnce: AT_ONCE.small, only: sql<boolean>`${ofTask} AND NOT ${isLarge}` },
   ])
   return runWork(importKind({ writing, directory }), lanes, {
+    ...IMPORT_ROWS,
     isDue: isExpired,
-    expire: (tenant, importId) => expireImport(tenant, directory, importId, clock()),
+    handle: (tenant, importId, now) => expireImport(tenant, directory, importId, now),
   })
 }

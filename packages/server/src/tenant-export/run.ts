@@ -38,10 +38,9 @@ export function exportRuns({
 }): RunWork {
   const directory = exportDirectory(config.dataDirectory)
   return runWork(exportKind({ clock, directory, tables }), [{ atOnce: 1 }], {
+    ...EXPORT_ROWS,
     isDue: (now) => sql<boolean>`file IS NOT NULL AND expires_at <= ${now}`,
-    expire: async (tenant, exportId) => {
-      await expireExports(tenant, directory, exportId)
-    },
+    handle: (tenant, exportId) => expireExports(tenant, directory, exportId),
   })
 }
 

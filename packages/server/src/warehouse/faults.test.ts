@@ -20,7 +20,7 @@ let aheadMs = 0
 beforeAll(async () => {
   storage = await startObjectStorage()
   const clock = () => new Date(Date.now() + aheadMs)
-  service = await startTestService({ CDS_WAREHOUSE_ALLOW_PRIVATE: 'on' }, { clock, sweepMs: { warehouse: 100 } })
+  service = await startTestService({ CDS_WAREHOUSE_ALLOW_PRIVATE: 'on' }, { clock })
   reader = readerOfStorage(service, storage)
 })
 afterAll(async () => {

@@ -15,13 +15,14 @@ import { newId } from '../../platform/ids.ts'
 import { ClaimLost } from '../../platform/postgres/lease.ts'
 import { type RunKind, takeTurn } from '../../platform/runs/kind.ts'
 import { claimRun } from '../../platform/runs/run.ts'
+import { sweep } from '../../platform/runs/workers.ts'
 import { MINUTE_MS } from '../../platform/time.ts'
 import { eraseFromRuns } from '../erase.ts'
 import { AGENT_ROWS, beginTurn, cancelAgentRun } from './agent-run.ts'
 import { costOfMonth } from './costs.ts'
 import { recordOutcome } from './record.ts'
 import { reserveCostFor } from './reserve-cost.ts'
-import { failStuckRuns, sweepSchedules } from './sweep.ts'
+import { dueAgents, STUCK_RUNS } from './sweep.ts'
 import { agentKind, FAILURES_MAX } from './work.ts'
 
 const ACTOR = { kind: 'service' } as const
@@ -68,7 +69,9 @@ const read = async (id: string) => (await tenant.call('GET', `/v1/agents/runs/${
 
 const timed = (service: TestService) => ({ ...service, ...service.writing, clock: () => now })
 const sweepBoth = () =>
-  Promise.all(Array.from({ length: 8 }, (_, index) => sweepSchedules(timed(index % 2 === 0 ? first : second))))
+  Promise.all(
+    Array.from({ length: 8 }, (_, index) => sweep(timed(index % 2 === 0 ? first : second), dueAgents(first.jobs))),
+  )
 /**
  * The services sweep in the background too. One of them may have locked a row that our own sweeps skip, and commit after
  * they end.
@@ -221,7 +224,7 @@ describe('a run', () => {
       due_at: minutesAgo(16),
       progressed_at: minutesAgo(14),
     })
-    await failStuckRuns(timed(first))
+    await sweep(timed(first), STUCK_RUNS)
     await swept(() => read(runId)).toMatchObject({ status: 'failed', contact_results: [{ status: 'skipped' }] })
     expect((await read(runId)).error).toContain('made no progress')
     await swept(async () => (await read(forgotten)).status).toBe('failed')

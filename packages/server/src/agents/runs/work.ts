@@ -1,4 +1,5 @@
 import { ServiceError } from '../../platform/errors.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { ClaimLost } from '../../platform/postgres/lease.ts'
 import { asUnavailable } from '../../platform/postgres/unavailable.ts'
 import { doubling, NoProgress, type RunKind } from '../../platform/runs/kind.ts'
@@ -22,6 +23,7 @@ import { type Outcome, recordOutcome } from './record.ts'
 import { type Reserved, reserveCostFor } from './reserve-cost.ts'
 import { senderOf } from './sender.ts'
 import { finishRun, startRun } from './start-and-finish.ts'
+import { dueAgents, STUCK_RUNS } from './sweep.ts'
 
 /** A run works for this long before other runs get a turn. */
 const SLICE_MS = MINUTE_MS
@@ -34,8 +36,8 @@ const INTERRUPTED = 'The run was interrupted. See the log of the service.'
 const RUNS_AT_ONCE = 2
 
 /** Works on the runs of agents. */
-export function agentRuns(dependencies: RunDependencies): RunWork {
-  return runWork(agentKind(dependencies), [{ atOnce: RUNS_AT_ONCE }])
+export function agentRuns(dependencies: RunDependencies & { jobs: Pick<Jobs, 'nextTime'> }): RunWork {
+  return runWork(agentKind(dependencies), [{ atOnce: RUNS_AT_ONCE }], dueAgents(dependencies.jobs), STUCK_RUNS)
 }
 
 /** A failure that concerns one contact is recorded with that contact; after any other, the run is retried. */

@@ -49,15 +49,11 @@ export type RunTable = {
   [Table in keyof TenantTables]: Selectable<TenantTables[Table]> extends RunColumns ? Table : never
 }[keyof TenantTables]
 
-interface Place {
-  table: RunTable
+/** Where runs of a kind are stored. */
+export interface RunRows<Table extends RunTable = RunTable> {
+  table: Table
   /** The column of their id. */
   id: string
-}
-
-/** Where runs of a kind are stored. */
-export interface RunRows<Table extends RunTable> extends Place {
-  table: Table
   lease: Lease
   /** A tenant's runs take turns, so that one tenant cannot occupy all workers. */
   oneOfTenant?: true
@@ -65,12 +61,16 @@ export interface RunRows<Table extends RunTable> extends Place {
   ending?(tx: Tenant, runId: string): Promise<void>
 }
 
-/** A run that this process has claimed. */
-export interface Run<Table extends RunTable> {
-  rows: RunRows<Table>
+interface Claimed {
+  rows: RunRows
   tenant: Tenant
   runId: string
   claim: string
+}
+
+/** A run that this process has claimed. */
+export interface Run<Table extends RunTable> extends Claimed {
+  rows: RunRows<Table>
   /** The row as it was claimed. */
   row: Selectable<TenantTables[Table]> & RunColumns
 }
@@ -96,7 +96,7 @@ export async function wakeWorkers({ db }: Tenant): Promise<void> {
 export const RUNS_CHANNEL = CHANNEL
 
 /** The row of a run, to be updated. */
-function rowOf({ table, id }: Place, tenant: Tenant, runId: string) {
+function rowOf({ table, id }: RunRows, tenant: Tenant, runId: string) {
   return runsOf(tenant)
     .updateTable(table as 'runs')
     .where(sql.ref<string>(id), '=', runId)
@@ -137,7 +137,7 @@ export async function claimRun<Table extends RunTable>(
 }
 
 /** Keeps other processes from claiming a run of the tenant, and says whether one is working on one. */
-async function isTenantBusy({ table }: Place, tx: Tenant): Promise<boolean> {
+async function isTenantBusy({ table }: RunRows, tx: Tenant): Promise<boolean> {
   await lock(tx.db, 'claims', table, tx.id)
   const busy = runsOf(tx)
     .selectFrom(table as 'runs')
@@ -148,7 +148,7 @@ async function isTenantBusy({ table }: Place, tx: Tenant): Promise<boolean> {
 }
 
 /** An update of a run that applies only while this process has the claim. */
-export function whereClaimed<Table extends RunTable>({ rows, runId, claim, tenant }: Run<Table>, tx: Tenant = tenant) {
+export function whereClaimed({ rows, runId, claim, tenant }: Claimed, tx = tenant) {
   return rowOf(rows, tx, runId).where(isClaimed(claim))
 }
 
@@ -183,7 +183,7 @@ export async function pauseRun<Table extends RunTable>(
 }
 
 /** Puts a run at the end of the queue, unless its step has ended it or let it wait. */
-export async function releaseRun<Table extends RunTable>(run: Run<Table>): Promise<void> {
+export async function releaseRun(run: Claimed): Promise<void> {
   await run.tenant.transaction(async (tx) => {
     const { numUpdatedRows } = await whereClaimed(run, tx)
       .set({ ...queued(), ...RELEASED })
@@ -193,7 +193,7 @@ export async function releaseRun<Table extends RunTable>(run: Run<Table>): Promi
 }
 
 /** Counts a failed attempt of a run. @returns how many there were in a row. @throws ClaimLost */
-export async function countFailure<Table extends RunTable>(run: Run<Table>): Promise<number> {
+export async function countFailure(run: Claimed): Promise<number> {
   const update = whereClaimed(run).set(({ eb }) => ({ failures: eb('failures', '+', 1) }))
   const row = await update.returning('failures').executeTakeFirst()
   if (!row) throw new ClaimLost()
@@ -218,20 +218,14 @@ export async function failRun<Table extends RunTable>(
  * at its next update. @param error why the run fails instead.
  * @returns whether it was open; if not, the transaction must be rolled back.
  */
-export async function cancelRun<Table extends RunTable>(
-  rows: RunRows<Table>,
-  tx: Tenant,
-  runId: string,
-  now: Date,
-  error?: string,
-): Promise<boolean> {
+export async function cancelRun(rows: RunRows, tx: Tenant, runId: string, now: Date, error?: string): Promise<boolean> {
   const end = error === undefined ? ended('cancelled', now) : { ...ended('failed', now), error }
   const update = rowOf(rows, tx, runId).set(end)
   return endRun(rows, tx, runId, update.where('status', 'in', OPEN))
 }
 
-async function endRun<Table extends RunTable>(
-  { ending }: RunRows<Table>,
+async function endRun(
+  { ending }: RunRows,
   tx: Tenant,
   runId: string,
   update: ReturnType<typeof rowOf>,
@@ -254,10 +248,7 @@ export function storable(message: string): string {
 }
 
 /** Keeps a run from being cancelled until the transaction ends; other parts of its step may do the same. @throws ClaimLost */
-export async function holdRun<Table extends RunTable>(
-  { rows: { table, id }, runId, claim }: Run<Table>,
-  tx: Tenant,
-): Promise<void> {
+export async function holdRun({ rows: { table, id }, runId, claim }: Claimed, tx: Tenant): Promise<void> {
   const row = runsOf(tx)
     .selectFrom(table as 'runs')
     .select('claim')

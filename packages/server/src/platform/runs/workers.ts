@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { eachAlone, every, type Repeated } from '../every.ts'
+import type { TenantTables } from '../postgres/database.ts'
 import type { Invalidation } from '../postgres/invalidation.ts'
 import { isBeingWorkedOn, isFree } from '../postgres/lease.ts'
 import { inRounds } from '../rounds.ts'
 import { openTenant, type Stores, type Tenant } from '../tenant.ts'
 import { type RunKind, type RunServices, takeTurn } from './kind.ts'
-import { claimRun, RUNS_CHANNEL, type RunTable } from './run.ts'
+import { claimRun, RUNS_CHANNEL, type RunRows, type RunTable } from './run.ts'
 
 /** How often due runs are looked for. A notification announces those that a request queues. */
 const POLL_MS = 1_000
-const EXPIRY_MS = 10_000
-const EXPIRED_AT_ONCE = 100
+const SWEEP_MS = 10_000
+const SWEPT_AT_ONCE = 100
 /** How long a stop waits for the turns under way; the leases of those that take longer end later. */
 const STOP_TIMEOUT_MS = 20_000
 
@@ -24,29 +25,30 @@ interface Lane {
   first?: RawBuilder<unknown>
 }
 
-/** The runs of a kind, for the workers. */
-export interface RunWork {
-  table: string
+/** What is looked for now and then, beside due runs: rows of all tenants, which are handled one after another. */
+export interface Sweep {
+  table: keyof TenantTables
+  /** The column of their id. */
   id: string
-  oneOfTenant: boolean
-  lanes: readonly Lane[]
-  /** @returns whether this process could claim the run. */
-  work(services: RunServices, tenant: Tenant, runId: string, stopping: AbortSignal): Promise<boolean>
-  expiry: Expiry | null
+  isDue(now: Date): RawBuilder<boolean>
+  /** Makes it so that the row is no longer due. Several processes may do so at the same time. */
+  handle(tenant: Tenant, id: string, now: Date): Promise<unknown>
 }
 
-/** What runs leave for a time after their end, such as a file. */
-interface Expiry {
-  /** Whether it is to be deleted now. */
-  isDue: (now: Date) => RawBuilder<boolean>
-  expire(tenant: Tenant, runId: string): Promise<void>
+/** The runs of a kind, for the workers. */
+export interface RunWork {
+  rows: RunRows
+  lanes: readonly Lane[]
+  sweeps: readonly Sweep[]
+  /** @returns whether this process could claim the run. */
+  work(services: RunServices, tenant: Tenant, runId: string, stopping: AbortSignal): Promise<boolean>
 }
 
 /** Has the workers work on runs of a kind. */
 export function runWork<Table extends RunTable>(
   kind: RunKind<Table>,
   lanes: readonly Lane[],
-  expiry: Expiry | null = null,
+  ...sweeps: readonly Sweep[]
 ): RunWork {
   const { rows } = kind
   const work: RunWork['work'] = async (services, tenant, runId, stopping) => {
@@ -54,7 +56,22 @@ export function runWork<Table extends RunTable>(
     if (run) await takeTurn(kind, services, run, stopping)
     return run !== null
   }
-  return { table: rows.table, id: rows.id, oneOfTenant: rows.oneOfTenant === true, lanes, expiry, work }
+  return { rows, lanes, sweeps, work }
+}
+
+/** Handles the rows that are due. A problem with one must not delay the others: it is due again in the next round. */
+export async function sweep(
+  { stores, clock, log }: RunServices & { stores: Stores },
+  { table, id, isDue, handle }: Sweep,
+): Promise<void> {
+  const now = clock()
+  const { rows } = await sql<{ tenant_id: string; row_id: string }>`SELECT tenant_id, ${sql.ref(id)} AS row_id
+    FROM ${sql.table(table)} WHERE ${isDue(now)} LIMIT ${sql.lit(SWEPT_AT_ONCE)}`.execute(stores.database)
+  for (const { tenant_id, row_id } of rows) {
+    await handle(openTenant(stores, tenant_id), row_id, now).catch((error: unknown) =>
+      log.warn({ err: error, table, tenant_id, row_id }, 'a row that is due could not be handled; retrying shortly'),
+    )
+  }
 }
 
 /** A lane, and the turns that this process is taking in it. */
@@ -73,7 +90,7 @@ export async function startRunWorkers(
   }: RunServices & { stores: Stores; invalidation: Pick<Invalidation, 'onNotified'> },
   kinds: readonly RunWork[],
 ): Promise<Repeated> {
-  const { clock, log } = services
+  const { log } = services
   const stopping = new AbortController()
   const lanes: Busy[] = kinds.flatMap((kind) => kind.lanes.map((lane) => ({ kind, lane, turns: new Set() })))
 
@@ -95,7 +112,10 @@ export async function startRunWorkers(
     const turn = kind
       .work(services, tenant, runId, stopping.signal)
       .catch((error: unknown) => {
-        log.warn({ err: error, runs: kind.table, run_id: runId, tenant_id: tenant.id }, 'a run could not be worked on')
+        log.warn(
+          { err: error, runs: kind.rows.table, run_id: runId, tenant_id: tenant.id },
+          'a run could not be worked on',
+        )
         return false
       })
       .then((isClaimed) => {
@@ -106,23 +126,14 @@ export async function startRunWorkers(
     turns.add(turn)
   }
 
-  async function expire(): Promise<void> {
-    const failures = await eachAlone(kinds, async ({ table, id, expiry }) => {
-      if (!expiry) return
-      const { rows } = await sql<{ tenant_id: string; run_id: string }>`SELECT tenant_id, ${sql.ref(id)} AS run_id
-        FROM ${sql.table(table)} WHERE ${expiry.isDue(clock())} LIMIT ${sql.lit(EXPIRED_AT_ONCE)}`.execute(
-        stores.database,
-      )
-      const [failure] = await eachAlone(rows, ({ tenant_id, run_id }) =>
-        expiry.expire(openTenant(stores, tenant_id), run_id),
-      )
-      if (failure !== undefined) throw failure
-    })
-    for (const err of failures) log.warn({ err }, 'what runs left could not be deleted; retrying shortly')
+  async function sweepAll(): Promise<void> {
+    const sweeps = kinds.flatMap((kind) => kind.sweeps)
+    const failures = await eachAlone(sweeps, (each) => sweep({ stores, ...services }, each))
+    for (const err of failures) log.warn({ err }, 'rows that are due could not be looked for; retrying shortly')
   }
 
   await invalidation.onNotified(RUNS_CHANNEL, () => void look())
-  const repeated = [every(POLL_MS, look), every(EXPIRY_MS, expire)]
+  const repeated = [every(POLL_MS, look), every(SWEEP_MS, sweepAll)]
   return {
     stop: async () => {
       stopping.abort()
@@ -135,7 +146,8 @@ export async function startRunWorkers(
 
 /** The runs that can be claimed, as many of each lane as it has room for. */
 function dueIn(lanes: readonly Busy[]) {
-  const branches = lanes.map(({ kind: { table, id, oneOfTenant }, lane, turns }, index) => {
+  const branches = lanes.map(({ kind: { rows }, lane, turns }, index) => {
+    const { table, id, oneOfTenant } = rows
     const { atOnce, only = sql<boolean>`true`, first } = lane
     const busy = sql`AND tenant_id NOT IN (SELECT tenant_id FROM ${sql.table(table)} WHERE ${isBeingWorkedOn})`
     return sql`(SELECT ${sql.lit(index)} AS lane, tenant_id, ${sql.ref(id)} AS run_id FROM ${sql.table(table)}

@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts'
 import { erasedSince } from '../../erasure/erasures.ts'
 import { cutOfJournal } from '../../journal/cut.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import { renewClaim } from '../../platform/postgres/lease.ts'
 import type { RunKind } from '../../platform/runs/kind.ts'
@@ -18,6 +19,7 @@ import { manifestOf, manifestPath, nameOfRun } from './manifest.ts'
 import { type Cursor, type Part, partsOf } from './parts.ts'
 import { erasedFrom, finishRun, previousManifest, rangeOf, type WarehouseRun } from './range.ts'
 import { WAREHOUSE_ROWS } from './requests.ts'
+import { dueExports } from './sweep.ts'
 
 export interface WarehouseDependencies extends StorageDependencies {
   clock: Clock
@@ -36,12 +38,16 @@ const FILE_MS_MAX = 10 * MINUTE_MS
 const PARQUET = 'application/vnd.apache.parquet'
 const JSON_TYPE = 'application/json'
 
-/** Exports to warehouses. */
+/** Exports to warehouses, on request and by schedule. */
 export function warehouseRuns({
   config,
+  jobs,
   ...services
-}: Omit<WarehouseDependencies, 'warehouseDirectory'> & { config: Pick<Config, 'warehouseDirectory'> }): RunWork {
-  return runWork(warehouseKind({ ...services, ...config }), [{ atOnce: RUNS_AT_ONCE }])
+}: Omit<WarehouseDependencies, 'warehouseDirectory'> & {
+  config: Pick<Config, 'warehouseDirectory'>
+  jobs: Pick<Jobs, 'nextTime'>
+}): RunWork {
+  return runWork(warehouseKind({ ...services, ...config }), [{ atOnce: RUNS_AT_ONCE }], dueExports(jobs))
 }
 
 export function warehouseKind(dependencies: WarehouseDependencies): RunKind<'warehouse_runs'> {
