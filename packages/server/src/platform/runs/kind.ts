@@ -29,11 +29,8 @@ export interface RunKind<Table extends RunTable> {
 
 /** The error of a run that was attempted too often. */
 export class NoProgress extends Error {
-  readonly failures: number
-
   constructor(failures: number) {
     super(`The run was interrupted ${failures} times and made no progress.`)
-    this.failures = failures
   }
 }
 
@@ -69,7 +66,9 @@ export async function takeTurn<Table extends RunTable>(
     if (error instanceof ClaimLost) return log.info(about, 'a run has ended, or another process continues it')
     if (stopping.aborted) return releaseRun(run)
     log.warn({ err: error, ...about }, 'an attempt of a run failed')
-    await noteFailure(kind, run, error, clock()).catch(unlessClaimLost)
+    await noteFailure(kind, run, error, clock()).catch((cause: unknown) => {
+      if (!(cause instanceof ClaimLost)) throw cause
+    })
   }
 }
 
@@ -81,13 +80,9 @@ async function noteFailure<Table extends RunTable>(
   now: Date,
 ): Promise<void> {
   const failures = await countFailure(run)
-  const { isFinal, shown } = kind.failure(error, run)
-  if (isFinal) return failRun(run, shown, now)
-  if (failures > kind.failuresMax) return failRun(run, kind.failure(new NoProgress(failures), run).shown, now)
+  const isLast = failures > kind.failuresMax
+  const { isFinal, shown } = kind.failure(isLast ? new NoProgress(failures) : error, run)
+  if (isLast || isFinal) return failRun(run, shown, now)
   const waiting = { seconds: kind.pauseSeconds(failures), waitingFor: 'retry' }
   await pauseRun(run, waiting, { ...shown, error: storable(shown.error) })
-}
-
-function unlessClaimLost(error: unknown): void {
-  if (!(error instanceof ClaimLost)) throw error
 }

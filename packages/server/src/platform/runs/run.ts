@@ -80,7 +80,7 @@ export type Changes<Table extends RunTable> = UpdateObject<TenantTables, Table>
 
 /** The statuses of runs that have not ended. */
 export const OPEN = ['queued', 'running', 'waiting'] as const
-const CHANNEL = 'cds_runs'
+export const RUNS_CHANNEL = 'cds_runs'
 const ERROR_LENGTH_MAX = 1_000
 
 /** The columns of a row that any process may work on now. After the update, call `wakeWorkers`. */
@@ -90,10 +90,8 @@ export function queued() {
 
 /** Has the workers of all processes look for due runs once the transaction commits. */
 export async function wakeWorkers({ db }: Tenant): Promise<void> {
-  await sql`SELECT pg_notify(${CHANNEL}, '')`.execute(db)
+  await sql`SELECT pg_notify(${RUNS_CHANNEL}, '')`.execute(db)
 }
-
-export const RUNS_CHANNEL = CHANNEL
 
 /** The row of a run, to be updated. */
 function rowOf({ table, id }: RunRows, tenant: Tenant, runId: string) {
