@@ -102,7 +102,9 @@ describe('a run', () => {
       ),
     ])
     const id = await queuedRun()
-    await expect.poll(() => rowOf(id)).toMatchObject({ status: 'completed', progress: 3, error: null })
+    await expect
+      .poll(() => rowOf(id), { timeout: 30_000 })
+      .toMatchObject({ status: 'completed', progress: 3, error: null })
     await workers.stop()
   })
 
