@@ -11,9 +11,9 @@ import { newId } from '../src/platform/ids.ts'
 import { NONE_IGNORED } from '../src/platform/ids-of-nobody.ts'
 import { submitForm } from '../src/sites/forms/submit.ts'
 import { EMPTY_CALL } from '../src/sites/ingestion/call.ts'
+import { browserOf } from '../src/sites/ingestion/event-fields.ts'
 import { createCallRecorder } from '../src/sites/ingestion/record-calls.ts'
 import { identifyVisitor } from '../src/sites/track/identification.ts'
-import { parseUserAgent } from '../src/sites/track/user-agent.ts'
 import { CHROME, type TestTenant } from './service.ts'
 import type { State } from './visible-state.ts'
 
@@ -22,7 +22,7 @@ const KEYS = [{ key: createSecretKey(SECRET, 'utf8'), until: null }]
 /** A value of this length fits three times into a contact. */
 const LONG = 'x'.repeat(80 * 1024)
 const SECOND_MS = 1_000
-const FORM_PAGE = { host: null, sessionId: '', userAgentHeader: CHROME, userAgent: parseUserAgent(CHROME) }
+const FORM_PAGE = { pageHost: null, sessionId: '', ...browserOf(CHROME) }
 
 /** Few people, so that the writes of a group are often about the same one. */
 const email = fc.constantFrom('ada@example.com', 'bob@example.com', 'cyd@example.com', 'dan@example.com')

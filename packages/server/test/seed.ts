@@ -1,3 +1,4 @@
+import type { Parameters } from 'fast-check'
 import { inject } from 'vitest'
 
 /**
@@ -13,5 +14,18 @@ export function seededRandom(stream = 0): () => number {
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/**
+ * How many random stories a test tries. `TEST_STORIES=200 TEST_STORIES_SEED=1 npm test -- PATH` tries more of them, and the
+ * same ones again.
+ */
+export function stories(numRuns: number): Pick<Parameters<unknown>, 'numRuns' | 'seed' | 'endOnFailure'> {
+  const { TEST_STORIES: count, TEST_STORIES_SEED: seed } = process.env
+  return {
+    numRuns: count === undefined ? numRuns : Number(count),
+    ...(seed === undefined ? {} : { seed: Number(seed) }),
+    endOnFailure: true,
   }
 }

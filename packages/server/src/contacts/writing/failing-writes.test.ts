@@ -7,8 +7,8 @@ import { ServiceError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { submitForm } from '../../sites/forms/submit.ts'
 import { EMPTY_CALL } from '../../sites/ingestion/call.ts'
+import { browserOf } from '../../sites/ingestion/event-fields.ts'
 import { createCallRecorder } from '../../sites/ingestion/record-calls.ts'
-import { parseUserAgent } from '../../sites/track/user-agent.ts'
 import { etagOfRow } from '../contact-object.ts'
 import { type ContactUpdate, createContact, updateContact } from '../write.ts'
 import { identificationOf } from './identify.ts'
@@ -85,7 +85,7 @@ function identify(email: string | null, more: { userId?: string; properties?: ob
 }
 
 function form(email: string, domain: string, properties: Record<string, string> = {}) {
-  const page = { url: '', host: null, sessionId: '', userAgentHeader: '', userAgent: parseUserAgent('') }
+  const page = { url: '', pageHost: null, sessionId: '', ...browserOf('') }
   const company = { domain, name: email, properties: {} }
   const findIdentificationKeys = async () => ({ requiresSignature: false, keys: [] })
   const submission = { formId: 'f', visitorId: null, email, properties, company, page }

@@ -1,17 +1,17 @@
 import { type Beginning, beginningOf } from '../../journal/beginnings.ts'
 import type { EventRecord } from '../../journal/event-record.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import type { ContactRow } from '../contact-row.ts'
 import { type FirstTouch, touch, touchOf } from './first-touch.ts'
-import { openSet } from './keys.ts'
-import { storeSet } from './store.ts'
-import { changeContacts, type WriteDependencies } from './transaction.ts'
+import type { Write } from './write.ts'
+import type { WriteServices } from './writer.ts'
 
 const CACHED_MAX = 100_000
 /** Contacts per transaction: each may have 256 KiB. */
 const CONTACTS_AT_ONCE = 200
 
 /** Updates the first touches of contacts whose events arrive after they were identified. */
-export function createFirstTouchWatch(dependencies: WriteDependencies) {
+export function createFirstTouchWatch({ writer }: Pick<WriteServices, 'writer'>) {
   const known = new Map<string, FirstTouch>()
 
   /** Call it with recorded events. @param stored the first touches of contacts that the caller has read. */
@@ -28,19 +28,25 @@ export function createFirstTouchWatch(dependencies: WriteDependencies) {
     const due = [...beginningsOf(events)].filter(isDue)
     while (due.length > 0) {
       const beginnings = new Map(due.splice(0, CONTACTS_AT_ONCE))
-      const rows = await changeContacts(tenant, dependencies, async (tx, log) => {
-        const now = dependencies.clock()
-        const set = await openSet(tx, [{ contactIds: [...beginnings.keys()] }])
-        for (const [contactId, beginning] of beginnings) {
-          const state = set.contact(contactId)
-          if (state) touch(set, state, beginning, now)
-        }
-        await storeSet(tx, log, set)
-        return [...beginnings.keys()].flatMap((contactId) => set.contact(contactId)?.row ?? [])
-      })
+      const rows = await writer.write(tenant, touchesOf(beginnings))
       if (known.size >= CACHED_MAX) known.clear()
       for (const row of rows) known.set(keyOf(row.contact_id), touchOf(row))
     }
+  }
+}
+
+/** @returns the contacts' rows. */
+function touchesOf(beginnings: ReadonlyMap<string, Beginning>): Write<ContactRow[]> {
+  const contactIds = [...beginnings.keys()]
+  return {
+    keys: { contactIds },
+    apply(set, { now }) {
+      for (const [contactId, beginning] of beginnings) {
+        const state = set.contact(contactId)
+        if (state) touch(set, state, beginning, now)
+      }
+      return contactIds.flatMap((contactId) => set.contact(contactId)?.row ?? [])
+    },
   }
 }
 

@@ -11,10 +11,9 @@ import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { isStorableText } from '../../platform/http/json-body.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { NONE_IGNORED, namesNobody } from '../../platform/ids-of-nobody.ts'
-import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
+import { browserOf } from '../ingestion/event-fields.ts'
 import { sendingHost } from '../track/location.ts'
 import { sessionOf } from '../track/session.ts'
-import { parseUserAgent } from '../track/user-agent.ts'
 import type { FormSubmission, Page } from './submit.ts'
 
 const Fields = Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object of fields' })
@@ -66,13 +65,11 @@ export function parseSubmission(
 }
 
 function pageOf(headers: FastifyRequest['headers']): Page {
-  const userAgentHeader = (headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
   return {
     url: (headers.referer ?? headers.origin ?? '').slice(0, EVENT_TEXT_LENGTH_MAX),
-    host: sendingHost(headers),
+    pageHost: sendingHost(headers),
     sessionId: sessionOf(headers.cookie) ?? '',
-    userAgentHeader,
-    userAgent: parseUserAgent(userAgentHeader),
+    ...browserOf(headers['user-agent']),
   }
 }
 

@@ -9,11 +9,9 @@ import type { SourceWrite } from '../../contacts/writing/source-write.ts'
 import { linkVisitorsThatFit } from '../../contacts/writing/visitors.ts'
 import type { WriteServices } from '../../contacts/writing/writer.ts'
 import { beginningOf } from '../../journal/beginnings.ts'
-import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
-import { newId } from '../../platform/ids.ts'
+import type { EventRecord } from '../../journal/event-record.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { isOriginMismatch, locate } from '../track/location.ts'
-import type { UserAgent } from '../track/user-agent.ts'
+import { type Received, toRecord } from '../ingestion/event-fields.ts'
 
 /** A form that a person submitted on a page of the tenant. */
 export interface FormSubmission {
@@ -26,13 +24,8 @@ export interface FormSubmission {
 }
 
 /** The page and the browser, from the request's headers. */
-export interface Page {
+export interface Page extends Omit<Received, 'tenantId' | 'visitorId' | 'at'> {
   url: string
-  /** From the Origin, else the Referer. */
-  host: string | null
-  sessionId: string
-  userAgentHeader: string
-  userAgent: UserAgent
 }
 
 const SOURCE = { source: 'form', kind: 'form' } as const
@@ -45,7 +38,7 @@ export interface SubmissionDependencies extends WriteServices {
 
 /**
  * Finds or creates the contact and the company, links the visitor and records a form_submission event, all in one
- * transaction. Anyone can submit another person's email, so the values are unverified. If the tenant requires signed
+ * transaction: people do not submit a form again, so a failure between two would leave a contact without its form. Anyone can submit another person's email, so the values are unverified. If the tenant requires signed
  * identification, the visitor is not linked.
  */
 export async function submitForm(
@@ -72,7 +65,7 @@ export async function submitForm(
         ? changeContact(set, known, write, now)
         : createContact(set, { email, externalId: null }, write, now)
       const linked = linkVisitorsThatFit(set, visitorIds, state, SOURCE.source, now)
-      const record = toRecord(tenant.id, state.row.contact_id, submission, now)
+      const record = eventOf(tenant.id, state.row.contact_id, submission, now)
       set.addRecord(record)
       // If the visitor was never seen, the form's page is its first.
       const beginning = beginningOf([record])
@@ -87,30 +80,11 @@ export async function submitForm(
 }
 
 /** The event has the form and the names of the submitted fields; their values are stored with the contact only. */
-function toRecord(tenantId: string, contactId: string, submission: FormSubmission, now: Date): EventRecord {
+function eventOf(tenantId: string, contactId: string, submission: FormSubmission, at: Date): EventRecord {
   const { formId, visitorId, properties, page } = submission
-  const { domain, path } = locate(page.url)
-  return {
-    ...EMPTY_RECORD,
-    tenant_id: tenantId,
-    event_id: newId(),
-    event: 'form_submission',
-    timestamp: now.getTime(),
-    received_at: now.getTime(),
-    visitor_id: visitorId ?? '',
-    session_id: page.sessionId,
-    owner_id: contactId,
-    is_anonymous: false,
-    url: page.url,
-    url_path: path,
-    domain,
-    element_type: 'form',
-    browser: page.userAgent.browser,
-    os: page.userAgent.os,
-    device_type: page.userAgent.deviceType,
-    is_bot: page.userAgent.isBot,
-    origin_mismatch: isOriginMismatch(domain, page.host),
-    user_agent: page.userAgentHeader,
-    data: JSON.stringify({ form_id: formId, fields: ['email', ...Object.keys(properties)] }),
-  }
+  const data = { form_id: formId, fields: ['email', ...Object.keys(properties)] }
+  const received = { ...page, tenantId, visitorId: visitorId ?? '', at }
+  // A form is recorded however many fields it has.
+  const record = toRecord({ event: 'form_submission', url: page.url, data }, { received }, () => {})
+  return { ...record, owner_id: contactId, is_anonymous: false, element_type: 'form' }
 }

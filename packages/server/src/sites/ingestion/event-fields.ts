@@ -6,12 +6,14 @@ import {
   type EventRecord,
   NOBODY,
 } from '../../journal/event-record.ts'
+import { canBeEventId } from '../../journal/sent-ids.ts'
 import { firstCharacters } from '../../platform/characters.ts'
+import { newId } from '../../platform/ids.ts'
 import { MINUTE_MS, parseTimestamp } from '../../platform/time.ts'
 import { isOriginMismatch, locate, referringDomain } from '../track/location.ts'
-import type { UserAgent } from '../track/user-agent.ts'
+import { parseUserAgent, type UserAgent } from '../track/user-agent.ts'
 
-export const USER_AGENT_LENGTH_MAX = 2_000
+const USER_AGENT_LENGTH_MAX = 2_000
 /** A smaller difference between two clocks may be the time that the request took. */
 const CLOCK_TOLERANCE_MS = MINUTE_MS
 const CONTEXT_LENGTH_MAX = 1_000
@@ -24,12 +26,6 @@ export interface SentEvent {
   title?: string | undefined
   referrer?: string | undefined
   data?: Record<string, unknown> | undefined
-}
-
-/** The data of an event, as the JSON to store and as values. */
-export interface EventData {
-  text: string
-  values: Record<string, unknown>
 }
 
 /** Who sent an event, when and how. */
@@ -47,28 +43,45 @@ export interface Received {
 /** Reports an invalid field. */
 export type Problem = (name: string, message: string) => void
 
-/** The checked parts of an event. */
-interface Parts {
-  id: string
-  timestamp: number
-  data: EventData
-  context: Context
+/** A browser, by its User-Agent. */
+export function browserOf(userAgent: string | undefined): Pick<Received, 'userAgentHeader' | 'userAgent'> {
+  const userAgentHeader = (userAgent ?? '').slice(0, USER_AGENT_LENGTH_MAX)
+  return { userAgentHeader, userAgent: parseUserAgent(userAgentHeader) }
+}
+
+/** What came with an event. */
+interface Sending {
+  /** A UUID in lower case; null if the sender chose none. */
+  sentId?: string | null
+  /** Milliseconds to add to the timestamp, because the sender's clock differs. */
+  clockCorrection?: number
+  /** Unknown fields are ignored. */
+  context?: Record<string, unknown>
   received: Received
 }
 
-export function toRecord(event: SentEvent, { id, timestamp, data, context, received }: Parts): EventRecord {
+/**
+ * The event as it will be stored, whoever sent it: enriched, cut to length, and without its owner, who is set when it is
+ * recorded. Events without a timestamp share one; their ids keep the order in which they were sent.
+ */
+export function toRecord(
+  event: SentEvent,
+  { sentId = null, clockCorrection = 0, context: sentContext = {}, received }: Sending,
+  problem: Problem,
+): EventRecord {
+  const context = readContext(sentContext)
+  const data = dataOf(event, problem)
   const { domain, path } = locate(event.url)
   const referrer = event.referrer ?? context.referrer
   return {
     tenant_id: received.tenantId,
-    event_id: id,
+    event_id: sentId !== null && canBeEventId(sentId, received.at) ? sentId : newId(),
     event: event.event,
     is_system: false,
-    timestamp,
+    timestamp: timestampOf(event, received.at.getTime(), clockCorrection, problem),
     received_at: received.at.getTime(),
     visitor_id: received.visitorId,
     session_id: received.sessionId,
-    // The owner is set when the event is recorded.
     owner_id: NOBODY,
     is_anonymous: true,
     url: event.url ?? '',
@@ -97,7 +110,7 @@ export function toRecord(event: SentEvent, { id, timestamp, data, context, recei
 
 export const EVENT_TIME_PROBLEM = 'must be an ISO 8601 timestamp with an offset, like 2026-01-31T08:00:00.000Z'
 
-export function timestampOf(event: SentEvent, now: number, correction: number, problem: Problem): number {
+function timestampOf(event: SentEvent, now: number, correction: number, problem: Problem): number {
   if (event.timestamp === undefined) return now
   const parsed = parseTimestamp(event.timestamp)
   if (!parsed) {
@@ -110,12 +123,13 @@ export function timestampOf(event: SentEvent, now: number, correction: number, p
 }
 
 /** The correction of a sender's clock, in milliseconds to add. */
-export function clockCorrection(sentAt: Date, receivedAt: Date): number {
+export function correctionOfClock(sentAt: Date, receivedAt: Date): number {
   const difference = receivedAt.getTime() - sentAt.getTime()
   return Math.abs(difference) > CLOCK_TOLERANCE_MS ? difference : 0
 }
 
-export function dataOf(event: SentEvent, problem: Problem): EventData {
+/** The data of an event, as the JSON to store and as values. */
+function dataOf(event: SentEvent, problem: Problem): { text: string; values: Record<string, unknown> } {
   const sent = event.data
   const values = event.title === undefined || sent?.title !== undefined ? (sent ?? {}) : { ...sent, title: event.title }
   const text = JSON.stringify(values)
@@ -133,7 +147,7 @@ function elementTypeOf(event: string): string {
   return event.startsWith('video_') ? 'video' : ''
 }
 
-export interface Context {
+interface Context {
   screen: string
   language: string
   timezone: string
@@ -141,7 +155,7 @@ export interface Context {
   analyticsUserId: string
 }
 
-export function readContext(context: Record<string, unknown>): Context {
+function readContext(context: Record<string, unknown>): Context {
   return {
     screen: screenOf(context.screen),
     language: firstCharacters(textOf(context.language), CONTEXT_LENGTH_MAX),

@@ -3,17 +3,16 @@ import type { FirstTouch } from '../../contacts/writing/first-touch.ts'
 import type { WriteServices } from '../../contacts/writing/writer.ts'
 import { EVENT_NAME_LENGTH_MAX, type EventGroup, type EventRecord } from '../../journal/event-record.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'
-import { canBeEventId, senderOfSource } from '../../journal/sent-ids.ts'
+import { senderOfSource } from '../../journal/sent-ids.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../../platform/errors.ts'
 import { type Failure, failure } from '../../platform/http/records.ts'
-import { newId } from '../../platform/ids.ts'
 import { type IgnoredIds, unlessNobody } from '../../platform/ids-of-nobody.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { SourceUsage } from '../../sources/usage.ts'
-import { parseUserAgent, type UserAgent } from '../track/user-agent.ts'
+import type { UserAgent } from '../track/user-agent.ts'
 import { type Call, type CallEvent, EMPTY_CALL, isNamed } from './call.ts'
-import { dataOf, type Problem, readContext, timestampOf, toRecord, USER_AGENT_LENGTH_MAX } from './event-fields.ts'
+import { browserOf, type Problem, toRecord } from './event-fields.ts'
 import { type Identified, identifyPeople, type SenderTrust } from './identify-people.ts'
 import { findPeople } from './people.ts'
 import { createEventRecorder } from './record-events.ts'
@@ -157,7 +156,7 @@ function checkCall(
   }
   if (call.event === null) return { call, warnings, record: null }
   const details: ErrorDetail[] = []
-  const record = toEvent(tenant.id, sender, call.event, call.visitorId ?? '', newId(), at, (path, message) =>
+  const record = toEvent(tenant.id, sender, call.event, call.visitorId ?? '', at, (path, message) =>
     details.push({ path, message }),
   )
   return details.length > 0 ? validationError(details) : { call, warnings, record }
@@ -168,31 +167,25 @@ function toEvent(
   { page }: CallSender,
   event: CallEvent,
   visitorId: string,
-  ownId: string,
   at: Date,
   problem: Problem,
 ): EventRecord {
   const isNamedWell = event.event !== '' && !hasMoreCharacters(event.event, EVENT_NAME_LENGTH_MAX)
   if (!isNamedWell) problem('event', `must be a string of 1 to ${EVENT_NAME_LENGTH_MAX} characters`)
   const sentUserAgent = event.context.user_agent
-  const userAgentHeader = typeof sentUserAgent === 'string' ? sentUserAgent.slice(0, USER_AGENT_LENGTH_MAX) : ''
-  const userAgent = withDevice(parseUserAgent(userAgentHeader), event.device)
-  return toRecord(event, {
-    id: event.sentId !== null && canBeEventId(event.sentId, at) ? event.sentId : ownId,
-    timestamp: timestampOf(event, at.getTime(), event.clockCorrection, problem),
-    data: dataOf(event, problem),
-    context: readContext(event.context),
-    received: {
-      tenantId,
-      visitorId,
-      sessionId: event.sessionId ?? '',
-      at,
-      pageHost: page?.host ?? null,
-      userAgentHeader,
-      // A server's own user agent says nothing about the person.
-      userAgent: page === null ? { ...userAgent, isBot: false } : userAgent,
-    },
-  })
+  const browser = browserOf(typeof sentUserAgent === 'string' ? sentUserAgent : '')
+  const userAgent = withDevice(browser.userAgent, event.device)
+  const received = {
+    ...browser,
+    tenantId,
+    visitorId,
+    sessionId: event.sessionId ?? '',
+    at,
+    pageHost: page?.host ?? null,
+    // A server's own user agent says nothing about the person.
+    userAgent: page === null ? { ...userAgent, isBot: false } : userAgent,
+  }
+  return toRecord(event, { ...event, received }, problem)
 }
 
 /** The sender's description of the device takes precedence over its user agent. */

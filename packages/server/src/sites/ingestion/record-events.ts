@@ -1,6 +1,6 @@
 import type { FirstTouch } from '../../contacts/writing/first-touch.ts'
 import { createFirstTouchWatch } from '../../contacts/writing/first-touch-watch.ts'
-import type { WriteDependencies } from '../../contacts/writing/transaction.ts'
+import type { WriteServices } from '../../contacts/writing/writer.ts'
 import type { EventGroup } from '../../journal/event-record.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -18,7 +18,7 @@ export type RecordEvents = (
 ) => Promise<void>
 
 export function createEventRecorder(
-  dependencies: WriteDependencies & { groupCommit: Pick<GroupCommit, 'record'> },
+  dependencies: WriteServices & { groupCommit: Pick<GroupCommit, 'record'> },
 ): RecordEvents {
   const { groupCommit, log } = dependencies
   const watchFirstTouch = createFirstTouchWatch(dependencies)

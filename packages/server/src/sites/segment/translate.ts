@@ -8,7 +8,7 @@ import { ignoredId, NONE_IGNORED, unlessNobody } from '../../platform/ids-of-nob
 import { isObject } from '../../platform/is-object.ts'
 import { parseTimestamp, sinceEpoch } from '../../platform/time.ts'
 import { type Call, type CallEvent, EMPTY_CALL } from '../ingestion/call.ts'
-import { clockCorrection } from '../ingestion/event-fields.ts'
+import { correctionOfClock } from '../ingestion/event-fields.ts'
 import { campaignOf, contextOf } from './context.ts'
 import { type Fields, fieldsOf, textOf } from './fields.ts'
 import { groupOf, idOf, personOf } from './people.ts'
@@ -175,5 +175,5 @@ function timeIn(value: unknown): string | null {
  */
 function correctionOf(sent: Fields, { receivedAt, sentAt }: Sending): number {
   const clock = parseTimestamp(timeIn(textOf(sentAt) || sent.sentAt) ?? '')
-  return clock === null ? 0 : clockCorrection(clock, receivedAt)
+  return clock === null ? 0 : correctionOfClock(clock, receivedAt)
 }

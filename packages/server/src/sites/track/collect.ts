@@ -5,13 +5,12 @@ import { senderOf } from '../../journal/sent-ids.ts'
 import { validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
-import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
+import { browserOf } from '../ingestion/event-fields.ts'
 import { createEventRecorder } from '../ingestion/record-events.ts'
 import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
 import type { TrackBody } from './requests.ts'
 import { firstNamed, namedVisitorOf, proposedSession, SESSION_COOKIE, sessionOf } from './session.ts'
 import { toRecords } from './to-records.ts'
-import { parseUserAgent } from './user-agent.ts'
 
 /** The page and the browser that sent events. */
 export interface Sender {
@@ -69,8 +68,7 @@ export function createCollector(
       sessionId,
       at: clock(),
       pageHost,
-      userAgentHeader: userAgent.slice(0, USER_AGENT_LENGTH_MAX),
-      userAgent: parseUserAgent(userAgent),
+      ...browserOf(userAgent),
     })
     if (sent.identify !== undefined || sent.external_contact_id !== undefined) {
       const identification = { ...dependencies, externalContactIds, ignored }

@@ -1,17 +1,7 @@
 import type { EventRecord, SentId } from '../../journal/event-record.ts'
-import { canBeEventId } from '../../journal/sent-ids.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
-import { newId } from '../../platform/ids.ts'
 import { parseTimestamp } from '../../platform/time.ts'
-import {
-  clockCorrection,
-  dataOf,
-  EVENT_TIME_PROBLEM,
-  type Received,
-  readContext,
-  timestampOf,
-  toRecord,
-} from '../ingestion/event-fields.ts'
+import { correctionOfClock, EVENT_TIME_PROBLEM, type Received, toRecord } from '../ingestion/event-fields.ts'
 import type { TrackBody } from './requests.ts'
 
 /**
@@ -20,18 +10,15 @@ import type { TrackBody } from './requests.ts'
  */
 export function toRecords(body: TrackBody, received: Received): { events: EventRecord[]; sentIds: SentId[] } {
   const details: ErrorDetail[] = []
-  const correction = correctionOf(body.sent_at, received.at, details)
-  const context = readContext(body.context ?? {})
+  const clockCorrection = correctionOf(body.sent_at, received.at, details)
   const sentIds: SentId[] = []
   const events = (body.events ?? []).map((event, index) => {
-    const problem = (name: string, message: string) => details.push({ path: `events[${index}].${name}`, message })
-    const timestamp = timestampOf(event, received.at.getTime(), correction, problem)
-    const data = dataOf(event, problem)
-    const sentId = event.event_id?.toLowerCase()
-    // Events without a timestamp share one; their ids preserve the order in which they were sent.
-    const id = sentId !== undefined && canBeEventId(sentId, received.at) ? sentId : newId()
-    const record = toRecord(event, { id, timestamp, data, context, received })
-    if (sentId !== undefined) sentIds.push({ event: record, id: sentId })
+    const sentId = event.event_id?.toLowerCase() ?? null
+    const sending = { sentId, clockCorrection, context: body.context ?? {}, received }
+    const record = toRecord(event, sending, (name, message) =>
+      details.push({ path: `events[${index}].${name}`, message }),
+    )
+    if (sentId !== null) sentIds.push({ event: record, id: sentId })
     return record
   })
   if (details.length > 0) throw validationError(details)
@@ -45,5 +32,5 @@ function correctionOf(sentAt: string | undefined, receivedAt: Date, details: Err
     details.push({ path: 'sent_at', message: EVENT_TIME_PROBLEM })
     return 0
   }
-  return clockCorrection(sent, receivedAt)
+  return correctionOfClock(sent, receivedAt)
 }
