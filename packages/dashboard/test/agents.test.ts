@@ -191,7 +191,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     const runs = await tenant.call('GET', `/v1/agents/${agent_id}/runs`)
     const { run_id } = runs.body.runs[0]
     const set = (status: string) =>
-      tenant.handle.db.updateTable('agent_runs').set({ status, completed_at: null }).where('run_id', '=', run_id)
+      tenant.handle.db.updateTable('agent_runs').set({ status, finished_at: null }).where('run_id', '=', run_id)
     const stand = (status: string) =>
       tenant.handle.db
         .updateTable('agent_run_contacts')

@@ -178,9 +178,8 @@ test('an erasure removes events, and its verification the links, from every shar
   expect(await rowsIn(`events_local WHERE visitor_id = 'grace' OR toString(owner_id) = '${id}'`)).toBe(0)
   expect(await linksOf(id)).toEqual({ onShard: 1, inCluster: 1, inPostgres: 1 })
   // The verification would start a minute later.
-  const { numAffectedRows } = await sql`UPDATE pgboss.job SET start_after = now()
-    WHERE data ->> 'erasureId' = ${body.receipt.erasure_id} AND state = 'created'`.execute(service.stores.database)
-  expect(numAffectedRows).toBe(1n)
+  const erasures = tenant.handle.db.updateTable('erasures').set({ due_at: sql`now()` })
+  expect((await erasures.where('waiting_for', '=', 'verification').executeTakeFirst()).numUpdatedRows).toBe(1n)
   await receiptWith('verified')
   expect(await linksOf(id)).toEqual({ onShard: 0, inCluster: 0, inPostgres: 0 })
   expect(await countOf(elsewhere, `&contact_id=${id}`)).toBe(0)

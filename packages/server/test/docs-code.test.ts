@@ -203,16 +203,12 @@ withCurl('recipe: export everything', async () => {
 /** Starts the verification of the tenant's erasure, which the service schedules for a minute after it. */
 const verifyNow = (tenant: TestTenant) =>
   until(async () => {
-    const { erasure_id } = await tenant.handle.db
-      .selectFrom('erasures')
-      .select('erasure_id')
-      .where('status', '=', 'erased')
-      .executeTakeFirstOrThrow()
-    const { numAffectedRows } = await sql`UPDATE pgboss.job SET start_after = now()
-      WHERE data ->> 'erasureId' = ${erasure_id} AND state = 'created' AND start_after > now()`.execute(
-      service.stores.database,
-    )
-    expect(numAffectedRows).toBe(1n)
+    const { numUpdatedRows } = await tenant.handle.db
+      .updateTable('erasures')
+      .set({ due_at: sql`now()` })
+      .where('waiting_for', '=', 'verification')
+      .executeTakeFirst()
+    expect(numUpdatedRows).toBe(1n)
   })
 
 withCurl('recipe: erase a person', async () => {

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { AGENT_ROWS } from '../src/agents/runs/agent-run.ts'
 import { triggerRun } from '../src/agents/runs/trigger.ts'
 import { OPERATIONS, type Services } from '../src/assembly/all-operations.ts'
 import { type Declaration, type Operation, routeOf, type Values } from '../src/operations/declare.ts'
@@ -10,6 +11,7 @@ import { act, ended, uploaded } from './imports.ts'
 import { exampleOf, oneOfEach } from './one-of-each.ts'
 import { type Browser, signedIn } from './people.ts'
 import { expectExample } from './recorded-examples.ts'
+import { hold } from './runs.ts'
 import {
   call,
   createTestTenant,
@@ -50,10 +52,12 @@ const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
   },
   cancelRun: async () => {
     // Never processed, so that it has not ended.
-    const jobs = { send: async () => null }
-    return {
-      run_id: await triggerRun(tenant.handle, { jobs }, ids.agent_id ?? '', null, { kind: 'service' }, new Date()),
-    }
+    const run_id = await tenant.handle.transaction(async (tx) => {
+      const runId = await triggerRun(tx, ids.agent_id ?? '', null, { kind: 'service' }, new Date())
+      await hold(AGENT_ROWS, tx, runId)
+      return runId
+    })
+    return { run_id }
   },
   triggerAgent: async () => ({ agent_id: ids.agent_id, contact_ids: [ids.contact_id] }),
   eraseContact: async () => ({ contact_id: await tenant.contact('erasable@example.com') }),

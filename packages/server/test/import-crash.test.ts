@@ -7,11 +7,11 @@ import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { MINUTE_MS } from '../src/platform/time.ts'
 import { createDatabase } from './databases.ts'
 import { startFreezingProxy } from './freezing-proxy.ts'
-import { KillableService, moveDatabaseClock, superviseJobs } from './killable.ts'
+import { KillableService, moveDatabaseClock } from './killable.ts'
 import { openDirectory } from './process.ts'
 import { call, insertTenant } from './service.ts'
 
-/** Longer than a job's heartbeats may be missing. */
+/** Longer than a lease. */
 const AHEAD_A_KILL_MS = 10 * MINUTE_MS
 const CHUNKS = 4
 const ROWS = CHUNKS * ROWS_PER_CHUNK
@@ -62,12 +62,11 @@ test('an import that is killed continues where it stopped, and undoing it too', 
     let ahead = await killAtCommitOf(chunk, true, () => ask('POST', `${path}/start`))
     await expect.poll(chunks).toBeGreaterThan(0)
     const stored = await chunks()
-    url = await service.start(ahead)
-    ahead = await killAtCommitOf(chunk, false, () => superviseJobs(databaseUrl))
+    const earlier = ahead
+    ahead = await killAtCommitOf(chunk, false, () => service.start(earlier))
     expect(await chunks()).toBeGreaterThanOrEqual(stored)
     expect(await chunks()).toBeLessThan(CHUNKS)
     url = await service.start(ahead)
-    await superviseJobs(databaseUrl)
     await expect.poll(async () => (await read()).state, { timeout: 120_000 }).toBe('completed')
     expect(await chunks()).toBe(CHUNKS)
     const failed = ROWS / 100
@@ -83,7 +82,6 @@ test('an import that is killed continues where it stopped, and undoing it too', 
     url = await service.startLast(ahead)
     expect((await read()).undo.deleted).toBeGreaterThan(0)
     expect((await read()).undo.deleted).toBeLessThan(ROWS - failed)
-    await superviseJobs(databaseUrl)
     await expect.poll(async () => (await read()).state, { timeout: 240_000 }).toBe('undone')
     expect((await read()).undo).toEqual({ deleted: ROWS - failed, restored: 0, kept: 0, companies_deleted: 0 })
     expect((await ask('GET', '/v1/contacts?count_only=true')).count).toBe(0)

@@ -82,7 +82,7 @@ test('a tenant can have 500 agents, and 100 runs that have not ended', async () 
   await refused('POST', `/v1/agents/${agent.agent_id}/trigger`, {}, 'too_many_runs')
   await fill('agents', { agent_id: ID, name: NUMBERED('Agent '), ...TIMES }, 499)
   await refused('POST', '/v1/agents', { name: 'One more' }, 'too_many_agents')
-  // Nobody works on runs without a job; deleting the agent deletes them.
+  // Nobody works on runs that are not due; deleting the agent deletes them.
   await tenant.call('DELETE', `/v1/agents/${agent.agent_id}`)
 })
 

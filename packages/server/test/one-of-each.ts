@@ -9,10 +9,11 @@ import { type Declaration, routeOf } from '../src/operations/declare.ts'
 import { newId } from '../src/platform/ids.ts'
 import { DAY_MS } from '../src/platform/time.ts'
 import { createSegment } from '../src/segments/segments.ts'
-import { requestExport } from '../src/tenant-export/exports.ts'
+import { EXPORT_ROWS, requestExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
 import { send } from './hooks.ts'
 import { createPerson } from './people.ts'
+import { hold } from './runs.ts'
 import type { TestService, TestTenant } from './service.ts'
 import { socialOf } from './social.ts'
 import { addDelivery, until } from './webhooks.ts'
@@ -74,9 +75,11 @@ export async function oneOfEach(
   const received = await send(service, { url: new URL(incoming.url).pathname }, { text })
   const delivery = { subscriptionId: subscription_id, createdAt: new Date() }
   // Never processed, so that it does not change.
-  const { exportId } = await tenant.handle.transaction((tx) =>
-    requestExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
-  )
+  const exportId = await tenant.handle.transaction(async (tx) => {
+    const { exportId } = await requestExport(tx, { kind: 'service' }, new Date())
+    await hold(EXPORT_ROWS, tx, exportId)
+    return exportId
+  })
   const { destination_id } = (await make('/v1/warehouse', { ...BUCKET, name: text })).destination
   const warehouse_run_id = newId()
   const now = new Date()
@@ -87,9 +90,8 @@ export async function oneOfEach(
       destination_id,
       trigger: 'manual',
       is_full: false,
-      status: 'succeeded',
+      status: 'completed',
       created_at: now,
-      queued_at: now,
       finished_at: now,
     })
     .execute()

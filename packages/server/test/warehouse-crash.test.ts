@@ -1,15 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { QUEUES } from '../src/assembly/workers.ts'
 import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
-import { createJobSender } from '../src/platform/jobs/jobs.ts'
 import { createLog } from '../src/platform/log.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
-import type { Stores } from '../src/platform/tenant.ts'
 import { MINUTE_MS } from '../src/platform/time.ts'
-import { sweepRuns } from '../src/warehouse/runs/sweep.ts'
 import { createDatabase } from './databases.ts'
 import { startFreezingProxy } from './freezing-proxy.ts'
 import { KillableService, moveDatabaseClock } from './killable.ts'
@@ -34,7 +30,6 @@ test('an export that is killed is continued, and misses and doubles nothing', as
   const proxy = await startFreezingProxy({ path: `${inject('postgresHost')}/.s.PGSQL.5432` })
   const databaseUrl = await createDatabase()
   const postgres = connectPostgres<DB>({ connectionString: databaseUrl }, 2, createLog('silent'))
-  const jobs = createJobSender({ connectionString: databaseUrl }, QUEUES, createLog('silent'))
   const service = new KillableService({
     CDS_DATA_DIR: directory,
     DATABASE_URL: `postgres://cds@127.0.0.1:${proxy.port}${new URL(databaseUrl).pathname}`,
@@ -77,9 +72,6 @@ test('an export that is killed is continued, and misses and doubles nothing', as
       await moveDatabaseClock(databaseUrl, ahead)
       url = await (kill < KILLS.length ? service.start(ahead) : service.startLast(ahead))
       await record(`after ${kill}`)
-      // The service does this every ten seconds.
-      const clock = () => new Date(Date.now() + ahead)
-      await sweepRuns({ stores: { database: postgres.db } as Stores, jobs, clock, log: createLog('silent') })
       const { manifest } = await succeeded(run_id)
       const reader = readerOfFolder({ stores: {} } as never, join(warehouse, tenant.id))
       manifests.push(await reader.manifest(manifest))
@@ -102,7 +94,6 @@ test('an export that is killed is continued, and misses and doubles nothing', as
     }
   } finally {
     await service.close()
-    await jobs.stop()
     await postgres.close()
     await proxy.close()
     for (const each of [directory, warehouse, reading]) await rm(each, { recursive: true, force: true, maxRetries: 10 })

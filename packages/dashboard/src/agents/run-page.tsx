@@ -1,4 +1,4 @@
-import { Alert, Anchor, Card, Group, Loader, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Card, Group, Loader, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconPlayerStop, IconUsers } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -17,6 +17,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Pager } from '../ui/pager.tsx'
+import { RunProgress } from '../ui/run-progress.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { proposerName } from './action-words.ts'
@@ -165,15 +166,6 @@ function Figure({ label, value, note }: { label: string; value: string; note?: s
   )
 }
 
-function RunProgress({ done, total }: { done: number; total: number }) {
-  return (
-    <Stack gap={4} role="status" mb="sm">
-      <Text size="sm">{text.run.done(done, total)}</Text>
-      <Progress value={(100 * done) / total} size="sm" aria-label={text.run.progress} />
-    </Stack>
-  )
-}
-
 function Contacts({ run }: { run: Run }) {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
@@ -185,7 +177,11 @@ function Contacts({ run }: { run: Run }) {
       <Title order={2} size="h4" mb="xs">
         {text.run.contacts}
       </Title>
-      {data && isOpen(run) && total > 0 ? <RunProgress done={data.done} total={total} /> : null}
+      {data && isOpen(run) && total > 0 ? (
+        <RunProgress share={data.done / total} label={text.run.progress}>
+          {text.run.done(data.done, total)}
+        </RunProgress>
+      ) : null}
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState lines={6} /> : null}
       {data && data.contacts.length === 0 ? (

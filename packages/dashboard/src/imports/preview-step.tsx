@@ -1,4 +1,4 @@
-import { Alert, Anchor, Badge, Button, Card, Group, Progress, Stack, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconArrowRight, IconTable } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -6,6 +6,7 @@ import { askOfImport, type Import, type PreviewedRow, previewQuery, showImport }
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { propertyLabel } from '../ui/property-value.ts'
+import { RunProgress } from '../ui/run-progress.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
 import { ConsentNotice } from './consent-notice.tsx'
@@ -43,10 +44,9 @@ export function PreviewStep({
   if (of.state === 'previewing') {
     return (
       <Card maw={820}>
-        <Stack gap="xs" role="status">
-          <Text size="sm">{text.preview.computing}</Text>
-          <Progress value={of.progress * 100} aria-label={text.preview.progress} animated />
-        </Stack>
+        <RunProgress share={of.progress} label={text.preview.progress}>
+          {text.preview.computing}
+        </RunProgress>
         <Discard importId={of.import_id} />
       </Card>
     )

@@ -1,4 +1,4 @@
-import { Alert, Button, Card, Group, Progress, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconArrowBackUp, IconDownload, IconPlayerStop, IconUsers } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -8,6 +8,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { FormError } from '../ui/form.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { RunProgress } from '../ui/run-progress.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { ConsentNotice } from './consent-notice.tsx'
 import { CountCards } from './count-cards.tsx'
@@ -37,14 +38,9 @@ function AtWork({ of }: { of: Import }) {
   return (
     <Card maw={820}>
       <Stack gap="xs">
-        <Stack gap="xs" role="status">
-          <Text fw={550}>{isUndoing ? text.result.undoing : done}</Text>
-          <Progress
-            value={of.progress * 100}
-            aria-label={isUndoing ? text.result.undoProgress : text.result.progress}
-            animated
-          />
-        </Stack>
+        <RunProgress share={of.progress} label={isUndoing ? text.result.undoProgress : text.result.progress}>
+          {isUndoing ? text.result.undoing : done}
+        </RunProgress>
         <Text size="sm" c="dimmed">
           {text.result.inBackground}
         </Text>

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Progress, Stack, Text, Title } from '@mantine/core'
+import { Alert, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { IconArchive, IconDownload, IconEraser } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -15,6 +15,7 @@ import { useIsAtLeast } from '../app/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
+import { RunProgress } from '../ui/run-progress.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import classes from './settings-table.module.css'
@@ -144,12 +145,10 @@ const EXPORT_COLORS = { queued: 'gray', running: 'yellow', ready: 'green', faile
 function ExportState({ each }: { each: Export }) {
   const label = text.data.exports.states[each.status]
   if (isUnderWay(each)) {
-    const percent = Math.round(each.progress * 100)
     return (
-      <Stack gap={4} role="status" miw={90}>
-        <Text size="sm">{text.data.exports.progress(label, percent)}</Text>
-        <Progress value={percent} size="sm" aria-label={text.data.exports.progressLabel} />
-      </Stack>
+      <RunProgress share={each.progress} label={text.data.exports.progressLabel}>
+        {text.data.exports.progress(label, Math.round(each.progress * 100))}
+      </RunProgress>
     )
   }
   return (

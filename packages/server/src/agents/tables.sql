@@ -22,13 +22,18 @@ CREATE INDEX agents_due ON agents (next_run_at) WHERE next_run_at IS NOT NULL;
 
 -- `configuration` is the agent as it was when the run was queued: a change of the agent does not change a run.
 -- The run of a `proposal` records an action that someone proposed for the agent; it ends as it is inserted.
--- A process that was wrongly considered dead finds another's `claim` here, and stops. `progressed_at` shows that the
--- process makes progress; `restarts` counts since the last progress.
+-- See platform/runs/run.ts for the other columns. `progressed_at` shows that the process makes progress.
 CREATE TABLE agent_runs (
   tenant_id uuid NOT NULL,
   run_id uuid NOT NULL,
   agent_id uuid NOT NULL,
-  status text NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed', 'cancelled')),
+  status text NOT NULL CHECK (status IN ('queued', 'running', 'waiting', 'completed', 'failed', 'cancelled')),
+  due_at timestamptz,
+  claim uuid,
+  claimed_until timestamptz,
+  failures integer NOT NULL DEFAULT 0,
+  waiting_for text,
+  error text,
   trigger text NOT NULL CHECK (trigger IN ('manual', 'schedule', 'proposal')),
   requested_by jsonb NOT NULL,
   requested_contact_ids uuid[],
@@ -36,7 +41,6 @@ CREATE TABLE agent_runs (
   provider text,
   model text,
   notices jsonb NOT NULL DEFAULT '[]',
-  error text,
   contacts_evaluated integer NOT NULL DEFAULT 0,
   actions_proposed integer NOT NULL DEFAULT 0,
   actions_auto_approved integer NOT NULL DEFAULT 0,
@@ -48,10 +52,7 @@ CREATE TABLE agent_runs (
   created_at timestamptz NOT NULL,
   started_at timestamptz,
   progressed_at timestamptz,
-  claim uuid,
-  claimed_until timestamptz,
-  restarts integer NOT NULL DEFAULT 0,
-  completed_at timestamptz,
+  finished_at timestamptz,
   -- The most that the run's open model calls may cost: it counts towards the caps until the actual cost is known.
   reserved_usd numeric NOT NULL DEFAULT 0,
   -- Actions that were not proposed, because the same one already waits for approval.
@@ -60,7 +61,7 @@ CREATE TABLE agent_runs (
   FOREIGN KEY (tenant_id, agent_id) REFERENCES agents ON DELETE CASCADE
 );
 CREATE INDEX agent_runs_newest ON agent_runs (tenant_id, agent_id, created_at DESC, run_id DESC);
-CREATE INDEX agent_runs_open ON agent_runs (status, claimed_until) WHERE status IN ('queued', 'running');
+CREATE INDEX agent_runs_due ON agent_runs (due_at) WHERE due_at IS NOT NULL;
 
 -- The contacts of a run in their order, written when it starts, so that a restarted run can resume. `proposed`: the run
 -- of a proposal, whose reason is in `reasoning`; the agent has not evaluated the contact.

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { createLog } from '../platform/log.ts'
+import { say } from '../platform/progress.ts'
 import { explain, keepFilesPrivate } from './process.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 
@@ -33,8 +34,7 @@ export async function runService(
   try {
     const config = readConfiguration()
     const log = createLog(config.logLevel)
-    const onProgress = (message: string) => console.error(`· ${message}`)
-    service = await startService({ config, log, onProgress, ...options })
+    service = await startService({ config, log, onProgress: say, ...options })
     await (toldAt === null ? whenRunning(service, config) : end(service))
   } catch (error) {
     // An error caused by the stop itself.

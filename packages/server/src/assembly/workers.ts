@@ -1,43 +1,37 @@
+import { agentRuns } from '../agents/runs/work.ts'
 import { AGENT_QUEUES, startAgentWorkers } from '../agents/workers.ts'
 import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
 import { startConversationWorkers } from '../conversations/workers.ts'
-import { ERASURE_QUEUES, startErasureWorkers } from '../erasure/workers.ts'
+import { erasureRuns } from '../erasure/workers.ts'
 import { startHookWorkers } from '../hooks/workers.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { IDENTITY_QUEUES, startIdentityWorkers } from '../identities/workers.ts'
-import { IMPORT_QUEUES, startImportWorkers } from '../imports/workers.ts'
+import { importRuns } from '../imports/workers.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
-import { type Cleanup, type Repeated, undoAll } from '../platform/every.ts'
+import { type Cleanup, eachAlone, every, type Repeated, undoAll } from '../platform/every.ts'
 import type { JobQueue, Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
-import type { Clock } from '../platform/time.ts'
-import { EXPORT_QUEUES, startExportWorkers } from '../tenant-export/workers.ts'
-import { startWarehouseWorkers, WAREHOUSE_QUEUES } from '../warehouse/workers.ts'
+import { deleteOldRows } from '../platform/postgres/retention.ts'
+import { type RunWork, startRunWorkers } from '../platform/runs/workers.ts'
+import { type Clock, HOUR_MS } from '../platform/time.ts'
+import { exportRuns } from '../tenant-export/run.ts'
+import { warehouseRuns } from '../warehouse/runs/work.ts'
 import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
 import type { Recording } from './recording.ts'
-import { startRetention } from './retention.ts'
+import { TABLES } from './tables.ts'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [
-  ...AGENT_QUEUES,
-  ...CONNECTOR_QUEUES,
-  ...ERASURE_QUEUES,
-  ...EXPORT_QUEUES,
-  ...IDENTITY_QUEUES,
-  ...IMPORT_QUEUES,
-  ...WAREHOUSE_QUEUES,
-]
+export const QUEUES: readonly JobQueue<object>[] = [...AGENT_QUEUES, ...CONNECTOR_QUEUES, ...IDENTITY_QUEUES]
 
 /** How often due work is looked for, in milliseconds, in place of what each feature chose. */
 export interface SweepMs {
   connectors?: number
-  warehouse?: number
 }
 
 /** What workers can use; each feature's workers take what they need. */
@@ -56,18 +50,33 @@ interface Context
   sweepMs: SweepMs
 }
 
+const RETENTION_MS = HOUR_MS
+
+/** Deletes expired and unused rows every hour. Deletions that depend on a setting, or run more often, are among their feature's workers. */
+function startRetention({ stores: { database }, clock, log }: Context): Repeated {
+  return every(RETENTION_MS, async () => {
+    const failures = await eachAlone(TABLES, (table) => deleteOldRows(database, table, clock()))
+    for (const err of failures) log.warn({ err }, 'old rows could not be deleted; retrying in an hour')
+  })
+}
+
 /** What each feature does in the background. */
 const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] = [
   startRetention,
-  startExportWorkers,
-  startImportWorkers,
-  startErasureWorkers,
   startIdentityWorkers,
   startAgentWorkers,
   startConversationWorkers,
   startConnectorWorkers,
   startHookWorkers,
-  startWarehouseWorkers,
+]
+
+/** The kinds of runs. */
+const RUNS: readonly ((context: Context) => RunWork | Promise<RunWork>)[] = [
+  exportRuns,
+  importRuns,
+  erasureRuns,
+  warehouseRuns,
+  (context) => agentRuns({ ...context, ...context.writing, ...context.config }),
 ]
 
 /** Starts everything that works in the background. */
@@ -79,6 +88,8 @@ export async function startWorkers(context: Context) {
     const deliveryWorker = await startWebhookWorkers({ ...context, people })
     cleanup.push(deliveryWorker.stop)
     for (const start of WORKERS) cleanup.push((await start(context)).stop)
+    const runs = await Promise.all(RUNS.map((kindOf) => kindOf(context)))
+    cleanup.push((await startRunWorkers(context, runs)).stop)
     return { deliveryWorker, stop }
   } catch (error) {
     await stop()

@@ -4,6 +4,7 @@ import { ENCODINGS, type Encoding, isDelimiter, isEncoding } from '../imports/en
 import type { ChosenFormat } from '../imports/file-format.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
+import { say } from '../platform/progress.ts'
 import { seedTenant } from '../seed/seed.ts'
 import {
   type Command,
@@ -72,7 +73,7 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
         seed: numberOf(values, 'seed', 1),
         site: 'www.example.com',
         now,
-        onProgress: (message) => console.error(`· ${message}`),
+        onProgress: say,
       })
     },
   },

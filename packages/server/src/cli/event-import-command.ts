@@ -3,6 +3,7 @@ import { importEvents } from '../event-imports/import-events.ts'
 import { describeWarnings } from '../event-imports/warnings.ts'
 import { countRows } from '../journal/batches.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { say } from '../platform/progress.ts'
 import { existingTenant, type Values } from './command.ts'
 import type { Session } from './session.ts'
 
@@ -32,7 +33,7 @@ export async function runEventImport(session: Session, values: Values): Promise<
         values.errors === undefined ? `${file === '-' ? 'events' : file}.errors.jsonl` : String(values.errors),
       again: values.again === true,
       interrupted: interruption.signal,
-      onProgress: (message) => console.error(`· ${message}`),
+      onProgress: say,
     })
     for (const line of describeWarnings(summary.warnings)) console.error(`cdsctl: ${line}`)
     return { ...summary }

@@ -10,13 +10,12 @@ import { unusableFile } from '../imports/csv.ts'
 import { failedRowsFile } from '../imports/failed-rows.ts'
 import type { ChosenFormat } from '../imports/file-format.ts'
 import { fileOf, importDirectory } from '../imports/files.ts'
-import type { Import } from '../imports/import-object.ts'
-import { readImport } from '../imports/imports.ts'
+import { AT_WORK, IMPORT_ROWS, type Import } from '../imports/import-object.ts'
+import { readImport, requireImport } from '../imports/imports.ts'
 import { type ColumnMapping, problemsOf } from '../imports/mapping.ts'
 import { entryOf } from '../imports/operations.ts'
 import { bytesOf } from '../imports/read-rows.ts'
-import { runImport } from '../imports/run.ts'
-import { AT_WORK, ClaimedByAnother } from '../imports/task.ts'
+import { importKind } from '../imports/run.ts'
 import { setMapping, startImport } from '../imports/transitions.ts'
 import type { Uploaded } from '../imports/upload.ts'
 import { audit } from '../operations/audit.ts'
@@ -24,7 +23,9 @@ import { csvText } from '../overview/csv.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import { pathId } from '../platform/http/responses.ts'
-import { newId } from '../platform/ids.ts'
+import { say } from '../platform/progress.ts'
+import { takeTurn } from '../platform/runs/kind.ts'
+import { claimRun, type Run } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { existingTenant, type Values } from './command.ts'
 import { openServices } from './command-services.ts'
@@ -43,8 +44,6 @@ interface Following {
   services: Services
   /** The directory of the uploaded files, which this process shares with the service. */
   directory: string
-  /** This process's, if it works on the import. */
-  claim: string
   /** Aborts at the first Ctrl+C; a second one ends the process. */
   interrupted: AbortSignal
   /** How to call another command about the import. */
@@ -64,9 +63,9 @@ export async function importContacts(
   const errorsFile = values.errors === undefined ? `${file}.errors.csv` : String(values.errors)
   return withFollowing(session, values, async (following) => {
     await requireErrorsFile(errorsFile, file)
-    const importId = await createAndStart(following, file, chosen)
+    const { importId, run } = await createAndStart(following, file, chosen)
     say(`started the import ${importId}`)
-    const ended = await untilEnded(following, importId)
+    const ended = await untilEnded(following, importId, run)
     if (ended.state === 'completed' && ended.counts.failed === 0) await deleteEarlier(errorsFile)
     return resultOf(following, ended, errorsFile)
   })
@@ -102,7 +101,6 @@ async function withFollowing(
       tenant: session.tenant(tenantId),
       services,
       directory: importDirectory(session.config.dataDirectory),
-      claim: newId(),
       interrupted: interruption.signal,
       call: (command, importId) =>
         `cdsctl import ${command} --import-id ${importId}${values.tenant === undefined ? '' : ` --tenant ${tenantId}`}`,
@@ -113,9 +111,17 @@ async function withFollowing(
   }
 }
 
-/** Stores an import and its start in one transaction: a file that cannot be started leaves nothing. */
-async function createAndStart(following: Following, file: string, chosen: ChosenFormat): Promise<string> {
-  const { session, tenant, services, directory, claim, interrupted, call } = following
+/**
+ * Stores an import and its start in one transaction: a file that cannot be started leaves nothing. Without a running service,
+ * this process claims it, because one that has another data directory would not find the file.
+ */
+async function createAndStart(
+  following: Following,
+  file: string,
+  chosen: ChosenFormat,
+): Promise<{ importId: string; run: Run<'imports'> | null }> {
+  const { session, tenant, services, directory, interrupted, call } = following
+  let run: Run<'imports'> | null = null
   const { size: bytes } = await stat(file).catch(() => ({ size: Number.NaN }))
   const body = Readable.from(bytesOf(file, file), { objectMode: false, signal: interrupted })
   const start = async (tx: Tenant, uploaded: Uploaded) => {
@@ -123,13 +129,14 @@ async function createAndStart(following: Following, file: string, chosen: Chosen
     const now = services.clock()
     const { importId, mapping } = uploaded
     await setMapping(tx, importId, mapping.map(asText))
-    await startImport(tx, services, importId, now, session.serviceRuns ? undefined : claim)
+    await startImport(tx, importId, now)
+    if (!session.serviceRuns) run = await claimRun(IMPORT_ROWS, tx, importId, now)
     await audit(tx, { actor: ACTOR, ...entryOf('import.started', importId) }, now)
   }
   try {
     const sent = { name: basename(file), body, decoder: null, bytes, chosen }
     const { output } = await createImport({ ...services, directory }, { tenant, actor: ACTOR }, sent, undefined, start)
-    return output.import.import_id
+    return { importId: output.import.import_id, run: run && { ...(run as Run<'imports'>), tenant } }
   } catch (error) {
     if (interrupted.aborted) throw new ServiceError(409, 'interrupted', 'Stopped. Nothing was imported.')
     const { code, details = [] } = error as ServiceError
@@ -157,8 +164,8 @@ function asText(column: ColumnMapping): ColumnMapping {
   return column.target === 'property' ? { ...column, type: 'text' } : column
 }
 
-/** Works on an import, or looks how it goes, until it has ended. */
-async function untilEnded(following: Following, importId: string): Promise<Import> {
+/** Works on an import, or looks how it goes, until it has ended. @param run if this process has claimed it. */
+async function untilEnded(following: Following, importId: string, run: Run<'imports'> | null = null): Promise<Import> {
   const { session, tenant, services, interrupted, call } = following
   const read = () => readImport(tenant, importId, services.clock())
   // An error is thrown where it is read next.
@@ -169,9 +176,10 @@ async function untilEnded(following: Following, importId: string): Promise<Impor
     ),
   )
   try {
+    if (run) await workHere(following, run)
     for (let found = await read(); ; found = await read()) {
       if (!AT_WORK.includes(found.state)) return found
-      await (session.serviceRuns ? pause(LOOK_EVERY_MS, interrupted) : workHere(following, found))
+      await (session.serviceRuns ? pause(LOOK_EVERY_MS, interrupted) : tryHere(following, found))
       if (interrupted.aborted) throw stopped(following, importId)
     }
   } catch (error) {
@@ -183,18 +191,27 @@ async function untilEnded(following: Following, importId: string): Promise<Impor
   }
 }
 
-async function workHere({ session, tenant, directory, claim, interrupted }: Following, found: Import): Promise<void> {
-  const { import_id: importId, state } = found
+/** Works on an import that no other process works on. */
+async function tryHere(following: Following, { import_id: importId, state }: Import): Promise<void> {
+  const { session, tenant, services, directory, interrupted } = following
   try {
     // With an external database, the file may be where another process has its data directory.
     if (session.config.databaseUrl !== null && state !== 'undoing') await access(fileOf(directory, importId))
-    await runImport(tenant, { writing: session.writing(), directory, claim }, importId, interrupted)
+    const run = await claimRun(IMPORT_ROWS, tenant, importId, services.clock())
+    if (run) return await workHere(following, run)
+    // After ten attempts, it fails.
+    const { status, error } = await requireImport(tenant, importId)
+    say(status === 'waiting' ? `waiting: ${error}` : `Another process works on the import ${importId}.`)
   } catch (error) {
     if (interrupted.aborted) return
-    // After ten attempts of its own, the import fails.
-    say(error instanceof ClaimedByAnother ? error.message : `waiting: ${(error as Error).message}`)
-    await pause(TRY_AGAIN_MS, interrupted)
+    say(`waiting: ${(error as Error).message}`)
   }
+  await pause(TRY_AGAIN_MS, interrupted)
+}
+
+function workHere({ session, services, directory, interrupted }: Following, run: Run<'imports'>): Promise<void> {
+  const writing = session.writing()
+  return takeTurn(importKind({ writing, directory }), { clock: services.clock, log: writing.log }, run, interrupted)
 }
 
 function stopped({ session, call }: Following, importId: string): ServiceError {
@@ -253,8 +270,4 @@ async function deleteEarlier(path: string): Promise<void> {
 
 async function pause(ms: number, interrupted: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal: interrupted }).catch(() => {})
-}
-
-function say(message: string): void {
-  console.error(`· ${message}`)
 }

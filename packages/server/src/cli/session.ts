@@ -19,6 +19,7 @@ import { createMetrics } from '../platform/metrics.ts'
 import type { PostgresAddress } from '../platform/postgres/address.ts'
 import { connectPostgres } from '../platform/postgres/connect.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
+import { say } from '../platform/progress.ts'
 import { createReadLanes } from '../platform/read-lanes.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
@@ -54,7 +55,7 @@ export async function openSession(config: Config): Promise<Session> {
     const { stores, postgres, projector, close } = await openEngines({
       config,
       log,
-      onProgress: (text) => console.error(`· ${text}`),
+      onProgress: say,
     })
     return {
       stores,

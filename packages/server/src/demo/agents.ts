@@ -56,7 +56,7 @@ export async function createDemoAgents(tenant: Tenant, dependencies: { jobs: Job
   for (const { sends, ...input } of AGENTS) {
     const settings = { ...input, llm_config: LLM_CONFIG, enabled: true, ...(sends ? { identity_id } : {}) }
     const { agent_id } = await createAgent(tenant, dependencies.jobs, settings, now)
-    await triggerRun(tenant, dependencies, agent_id, null, ACTOR, now)
+    await triggerRun(tenant, agent_id, null, ACTOR, now)
   }
   return identity_id
 }

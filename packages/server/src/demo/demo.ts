@@ -10,6 +10,7 @@ import { deleteTenant } from '../assembly/delete-tenant.ts'
 import { runService } from '../assembly/run.ts'
 import type { Service } from '../assembly/service.ts'
 import { type Config, readConfig } from '../config.ts'
+import { say } from '../platform/progress.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
@@ -130,7 +131,7 @@ await runService(
     },
   },
 )
-await ensureBuilt((message) => console.error(`· ${message}`))
+await ensureBuilt(say)
 
 /** Where the demo of an earlier start is described. */
 function fileOf({ dataDirectory }: Config): string {
@@ -171,7 +172,7 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
     seed: 1,
     site: SITE,
     now,
-    onProgress: (message) => console.error(`· ${message}`),
+    onProgress: say,
   })
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(tenant, segment, now)

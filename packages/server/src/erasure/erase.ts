@@ -3,12 +3,11 @@ import { deleteContact } from '../contacts/write.ts'
 import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { anyVersion } from '../operations/etag.ts'
 import { ServiceError } from '../platform/errors.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import { countedAs } from '../platform/postgres/table-rules.ts'
+import { completeRun, pauseRun, type Run } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EventEraser } from './erase-events.ts'
-import { ERASE } from './erasures.ts'
 
 /**
  * The delay until the verification. A flush that still links a visitor to the contact started before the deletion's commit and
@@ -17,7 +16,6 @@ import { ERASE } from './erasures.ts'
 const VERIFY_AFTER_SECONDS = 60
 
 export interface ErasureDependencies {
-  jobs: Pick<Jobs, 'send'>
   writing: WriteDependencies
   events: EventEraser
   /** Deletes the tenant's jobs that contain one of some strings. */
@@ -29,34 +27,33 @@ export interface ErasureDependencies {
 }
 
 /**
- * Erases everything that is left; after a crash or a failure, the next call continues. The first complete run writes the
- * receipt and schedules a verification, a second run that catches late data and then deletes the subject's identifiers.
+ * Erases everything that is left; after a crash or a failure, the next attempt continues. The first complete turn writes
+ * the receipt, and a second one verifies it a minute later: it catches late data, then deletes the subject's identifiers.
  */
-export async function runErasure(tenant: Tenant, dependencies: ErasureDependencies, erasureId: string): Promise<void> {
-  const row = await tenant.db
-    .selectFrom('erasures')
-    .select(['status', 'subject', 'requested_at'])
-    .where('erasure_id', '=', erasureId)
-    .executeTakeFirst()
-  if (!row || row.subject === null) return
+export async function erase(run: Run<'erasures'>, dependencies: ErasureDependencies): Promise<void> {
+  const { tenant, runId, row } = run
   const subject = row.subject as unknown as ErasureSubject
-  await eraseContact(tenant, dependencies, erasureId, subject)
+  await eraseContact(tenant, dependencies, runId, subject)
   await tenant.transaction(async (tx) => {
-    for (const { erase } of dependencies.writing.tables) {
-      if (erase) await addCounts(tx, erasureId, await erase(tx, subject))
+    for (const { erase: eraseRows } of dependencies.writing.tables) {
+      if (eraseRows) await addCounts(tx, runId, await eraseRows(tx, subject))
     }
   })
   const now = dependencies.writing.clock()
-  const refused = await dependencies.events.erase(tenant, subject, (events) => addCounts(tenant, erasureId, { events }))
+  const refused = await dependencies.events.erase(tenant, subject, (events) => addCounts(tenant, runId, { events }))
   const jobs = await dependencies.deleteJobs(tenant.id, [
     subject.contactId,
     ...(subject.email === null ? [] : [subject.email]),
   ])
   const exports = await dependencies.deleteExportFiles(tenant)
   const import_files = await dependencies.deleteImportFiles(tenant, row.requested_at)
-  await addCounts(tenant, erasureId, { ...refused, jobs, exports, import_files })
-  if (row.status === 'running') await finishErasure(tenant, dependencies, erasureId, now)
-  else await finishVerification(tenant, dependencies, erasureId, subject, now)
+  await addCounts(tenant, runId, { ...refused, jobs, exports, import_files })
+  if (row.erased_at === null) {
+    const verification = { seconds: VERIFY_AFTER_SECONDS, waitingFor: 'verification' }
+    return pauseRun(run, verification, { erased_at: now, failures: 0, error: null })
+  }
+  await dependencies.events.deleteLinks(tenant, subject.contactId)
+  await completeRun(run, { subject: null }, now)
 }
 
 /** Deletes the contact with its dependent rows. Webhooks are notified, as for every deletion. */
@@ -88,38 +85,6 @@ async function countRowsOf(tenant: Tenant, { tables }: Pick<WriteDependencies, '
     counts[counted] = (await rows.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count
   }
   return counts
-}
-
-async function finishErasure(
-  tenant: Tenant,
-  { jobs }: ErasureDependencies,
-  erasureId: string,
-  now: Date,
-): Promise<void> {
-  await tenant.transaction(async (tx) => {
-    const { numUpdatedRows } = await tx.db
-      .updateTable('erasures')
-      .set({ status: 'erased', erased_at: now })
-      .where('erasure_id', '=', erasureId)
-      .where('status', '=', 'running')
-      .executeTakeFirst()
-    if (numUpdatedRows > 0n) await jobs.send(tx, ERASE, { erasureId }, { startAfter: VERIFY_AFTER_SECONDS })
-  })
-}
-
-async function finishVerification(
-  tenant: Tenant,
-  { events }: ErasureDependencies,
-  erasureId: string,
-  { contactId }: ErasureSubject,
-  now: Date,
-) {
-  await events.deleteLinks(tenant, contactId)
-  await tenant.db
-    .updateTable('erasures')
-    .set({ status: 'verified', verified_at: now, subject: null })
-    .where('erasure_id', '=', erasureId)
-    .execute()
 }
 
 /** Adds to the receipt at once, so that a crash does not lose counts. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
+import { claimHeld, hold } from '../../test/runs.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
 import { mentionPattern } from '../contacts/erasure-subject.ts'
@@ -12,9 +13,9 @@ import { newId } from '../platform/ids.ts'
 import { deleteJobs } from '../platform/jobs/jobs.ts'
 import { createSegment } from '../segments/segments.ts'
 import { expireExports, exportDirectory } from '../tenant-export/exports.ts'
-import { type ErasureDependencies, runErasure } from './erase.ts'
+import { type ErasureDependencies, erase as eraseAll } from './erase.ts'
 import { createEventEraser } from './erase-events.ts'
-import { emailHash } from './erasures.ts'
+import { ERASURE_ROWS, emailHash, requestErasure } from './erasures.ts'
 
 let bench: WebhookBench
 let tenant: TestTenant
@@ -93,7 +94,7 @@ async function erase(contactId: string) {
 
 /** Runs the verification without waiting for its delay. */
 async function runVerification(erasureId: string): Promise<void> {
-  await runErasure(tenant.handle, dependencies, erasureId)
+  await eraseAll(await claimHeld(ERASURE_ROWS, tenant.handle, erasureId), dependencies)
 }
 
 test('a contact is erased from every table of both stores, with a receipt without personal data', async () => {
@@ -299,25 +300,26 @@ test('an erasure that is interrupted anywhere resumes', async () => {
   const id = await tenant.contact('crash@example.com', {}, { visitor_id: 'crash' })
   await tenant.track({ visitor_id: 'crash', events: [{ event: 'crashed', data: { mail: 'crash@example.com' } }] })
   const steps = ['events', 'deleteJobs', 'deleteExportFiles', 'deleteImportFiles'] as const
-  const jobsOnHold = { ...bench.service.jobs, send: async () => null }
-  const { requestErasure } = await import('./erasures.ts')
-  const { erasureId } = await tenant.handle.transaction((tx) =>
-    requestErasure(tx, jobsOnHold, id, { kind: 'service' }, new Date()),
-  )
+  const erasureId = await tenant.handle.transaction(async (tx) => {
+    const { erasureId } = await requestErasure(tx, id, { kind: 'service' }, new Date())
+    await hold(ERASURE_ROWS, tx, erasureId)
+    return erasureId
+  })
+  const run = async (dependencies: ErasureDependencies) =>
+    eraseAll(await claimHeld(ERASURE_ROWS, tenant.handle, erasureId), dependencies)
   const broken = () => Promise.reject(new Error('crashed'))
   for (const step of steps) {
     const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, deleteLinks: broken } : broken }
-    await expect(runErasure(tenant.handle, { ...crashing, jobs: jobsOnHold }, erasureId)).rejects.toThrow('crashed')
+    await expect(run(crashing)).rejects.toThrow('crashed')
   }
   const status = () => admin.call('GET', `/v1/erasures/${erasureId}`).then(({ body }) => body.receipt)
   expect((await status()).status).toBe('running')
-  await runErasure(tenant.handle, { ...dependencies, jobs: jobsOnHold }, erasureId)
+  await run(dependencies)
   expect(await status()).toMatchObject({ status: 'erased', removed: { contacts: 1 } })
   // A visitor of the erased contact is anonymous from then on, and the verification keeps its new events.
   await tenant.track({ visitor_id: 'crash', events: [{ event: 'new_life' }] })
-  await runErasure(tenant.handle, { ...dependencies, jobs: jobsOnHold }, erasureId)
+  await run(dependencies)
   expect((await status()).status).toBe('verified')
-  await runErasure(tenant.handle, { ...dependencies, jobs: jobsOnHold }, erasureId)
   const { events } = (await tenant.call('GET', '/v1/events?event_type=new_life')).body
   expect(events).toMatchObject([{ internal_contact_id: null }])
   expect(await placesOf('crash@example.com')).toEqual([])
@@ -369,11 +371,10 @@ test('events that arrive during a deletion are deleted by another one', async ()
 test('the verification is scheduled automatically and erases what arrived after the first run', async () => {
   const id = await tenant.contact('straggler@example.com')
   const receipt = await erase(id)
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM pgboss.job
-    WHERE data ->> 'erasureId' = ${receipt.erasure_id} AND state = 'created' AND start_after > now()`.execute(
-    bench.service.stores.database,
-  )
-  expect(rows[0]?.n).toBe(1)
+  const row = tenant.handle.db.selectFrom('erasures').where('erasure_id', '=', receipt.erasure_id)
+  const waiting = await row.select(['status', 'waiting_for', 'due_at']).executeTakeFirstOrThrow()
+  expect(waiting).toMatchObject({ status: 'waiting', waiting_for: 'verification' })
+  expect(waiting.due_at?.getTime()).toBeGreaterThan(Date.now())
   const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'straggling', ...ofContact(id) }
   const line = serializeEvents([{ ...record, timestamp: Date.now(), received_at: Date.now() }])
   await bench.service.stores.clickhouse.insert('events', 'JSONCompactEachRowWithNames', line, newId())

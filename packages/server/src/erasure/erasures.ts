@@ -12,22 +12,13 @@ import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
-import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import { WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
+import { queued, type RunRows, wakeWorkers } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { HOUR_SECONDS } from '../platform/time.ts'
 
-/** Retried until it succeeds, even if ClickHouse is down for days; after a crash, another process continues. */
-export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
-  retryLimit: 10_000,
-  retryDelay: 2,
-  retryBackoff: true,
-  retryDelayMax: 300,
-  heartbeatSeconds: 60,
-  expireInSeconds: 4 * HOUR_SECONDS,
-})
+export const ERASURE_ROWS: RunRows<'erasures'> = { table: 'erasures', id: 'erasure_id', lease: 'erasure' }
 
 /** Proof that a contact was erased: counts without personal data. */
 export const Receipt = Type.Object(
@@ -56,7 +47,6 @@ export type Receipt = Type.Static<typeof Receipt>
  */
 export async function requestErasure(
   tx: Tenant,
-  jobs: Pick<Jobs, 'send'>,
   contactId: string,
   actor: Actor,
   now: Date,
@@ -69,11 +59,11 @@ export async function requestErasure(
     .executeTakeFirst()
   if (known) return { erasureId: known.erasure_id, isNew: false }
   if (!subject) throw await missingContact(tx, contactId)
-  for (const merged of await mergedSubjects(tx, contactId)) await insertErasure(tx, jobs, merged, actor, now)
-  return insertErasure(tx, jobs, subject, actor, now)
+  for (const merged of await mergedSubjects(tx, contactId)) await insertErasure(tx, merged, actor, now)
+  return insertErasure(tx, subject, actor, now)
 }
 
-async function insertErasure(tx: Tenant, jobs: Pick<Jobs, 'send'>, subject: ErasureSubject, actor: Actor, now: Date) {
+async function insertErasure(tx: Tenant, subject: ErasureSubject, actor: Actor, now: Date) {
   const { contactId, email } = subject
   const hashed = email === null ? null : saltedHash(email)
   const row = await tx.db
@@ -81,7 +71,7 @@ async function insertErasure(tx: Tenant, jobs: Pick<Jobs, 'send'>, subject: Eras
     .values({
       erasure_id: newId(),
       contact_id: contactId,
-      status: 'running',
+      ...queued(),
       subject: JSON.stringify(subject),
       email_salt: hashed?.salt ?? null,
       email_hash: hashed?.hash ?? null,
@@ -91,7 +81,7 @@ async function insertErasure(tx: Tenant, jobs: Pick<Jobs, 'send'>, subject: Eras
     .onConflict((known) => known.columns(['contact_id']).doUpdateSet({ contact_id: contactId }))
     .returning(['erasure_id', sql<boolean>`(xmax = 0)`.as('is_new')])
     .executeTakeFirstOrThrow()
-  if (row.is_new) await jobs.send(tx, ERASE, { erasureId: row.erasure_id })
+  if (row.is_new) await wakeWorkers(tx)
   return { erasureId: row.erasure_id, isNew: row.is_new }
 }
 
@@ -157,10 +147,10 @@ function toReceipt(row: Selectable<TenantTables['erasures']>): Receipt {
   return {
     erasure_id: row.erasure_id,
     contact_id: row.contact_id,
-    status: row.status as Receipt['status'],
+    status: row.status === 'completed' ? 'verified' : row.erased_at === null ? 'running' : 'erased',
     at: row.requested_at.toISOString(),
     erased_at: row.erased_at?.toISOString() ?? null,
-    verified_at: row.verified_at?.toISOString() ?? null,
+    verified_at: row.finished_at?.toISOString() ?? null,
     requested_by: 'id' in actor ? { id: actor.id, name: actor.name } : null,
     email_hash:
       row.email_salt === null || row.email_hash === null ? null : { salt: row.email_salt, sha256: row.email_hash },
@@ -174,7 +164,7 @@ export async function refuseWhileErasing(tx: Tenant, contactIds: readonly string
     .selectFrom('erasures')
     .select('contact_id')
     .where('contact_id', 'in', contactIds)
-    .where('status', '=', 'running')
+    .where('erased_at', 'is', null)
     .executeTakeFirst()
   if (!erasure) return
   const message = `Contact ${erasure.contact_id} is being erased, so it cannot be merged or unmerged.`
@@ -196,7 +186,7 @@ export async function erasedSince(tenant: Tenant, since: Date): Promise<string[]
   const rows = await tenant.db
     .selectFrom('erasures')
     .select('contact_id')
-    .where(({ eb, or }) => or([eb('status', '=', 'running'), eb('erased_at', '>=', since)]))
+    .where(({ eb, or }) => or([eb('erased_at', 'is', null), eb('erased_at', '>=', since)]))
     .orderBy(sql`requested_at`)
     .execute()
   return rows.map(({ contact_id }) => contact_id)

@@ -1,17 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Type from 'typebox'
-import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { idInPath, operation } from '../operations/declare.ts'
 import { idInput } from '../platform/http/inputs.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { pathId } from '../platform/http/responses.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { listReceipts, Receipt, readReceipt, requestErasure } from './erasures.ts'
-
-/** Services of the erasure operations. */
-export interface ErasureServices {
-  jobs: Pick<Jobs, 'send'>
-}
 
 const tag = 'Erasure'
 /** Most erasures finish within this time, so that the response is the final receipt. */
@@ -33,7 +27,7 @@ export const ERASURE_OPERATIONS = [
       return { erasures, pagination: paginationOf({ page, limit }, total) }
     },
   }),
-  operationsWith<ErasureServices>()({
+  operation({
     name: 'eraseContact',
     tag,
     http: 'POST /v1/erasures',
@@ -48,8 +42,8 @@ export const ERASURE_OPERATIONS = [
     example: { contact_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },
     errors: ['404 contact_merged', '404 not_found'],
     forAudit: { isNew: Type.Boolean() },
-    async run({ tenant, actor, now, jobs }, { contact_id }) {
-      const { erasureId, isNew } = await requestErasure(tenant, jobs, pathId(contact_id, 'contact'), actor, now)
+    async run({ tenant, actor, now }, { contact_id }) {
+      const { erasureId, isNew } = await requestErasure(tenant, pathId(contact_id, 'contact'), actor, now)
       return { receipt: await readReceipt(tenant, erasureId), isNew }
     },
     after: async ({ tenant }, { receipt }) => ({ receipt: await finalReceipt(tenant, receipt.erasure_id) }),

@@ -1,3 +1,4 @@
+import { CLAIM } from '../platform/postgres/lease.ts'
 import type { Tables } from '../platform/postgres/table-rules.ts'
 
 export const ERASURE_TABLES = {
@@ -6,6 +7,6 @@ export const ERASURE_TABLES = {
     contact: 'followed',
     hasOnlyIds: true,
     // The subject is deleted when the erasure is verified.
-    export: { without: ['subject'] },
+    export: { without: ['subject', ...CLAIM] },
   },
 } satisfies Tables

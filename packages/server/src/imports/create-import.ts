@@ -11,7 +11,6 @@ import { deleteFile, FILE_BYTES_MAX, fileOf } from './files.ts'
 import type { Import } from './import-object.ts'
 import { importExists, readImport } from './imports.ts'
 import { insertImport } from './insert-import.ts'
-import type { ImportServices } from './transitions.ts'
 import { fileTooLarge, receiveFile, type Uploaded } from './upload.ts'
 
 const NAME = 'contacts.csv'
@@ -44,7 +43,7 @@ interface RetryKey {
  * @throws ServiceError as `receiveFile` and `performOnce` do.
  */
 export async function createImport(
-  services: ImportServices & { secrets: SecretBox; clock: Clock; directory: string },
+  services: { secrets: SecretBox; clock: Clock; directory: string },
   { tenant, actor }: { tenant: Tenant; actor: Actor },
   { name, body, decoder, bytes, chosen = {} }: SentFile,
   retryKey?: RetryKey,
@@ -58,7 +57,7 @@ export async function createImport(
   const now = clock()
   const insert = (memory: Memory = NO_MEMORY) =>
     tenant.transaction(async (tx) => {
-      await insertImport(tx, services, { ...file, fileName, actor }, now)
+      await insertImport(tx, { ...file, fileName, actor }, now)
       await onStored?.(tx, file)
       const output = { import: await readImport(tx, importId, now) }
       await memory.store(tx, { output, warnings: [] }, true)

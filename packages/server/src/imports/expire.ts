@@ -1,41 +1,25 @@
-import type { Jobs } from '../platform/jobs/jobs.ts'
-import { RELEASED } from '../platform/postgres/lease.ts'
+import { sql } from 'kysely'
 import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
+import { cancelRun } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type Clock, DAY_MS } from '../platform/time.ts'
 import { deleteFile, fileOf } from './files.ts'
-import { OPEN_STATES } from './import-object.ts'
+import { IMPORT_ROWS, OPEN_STATES } from './import-object.ts'
 import type { FileColumn } from './inspect-file.ts'
-import { EXPIRE_IMPORT } from './jobs.ts'
 
-/** While an import is written or undone, its content is kept, and checked again after this time. */
-const AT_WORK_KEPT_MS = DAY_MS
+/** Imports whose content has been kept for its time. While one is written or undone, it is kept longer. */
+export function isExpired(now: Date) {
+  return sql<boolean>`NOT is_expired AND expires_at <= ${now} AND state NOT IN ('running', 'undoing')`
+}
 
 /** Deletes what an import keeps for a time: its file, its failed rows and the data for undoing it. Its contacts stay listed. */
-export async function expireImport(
-  tenant: Tenant,
-  { jobs, clock, directory }: { jobs: Pick<Jobs, 'send'>; clock: Clock; directory: string },
-  importId: string,
-): Promise<void> {
-  const row = await tenant.db
-    .selectFrom('imports')
-    .select(['state', 'expires_at'])
-    .where('import_id', '=', importId)
-    .executeTakeFirst()
-  const now = clock()
-  const isAtWork = row !== undefined && ['running', 'undoing'].includes(row.state)
-  const expiresAt = isAtWork ? new Date(now.getTime() + AT_WORK_KEPT_MS) : row?.expires_at
-  if (expiresAt && expiresAt > now) {
-    const startAfter = Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000)
-    await jobs.send(tenant, EXPIRE_IMPORT, { importId }, { startAfter })
-    return
-  }
+export async function expireImport(tenant: Tenant, directory: string, importId: string, now: Date): Promise<void> {
   await deleteFile(fileOf(directory, importId))
   await tenant.transaction(async (tx) => {
     const changes = tx.db.updateTable('import_changes').set({ replaced: null })
     await changes.where('import_id', '=', importId).where('replaced', 'is not', null).execute()
     await tx.db.deleteFrom('import_companies').where('import_id', '=', importId).execute()
     await deleteContent(tx, importId, now, 'The file was deleted seven days after its upload.')
+    await tx.db.updateTable('imports').set({ is_expired: true }).where('import_id', '=', importId).execute()
   })
 }
 
@@ -83,6 +67,7 @@ async function deleteContent(tenant: Tenant, importId: string, now: Date, reason
     if (!row) return
     const columns = (row.columns as unknown as FileColumn[]).map((column) => ({ ...column, samples: [] }))
     const isOpen = (OPEN_STATES as readonly string[]).includes(row.state)
+    if (isOpen) await cancelRun(IMPORT_ROWS, tx, importId, now)
     await tx.db
       .updateTable('imports')
       .set({
@@ -92,15 +77,7 @@ async function deleteContent(tenant: Tenant, importId: string, now: Date, reason
         readings: '[]',
         warnings: '[]',
         preview: null,
-        ...(isOpen
-          ? {
-              state: 'cancelled',
-              finished_at: now,
-              error_code: 'import_file_deleted',
-              error_message: reason,
-              ...RELEASED,
-            }
-          : {}),
+        ...(isOpen ? { error_code: 'import_file_deleted', error: reason } : {}),
       })
       .where('import_id', '=', importId)
       .execute()

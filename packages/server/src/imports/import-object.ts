@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { Id, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
 import { personal, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
+import type { RunRows } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { Encoding } from './encoding.ts'
 import { FileColumn, FirstLine } from './inspect-file.ts'
@@ -145,16 +146,20 @@ export function selectImports(tenant: Tenant) {
     )
 }
 
+export const IMPORT_ROWS: RunRows<'imports'> = { table: 'imports', id: 'import_id', lease: 'import' }
+
+/** States in which a process works on an import. */
+export const AT_WORK: readonly ImportState[] = ['previewing', 'running', 'undoing']
 /** States in which an import can still be started or is at work. */
 export const OPEN_STATES: readonly ImportState[] = ['uploaded', 'mapped', 'previewing', 'previewed', 'running']
 const ENDED_STATES: readonly ImportState[] = ['completed', 'failed', 'cancelled']
 
 /** Whether an import wrote something that can be undone. */
 export function canUndo(
-  { state, started_at, expires_at }: Pick<ImportRow, 'state' | 'started_at' | 'expires_at'>,
+  { state, imported_at, expires_at }: Pick<ImportRow, 'state' | 'imported_at' | 'expires_at'>,
   now: Date,
 ): boolean {
-  return ENDED_STATES.includes(state as ImportState) && started_at !== null && expires_at > now
+  return ENDED_STATES.includes(state as ImportState) && imported_at !== null && expires_at > now
 }
 
 /** An import without its columns and errors. */
@@ -179,9 +184,9 @@ export function toListed(row: ImportRow, now: Date): ListedImport {
     failed_rows_url: counts.failed > 0 && row.has_file ? `/v1/imports/${row.import_id}/failed.csv` : null,
     undo: isUndone ? undoOf(row) : null,
     can_undo: canUndo(row, now),
-    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error ?? '' },
     created_at: row.created_at.toISOString(),
-    started_at: row.started_at?.toISOString() ?? null,
+    started_at: row.imported_at?.toISOString() ?? null,
     finished_at: row.finished_at?.toISOString() ?? null,
     expires_at: row.expires_at.toISOString(),
     has_file: row.has_file,

@@ -3,6 +3,7 @@ import { replacedBy } from '../contacts/undo-write.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { newId } from '../platform/ids.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
+import { completeRun } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import type { RecordResult } from '../sources/apply-records.ts'
@@ -12,7 +13,7 @@ import { KEPT_DAYS } from './files.ts'
 import { createConsentCount, type ImportConsent } from './silenced.ts'
 import { forEachChunk, type MappedFile, SOURCE, withStagedRows } from './stage-file.ts'
 import type { Row } from './staging.ts'
-import { endTask, type Task } from './task.ts'
+import type { Task } from './task.ts'
 
 type Ranges = [first: number, last: number][]
 
@@ -38,19 +39,14 @@ export async function importRows(task: Task, file: MappedFile, writing: WriteSer
       })
       await tenant.db
         .updateTable('imports')
-        .set({ attempts: 0 })
+        .set({ failures: 0 })
         .where('import_id', '=', importId)
-        .where('attempts', '>', 0)
+        .where('failures', '>', 0)
         .execute()
     })
   })
   const now = writing.clock()
-  await endTask(task, {
-    state: 'completed',
-    progress: 1,
-    finished_at: now,
-    expires_at: new Date(now.getTime() + KEPT_DAYS * DAY_MS),
-  })
+  await completeRun(task.run, { progress: 1, expires_at: new Date(now.getTime() + KEPT_DAYS * DAY_MS) }, now)
 }
 
 /** The rows that earlier attempts wrote. */

@@ -3,11 +3,15 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { commandSession } from '../../test/command-session.ts'
 import { importOf, importWithCommand, uploaded } from '../../test/imports.ts'
 import { openDirectory } from '../../test/process.ts'
+import { claimHeld, hold } from '../../test/runs.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { DATABASE_COMMANDS } from '../cli/commands.ts'
+import { takeTurn } from '../platform/runs/kind.ts'
+import { claimRun } from '../platform/runs/run.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { importDirectory } from './files.ts'
-import { runImport } from './run.ts'
-import { ClaimedByAnother } from './task.ts'
+import { IMPORT_ROWS } from './import-object.ts'
+import { importKind } from './run.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -232,31 +236,32 @@ test('a row that cannot be read fails alone, wherever it is', async () => {
   ])
 })
 
-/** An import that has started without a job: only the test works on it. */
+/** An import that has started, and that only the test works on. */
 async function started(content: string): Promise<string> {
   const { import_id } = await uploaded(tenant, content)
   const row = tenant.handle.db.updateTable('imports').where('import_id', '=', import_id)
-  await row.set({ state: 'running', started_at: new Date() }).execute()
+  await row.set({ task: 'import', status: 'queued', imported_at: new Date() }).execute()
   return import_id
 }
 
 const dependencies = () => ({ writing: service.writing, directory: importDirectory(service.config.dataDirectory) })
-const unstopped = new AbortController().signal
+/** Works on an import until it ends, in place of the service. */
+async function runImport(handle: Tenant, importId: string): Promise<void> {
+  const run = await claimHeld(IMPORT_ROWS, tenant.handle, importId)
+  await takeTurn(importKind(dependencies()), service, { ...run, tenant: handle }, new AbortController().signal)
+}
 
 test('of two processes that work on an import, the second is refused, and each row is written and counted once', async () => {
   const rows = Array.from({ length: 1_500 }, (_, n) => `p${n}@example.com,x,c${n % 9}.com\n`).join('')
   const importId = await started(`email,city,company_domain\n${rows}`)
-  const runBy = (handle: typeof tenant.handle) => runImport(handle, dependencies(), importId, unstopped)
-  let second: Promise<void> | undefined
+  let second: Promise<unknown> | undefined
   const withASecond: typeof tenant.handle.transaction = async (work) => {
-    second ??= runBy(tenant.handle)
-    await second.catch(() => {})
+    second ??= claimRun(IMPORT_ROWS, tenant.handle, importId, new Date())
+    await second
     return tenant.handle.transaction(work)
   }
-  await runBy({ ...tenant.handle, transaction: withASecond })
-  await expect(second).rejects.toThrow(ClaimedByAnother)
-  // It is tried again, and finds nothing to do.
-  await runBy(tenant.handle)
+  await runImport({ ...tenant.handle, transaction: withASecond }, importId)
+  expect(await second).toBeNull()
   const counts = { created: 1_500, updated: 0, unchanged: 0, failed: 0 }
   expect(await importOf(tenant, importId)).toMatchObject({ state: 'completed', counts })
   expect(await count()).toBe(1_500)
@@ -273,7 +278,7 @@ test('a command whose data directory lacks the file waits for a process that has
   const values = { tenant: tenant.id, 'import-id': importId }
   const following = DATABASE_COMMANDS['import follow']?.run(elsewhere, values, new Date())
   await expect.poll(() => printed.mock.calls.join()).toContain('waiting: ')
-  await runImport(tenant.handle, dependencies(), importId, unstopped)
+  await runImport(tenant.handle, importId)
   expect(await following).toMatchObject({ state: 'completed', created: 1 })
   printed.mockRestore()
 })
@@ -289,12 +294,11 @@ test('a process that has lost its claim writes nothing more', async () => {
     return result
   }
   const handle = { ...tenant.handle, transaction: losing }
-  await expect(runImport(handle, dependencies(), importId, unstopped)).rejects.toThrow()
+  await runImport(handle, importId)
   const { state, counts } = await importOf(tenant, importId)
   expect([state, await count()]).toEqual(['running', counts.created])
   expect(counts.created).toBeLessThan(10_000)
-  await claims.set({ claim: null, claimed_until: null }).execute()
-  await runImport(tenant.handle, dependencies(), importId, unstopped)
+  await runImport(tenant.handle, importId)
   expect(await importOf(tenant, importId)).toMatchObject({ state: 'completed', counts: { created: 10_000 } })
 })
 
@@ -309,11 +313,12 @@ test('an import stops if the database goes down, and continues where it stopped'
       return tenant.handle.transaction(work)
     },
   }
-  await expect(runImport(failing as never, dependencies(), importId, unstopped)).rejects.toThrow('the database is away')
+  await runImport(failing as never, importId)
+  await hold(IMPORT_ROWS, tenant.handle, importId)
   const counts = { created: 4_000, updated: 0, unchanged: 0, failed: 0 }
   expect(await importOf(tenant, importId)).toMatchObject({ state: 'running', counts })
   expect(await count()).toBe(4_000)
-  await runImport(tenant.handle, dependencies(), importId, unstopped)
+  await runImport(tenant.handle, importId)
   const all = { ...counts, created: 10_000 }
   expect(await importOf(tenant, importId)).toMatchObject({ state: 'completed', counts: all })
   expect(await count()).toBe(10_000)

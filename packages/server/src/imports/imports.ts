@@ -80,7 +80,7 @@ export async function readImport(tenant: Tenant, importId: string, now: Date): P
     columns: row.columns as unknown as FileColumn[],
     mapping: row.mapping as unknown as ColumnMapping[],
     warnings: row.warnings as unknown as Import['warnings'],
-    consent: row.started_at === null ? planned : await consentOfRows(tenant, importId),
+    consent: row.imported_at === null ? planned : await consentOfRows(tenant, importId),
     errors,
   }
 }

@@ -1,15 +1,12 @@
 import { type Actor, audit } from '../operations/audit.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { DAY_MS, DAY_SECONDS } from '../platform/time.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { KEPT_DAYS } from './files.ts'
-import { EXPIRE_IMPORT } from './jobs.ts'
-import type { ImportServices } from './transitions.ts'
 import { requireImportLimits, type Uploaded } from './upload.ts'
 
-/** Stores the import of an uploaded file, and schedules the deletion of the file. */
+/** Stores the import of an uploaded file. */
 export async function insertImport(
   tx: Tenant,
-  { jobs }: ImportServices,
   { actor, ...file }: Uploaded & { fileName: string; actor: Actor },
   now: Date,
 ): Promise<void> {
@@ -29,13 +26,13 @@ export async function insertImport(
       recognized_as: recognizedAs,
       columns: JSON.stringify(file.columns),
       mapping: JSON.stringify(file.mapping),
-      state: 'uploaded',
+      status: 'waiting',
+      waiting_for: 'uploaded',
       created_by: JSON.stringify(actor),
       created_at: now,
       expires_at: new Date(now.getTime() + KEPT_DAYS * DAY_MS),
     })
     .execute()
-  await jobs.send(tx, EXPIRE_IMPORT, { importId }, { startAfter: KEPT_DAYS * DAY_SECONDS })
   const details = { file_name: fileName, size_bytes: sizeBytes }
   await audit(tx, { actor, action: 'import.uploaded', subjectKind: 'import', subjectId: importId, details }, now)
 }

@@ -14,7 +14,6 @@ import { PreviewedRow, readPreview } from './preview.ts'
 import { ImportConsent } from './silenced.ts'
 import {
   cancelImport,
-  type ImportServices,
   requestPreview,
   requestUndo,
   rereadFile,
@@ -29,7 +28,6 @@ const scope = 'contacts:write'
 const input = { import_id: idInPath('import') }
 const INVALID_STATE = '409 invalid_import_state'
 const FILE_DELETED = '409 import_file_deleted'
-const withServices = operationsWith<ImportServices>()
 const withFiles = operationsWith<{ config: Pick<Config, 'dataDirectory'> }>()
 /** Nobody puts more above a header. */
 const HEADER_LINE_MAX = 1_000
@@ -114,7 +112,7 @@ export const IMPORT_OPERATIONS = [
     },
     audit: (_, { import_id }) => entryOf('import.read_again', import_id),
   }),
-  withServices({
+  operation({
     name: 'previewImport',
     tag,
     http: 'POST /v1/imports/:import_id/preview',
@@ -126,8 +124,7 @@ export const IMPORT_OPERATIONS = [
     status: 202,
     errors: [INVALID_STATE, FILE_DELETED],
     async run(context, { import_id }) {
-      const { tenant, jobs } = context
-      await requestPreview(tenant, { jobs }, import_id)
+      await requestPreview(context.tenant, import_id)
       return { import: await showImport(context, import_id) }
     },
     audit: (_, { import_id }) => entryOf('import.previewed', import_id),
@@ -146,7 +143,7 @@ export const IMPORT_OPERATIONS = [
     errors: ['409 import_not_previewed'],
     run: ({ tenant }, { import_id }) => readPreview(tenant, import_id),
   }),
-  withServices({
+  operation({
     name: 'startImport',
     tag,
     http: 'POST /v1/imports/:import_id/start',
@@ -158,13 +155,13 @@ export const IMPORT_OPERATIONS = [
     status: 202,
     errors: [INVALID_STATE, FILE_DELETED, '409 another_import_running'],
     async run(context, { import_id }) {
-      const { tenant, now, jobs } = context
-      await startImport(tenant, { jobs }, import_id, now)
+      const { tenant, now } = context
+      await startImport(tenant, import_id, now)
       return { import: await showImport(context, import_id) }
     },
     audit: (_, { import_id }) => entryOf('import.started', import_id),
   }),
-  withServices({
+  operation({
     name: 'cancelImport',
     tag,
     http: 'POST /v1/imports/:import_id/cancel',
@@ -175,13 +172,13 @@ export const IMPORT_OPERATIONS = [
     output: { import: Import, cancelled: Type.Boolean({ description: 'false if it was already cancelled.' }) },
     errors: [INVALID_STATE],
     async run(context, { import_id }) {
-      const { tenant, now, jobs } = context
-      const cancelled = await cancelImport(tenant, { jobs }, import_id, now)
+      const { tenant, now } = context
+      const cancelled = await cancelImport(tenant, import_id, now)
       return { import: await showImport(context, import_id), cancelled }
     },
     audit: ({ cancelled }, { import_id }) => (cancelled ? entryOf('import.cancelled', import_id) : null),
   }),
-  withServices({
+  operation({
     name: 'undoImport',
     tag,
     http: 'POST /v1/imports/:import_id/undo',
@@ -195,8 +192,8 @@ export const IMPORT_OPERATIONS = [
     status: 202,
     errors: [INVALID_STATE, '409 another_import_running'],
     async run(context, { import_id }) {
-      const { tenant, now, jobs } = context
-      await requestUndo(tenant, { jobs }, import_id, now)
+      const { tenant, now } = context
+      await requestUndo(tenant, import_id, now)
       return { import: await showImport(context, import_id) }
     },
     audit: (_, { import_id }) => entryOf('import.undone', import_id),

@@ -4,6 +4,7 @@ import type { Properties } from '../contacts/properties.ts'
 import { conflict } from '../platform/errors.ts'
 import { ContactId, Nullable, RecordError } from '../platform/http/responses.ts'
 import { personal, valueNamedBy, WORD } from '../platform/personal.ts'
+import { pauseRun } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { type PlannedRecord, planRecords } from '../sources/write-records.ts'
@@ -12,7 +13,7 @@ import { requireImport } from './imports.ts'
 import { shortened } from './inspect-file.ts'
 import { createConsentCount, type ImportConsent } from './silenced.ts'
 import { forEachChunk, type MappedFile, SOURCE, withStagedRows } from './stage-file.ts'
-import { endTask, type Task } from './task.ts'
+import type { Task } from './task.ts'
 
 const ROWS_SHOWN = 20
 const CHANGES_SHOWN = 50
@@ -69,13 +70,13 @@ export async function previewRows(task: Task, file: MappedFile, clock: Clock): P
   })
   const rows = shown.sort((a, b) => a.row - b.row)
   const preview: Preview = { counts, consent: consent.counts, rows }
-  await endTask(task, {
-    state: 'previewed',
-    progress: 1,
-    preview: JSON.stringify(preview),
-    row_count: rowCount,
-    warnings: JSON.stringify(warnings),
-  })
+  const read = { row_count: rowCount, warnings: JSON.stringify(warnings) }
+  // For a person, who starts it.
+  await pauseRun(
+    task.run,
+    { seconds: null, waitingFor: 'previewed' },
+    { ...read, progress: 1, preview: JSON.stringify(preview) },
+  )
 }
 
 /** @throws ServiceError 404, 409 `import_not_previewed`. */

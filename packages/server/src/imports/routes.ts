@@ -23,7 +23,6 @@ import {
   ROUTE_ERRORS,
   success,
 } from '../platform/http/responses.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
 import { type Clock, HOUR_SECONDS } from '../platform/time.ts'
 import { createImport } from './create-import.ts'
 import { failedRowsFile } from './failed-rows.ts'
@@ -37,7 +36,6 @@ const UPLOAD_SECONDS_MAX = HOUR_SECONDS
 interface Dependencies {
   clock: Clock
   config: Pick<Config, 'dataDirectory'>
-  jobs: Pick<Jobs, 'send'>
   secrets: SecretBox
   rateLimiter: Pick<RateLimiter, 'checkAudited'>
 }

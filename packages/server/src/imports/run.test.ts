@@ -178,12 +178,12 @@ test('an import cannot be started without a key, twice, or beside another one', 
   const other = await uploaded(tenant, 'email\nbob@example.com\n')
   const imports = tenant.handle.db.updateTable('imports')
   // A preview belongs to one mapping.
-  await imports.set({ state: 'previewing' }).where('import_id', '=', other.import_id).execute()
+  await imports.set({ task: 'preview', status: 'running' }).where('import_id', '=', other.import_id).execute()
   const columns = [{ column: 0, target: 'email' }]
   const mapped = await tenant.call('PUT', `/v1/imports/${other.import_id}/mapping`, { columns })
   expect([mapped.status, mapped.body.error.code]).toEqual([409, 'invalid_import_state'])
-  await imports.set({ state: 'mapped' }).where('import_id', '=', other.import_id).execute()
-  await imports.set({ state: 'running' }).where('import_id', '=', keyless.import_id).execute()
+  await imports.set({ status: 'waiting', waiting_for: 'mapped' }).where('import_id', '=', other.import_id).execute()
+  await imports.set({ task: 'import', status: 'running' }).where('import_id', '=', keyless.import_id).execute()
   const { status, body } = await call(other.import_id, 'start')
   expect([status, body.error.code]).toEqual([409, 'another_import_running'])
 })
@@ -251,7 +251,7 @@ test('an import whose file was deleted can be neither previewed nor started', as
   // Deleting a file ends a waiting import, so only a failed import can be without its file.
   await tenant.handle.db
     .updateTable('imports')
-    .set({ state: 'failed' })
+    .set({ status: 'failed' })
     .where('import_id', '=', failing.import_id)
     .execute()
   await tenant.handle.db.updateTable('imports').set({ has_file: false }).execute()
@@ -281,10 +281,10 @@ test('a small file does not wait until the large files of other tenants are impo
     for (const [index, id] of ids.entries()) await owners[index]?.call('POST', `/v1/imports/${id}/start`)
     await expect
       .poll(async () => {
-        const busy = await database.selectFrom('imports').where('import_id', 'in', ids).select('attempts').execute()
-        return busy.map(({ attempts }) => attempts)
+        const busy = await database.selectFrom('imports').where('import_id', 'in', ids).select('status').execute()
+        return busy.map(({ status }) => status)
       })
-      .toEqual([1, 1])
+      .toEqual(['running', 'running'])
     const { import_id } = await uploaded(tenant, 'email\nbob@example.com\n')
     await tenant.call('POST', `/v1/imports/${import_id}/start`)
     // The other imports wait longer than this for the lock.

@@ -1,4 +1,5 @@
--- Imports of CSV files. `columns`, `first_lines`, `readings`, `preview` and `warnings` contain values of the file, so
+-- Imports of CSV files. Their tasks are runs (see platform/runs/run.ts); before the first one, and after a preview, an import
+-- waits for a person: `waiting_for` is then its state. `columns`, `first_lines`, `readings`, `preview` and `warnings` contain values of the file, so
 -- they are emptied when it is deleted.
 CREATE TABLE imports (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -15,36 +16,50 @@ CREATE TABLE imports (
   recognized_as text,
   columns jsonb NOT NULL,
   mapping jsonb NOT NULL,
-  state text NOT NULL CHECK (state IN ('uploaded', 'mapped', 'previewing', 'previewed', 'running', 'completed', 'failed',
-    'cancelled', 'undoing', 'undone')),
+  -- What is done to it, or was last.
+  task text CHECK (task IN ('preview', 'import', 'undo')),
+  status text NOT NULL CHECK (status IN ('queued', 'running', 'waiting', 'completed', 'failed', 'cancelled')),
+  due_at timestamptz,
+  claim uuid,
+  claimed_until timestamptz,
+  failures integer NOT NULL DEFAULT 0,
+  waiting_for text,
+  error text,
+  error_code text,
+  -- As responses name it.
+  state text NOT NULL GENERATED ALWAYS AS (CASE
+    WHEN status = 'waiting' AND waiting_for <> 'retry' THEN waiting_for
+    WHEN status IN ('queued', 'running', 'waiting')
+      THEN CASE task WHEN 'preview' THEN 'previewing' WHEN 'import' THEN 'running' ELSE 'undoing' END
+    WHEN status = 'completed' AND task = 'undo' THEN 'undone'
+    ELSE status END) STORED,
   -- NULL until the file has been read to its end.
   row_count integer,
   -- Of what is in progress; an import that writes is measured by its chunks.
   progress real NOT NULL DEFAULT 0,
   preview jsonb,
   warnings jsonb NOT NULL DEFAULT '[]',
-  -- Of its job, since rows were last written.
-  attempts integer NOT NULL DEFAULT 0,
-  -- By the process that works on it: of the service, or a command.
-  claim uuid,
-  claimed_until timestamptz,
-  error_code text,
-  error_message text,
   undone_deleted integer NOT NULL DEFAULT 0,
   undone_restored integer NOT NULL DEFAULT 0,
   undone_kept integer NOT NULL DEFAULT 0,
   undone_companies integer NOT NULL DEFAULT 0,
   created_by jsonb NOT NULL,
   created_at timestamptz NOT NULL,
+  -- When its latest task was first worked on.
   started_at timestamptz,
+  -- When its import, rather than its preview, was first requested.
+  imported_at timestamptz,
   finished_at timestamptz,
   -- When the file and what is needed to undo the import are deleted.
   expires_at timestamptz NOT NULL,
+  is_expired boolean NOT NULL DEFAULT false,
   has_file boolean NOT NULL DEFAULT true,
   PRIMARY KEY (tenant_id, import_id)
 );
 -- A tenant's imports run one after another.
 CREATE UNIQUE INDEX imports_at_work ON imports (tenant_id) WHERE state IN ('running', 'undoing');
+CREATE INDEX imports_due ON imports (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX imports_expiring ON imports (expires_at) WHERE NOT is_expired;
 CREATE INDEX imports_newest ON imports (tenant_id, created_at DESC, import_id DESC);
 
 -- The rows of each committed transaction, so that an interrupted import continues where it stopped.

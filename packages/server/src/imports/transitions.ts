@@ -1,20 +1,15 @@
+import type { Updateable } from 'kysely'
 import { conflict } from '../platform/errors.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
-import { newClaim, RELEASED } from '../platform/postgres/lease.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import { cancelRun, queued, wakeWorkers } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Encoding } from './encoding.ts'
 import type { ChosenFormat } from './file-format.ts'
 import { fileOf } from './files.ts'
-import { canUndo, type ImportState, OPEN_STATES } from './import-object.ts'
+import { canUndo, IMPORT_ROWS, type ImportState, OPEN_STATES } from './import-object.ts'
 import { lockImport, requireImport } from './imports.ts'
 import { type FileColumn, type Inspected, inspectFile } from './inspect-file.ts'
-import { EXPIRE_IMPORT, IMPORT, PREVIEW, priorityOf } from './jobs.ts'
 import { type ColumnMapping, requireMapping } from './mapping.ts'
-
-/** Sends the jobs of imports. */
-export interface ImportServices {
-  jobs: Pick<Jobs, 'send'>
-}
 
 /** Not while a preview is computed, which belongs to one mapping. */
 const MAPPABLE: readonly ImportState[] = ['uploaded', 'mapped', 'previewed']
@@ -28,7 +23,14 @@ export async function setMapping(tx: Tenant, importId: string, mapping: readonly
   requireMapping(mapping, (row.columns as unknown as FileColumn[]).length)
   await tx.db
     .updateTable('imports')
-    .set({ mapping: JSON.stringify(mapping), state: 'mapped', preview: null, warnings: '[]', progress: 0, ...NO_ERROR })
+    .set({
+      mapping: JSON.stringify(mapping),
+      waiting_for: 'mapped',
+      preview: null,
+      warnings: '[]',
+      progress: 0,
+      ...NO_ERROR,
+    })
     .where('import_id', '=', importId)
     .execute()
 }
@@ -65,7 +67,7 @@ export async function setFormat(tx: Tenant, importId: string, inspected: Inspect
       first_lines: JSON.stringify(firstLines),
       recognized_as: recognizedAs,
       mapping: JSON.stringify(mapping),
-      state: 'uploaded',
+      waiting_for: 'uploaded',
       preview: null,
       warnings: '[]',
       row_count: null,
@@ -79,47 +81,23 @@ export async function setFormat(tx: Tenant, importId: string, inspected: Inspect
 const READ_BEFORE = 'Change how its file is read before you start it, and not during a preview.'
 
 /** Requests a preview. @throws ServiceError 400, 404, 409 `invalid_import_state`, `import_file_deleted`. */
-export async function requestPreview(tx: Tenant, { jobs }: ImportServices, importId: string): Promise<void> {
+export async function requestPreview(tx: Tenant, importId: string): Promise<void> {
   const row = await lockImport(tx, importId)
   requireState(row.state, ['uploaded', 'mapped', 'previewed'], 'It can be previewed only before it is started.')
   requireUsable(row)
-  await tx.db
-    .updateTable('imports')
-    .set({ state: 'previewing', preview: null, progress: 0, attempts: 0, ...NO_ERROR })
-    .where('import_id', '=', importId)
-    .execute()
-  await jobs.send(tx, PREVIEW, { importId }, { priority: priorityOf(Number(row.size_bytes)) })
+  await queueTask(tx, importId, { task: 'preview', preview: null })
 }
 
 /**
- * Starts an import, or continues one that failed. @param claim of the process that will work on it, if it is this one.
+ * Starts an import, or continues one that failed.
  * @throws ServiceError 400, 404, 409 `invalid_import_state`, `import_file_deleted`, `another_import_running`.
  */
-export async function startImport(
-  tx: Tenant,
-  { jobs }: ImportServices,
-  importId: string,
-  now: Date,
-  claim?: string,
-): Promise<void> {
+export async function startImport(tx: Tenant, importId: string, now: Date): Promise<void> {
   const row = await lockImport(tx, importId)
   requireState(row.state, STARTABLE, 'Only a mapped or previewed import can be started.')
   requireUsable(row)
   await requireNoOther(tx, importId)
-  await tx.db
-    .updateTable('imports')
-    .set({
-      state: 'running',
-      progress: 0,
-      attempts: 0,
-      started_at: row.started_at ?? now,
-      finished_at: null,
-      ...(claim === undefined ? RELEASED : newClaim('import', claim)),
-      ...NO_ERROR,
-    })
-    .where('import_id', '=', importId)
-    .execute()
-  await jobs.send(tx, IMPORT, { importId }, { priority: priorityOf(Number(row.size_bytes)) })
+  await queueTask(tx, importId, { task: 'import', imported_at: row.imported_at ?? now, finished_at: null })
 }
 
 /**
@@ -127,43 +105,43 @@ export async function startImport(
  * and writes nothing. @returns whether it was cancelled, false if it was already.
  * @throws ServiceError 404, 409 `invalid_import_state`.
  */
-export async function cancelImport(
-  tx: Tenant,
-  { jobs }: ImportServices,
-  importId: string,
-  now: Date,
-): Promise<boolean> {
+export async function cancelImport(tx: Tenant, importId: string, now: Date): Promise<boolean> {
   const row = await lockImport(tx, importId)
   if (row.state === 'cancelled') return false
   requireState(row.state, OPEN_STATES, 'It has already ended.')
-  const isStarted = row.started_at !== null
-  await tx.db
-    .updateTable('imports')
-    .set({ state: 'cancelled', finished_at: now, ...RELEASED, ...(isStarted ? {} : { expires_at: now }) })
-    .where('import_id', '=', importId)
-    .execute()
-  // Nothing was written, so the file is no longer needed.
-  if (!isStarted) await jobs.send(tx, EXPIRE_IMPORT, { importId })
+  await cancelRun(IMPORT_ROWS, tx, importId, now)
+  // If nothing was written, the file is no longer needed.
+  if (row.imported_at === null)
+    await tx.db.updateTable('imports').set({ expires_at: now }).where('import_id', '=', importId).execute()
   return true
 }
 
 /** Requests that an import is undone. @throws ServiceError 404, 409 `invalid_import_state`, `another_import_running`. */
-export async function requestUndo(tx: Tenant, { jobs }: ImportServices, importId: string, now: Date): Promise<void> {
+export async function requestUndo(tx: Tenant, importId: string, now: Date): Promise<void> {
   const row = await lockImport(tx, importId)
   if (!canUndo(row, now)) {
     const message = 'Only an import that has ended, and has changed something within seven days, can be undone.'
     throw invalidState(row.state, message)
   }
   await requireNoOther(tx, importId)
-  await tx.db
-    .updateTable('imports')
-    .set({ state: 'undoing', progress: 0, attempts: 0 })
-    .where('import_id', '=', importId)
-    .execute()
-  await jobs.send(tx, IMPORT, { importId }, { priority: priorityOf(Number(row.size_bytes)) })
+  await queueTask(tx, importId, { task: 'undo' })
 }
 
-const NO_ERROR = { error_code: null, error_message: null }
+/** Has a process do something to an import. */
+async function queueTask(
+  tx: Tenant,
+  importId: string,
+  task: Updateable<TenantTables['imports']> & { task: 'preview' | 'import' | 'undo' },
+): Promise<void> {
+  await tx.db
+    .updateTable('imports')
+    .set({ ...queued(), progress: 0, failures: 0, started_at: null, ...NO_ERROR, ...task })
+    .where('import_id', '=', importId)
+    .execute()
+  await wakeWorkers(tx)
+}
+
+const NO_ERROR = { error_code: null, error: null }
 
 function requireState(state: ImportState, allowed: readonly ImportState[], rule: string): void {
   if (!allowed.includes(state)) throw invalidState(state, rule)

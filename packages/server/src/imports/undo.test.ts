@@ -167,11 +167,7 @@ test('the contacts of an import are still listed when it can no longer be undone
     .updateTable('imports')
     .set({ expires_at: new Date(0) })
     .execute()
-  await expireImport(
-    tenant.handle,
-    { jobs: { send: async () => null }, clock: () => new Date(), directory: '/nowhere' },
-    done.import_id,
-  )
+  await expireImport(tenant.handle, '/nowhere', done.import_id, new Date())
   const stored = await tenant.handle.db.selectFrom('import_changes').select('replaced').execute()
   expect(stored).toEqual([{ replaced: null }, { replaced: null }])
   expect((await tenant.call('GET', `/v1/contacts?import_id=${done.import_id}&count_only=true`)).body.count).toBe(2)

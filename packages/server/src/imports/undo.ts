@@ -12,10 +12,11 @@ import { activityOfContacts } from '../events/activity.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { ContactId } from '../platform/http/responses.ts'
 import { WORD } from '../platform/personal.ts'
+import { completeRun } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { requireImport } from './imports.ts'
 import { SOURCE } from './stage-file.ts'
-import { endTask, type Task } from './task.ts'
+import type { Task } from './task.ts'
 
 /** Contacts per transaction: each may have 256 KiB. */
 const CHANGES_PER_PAGE = 200
@@ -64,7 +65,9 @@ export async function undoImport(task: Task, writing: WriteDependencies): Promis
     await task.setProgress(Math.min(1, done / Math.max(1, total)))
   }
   await undoCompanies(task)
-  await endTask(task, { state: 'undone', progress: 1 })
+  const { finished_at } = task.run.row
+  // The time of its import stays.
+  await completeRun(task.run, { progress: 1, finished_at }, writing.clock())
 }
 
 /** @param before a position. The changes after it have already been undone. */
@@ -188,7 +191,7 @@ async function noteUndone(tx: Tenant, importId: string, { changes, kept, deleted
       undone_deleted: eb('undone_deleted', '+', deleted),
       undone_restored: eb('undone_restored', '+', restored),
       undone_kept: eb('undone_kept', '+', kept.length),
-      attempts: 0,
+      failures: 0,
     }))
     .where('import_id', '=', importId)
     .execute()

@@ -32,7 +32,7 @@ test('a file is kept if the connection is lost after the commit', async () => {
     if (await stored()) throw new Error('connection lost')
     return result
   }
-  const services = { jobs: service.jobs, secrets: service.secrets, clock: () => new Date(), directory }
+  const services = { secrets: service.secrets, clock: () => new Date(), directory }
   const caller = { tenant: { ...handle, transaction: lost }, actor: { kind: 'service' } as const }
   const sent = {
     name: 'lost.csv',

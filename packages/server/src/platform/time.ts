@@ -7,6 +7,7 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 /** A day of UTC, which always has 24 hours. */
 export const DAY_MS = 24 * HOUR_MS
+export const MINUTE_SECONDS = 60
 export const HOUR_SECONDS = 3_600
 export const DAY_SECONDS = 24 * HOUR_SECONDS
 

@@ -6,14 +6,16 @@ import { gunzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
+import { claimHeld, hold } from '../../test/runs.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
 import { TABLES } from '../assembly/tables.ts'
 import { newId } from '../platform/ids.ts'
+import { takeTurn } from '../platform/runs/kind.ts'
 import { DAY_MS } from '../platform/time.ts'
-import { exportDirectory, requestExport } from './exports.ts'
+import { EXPORT_ROWS, exportDirectory, requestExport } from './exports.ts'
 import { exportedRows } from './rows.ts'
-import { type ExportDependencies, runExport } from './run.ts'
+import { exportKind } from './run.ts'
 
 let shift = 0
 let service: TestService
@@ -44,6 +46,25 @@ async function exported(browser: Browser): Promise<{ id: string; bytes: Buffer }
 /** The names of an export's files, finished or not. */
 function filesOf(exportId: string): string[] {
   return readdirSync(exportDirectory(service.config.dataDirectory)).filter((name) => name.startsWith(exportId))
+}
+
+/** Requests an export that only the test works on. */
+async function heldExport({ handle }: TestTenant): Promise<string> {
+  return handle.transaction(async (tx) => {
+    const { exportId } = await requestExport(tx, { kind: 'service' }, new Date())
+    await hold(EXPORT_ROWS, tx, exportId)
+    return exportId
+  })
+}
+
+/** Works on an export, in place of the service. */
+async function runExport(
+  { handle }: Pick<TestTenant, 'handle'>,
+  exportId: string,
+  { directory = exportDirectory(service.config.dataDirectory), stopping = new AbortController().signal } = {},
+): Promise<void> {
+  const run = await claimHeld(EXPORT_ROWS, handle, exportId)
+  await takeTurn(exportKind({ clock: () => new Date(), directory, tables: TABLES }), service, run, stopping)
 }
 
 /** Unpacks with the system's tar. */
@@ -159,21 +180,20 @@ test('a tenant has one export at a time; an interrupted one restarts and leaves 
     }),
   )
   await service.stores.clickhouse.insert('events', 'JSONEachRow', lines.join('\n'), newId())
-  const jobs = { ...service.jobs, send: async () => null }
-  const now = new Date()
-  const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, now))
+  const exportId = await heldExport(other)
   expect((await owner.call('POST', '/v1/exports')).body.export_id).toBe(exportId)
   expect((await owner.call('GET', '/v1/audit-log')).body.entries).toEqual([])
   const notReady = await owner.call('GET', `/v1/exports/${exportId}/file`)
   expect([notReady.status, notReady.body.error.code]).toEqual([409, 'export_not_ready'])
-  const directory = exportDirectory(service.config.dataDirectory)
-  const dependencies: ExportDependencies = { ...service, jobs, clock: () => new Date(), tables: TABLES, directory }
-  const stopping = new AbortController()
-  stopping.abort(new Error('stopping'))
-  await expect(runExport(other.handle, dependencies, exportId, stopping.signal)).rejects.toThrow('stopping')
+  const status = async () => (await owner.call('GET', `/v1/exports/${exportId}`)).body.export.status
+  // In a transaction, so that the service's workers cannot continue it.
+  await other.handle.transaction(async (tx) => {
+    await runExport({ handle: tx }, exportId, { stopping: AbortSignal.abort(new Error('stopping')) })
+    await hold(EXPORT_ROWS, tx, exportId)
+  })
   expect(filesOf(exportId)).toEqual([])
-  expect((await owner.call('GET', `/v1/exports/${exportId}`)).body.export.status).toBe('running')
-  await runExport(other.handle, dependencies, exportId, new AbortController().signal)
+  expect(await status()).toBe('queued')
+  await runExport(other, exportId)
   const done = (await owner.call('GET', `/v1/exports/${exportId}`)).body.export
   expect(done).toMatchObject({ status: 'ready', progress: 1, counts: { events: 6_000 } })
   const response = await fetch(`${service.url}${done.url}`, { headers: { cookie: owner.cookie } })
@@ -187,11 +207,8 @@ test('of two attempts of an export, the later one writes the file, and the earli
   const other = await createTestTenant(service)
   const owner = await signedIn(service, other.id, 'owner')
   await other.contact('ada@example.com')
-  const jobs = { ...service.jobs, send: async () => null }
-  const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, new Date()))
-  const directory = exportDirectory(service.config.dataDirectory)
-  const dependencies: ExportDependencies = { ...service, jobs, clock: () => new Date(), tables: TABLES, directory }
-  const attempt = () => runExport(other.handle, dependencies, exportId, new AbortController().signal)
+  const exportId = await heldExport(other)
+  const attempt = () => runExport(other, exportId)
   // Both attempts wait here, in the middle of their files.
   const lock = await service.postgres.db.startTransaction().execute()
   await sql`LOCK TABLE notes IN ACCESS EXCLUSIVE MODE`.execute(lock)
@@ -209,23 +226,21 @@ test('of two attempts of an export, the later one writes the file, and the earli
   expect(filesOf(exportId)).toEqual([`${exportId}.tar`])
   const ofExport = service.logged.filter((line) => line.includes(exportId))
   expect(ofExport.map((line) => JSON.parse(line))).toContainEqual(
-    expect.objectContaining({ level: 30, msg: 'another process has restarted this export' }),
+    expect.objectContaining({ level: 30, msg: 'a run has ended, or another process continues it' }),
   )
-  expect(service.logged.join()).not.toContain('an export failed')
+  expect(ofExport.join()).not.toContain('failed')
 })
 
 test('an export whose end cannot be committed fails and leaves no file behind', async () => {
   const other = await createTestTenant(service)
-  const jobs = { ...service.jobs, send: async () => null }
-  const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, new Date()))
+  const exportId = await heldExport(other)
   const directory = mkdtempSync(join(tmpdir(), 'cds-export-'))
   await sql`CREATE FUNCTION refuse_commit() RETURNS trigger LANGUAGE plpgsql AS
     ${sql.lit("BEGIN RAISE EXCEPTION 'not committed'; END")}`.execute(service.stores.database)
   await sql`CREATE CONSTRAINT TRIGGER refuse_commit AFTER UPDATE ON exports DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-    WHEN (new.status = 'ready') EXECUTE FUNCTION refuse_commit()`.execute(service.stores.database)
+    WHEN (new.status = 'completed') EXECUTE FUNCTION refuse_commit()`.execute(service.stores.database)
   try {
-    const dependencies = { ...service, jobs, clock: () => new Date(), tables: TABLES, directory }
-    await runExport(other.handle, dependencies, exportId, new AbortController().signal)
+    await runExport(other, exportId, { directory })
     const failed = other.handle.db.selectFrom('exports').select('status').where('export_id', '=', exportId)
     expect([await failed.executeTakeFirst(), readdirSync(directory)]).toEqual([{ status: 'failed' }, []])
   } finally {
@@ -237,18 +252,10 @@ test('an export whose end cannot be committed fails and leaves no file behind', 
 test('an export that cannot be written fails with an error', async () => {
   const other = await createTestTenant(service)
   const owner = await signedIn(service, other.id, 'owner')
-  const jobs = { ...service.jobs, send: async () => null }
-  const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, new Date()))
+  const exportId = await heldExport(other)
   const directory = join(service.config.dataDirectory, 'a-file')
   writeFileSync(directory, '')
-  const dependencies = {
-    ...service,
-    jobs,
-    clock: () => new Date(),
-    tables: TABLES,
-    directory: join(directory, 'below'),
-  }
-  await runExport(other.handle, dependencies, exportId, new AbortController().signal).catch(() => {})
+  await runExport(other, exportId, { directory: join(directory, 'below') })
   const { export: failed } = (await owner.call('GET', `/v1/exports/${exportId}`)).body
   expect(failed).toMatchObject({ status: 'failed', url: null, error: expect.any(String) })
   const { export_id: second } = (await owner.call('POST', '/v1/exports')).body

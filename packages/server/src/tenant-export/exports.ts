@@ -7,13 +7,12 @@ import { notFound, ServiceError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
-import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import { requireFewerADay } from '../platform/limits.ts'
 import { TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'
+import { queued, type RunRows, wakeWorkers } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { HOUR_SECONDS } from '../platform/time.ts'
 
 /** How long a file can be downloaded. */
 export const KEPT_HOURS = 24
@@ -25,14 +24,7 @@ const LIMIT = {
   message: `A workspace can request ${EXPORTS_PER_DAY} exports in 24 hours. Download the latest one, or try again later.`,
 }
 
-export const EXPORT = jobQueue<{ exportId: string }>('export-tenant', {
-  retryLimit: 5,
-  retryDelay: 5,
-  heartbeatSeconds: 60,
-  expireInSeconds: 12 * HOUR_SECONDS,
-})
-/** Deletes an expired file. */
-export const EXPIRE = jobQueue<{ exportId: string }>('expire-export', { retryLimit: 20, retryDelay: 60 })
+export const EXPORT_ROWS: RunRows<'exports'> = { table: 'exports', id: 'export_id', lease: 'export' }
 
 export const Export = Type.Object(
   {
@@ -63,27 +55,26 @@ export type Export = Type.Static<typeof Export>
  */
 export async function requestExport(
   tx: Tenant,
-  jobs: Pick<Jobs, 'send'>,
   actor: Actor,
   now: Date,
 ): Promise<{ exportId: string; isNew: boolean }> {
   await lock(tx.db, 'exports', tx.id)
   const latest = await tx.db
     .selectFrom('exports')
-    .select(['export_id', 'status', 'created_at'])
+    .select(['export_id', 'finished_at', 'created_at'])
     .orderBy('created_at', 'desc')
     .limit(EXPORTS_PER_DAY)
     .execute()
-  const underWay = latest.find(({ status }) => status === 'queued' || status === 'running')
+  const underWay = latest.find(({ finished_at }) => finished_at === null)
   if (underWay) return { exportId: underWay.export_id, isNew: false }
   const added = latest.map(({ created_at }) => created_at)
   requireFewerADay(added, LIMIT, now)
   const exportId = newId()
   await tx.db
     .insertInto('exports')
-    .values({ export_id: exportId, status: 'queued', requested_by: JSON.stringify(actor), created_at: now })
+    .values({ export_id: exportId, ...queued(), requested_by: JSON.stringify(actor), created_at: now })
     .execute()
-  await jobs.send(tx, EXPORT, { exportId })
+  await wakeWorkers(tx)
   return { exportId, isNew: true }
 }
 
@@ -145,11 +136,7 @@ export async function expireExports(tenant: Tenant, directory: string, exportId?
   const rows = await query.execute()
   for (const { export_id, file } of rows) {
     if (file !== null) await rm(pathOf(directory, file), { force: true })
-    await tenant.db
-      .updateTable('exports')
-      .set({ status: 'expired', file: null })
-      .where('export_id', '=', export_id)
-      .execute()
+    await tenant.db.updateTable('exports').set({ file: null }).where('export_id', '=', export_id).execute()
   }
   return rows.length
 }
@@ -170,8 +157,7 @@ async function requireExport(tenant: Tenant, exportId: string) {
 }
 
 function toExport(row: Selectable<TenantTables['exports']>, now: Date): Export {
-  const isOver = row.status === 'ready' && row.expires_at !== null && row.expires_at <= now
-  const status = isOver ? 'expired' : (row.status as Export['status'])
+  const status = statusOf(row, now)
   return {
     export_id: row.export_id,
     status,
@@ -184,4 +170,13 @@ function toExport(row: Selectable<TenantTables['exports']>, now: Date): Export {
     finished_at: row.finished_at?.toISOString() ?? null,
     expires_at: row.expires_at?.toISOString() ?? null,
   }
+}
+
+/** The status in responses. Files of completed exports expire. */
+function statusOf(
+  { status, file, expires_at }: Pick<Selectable<TenantTables['exports']>, 'status' | 'file' | 'expires_at'>,
+  now: Date,
+): Export['status'] {
+  if (status !== 'completed') return status === 'failed' || status === 'running' ? status : 'queued'
+  return file === null || expires_at === null || expires_at <= now ? 'expired' : 'ready'
 }

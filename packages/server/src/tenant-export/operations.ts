@@ -1,15 +1,9 @@
 import Type from 'typebox'
 import { entryAbout } from '../operations/audit.ts'
-import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { idInPath, operation } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
 import { EXPORTS_PER_DAY, Export, listExports, readExport, requestExport } from './exports.ts'
-
-/** Services of the export operations. */
-export interface ExportServices {
-  jobs: Pick<Jobs, 'send'>
-}
 
 const tag = 'Exports'
 
@@ -30,7 +24,7 @@ export const EXPORT_OPERATIONS = [
       return { exports, pagination: paginationOf({ page, limit }, total) }
     },
   }),
-  operationsWith<ExportServices>()({
+  operation({
     name: 'createExport',
     tag,
     http: 'POST /v1/exports',
@@ -43,8 +37,8 @@ export const EXPORT_OPERATIONS = [
     status: 202,
     errors: ['429 export_limit_reached'],
     forAudit: { isNew: Type.Boolean() },
-    async run({ tenant, actor, now, jobs }) {
-      const { exportId, isNew } = await requestExport(tenant, jobs, actor, now)
+    async run({ tenant, actor, now }) {
+      const { exportId, isNew } = await requestExport(tenant, actor, now)
       return { export_id: exportId, isNew }
     },
     audit: ({ export_id, isNew }) => (isNew ? entryOf('export.created', export_id) : null),

@@ -3,15 +3,16 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
+import { sql } from 'kysely'
+import type { Config } from '../config.ts'
 import { countEvents } from '../events/list.ts'
-import { newId } from '../platform/ids.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
-import type { Logger } from '../platform/log.ts'
-import { ClaimLost, isClaimed, updateClaimed } from '../platform/postgres/lease.ts'
 import type { AnyTable } from '../platform/postgres/table-rules.ts'
+import type { RunKind } from '../platform/runs/kind.ts'
+import { completeRun, holdRun, type Run, updateRun } from '../platform/runs/run.ts'
+import { type RunWork, runWork } from '../platform/runs/workers.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type Clock, HOUR_MS, HOUR_SECONDS } from '../platform/time.ts'
-import { EXPIRE, KEPT_HOURS } from './exports.ts'
+import { type Clock, HOUR_MS } from '../platform/time.ts'
+import { EXPORT_ROWS, expireExports, exportDirectory, KEPT_HOURS } from './exports.ts'
 import { countRows, type ExportedRows, eventRows, exportedRows, tableRows } from './rows.ts'
 import { createTar, type TarFile } from './tar.ts'
 
@@ -19,116 +20,98 @@ const PROGRESS_EVERY_MS = 1_000
 const FORMAT = 1
 const UNFINISHED = '.part'
 
-export interface ExportDependencies {
-  jobs: Pick<Jobs, 'send'>
+interface ExportDependencies {
   clock: Clock
-  log: Logger
   directory: string
   tables: readonly AnyTable[]
 }
 
-/**
- * Writes all data of a tenant to one file. After an interruption, it restarts from the beginning.
- *
- * The job queue may think a working process dead and start the export in a second one. So every attempt has a claim
- * without a lease, which ends the previous one's, and its own unfinished file. The earlier attempt stops at its next
- * update.
- */
-export async function runExport(
-  tenant: Tenant,
-  dependencies: ExportDependencies,
-  exportId: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { clock, log, directory } = dependencies
-  const attempt = { exportId, claim: newId() }
-  if (!(await claimExport(tenant, directory, attempt))) return
-  const unfinished = join(directory, unfinishedFile(attempt))
-  try {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-    const { counts, sizeBytes } = await writeFile(
-      tenant,
-      exportedRows(dependencies.tables),
-      unfinished,
-      clock(),
-      signal,
-      (progress) => updateClaimed(whereClaimed(tenant, attempt).set({ progress })),
-    )
-    await finishExport(tenant, dependencies, attempt, { counts: JSON.stringify(counts), size_bytes: sizeBytes })
-  } catch (error) {
-    await rm(unfinished, { force: true }).catch(() => {})
-    if (error instanceof ClaimLost) {
-      log.info({ export_id: exportId }, 'another process has restarted this export')
-      return
-    }
-    // The process is stopping: another one restarts the export.
-    if (signal.aborted) throw error
-    log.error({ err: error, export_id: exportId }, 'an export failed')
-    const message = "The export could not be written. The service's log says why."
-    const failed = whereClaimed(tenant, attempt).set({ status: 'failed', error: message, finished_at: clock() })
-    const { numUpdatedRows } = await failed.executeTakeFirst()
-    // The file may have its final name already, if the commit failed.
-    if (numUpdatedRows > 0n) await rm(join(directory, finishedFile(attempt)), { force: true }).catch(() => {})
-  }
-}
-
-interface Attempt {
-  exportId: string
-  claim: string
-}
-
-/** Starts an attempt and deletes the files of earlier ones. @returns false if the export has ended. */
-async function claimExport(tenant: Tenant, directory: string, { exportId, claim }: Attempt): Promise<boolean> {
-  return tenant.transaction(async (tx) => {
-    const { numUpdatedRows } = await tx.db
-      .updateTable('exports')
-      .set({ status: 'running', progress: 0, claim })
-      .where('export_id', '=', exportId)
-      .where('status', 'in', ['queued', 'running'])
-      .executeTakeFirst()
-    // While the row is locked, because the next attempt may start at any time.
-    const files = numUpdatedRows > 0n ? await readdir(directory).catch(() => []) : []
-    const earlier = files.filter((file) => file.startsWith(exportId) && file.endsWith(UNFINISHED))
-    for (const file of earlier) await rm(join(directory, file), { force: true })
-    return numUpdatedRows > 0n
+/** Writes requested exports, and deletes the files of expired ones. */
+export function exportRuns({
+  clock,
+  config,
+  writing: { tables },
+}: {
+  clock: Clock
+  config: Pick<Config, 'dataDirectory'>
+  writing: { tables: readonly AnyTable[] }
+}): RunWork {
+  const directory = exportDirectory(config.dataDirectory)
+  return runWork(exportKind({ clock, directory, tables }), [{ atOnce: 1 }], {
+    ...EXPORT_ROWS,
+    isDue: (now) => sql<boolean>`file IS NOT NULL AND expires_at <= ${now}`,
+    handle: (tenant, exportId) => expireExports(tenant, directory, exportId),
   })
 }
 
-/** An update of an export that applies only while this attempt is the latest. */
-function whereClaimed(tenant: Tenant, { exportId, claim }: Attempt) {
-  return tenant.db
-    .updateTable('exports')
-    .where('export_id', '=', exportId)
-    .where('status', '=', 'running')
-    .where(isClaimed(claim))
+export function exportKind(dependencies: ExportDependencies): RunKind<'exports'> {
+  const error = "The export could not be written. The service's log says why."
+  return {
+    rows: EXPORT_ROWS,
+    step: (run, signal) => writeExport(run, dependencies, signal),
+    failure: () => ({ isFinal: true, shown: { error } }),
+    failuresMax: 5,
+    pauseSeconds: () => 0,
+  }
+}
+
+/**
+ * Writes all data of a tenant to one file. After an interruption, it restarts from the beginning. A process that has lost
+ * the run may still be writing, so every attempt has its own unfinished file.
+ */
+async function writeExport(
+  run: Run<'exports'>,
+  { clock, directory, tables }: ExportDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const unfinished = join(directory, `${run.runId}.${run.claim}${UNFINISHED}`)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await deleteUnfinished(run, directory)
+  try {
+    const rows = exportedRows(tables)
+    const { counts, sizeBytes } = await writeFile(run.tenant, rows, unfinished, clock(), signal, (progress) =>
+      updateRun(run, { progress }),
+    )
+    await finishExport(run, directory, unfinished, { counts: JSON.stringify(counts), size_bytes: sizeBytes }, clock())
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => {})
+    throw error
+  }
+}
+
+/** Deletes the files of earlier attempts. */
+async function deleteUnfinished(run: Run<'exports'>, directory: string): Promise<void> {
+  await run.tenant.transaction(async (tx) => {
+    // While the row is locked, because the next attempt may start at any time.
+    await updateRun(run, { progress: 0 }, tx)
+    const files = await readdir(directory)
+    const earlier = files.filter((file) => file.startsWith(run.runId) && file.endsWith(UNFINISHED))
+    for (const file of earlier) await rm(join(directory, file), { force: true })
+  })
 }
 
 /** Gives the file its final name and ends the export. @throws ClaimLost */
 async function finishExport(
-  tenant: Tenant,
-  { jobs, clock, directory }: ExportDependencies,
-  attempt: Attempt,
+  run: Run<'exports'>,
+  directory: string,
+  unfinished: string,
   written: { counts: string; size_bytes: number },
+  now: Date,
 ): Promise<void> {
-  const { exportId } = attempt
-  const file = finishedFile(attempt)
-  const now = clock()
-  const expiresAt = new Date(now.getTime() + KEPT_HOURS * HOUR_MS)
-  const ready = { status: 'ready', progress: 1, file, finished_at: now, expires_at: expiresAt }
-  await tenant.transaction(async (tx) => {
-    await updateClaimed(whereClaimed(tx, attempt).set({ ...ready, ...written }))
-    await jobs.send(tx, EXPIRE, { exportId }, { startAfter: KEPT_HOURS * HOUR_SECONDS })
-    // Within the transaction, which no other attempt can overtake: the row is locked.
-    await rename(join(directory, unfinishedFile(attempt)), join(directory, file))
-  })
-}
-
-function finishedFile({ exportId }: Attempt): string {
-  return `${exportId}.tar`
-}
-
-function unfinishedFile({ exportId, claim }: Attempt): string {
-  return `${exportId}.${claim}${UNFINISHED}`
+  const file = `${run.runId}.tar`
+  const expires_at = new Date(now.getTime() + KEPT_HOURS * HOUR_MS)
+  try {
+    await run.tenant.transaction(async (tx) => {
+      await completeRun(run, { ...written, progress: 1, file, expires_at }, now, tx)
+      // Within the transaction, which no other attempt can overtake: the row is locked.
+      await rename(unfinished, join(directory, file))
+    })
+  } catch (error) {
+    // The file may have its final name already. It stays if the transaction was committed after all.
+    const deleting = holdRun(run, run.tenant).then(() => rm(join(directory, file), { force: true }))
+    await deleting.catch(() => {})
+    throw error
+  }
 }
 
 async function writeFile(

@@ -11,8 +11,6 @@ const TYPES = ['folder', 's3'] as const
 export const DestinationType = Type.Unsafe<(typeof TYPES)[number]>({ type: 'string', enum: TYPES })
 
 const STATUSES = ['queued', 'running', 'retrying', 'succeeded'] as const
-/** The statuses of unfinished runs. */
-export const OPEN = ['queued', 'running', 'retrying'] as const
 
 const Counts = Type.Record(
   Type.String(),
@@ -81,17 +79,20 @@ export function secretPlace(tenantId: string, destinationId: string): string {
 /** The number of files, rows and bytes of each table. */
 export type TableCounts = WarehouseRun['tables']
 
+/** How responses name the statuses that a run of a warehouse can have. */
+const STATUS = { queued: 'queued', running: 'running', waiting: 'retrying', completed: 'succeeded' } as const
+
 export function toRun(row: RunRow, tables: TableCounts): WarehouseRun {
   return {
     run_id: row.run_id,
     destination_id: row.destination_id,
-    status: row.status as WarehouseRun['status'],
+    status: STATUS[row.status as keyof typeof STATUS],
     trigger: row.trigger as WarehouseRun['trigger'],
     is_full: row.is_full,
     tables,
     failures: row.failures,
     error: row.error,
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+    next_attempt_at: row.status === 'waiting' ? (row.due_at?.toISOString() ?? null) : null,
     manifest: row.manifest,
     created_at: row.created_at.toISOString(),
     started_at: row.started_at?.toISOString() ?? null,

@@ -220,13 +220,12 @@ export async function deleteDestination(tx: Tenant, destinationId: string): Prom
 /** Queues a run of a destination. @throws ServiceError 404, 409 */
 export async function runNow(
   tx: Tenant,
-  jobs: Pick<JobSender, 'send'>,
   destinationId: string,
   isFull: boolean,
   now: Date,
 ): Promise<{ runId: string; isNew: boolean }> {
   const { destination_id } = await requireDestination(tx, destinationId, true)
-  return requestRun(tx, jobs, destination_id, { trigger: 'manual', isFull }, now)
+  return requestRun(tx, destination_id, { trigger: 'manual', isFull }, now)
 }
 
 /** The row of a destination. @param isLocked locks the row for a change in a transaction. @throws ServiceError 404 */

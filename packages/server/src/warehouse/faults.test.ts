@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { destinationIn, type Fault, type ObjectStorage, startObjectStorage } from '../../test/object-storage.ts'
+import { claimHeld, setDue } from '../../test/runs.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { type Manifest, readerOfStorage, runExport, runWhich, type WarehouseReader } from '../../test/warehouse.ts'
 import { until } from '../../test/webhooks.ts'
 import { OutboundError } from '../platform/outbound/client.ts'
 import { newClaim } from '../platform/postgres/lease.ts'
-import { openTenant } from '../platform/tenant.ts'
+import { takeTurn } from '../platform/runs/kind.ts'
 import { HOUR_MS } from '../platform/time.ts'
-import { workOnRun } from './runs/work.ts'
+import { WAREHOUSE_ROWS } from './runs/requests.ts'
+import { warehouseKind, warehouseRuns } from './runs/work.ts'
 import { openBucket } from './storage/s3.ts'
 
 let service: TestService
@@ -18,7 +20,7 @@ let aheadMs = 0
 beforeAll(async () => {
   storage = await startObjectStorage()
   const clock = () => new Date(Date.now() + aheadMs)
-  service = await startTestService({ CDS_WAREHOUSE_ALLOW_PRIVATE: 'on' }, { clock, sweepMs: { warehouse: 100 } })
+  service = await startTestService({ CDS_WAREHOUSE_ALLOW_PRIVATE: 'on' }, { clock })
   reader = readerOfStorage(service, storage)
 })
 afterAll(async () => {
@@ -98,8 +100,7 @@ test('a run that fails after some files continues after them; until its manifest
   expect(places().filter((key) => key.endsWith('.json'))).toEqual([])
   const [before] = places()
   storage.fault = () => null
-  // The sweep continues it when it is due.
-  aheadMs += 120_000
+  await setDue(WAREHOUSE_ROWS, tenant.handle, body.run_id)
   const run = await runWhich(tenant, body.run_id, ({ status }) => status === 'succeeded')
   expect(run.tables).toMatchObject({ events: { files: 1 }, contacts: { files: 1, rows: 1 } })
   expect(places().filter((key) => key.includes('/events/'))).toEqual([before])
@@ -123,35 +124,26 @@ test('a manifest that could not be recorded is written again with the same rows 
   expect(manifests()).toHaveLength(2)
 })
 
-/** A run whose job died before it claimed the run. */
-async function runWithoutJob(tenant: TestTenant, destination_id: string): Promise<string> {
+/** A run that only the test works on. */
+async function heldRun(tenant: TestTenant, destination_id: string): Promise<string> {
   const run_id = crypto.randomUUID()
-  const at = new Date(Date.now() + aheadMs)
-  const row = { run_id, destination_id, trigger: 'manual', is_full: false, status: 'queued' }
-  const values = { ...row, created_at: at, queued_at: at }
-  await openTenant(service.stores, tenant.id).db.insertInto('warehouse_runs').values(values).execute()
+  const values = { run_id, destination_id, trigger: 'manual', is_full: false, status: 'queued', created_at: new Date() }
+  await tenant.handle.db.insertInto('warehouse_runs').values(values).execute()
   return run_id
 }
-
-test('a run whose job died before it claimed the run is queued again', async () => {
-  const tenant = await tenantWithEvents()
-  const runId = await runWithoutJob(tenant, await create(tenant, { prefix: 'lost-job' }))
-  aheadMs += 180_000
-  expect((await runWhich(tenant, runId, ({ status }) => status === 'succeeded')).failures).toBe(0)
-})
 
 test('a full export cannot be started while another run is open', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'open' })
-  await runWithoutJob(tenant, id)
+  await heldRun(tenant, id)
   const { status, body } = await tenant.call('POST', `/v1/warehouse/${id}/run`, { full: true })
   expect([status, body.error.code]).toEqual([409, 'warehouse_run_open'])
 })
 
-test('starting a run by hand sends its job again if the job was lost', async () => {
+test('a run that waits starts at once when it is started by hand', async () => {
   const tenant = await tenantWithEvents()
-  const id = await create(tenant, { prefix: 'lost-job-by-hand' })
-  const runId = await runWithoutJob(tenant, id)
+  const id = await create(tenant, { prefix: 'by-hand' })
+  const runId = await heldRun(tenant, id)
   expect((await runExport(tenant, id)).run_id).toBe(runId)
 })
 
@@ -159,10 +151,13 @@ test('of two processes that work on a run, one does nothing', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'twice' })
   const responded = Promise.withResolvers<void>()
-  const run_id = await runWithoutJob(tenant, id)
+  const run_id = await heldRun(tenant, id)
   const first = workOn(tenant, run_id, responded.promise)
   await runWhich(tenant, run_id, ({ status }) => status === 'running')
-  await workOn(tenant, run_id, Promise.resolve())
+  const none = new AbortController().signal
+  expect(await warehouseRuns({ ...service, clock: () => new Date() }).work(service, tenant.handle, run_id, none)).toBe(
+    false,
+  )
   const keys = () => [...storage.objects.keys()].filter((key) => key.startsWith('exports/twice/'))
   expect(keys()).toEqual([])
   responded.resolve()
@@ -173,20 +168,22 @@ test('of two processes that work on a run, one does nothing', async () => {
 
 test('a process that loses its run to another one stops, and logs no failure', async () => {
   const tenant = await tenantWithEvents()
-  const runId = await runWithoutJob(tenant, await create(tenant, { prefix: 'taken-over' }))
+  const runId = await heldRun(tenant, await create(tenant, { prefix: 'taken-over' }))
   const working = workOn(tenant, runId, new Promise(() => {}))
   await runWhich(tenant, runId, ({ status }) => status === 'running')
   const rows = tenant.handle.db.updateTable('warehouse_runs').where('run_id', '=', runId)
   await rows.set(newClaim('warehouse_run')).execute()
   await working
   const ofRun = service.logged.map((line) => JSON.parse(line)).filter(({ run_id }) => run_id === runId)
-  expect(ofRun.map(({ level, msg }) => [level, msg])).toEqual([[30, 'another process continues this warehouse export']])
+  expect(ofRun.map(({ level, msg }) => [level, msg])).toEqual([
+    [30, 'a run has ended, or another process continues it'],
+  ])
   expect(await runWhich(tenant, runId, () => true)).toMatchObject({ status: 'running', failures: 0, error: null })
 })
 
 /** Works on a run with a storage that responds when `pending` resolves, or when the request is aborted. */
-function workOn(tenant: TestTenant, runId: string, pending: Promise<unknown>, fileMsMax?: number): Promise<void> {
-  const { storageTransfer, secrets, jobs, log, stores } = service
+async function workOn(tenant: TestTenant, runId: string, pending: Promise<unknown>, fileMsMax?: number): Promise<void> {
+  const { storageTransfer, secrets } = service
   const slow = {
     ...storageTransfer,
     send: async (call: Parameters<typeof storageTransfer.send>[0]) => {
@@ -197,19 +194,20 @@ function workOn(tenant: TestTenant, runId: string, pending: Promise<unknown>, fi
       return storageTransfer.send(call)
     },
   }
-  const dependencies = { jobs, log, secrets, clock: () => new Date(), warehouseDirectory: null, storageTransfer: slow }
-  const limits = fileMsMax === undefined ? {} : { fileMsMax }
-  return workOnRun(openTenant(stores, tenant.id), { ...dependencies, ...limits }, runId, new AbortController().signal)
+  const dependencies = { secrets, clock: () => new Date(), warehouseDirectory: null, storageTransfer: slow }
+  const kind = warehouseKind({ ...dependencies, ...(fileMsMax === undefined ? {} : { fileMsMax }) })
+  const run = await claimHeld(WAREHOUSE_ROWS, tenant.handle, runId)
+  await takeTurn(kind, service, run, new AbortController().signal)
 }
 
 test('a tenant has one run at a time: another one stays queued, and those of other tenants do not wait', async () => {
   const [tenant, other] = [await tenantWithEvents(), await tenantWithEvents()]
   const [first, second] = [await create(tenant, { prefix: 'one' }), await create(tenant, { prefix: 'two' })]
-  const [firstRun, secondRun] = [await runWithoutJob(tenant, first), await runWithoutJob(tenant, second)]
+  const [firstRun, secondRun] = [await heldRun(tenant, first), await heldRun(tenant, second)]
   const responded = Promise.withResolvers<void>()
   const working = workOn(tenant, firstRun, responded.promise)
   await runWhich(tenant, firstRun, ({ status }) => status === 'running')
-  await workOn(tenant, secondRun, responded.promise)
+  await expect(workOn(tenant, secondRun, responded.promise)).rejects.toThrow('cannot be claimed')
   await runWhich(tenant, secondRun, ({ status }) => status === 'queued')
   await runExport(other, await create(other, { prefix: 'other' }))
   responded.resolve()
@@ -220,7 +218,7 @@ test('a tenant has one run at a time: another one stays queued, and those of oth
 
 test('a run whose storage never responds fails after a while, so that others have their turn', async () => {
   const tenant = await tenantWithEvents()
-  const runId = await runWithoutJob(tenant, await create(tenant, { prefix: 'silent' }))
+  const runId = await heldRun(tenant, await create(tenant, { prefix: 'silent' }))
   await workOn(tenant, runId, new Promise(() => {}), 200)
   const run = await runWhich(tenant, runId, ({ status }) => status === 'retrying')
   expect(run.error).toBe('The storage did not accept a file within 1 minutes.')

@@ -231,8 +231,8 @@ export const WAREHOUSE_OPERATIONS = [
     status: 202,
     example: { full: false },
     errors: ['409 warehouse_run_open', '429 warehouse_limit_reached'],
-    async run({ tenant, jobs, now }, { destination_id, full = false }) {
-      const { runId, isNew } = await runNow(tenant, jobs, destination_id, full, now)
+    async run({ tenant, now }, { destination_id, full = false }) {
+      const { runId, isNew } = await runNow(tenant, destination_id, full, now)
       return { run_id: runId, is_new: isNew }
     },
     audit: ({ run_id, is_new }, { destination_id, full = false }) =>

@@ -26,27 +26,26 @@ CREATE TABLE warehouse_destinations (
 );
 CREATE INDEX warehouse_destinations_due ON warehouse_destinations (next_run_at) WHERE next_run_at IS NOT NULL;
 
--- A run exports the rows with after_sequence < number <= up_to_sequence. It chooses the range before it writes anything, so
--- after a crash it writes the same rows again, and its manifest has the same name. A run is never abandoned: its manifest
--- may exist without being recorded, and another run would then export its rows twice.
+-- A run (see platform/runs/run.ts) exports the rows with after_sequence < number <= up_to_sequence. It chooses the range
+-- before it writes anything, so after a crash it writes the same rows again, and its manifest has the same name. A run is
+-- never abandoned: its manifest may exist without being recorded, and another run would then export its rows twice.
 CREATE TABLE warehouse_runs (
   tenant_id uuid NOT NULL,
   run_id uuid NOT NULL,
   destination_id uuid NOT NULL,
   trigger text NOT NULL CHECK (trigger IN ('schedule', 'manual')),
   is_full boolean NOT NULL,
-  status text NOT NULL CHECK (status IN ('queued', 'running', 'retrying', 'succeeded')),
-  after_sequence bigint,
-  up_to_sequence bigint,
-  failures integer NOT NULL DEFAULT 0,
-  error text,
-  next_attempt_at timestamptz,
-  manifest text,
+  status text NOT NULL CHECK (status IN ('queued', 'running', 'waiting', 'completed', 'failed', 'cancelled')),
+  due_at timestamptz,
   claim uuid,
   claimed_until timestamptz,
+  failures integer NOT NULL DEFAULT 0,
+  waiting_for text,
+  error text,
+  after_sequence bigint,
+  up_to_sequence bigint,
+  manifest text,
   created_at timestamptz NOT NULL,
-  -- When the run's job was last sent. If the job dies before it claims the run, it is sent again.
-  queued_at timestamptz NOT NULL,
   started_at timestamptz,
   finished_at timestamptz,
   PRIMARY KEY (tenant_id, run_id),
@@ -54,7 +53,8 @@ CREATE TABLE warehouse_runs (
 );
 CREATE INDEX warehouse_runs_newest ON warehouse_runs (tenant_id, destination_id, created_at DESC, run_id DESC);
 CREATE UNIQUE INDEX warehouse_runs_open ON warehouse_runs (tenant_id, destination_id)
-  WHERE status IN ('queued', 'running', 'retrying');
+  WHERE status IN ('queued', 'running', 'waiting');
+CREATE INDEX warehouse_runs_due ON warehouse_runs (due_at) WHERE due_at IS NOT NULL;
 
 -- The files that a run has written, in order. An interrupted run continues after the last file.
 CREATE TABLE warehouse_files (

@@ -123,7 +123,7 @@ async function insertRun(
       configuration: JSON.stringify(configuration),
       actions_proposed: 1,
       created_at: now,
-      completed_at: now,
+      finished_at: now,
     })
     .execute()
   // Without `evaluated_at`: when runs choose contacts, the agent has not evaluated this one.

@@ -1,28 +1,22 @@
 import Type from 'typebox'
-import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { idInPath, operation } from '../../operations/declare.ts'
 import { fieldOf } from '../../operations/further-scopes.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { oneOf } from '../../platform/http/query-parameters.ts'
-import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { MAX_CONTACTS } from '../agent.ts'
 import { windowParameters } from '../requests.ts'
-import { cancelRun } from './cancel.ts'
+import { cancelAgentRun } from './agent-run.ts'
 import { listRunContacts, listRuns, readRun } from './read.ts'
 import { ContactResult, RUN_STATUSES, Run, RunDetail } from './run-object.ts'
 import { triggerRun } from './trigger.ts'
 
-export interface RunServices {
-  jobs: Pick<Jobs, 'send'>
-}
-
 const tag = 'Agents'
 const AgentPath = { agent_id: idInPath('agent') }
 const RunPath = { run_id: idInPath('run') }
-const runOperation = operationsWith<RunServices>()
 
 export const RUN_OPERATIONS = [
-  runOperation({
+  operation({
     name: 'triggerAgent',
     tag,
     http: 'POST /v1/agents/:agent_id/trigger',
@@ -51,8 +45,8 @@ export const RUN_OPERATIONS = [
     },
     example: { contact_ids: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'] },
     errors: ['409 too_many_runs'],
-    async run({ tenant, actor, now, jobs }, { agent_id, contact_ids: contactIds = null }) {
-      return { job_id: await triggerRun(tenant, { jobs }, agent_id, contactIds, actor, now) }
+    async run({ tenant, actor, now }, { agent_id, contact_ids: contactIds = null }) {
+      return { job_id: await triggerRun(tenant, agent_id, contactIds, actor, now) }
     },
     audit: ({ job_id }, { agent_id }) => ({
       action: 'agent.triggered',
@@ -61,7 +55,7 @@ export const RUN_OPERATIONS = [
       details: { run_id: job_id },
     }),
   }),
-  runOperation({
+  operation({
     name: 'listAgentRuns',
     tag,
     http: 'GET /v1/agents/:agent_id/runs',
@@ -74,7 +68,7 @@ export const RUN_OPERATIONS = [
       return { ...(await listRuns(tenant, agent_id, status, { limit, offset })), limit, offset }
     },
   }),
-  runOperation({
+  operation({
     name: 'getAgentRun',
     tag,
     http: 'GET /v1/agents/runs/:run_id',
@@ -88,7 +82,7 @@ export const RUN_OPERATIONS = [
     output: { run: RunDetail },
     run: async ({ tenant }, { run_id, mode }) => ({ run: await readRun(tenant, run_id, mode) }),
   }),
-  runOperation({
+  operation({
     name: 'listRunContacts',
     tag,
     http: 'GET /v1/agents/runs/:run_id/contacts',
@@ -107,7 +101,7 @@ export const RUN_OPERATIONS = [
       return { contacts, done, pagination: paginationOf({ page, limit }, total) }
     },
   }),
-  runOperation({
+  operation({
     name: 'cancelRun',
     tag,
     http: 'POST /v1/agents/runs/:run_id/cancel',
@@ -118,7 +112,7 @@ export const RUN_OPERATIONS = [
     output: { run: Run },
     errors: ['409 run_ended'],
     async run({ tenant, now }, { run_id }) {
-      await cancelRun(tenant, run_id, now)
+      await cancelAgentRun(tenant, run_id, now)
       return { run: await readRun(tenant, run_id, 'summary') }
     },
     audit: ({ run: { run_id, agent_id } }) => ({

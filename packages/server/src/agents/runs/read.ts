@@ -6,7 +6,14 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { ACTION_COLUMNS, type ActionObject, toActionObject } from '../actions/action-object.ts'
 import type { SkippedAction } from '../actions/same-waiting.ts'
 import type { Window } from '../agents.ts'
-import { type ContactResultObject, RUN_COLUMNS, type RunObject, type RunStatus, toRunObject } from './run-object.ts'
+import {
+  type ContactResultObject,
+  hasStatus,
+  RUN_COLUMNS,
+  type RunObject,
+  type RunStatus,
+  toRunObject,
+} from './run-object.ts'
 
 /** Contacts that a run's detail shows. */
 const CONTACTS_MAX = 25
@@ -25,7 +32,7 @@ export async function listRuns(
     .executeTakeFirst()
   if (!agent) throw notFound('agent')
   let query = tenant.db.selectFrom('agent_runs').where('agent_id', '=', agentId)
-  if (status !== undefined) query = query.where('status', '=', status)
+  if (status !== undefined) query = query.where(hasStatus(status))
   const [rows, counted] = await Promise.all([
     query
       .select(RUN_COLUMNS)

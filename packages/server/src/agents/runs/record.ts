@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import { type ChangeLog, changeContacts } from '../../contacts/writing/transaction.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
-import { ClaimLost, updateClaimed } from '../../platform/postgres/lease.ts'
+import { ClaimLost } from '../../platform/postgres/lease.ts'
+import { updateRun } from '../../platform/runs/run.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { proposeAction } from '../actions/propose.ts'
 import type { ActionServices } from '../actions/queue.ts'
 import { type SkippedAction, waitingOf } from '../actions/same-waiting.ts'
 import { type Evaluation, NO_USAGE, type Usage } from '../reasoning/reasoner.ts'
-import { type ClaimedRun, whereClaimed } from './claim.ts'
+import type { AgentRun } from './agent-run.ts'
 import { spend } from './costs.ts'
 import type { Reserved } from './reserve-cost.ts'
 
@@ -24,9 +25,8 @@ export type Outcome =
  * @throws ClaimLost if another process has claimed the run, or it has ended.
  */
 export async function recordOutcome(
-  tenant: Tenant,
   services: ActionServices,
-  run: ClaimedRun,
+  run: AgentRun,
   contactId: string,
   outcome: Outcome,
   reserved: Reserved = { usd: 0 },
@@ -34,9 +34,11 @@ export async function recordOutcome(
   const { jobs, clock } = services
   const now = clock()
   try {
-    await changeContacts(tenant, services, (tx, log) => record(tx, log, jobs, run, contactId, outcome, reserved, now))
+    await changeContacts(run.tenant, services, (tx, log) =>
+      record(tx, log, jobs, run, contactId, outcome, reserved, now),
+    )
   } catch (error) {
-    if (error instanceof ClaimLost) await countLost(tenant, run, usageOf(outcome), now)
+    if (error instanceof ClaimLost) await countLost(run, usageOf(outcome), now)
     throw error
   }
 }
@@ -45,7 +47,7 @@ async function record(
   tx: Tenant,
   log: ChangeLog,
   jobs: Pick<Jobs, 'send'>,
-  run: ClaimedRun,
+  run: AgentRun,
   contactId: string,
   outcome: Outcome,
   reserved: Reserved,
@@ -76,10 +78,11 @@ async function record(
   const count = (status: string) => statuses.filter((each) => each === status).length
   const errors = dropped.length + (outcome.status === 'failed' && !isErased ? 1 : 0)
   // The rows of the run and of the month come last, so that contacts wait for each other no longer than a commit takes.
-  await updateClaimed(
-    whereClaimed(tx, run).set({
+  await updateRun(
+    run,
+    {
       progressed_at: sql`now()`,
-      restarts: 0,
+      failures: 0,
       contacts_evaluated: sql`contacts_evaluated + ${evaluation ? 1 : 0}::integer`,
       actions_proposed: sql`actions_proposed + ${statuses.length}::integer`,
       actions_auto_approved: sql`actions_auto_approved + ${count('approved')}::integer`,
@@ -90,12 +93,13 @@ async function record(
       output_tokens: sql`output_tokens + ${usage.outputTokens}::bigint`,
       cost_usd: sql`cost_usd + ${usage.costUsd}::numeric`,
       reserved_usd: sql`greatest(0, reserved_usd - ${reserved.usd}::numeric)`,
-    }),
+    },
+    tx,
   )
   await spend(tx, usage.costUsd, now)
 }
 
-async function isListed(tx: Tenant, { runId }: ClaimedRun, contactId: string): Promise<boolean> {
+async function isListed(tx: Tenant, { runId }: AgentRun, contactId: string): Promise<boolean> {
   const row = await tx.db
     .selectFrom('agent_run_contacts')
     .select('contact_id')
@@ -111,7 +115,7 @@ function usageOf(outcome: Outcome): Usage {
 }
 
 /** Counts the cost of an answer that arrived too late to be recorded. */
-async function countLost(tenant: Tenant, { runId }: ClaimedRun, usage: Usage, now: Date): Promise<void> {
+async function countLost({ tenant, runId }: AgentRun, usage: Usage, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
     await tx.db
       .updateTable('agent_runs')
@@ -131,7 +135,7 @@ async function propose(
   tx: Tenant,
   log: ChangeLog,
   jobs: Pick<Jobs, 'send'>,
-  run: ClaimedRun,
+  run: AgentRun,
   contactId: string,
   actions: Evaluation['actions'],
   now: Date,

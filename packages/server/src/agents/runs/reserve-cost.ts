@@ -2,10 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { ClaimLost, isClaimed } from '../../platform/postgres/lease.ts'
 import { lock } from '../../platform/postgres/locks.ts'
+import { updateRun } from '../../platform/runs/run.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { CapReached, type ReserveCost } from '../reasoning/reasoner.ts'
-import { type ClaimedRun, whereClaimed } from './claim.ts'
+import type { AgentRun } from './agent-run.ts'
 import { type CostCaps, costOfMonth } from './costs.ts'
 
 const PAUSE_MS = 200
@@ -23,8 +24,7 @@ export interface Reserved {
  * @param signal ends the waiting.
  */
 export function reserveCostFor(
-  tenant: Tenant,
-  run: ClaimedRun,
+  run: AgentRun,
   caps: CostCaps,
   reserved: Reserved,
   clock: Clock,
@@ -32,7 +32,7 @@ export function reserveCostFor(
 ): ReserveCost {
   return async (costUsdAtMost) => {
     if (caps.perRun === null && caps.perMonth === null) return
-    while (!(await tryToReserve(tenant, run, caps, reserved, costUsdAtMost, clock()))) {
+    while (!(await tryToReserve(run, caps, reserved, costUsdAtMost, clock()))) {
       if (signal.aborted) throw new ClaimLost()
       if (reserved.usd > 0) throw new CapReached('Model calls in progress may reach a cost cap.')
       await setTimeout(PAUSE_MS)
@@ -51,21 +51,19 @@ interface Cap {
 
 /** @returns false if it depends on requests in progress. @throws CapReached, ClaimLost */
 async function tryToReserve(
-  tenant: Tenant,
-  run: ClaimedRun,
+  run: AgentRun,
   { perRun, perMonth }: CostCaps,
   reserved: Reserved,
   usd: number,
   now: Date,
 ): Promise<boolean> {
-  return tenant.transaction(async (tx) => {
+  return run.tenant.transaction(async (tx) => {
     await lock(tx.db, 'model_costs', tx.id)
     const own = await tx.db
       .selectFrom('agent_runs')
       .select(['cost_usd', 'reserved_usd'])
       .where('run_id', '=', run.runId)
       .where(isClaimed(run.claim))
-      .where('status', '=', 'running')
       .forUpdate()
       .executeTakeFirst()
     if (!own) throw new ClaimLost()
@@ -82,9 +80,7 @@ async function tryToReserve(
     const reached = caps.find((cap) => cap.spent + usd > cap.usd)
     if (reached) throw new CapReached(capNotice(reached, usd))
     if (caps.some((cap) => cap.spent + cap.reserved + usd > cap.usd)) return false
-    await whereClaimed(tx, run)
-      .set({ reserved_usd: sql`reserved_usd + ${usd - reserved.usd}::numeric` })
-      .execute()
+    await updateRun(run, { reserved_usd: sql`reserved_usd + ${usd - reserved.usd}::numeric` }, tx)
     return true
   })
 }

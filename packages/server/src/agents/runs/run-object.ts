@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../../operations/audit.ts'
 import { ContactId, Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
@@ -123,10 +123,22 @@ export const RUN_COLUMNS = [
   'cost_usd',
   'created_at',
   'started_at',
-  'completed_at',
+  'finished_at',
 ] as const
 
 type RunRow = Pick<Selectable<TenantTables['agent_runs']>, (typeof RUN_COLUMNS)[number]>
+
+/** The status in responses: a run that has started is running until it ends. */
+function statusOf({ status, started_at }: Pick<RunRow, 'status' | 'started_at'>): RunStatus {
+  if (status !== 'queued' && status !== 'waiting') return status as RunStatus
+  return started_at === null ? 'queued' : 'running'
+}
+
+/** The runs that have a status in responses. */
+export function hasStatus(status: RunStatus) {
+  return sql<boolean>`CASE WHEN status NOT IN ('queued', 'waiting') THEN status
+    WHEN started_at IS NULL THEN 'queued' ELSE 'running' END = ${status}`
+}
 
 /** A run as the API returns it. @param pending the number of its actions that wait for a decision. */
 export function toRunObject(row: RunRow, pending: number): RunObject {
@@ -134,16 +146,16 @@ export function toRunObject(row: RunRow, pending: number): RunObject {
     run_id: row.run_id,
     _id: row.run_id,
     agent_id: row.agent_id,
-    status: row.status as RunStatus,
+    status: statusOf(row),
     trigger: row.trigger as RunObject['trigger'],
     requested_by: row.requested_by as unknown as Actor,
     provider: row.provider,
     model: row.model,
     notices: row.notices as string[],
-    error: row.error,
+    error: row.status === 'failed' ? row.error : null,
     created_at: row.created_at.toISOString(),
     started_at: row.started_at?.toISOString() ?? null,
-    completed_at: row.completed_at?.toISOString() ?? null,
+    completed_at: row.finished_at?.toISOString() ?? null,
     summary: {
       contacts_evaluated: row.contacts_evaluated,
       actions_proposed: row.actions_proposed,

@@ -1,7 +1,9 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { breakBlocked } from '../../../test/blocked.ts'
+import { hold } from '../../../test/runs.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { newId } from '../../platform/ids.ts'
+import { AGENT_ROWS } from './agent-run.ts'
 import { triggerRun } from './trigger.ts'
 
 let service: TestService
@@ -189,8 +191,10 @@ test('runs are listed newest first, filtered by status, and deleted with their a
 test('concurrent triggers queue no more runs than the limit allows', async () => {
   const agentId = await agent()
   // No process works on them, so they stay queued.
-  const jobs = { send: async () => null }
-  const trigger = () => triggerRun(tenant.handle, { jobs }, agentId, null, { kind: 'service' }, new Date())
+  const trigger = () =>
+    tenant.handle.transaction(async (tx) => {
+      await hold(AGENT_ROWS, tx, await triggerRun(tx, agentId, null, { kind: 'service' }, new Date()))
+    })
   for (let count = 0; count < 98; count++) await trigger()
   const asked = await Promise.allSettled(Array.from({ length: 8 }, trigger))
   expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)

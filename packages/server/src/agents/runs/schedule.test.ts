@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { insertIdentity, MAIL, propose } from '../../../test/actions.ts'
 import { openDirectory, type Started, startProcess } from '../../../test/process.ts'
+import { claimHeld, setDue } from '../../../test/runs.ts'
 import {
   createTestTenant,
   startTestService,
@@ -12,14 +13,17 @@ import {
 } from '../../../test/service.ts'
 import { newId } from '../../platform/ids.ts'
 import { ClaimLost } from '../../platform/postgres/lease.ts'
+import { type RunKind, takeTurn } from '../../platform/runs/kind.ts'
+import { claimRun } from '../../platform/runs/run.ts'
+import { sweep } from '../../platform/runs/workers.ts'
 import { MINUTE_MS } from '../../platform/time.ts'
 import { eraseFromRuns } from '../erase.ts'
-import { cancelRun } from './cancel.ts'
-import { claimRun, RESTARTS_MAX, releaseAfterFailure } from './claim.ts'
+import { AGENT_ROWS, beginTurn, cancelAgentRun } from './agent-run.ts'
 import { costOfMonth } from './costs.ts'
 import { recordOutcome } from './record.ts'
 import { reserveCostFor } from './reserve-cost.ts'
-import { sweepRuns, sweepSchedules } from './sweep.ts'
+import { dueAgents, STUCK_RUNS } from './sweep.ts'
+import { agentKind, FAILURES_MAX } from './work.ts'
 
 const ACTOR = { kind: 'service' } as const
 const EVERYBODY = { match: 'all', conditions: [{ property: 'email', operator: 'is_set' }] }
@@ -65,7 +69,9 @@ const read = async (id: string) => (await tenant.call('GET', `/v1/agents/runs/${
 
 const timed = (service: TestService) => ({ ...service, ...service.writing, clock: () => now })
 const sweepBoth = () =>
-  Promise.all(Array.from({ length: 8 }, (_, index) => sweepSchedules(timed(index % 2 === 0 ? first : second))))
+  Promise.all(
+    Array.from({ length: 8 }, (_, index) => sweep(timed(index % 2 === 0 ? first : second), dueAgents(first.jobs))),
+  )
 /**
  * The services sweep in the background too. One of them may have locked a row that our own sweeps skip, and commit after
  * they end.
@@ -126,7 +132,7 @@ describe('a schedule', () => {
   })
 })
 
-/** A run without a job, as after a crash, with one contact to evaluate. */
+/** A run that only the test works on, with one contact to evaluate. */
 async function openRun(agentId: string, more: object = {}): Promise<{ runId: string; contactId: string }> {
   const runId = newId()
   const contactId = newId()
@@ -167,50 +173,58 @@ const EVALUATION = {
   dropped: [],
   usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
 }
+const claim = async (runId: string) => beginTurn(await claimHeld(AGENT_ROWS, tenant.handle, runId))
 const claimedNow = () => ({ claim: newId(), claimed_until: new Date(Date.now() + 60_000) })
+const deadClaim = () => ({ claim: newId(), claimed_until: minutesAgo(1) })
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS)
 
 describe('a run', () => {
   test('is claimed by one process; another can claim it only after the first stops renewing its claim', async () => {
     const { runId } = await openRun(await agent())
-    const claims = await Promise.all(Array.from({ length: 6 }, () => claimRun(tenant.handle, runId, now)))
-    expect(claims.filter((claim) => claim !== null)).toHaveLength(1)
-    expect(await claimRun(tenant.handle, runId, now)).toBeNull()
-    await tenant.handle.db
-      .updateTable('agent_runs')
-      .set({ claimed_until: minutesAgo(1) })
-      .execute()
-    expect(await claimRun(tenant.handle, runId, now)).not.toBeNull()
+    // In one transaction, so that the services cannot claim it.
+    await tenant.handle.transaction(async (tx) => {
+      await setDue(AGENT_ROWS, tx, runId)
+      const claims = await Promise.all(Array.from({ length: 6 }, () => claimRun(AGENT_ROWS, tx, runId, now)))
+      expect(claims.filter((each) => each !== null)).toHaveLength(1)
+      expect(await claimRun(AGENT_ROWS, tx, runId, now)).toBeNull()
+      await tx.db
+        .updateTable('agent_runs')
+        .set({ claimed_until: minutesAgo(1) })
+        .execute()
+      expect(await claimRun(AGENT_ROWS, tx, runId, now)).not.toBeNull()
+    })
   })
 
   test('is written only by the process that claimed it: one that was considered dead writes nothing more', async () => {
     const { runId, contactId } = await openRun(await agent())
-    const dead = await claimRun(tenant.handle, runId, now)
-    await tenant.handle.db
-      .updateTable('agent_runs')
-      .set({ claimed_until: minutesAgo(1) })
-      .execute()
-    const alive = await claimRun(tenant.handle, runId, now)
-    if (!dead || !alive) throw new Error('not claimed')
+    const dead = await claim(runId)
+    const alive = await claim(runId)
     const outcome = { status: 'evaluated', evaluation: EVALUATION } as const
-    await expect(recordOutcome(tenant.handle, timed(first), dead, contactId, outcome)).rejects.toThrow()
-    await recordOutcome(tenant.handle, timed(second), alive, contactId, outcome)
-    await expect(recordOutcome(tenant.handle, timed(first), alive, contactId, outcome)).rejects.toThrow()
+    await expect(recordOutcome(timed(first), dead, contactId, outcome)).rejects.toThrow()
+    await recordOutcome(timed(second), alive, contactId, outcome)
+    await expect(recordOutcome(timed(first), alive, contactId, outcome)).rejects.toThrow()
     expect((await read(runId)).summary).toMatchObject({ contacts_evaluated: 1, actions_proposed: 1 })
   })
 
-  test('whose process died is queued again and completes', async () => {
-    const { runId } = await openRun(await agent(), { claim: newId(), claimed_until: minutesAgo(1) })
-    await sweepRuns(timed(second))
+  test('whose process died is continued and completes', async () => {
+    const { runId } = await openRun(await agent(), { ...deadClaim(), due_at: minutesAgo(1) })
     await swept(async () => (await read(runId)).status).toBe('completed')
   })
 
   test('that is stuck fails with a reason', async () => {
     const id = await agent()
-    const { runId } = await openRun(id, { ...claimedNow(), progressed_at: minutesAgo(16) })
-    const { runId: forgotten } = await openRun(id, { status: 'queued', progressed_at: minutesAgo(25 * 60) })
-    const { runId: fine } = await openRun(id, { ...claimedNow(), progressed_at: minutesAgo(14) })
-    await sweepRuns(timed(first))
+    const { runId } = await openRun(id, { ...claimedNow(), due_at: minutesAgo(16), progressed_at: minutesAgo(16) })
+    const { runId: forgotten } = await openRun(id, {
+      status: 'queued',
+      due_at: minutesAgo(-1),
+      progressed_at: minutesAgo(25 * 60),
+    })
+    const { runId: fine } = await openRun(id, {
+      ...claimedNow(),
+      due_at: minutesAgo(16),
+      progressed_at: minutesAgo(14),
+    })
+    await sweep(timed(first), STUCK_RUNS)
     await swept(() => read(runId)).toMatchObject({ status: 'failed', contact_results: [{ status: 'skipped' }] })
     expect((await read(runId)).error).toContain('made no progress')
     await swept(async () => (await read(forgotten)).status).toBe('failed')
@@ -218,42 +232,44 @@ describe('a run', () => {
   })
 
   test('that is interrupted repeatedly fails in the end', async () => {
-    const { runId } = await openRun(await agent(), {
-      claim: newId(),
-      claimed_until: minutesAgo(1),
-      restarts: RESTARTS_MAX,
-    })
-    await sweepRuns(timed(first))
-    await swept(async () => (await read(runId)).error).toContain(`interrupted ${RESTARTS_MAX + 1} times`)
+    const more = { ...deadClaim(), due_at: minutesAgo(1), failures: FAILURES_MAX }
+    const { runId } = await openRun(await agent(), more)
+    await swept(async () => (await read(runId)).error).toContain(`interrupted ${FAILURES_MAX + 1} times`)
     const { runId: other } = await openRun(await agent())
-    let mayGoOn = true
-    for (let round = 0; mayGoOn; round++) {
-      const run = await claimRun(tenant.handle, other, now)
-      if (!run || round > RESTARTS_MAX + 1) throw new Error('it goes on for ever')
-      mayGoOn = await releaseAfterFailure(tenant.handle, run, 'again and again', now)
+    const { failure, ...kind } = agentKind({ ...timed(first), llm: first.config.llm, llmOutbound: first.llmOutbound })
+    const failing: RunKind<'agent_runs'> = { ...kind, failure, step: () => Promise.reject(new Error('again')) }
+    const statuses: string[] = []
+    for (let attempt = 0; statuses.at(-1) !== 'failed'; attempt++) {
+      if (attempt > FAILURES_MAX) throw new Error('it goes on for ever')
+      // In a transaction, so that the services cannot continue it.
+      await tenant.handle.transaction(async (tx) => {
+        const run = { ...(await claimHeld(AGENT_ROWS, tx, other)), tenant: tx }
+        await takeTurn(failing, timed(first), run, new AbortController().signal)
+        await tx.db.updateTable('agent_runs').set({ due_at: null }).where('run_id', '=', other).execute()
+      })
+      statuses.push((await read(other)).status)
     }
+    expect(statuses).toEqual([...Array.from({ length: FAILURES_MAX }, () => 'running'), 'failed'])
     expect(await read(other)).toMatchObject({
-      status: 'failed',
-      error: 'again and again',
+      error: expect.stringContaining('made no progress'),
       contact_results: [{ status: 'skipped' }],
     })
   })
 
   test('can be cancelled once, and its process writes nothing more', async () => {
     const { runId, contactId } = await openRun(await agent())
-    const run = await claimRun(tenant.handle, runId, now)
-    if (!run) throw new Error('not claimed')
-    await cancelRun(tenant.handle, runId, now)
+    const run = await claim(runId)
+    await cancelAgentRun(tenant.handle, runId, now)
     const outcome = { status: 'evaluated', evaluation: EVALUATION } as const
-    await expect(recordOutcome(tenant.handle, timed(first), run, contactId, outcome)).rejects.toThrow()
+    await expect(recordOutcome(timed(first), run, contactId, outcome)).rejects.toThrow()
     expect(await read(runId)).toMatchObject({
       status: 'cancelled',
       contact_results: [{ status: 'skipped', proposed_actions: [] }],
     })
-    await expect(cancelRun(tenant.handle, runId, now)).rejects.toMatchObject({ status: 409, code: 'run_ended' })
-    await expect(cancelRun(tenant.handle, newId(), now)).rejects.toMatchObject({ status: 404 })
+    await expect(cancelAgentRun(tenant.handle, runId, now)).rejects.toMatchObject({ status: 409, code: 'run_ended' })
+    await expect(cancelAgentRun(tenant.handle, newId(), now)).rejects.toMatchObject({ status: 404 })
     const stranger = await createTestTenant(first)
-    await expect(cancelRun(stranger.handle, runId, now)).rejects.toMatchObject({ status: 404 })
+    await expect(cancelAgentRun(stranger.handle, runId, now)).rejects.toMatchObject({ status: 404 })
   })
 })
 
@@ -262,10 +278,9 @@ describe('costs', () => {
   const never = new AbortController().signal
   const claimed = async () => {
     const { runId, contactId } = await openRun(await agent())
-    const run = await claimRun(tenant.handle, runId, now)
-    if (!run) throw new Error('not claimed')
+    const run = await claim(runId)
     const reserved = { usd: 0 }
-    const reserve = reserveCostFor(tenant.handle, run, CAPS, reserved, () => now, never)
+    const reserve = reserveCostFor(run, CAPS, reserved, () => now, never)
     return { run, runId, contactId, reserved, reserve }
   }
   const costing = (costUsd: number) =>
@@ -286,10 +301,10 @@ describe('costs', () => {
     await one.reserve(0.6)
     const asked = two.reserve(0.6)
     await waits(asked)
-    await recordOutcome(tenant.handle, timed(first), one.run, one.contactId, costing(0.3), one.reserved)
+    await recordOutcome(timed(first), one.run, one.contactId, costing(0.3), one.reserved)
     await asked
     expect(await costOfMonth(tenant.handle, now)).toBe(0.3)
-    await recordOutcome(tenant.handle, timed(second), two.run, two.contactId, costing(0.5), two.reserved)
+    await recordOutcome(timed(second), two.run, two.contactId, costing(0.5), two.reserved)
     const three = await claimed()
     await expect(three.reserve(0.3)).rejects.toThrow('$0.2000 is left, and the next answer may cost $0.3000')
     await three.reserve(0.2)
@@ -300,12 +315,7 @@ describe('costs', () => {
     await dead.reserve(0.6)
     const asked = other.reserve(0.6)
     await waits(asked)
-    await tenant.handle.db
-      .updateTable('agent_runs')
-      .set({ claimed_until: minutesAgo(1) })
-      .where('run_id', '=', dead.runId)
-      .execute()
-    expect(await claimRun(tenant.handle, dead.runId, now)).not.toBeNull()
+    await claim(dead.runId)
     await asked
     await expect(dead.reserve(0.1)).rejects.toBeInstanceOf(ClaimLost)
   })
@@ -313,10 +323,8 @@ describe('costs', () => {
   test('of an answer that arrives after the run was cancelled still count', async () => {
     const { run, runId, contactId, reserved, reserve } = await claimed()
     await reserve(0.6)
-    await cancelRun(tenant.handle, runId, now)
-    await expect(
-      recordOutcome(tenant.handle, timed(first), run, contactId, costing(0.4), reserved),
-    ).rejects.toBeInstanceOf(ClaimLost)
+    await cancelAgentRun(tenant.handle, runId, now)
+    await expect(recordOutcome(timed(first), run, contactId, costing(0.4), reserved)).rejects.toBeInstanceOf(ClaimLost)
     expect((await read(runId)).usage).toEqual({ input_tokens: 1, output_tokens: 1, cost_usd: 0.4 })
     expect(await costOfMonth(tenant.handle, now)).toBe(0.4)
   })
@@ -326,8 +334,7 @@ describe('during a run', () => {
   const claimed = async () => {
     const agentId = await agent()
     const { runId, contactId } = await openRun(agentId)
-    const run = await claimRun(tenant.handle, runId, now)
-    if (!run) throw new Error('not claimed')
+    const run = await claim(runId)
     return { agentId, run, runId, contactId }
   }
   const outcome = { status: 'evaluated', evaluation: EVALUATION } as const
@@ -335,7 +342,7 @@ describe('during a run', () => {
   test('a contact that is erased during its evaluation leaves nothing, and does not delay the others', async () => {
     const { run, runId, contactId } = await claimed()
     await tenant.handle.transaction((tx) => eraseFromRuns(tx, { contactId, email: null, visitorIds: [], keys: [] }))
-    await recordOutcome(tenant.handle, timed(first), run, contactId, outcome)
+    await recordOutcome(timed(first), run, contactId, outcome)
     expect(await read(runId)).toMatchObject({
       status: 'running',
       contact_results: [],

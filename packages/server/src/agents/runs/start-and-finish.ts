@@ -1,23 +1,22 @@
 import { sql } from 'kysely'
-import { updateClaimed } from '../../platform/postgres/lease.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { completeRun, updateRun } from '../../platform/runs/run.ts'
 import type { Reasoner } from '../reasoning/reasoner.ts'
+import { type AgentRun, skipPending } from './agent-run.ts'
 import { chooseContacts } from './choose.ts'
-import { type ClaimedRun, skipPending, whereClaimed } from './claim.ts'
 
 const NONE_NAMED = 'No contact was evaluated: the agent has no monitoring.filter, and the trigger named no contacts.'
 const NONE_MATCH = "No contact was evaluated: no contact matches the agent's monitoring filter."
 
 /** Stores the contacts, the provider and the model of a run. After that, a restart continues where the run stopped. */
-export async function startRun(tenant: Tenant, run: ClaimedRun, reasoner: Reasoner, now: Date): Promise<void> {
-  const { runId, agentId, configuration, requestedContactIds } = run
+export async function startRun(run: AgentRun, reasoner: Reasoner, now: Date): Promise<void> {
+  const { tenant, runId, agentId, configuration, row } = run
   // Chosen outside the transaction, which would be open for as long as ClickHouse takes.
-  const contactIds = requestedContactIds ?? (await chooseContacts(tenant, agentId, configuration.monitoring, now))
+  const contactIds = row.requested_contact_ids ?? (await chooseContacts(tenant, agentId, configuration.monitoring, now))
   const notices = [...reasoner.notices]
   if (contactIds.length === 0) notices.push(configuration.monitoring.filter === undefined ? NONE_NAMED : NONE_MATCH)
   await tenant.transaction(async (tx) => {
     const { provider, model } = reasoner
-    await updateClaimed(whereClaimed(tx, run).set({ provider, model, notices: JSON.stringify(notices) }))
+    await updateRun(run, { provider, model, notices: JSON.stringify(notices) }, tx)
     if (contactIds.length === 0) return
     await tx.db
       .insertInto('agent_run_contacts')
@@ -26,30 +25,15 @@ export async function startRun(tenant: Tenant, run: ClaimedRun, reasoner: Reason
   })
 }
 
-interface End {
-  status: 'completed' | 'failed'
-  error?: string
-  /** Why it ended before its last contact. */
-  notice?: string
-}
-
-/** Ends a run; contacts that were not evaluated are skipped. @throws ClaimLost */
-export async function finishRun(
-  tenant: Tenant,
-  run: ClaimedRun,
-  { status, error, notice }: End,
-  now: Date,
-): Promise<void> {
-  await tenant.transaction(async (tx) => {
+/**
+ * Completes a run; contacts that were not evaluated are skipped. @param notice why it ends before its last contact.
+ * @throws ClaimLost
+ */
+export async function finishRun(run: AgentRun, now: Date, notice?: string): Promise<void> {
+  await run.tenant.transaction(async (tx) => {
     // Contacts are locked before the run, in the same order as `recordOutcome`.
     await skipPending(tx, run.runId)
-    await updateClaimed(
-      whereClaimed(tx, run).set({
-        status,
-        error: error ?? null,
-        completed_at: now,
-        ...(notice === undefined ? {} : { notices: sql`notices || ${JSON.stringify([notice])}::jsonb` }),
-      }),
-    )
+    const notices = sql<string>`notices || ${JSON.stringify([notice])}::jsonb`
+    await completeRun(run, notice === undefined ? {} : { notices }, now, tx)
   })
 }

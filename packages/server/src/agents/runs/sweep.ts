@@ -1,15 +1,14 @@
-import { type RawBuilder, sql } from 'kysely'
-import type { Sweeping } from '../../platform/jobs/jobs.ts'
+import { sql } from 'kysely'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { changeTogether } from '../../platform/postgres/collisions.ts'
-import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
-import { openTenant, type Tenant } from '../../platform/tenant.ts'
+import { cancelRun, OPEN } from '../../platform/runs/run.ts'
+import type { Sweep } from '../../platform/runs/workers.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import { AGENT_COLUMNS, configurationOf } from '../agent.ts'
 import { nextRunOf } from '../agents.ts'
-import { RESTARTS_MAX, skipPending } from './claim.ts'
-import { RUN_QUEUE } from './queue.ts'
+import { AGENT_ROWS } from './agent-run.ts'
 import { queueRun } from './trigger.ts'
 
-const AT_ONCE = 100
 /** A run whose process lives but that makes no progress for this long is stuck. */
 const STUCK_MINUTES = 15
 const STUCK = `The run made no progress: no contact was evaluated in ${STUCK_MINUTES} minutes, or no process worked on it for a day.`
@@ -19,32 +18,19 @@ const WAITING_HOURS = 24
 /**
  * Queues the scheduled runs that are due, each once, however many processes do this. One run makes up for all times
  * that were missed while no process ran.
- * @returns how many runs were queued.
  */
-export async function sweepSchedules({ stores, jobs, clock, log }: Sweeping): Promise<number> {
-  const now = clock()
-  const due = await stores.database
-    .selectFrom('agents')
-    .select(['tenant_id', 'agent_id'])
-    .where('next_run_at', '<=', now)
-    .orderBy('next_run_at')
-    .limit(AT_ONCE)
-    .execute()
-  let queued = 0
-  for (const { tenant_id, agent_id } of due) {
-    try {
-      if (await queueDue(openTenant(stores, tenant_id), jobs, agent_id, now)) queued++
-    } catch (error) {
-      // A problem with one agent must not delay the others.
-      log.warn({ err: error, tenant_id, agent_id }, 'a scheduled run could not be queued; retrying shortly')
-    }
+export function dueAgents(jobs: Pick<Jobs, 'nextTime'>): Sweep {
+  return {
+    table: 'agents',
+    id: 'agent_id',
+    isDue: (now) => sql<boolean>`next_run_at <= ${now}`,
+    handle: (tenant, agentId, now) => queueDue(tenant, jobs, agentId, now),
   }
-  return queued
 }
 
 /** The agent's row stays locked until its next time is set, so that no other process queues the same run. */
-async function queueDue(tenant: Tenant, jobs: Sweeping['jobs'], agentId: string, now: Date): Promise<boolean> {
-  return tenant.transaction(async (tx) => {
+async function queueDue(tenant: Tenant, jobs: Pick<Jobs, 'nextTime'>, agentId: string, now: Date): Promise<void> {
+  await tenant.transaction(async (tx) => {
     const agent = await tx.db
       .selectFrom('agents')
       .select(AGENT_COLUMNS)
@@ -53,13 +39,12 @@ async function queueDue(tenant: Tenant, jobs: Sweeping['jobs'], agentId: string,
       .forUpdate()
       .skipLocked()
       .executeTakeFirst()
-    if (!agent) return false
+    if (!agent) return
     const next = await nextRunOf(tx, jobs, configurationOf(agent), agent.enabled, now)
     await tx.db.updateTable('agents').set({ next_run_at: next }).where('agent_id', '=', agentId).execute()
     // If a scheduled run is still open, another one is pointless.
-    if (await hasOpenRun(tx, agentId)) return false
-    await queueRun(tx, jobs, agent, { trigger: 'schedule', requested: null, actor: { kind: 'service' } }, now)
-    return true
+    if (await hasOpenRun(tx, agentId)) return
+    await queueRun(tx, agent, { trigger: 'schedule', requested: null, actor: { kind: 'service' } }, now)
   })
 }
 
@@ -69,78 +54,24 @@ async function hasOpenRun(tx: Tenant, agentId: string): Promise<boolean> {
     .select('run_id')
     .where('agent_id', '=', agentId)
     .where('trigger', '=', 'schedule')
-    .where('status', 'in', ['queued', 'running'])
+    .where('status', 'in', OPEN)
     .limit(1)
     .executeTakeFirst()
   return run !== undefined
 }
 
-/**
- * Queues runs again if their process has died, and ends those that make no progress: stuck, interrupted too often, or
- * waiting too long.
- */
-export async function sweepRuns({ stores, jobs, clock, log }: Sweeping): Promise<void> {
-  const now = clock()
-  const silent = sql<boolean>`claim IS NOT NULL AND ${isFree}`
-  const stuck = sql<boolean>`CASE WHEN claim IS NULL
-    THEN coalesce(progressed_at, created_at) < now() - make_interval(hours => ${WAITING_HOURS})
-    ELSE progressed_at < now() - make_interval(mins => ${STUCK_MINUTES}) END`
-  const open = await stores.database
-    .selectFrom('agent_runs')
-    .select(['tenant_id', 'run_id'])
-    .where('status', 'in', ['queued', 'running'])
-    .where(({ or }) => or([silent, stuck]))
-    .limit(AT_ONCE)
-    .execute()
-  for (const { tenant_id, run_id } of open) {
-    const work = (tx: Tenant) => restartOrFail(tx, jobs, run_id, { silent, stuck }, now)
-    try {
-      // A process that is slow rather than dead may have locked a contact of the run and wait for the run's row.
-      await changeTogether(openTenant(stores, tenant_id), work)
-    } catch (error) {
-      // A problem with one run must not delay the others.
-      log.warn(
-        { err: error, tenant_id, run_id },
-        'a silent or stuck run could not be restarted or ended; retrying shortly',
-      )
-    }
-  }
-}
+const isStuck = sql<boolean>`(due_at IS NOT NULL AND CASE WHEN claim IS NULL
+  THEN coalesce(progressed_at, created_at) < now() - make_interval(hours => ${sql.lit(WAITING_HOURS)})
+  ELSE progressed_at < now() - make_interval(mins => ${sql.lit(STUCK_MINUTES)}) END)`
 
-async function restartOrFail(
-  tx: Tenant,
-  jobs: Sweeping['jobs'],
-  runId: string,
-  { silent, stuck }: { silent: RawBuilder<boolean>; stuck: RawBuilder<boolean> },
-  now: Date,
-): Promise<void> {
-  const run = await tx.db
-    .selectFrom('agent_runs')
-    .select(['restarts', silent.as('silent'), stuck.as('stuck')])
-    .where('run_id', '=', runId)
-    .where('status', 'in', ['queued', 'running'])
-    .forUpdate()
-    .skipLocked()
-    .executeTakeFirst()
-  if (!run) return
-  if (run.stuck) await fail(tx, runId, STUCK, now)
-  else if (run.silent && run.restarts >= RESTARTS_MAX) {
-    await fail(tx, runId, `The run was interrupted ${run.restarts + 1} times and made no progress.`, now)
-  } else if (run.silent) {
-    await tx.db
-      .updateTable('agent_runs')
-      .set({ ...RELEASED, restarts: sql`restarts + 1` })
-      .where('run_id', '=', runId)
-      .execute()
-    await jobs.send(tx, RUN_QUEUE, { runId })
-  }
-}
-
-async function fail(tx: Tenant, runId: string, error: string, now: Date): Promise<void> {
-  await tx.db
-    .updateTable('agent_runs')
-    .set({ status: 'failed', error, ...RELEASED, completed_at: now })
-    .where('run_id', '=', runId)
-    .execute()
-  await skipPending(tx, runId)
+/** Fails runs that make no progress: stuck, or waiting for a process too long. */
+export const STUCK_RUNS: Sweep = {
+  ...AGENT_ROWS,
+  isDue: () => isStuck,
+  // A process that is slow rather than dead may have locked a contact of the run and wait for the run's row.
+  handle: (tenant, runId, now) =>
+    changeTogether(tenant, async (tx) => {
+      const row = tx.db.selectFrom('agent_runs').select('run_id').where('run_id', '=', runId).where(isStuck)
+      if (await row.forUpdate().skipLocked().executeTakeFirst()) await cancelRun(AGENT_ROWS, tx, runId, now, STUCK)
+    }),
 }

@@ -3,11 +3,10 @@ import type { Actor } from '../../operations/audit.ts'
 import { shown } from '../../platform/characters.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
 import { isUuid, newId } from '../../platform/ids.ts'
-import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { requireFewer } from '../../platform/limits.ts'
+import { OPEN, queued, wakeWorkers } from '../../platform/runs/run.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
-import { RUN_QUEUE } from './queue.ts'
 
 const NAMED_MAX = 20
 /** Queued and running runs of a tenant. */
@@ -21,7 +20,6 @@ const OPEN_MAX = 100
  */
 export async function triggerRun(
   tenant: Tenant,
-  { jobs }: { jobs: Pick<Jobs, 'send'> },
   agentId: string,
   contactIds: readonly string[] | null,
   actor: Actor,
@@ -37,7 +35,7 @@ export async function triggerRun(
     if (!agent) throw notFound('agent')
     await requireFewOpen(tx)
     const requested = contactIds === null ? null : await requireContacts(tx, contactIds)
-    return queueRun(tx, jobs, agent, { trigger: 'manual', requested, actor }, now)
+    return queueRun(tx, agent, { trigger: 'manual', requested, actor }, now)
   })
 }
 
@@ -47,10 +45,9 @@ interface Request {
   actor: Actor
 }
 
-/** Inserts a run with the agent's current configuration, and its job, in the caller's transaction. */
+/** Queues a run with the agent's current configuration, in the caller's transaction. */
 export async function queueRun(
   tx: Tenant,
-  jobs: Pick<Jobs, 'send'>,
   agent: AgentRow,
   { trigger, requested, actor }: Request,
   now: Date,
@@ -61,7 +58,7 @@ export async function queueRun(
     .values({
       run_id: runId,
       agent_id: agent.agent_id,
-      status: 'queued',
+      ...queued(),
       trigger,
       requested_by: JSON.stringify(actor),
       requested_contact_ids: requested === null ? null : [...requested],
@@ -69,7 +66,7 @@ export async function queueRun(
       created_at: now,
     })
     .execute()
-  await jobs.send(tx, RUN_QUEUE, { runId })
+  await wakeWorkers(tx)
   return runId
 }
 
@@ -78,7 +75,7 @@ async function requireFewOpen(tx: Tenant): Promise<void> {
   const open = tx.db
     .selectFrom('agent_runs')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('status', 'in', ['queued', 'running'])
+    .where('status', 'in', OPEN)
   const message = `${OPEN_MAX} runs are already queued or running. Try again when one has ended.`
   await requireFewer(tx, 'runs', OPEN_MAX, () => open.executeTakeFirstOrThrow(), message)
 }

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../platform/errors.ts'
-import type { JobContext, TenantJob } from '../../platform/jobs/jobs.ts'
-import type { Logger } from '../../platform/log.ts'
-import { ClaimLost, whileClaimed } from '../../platform/postgres/lease.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { ClaimLost } from '../../platform/postgres/lease.ts'
 import { asUnavailable } from '../../platform/postgres/unavailable.ts'
-import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
+import { doubling, NoProgress, type RunKind } from '../../platform/runs/kind.ts'
+import { type RunWork, runWork } from '../../platform/runs/workers.ts'
 import { MINUTE_MS } from '../../platform/time.ts'
 import type { ActionServices } from '../actions/queue.ts'
 import { chooseReasoner, type ReasonerDependencies } from '../reasoning/choose-reasoner.ts'
@@ -17,89 +17,64 @@ import {
   type Reasoner,
   RunFailure,
 } from '../reasoning/reasoner.ts'
-import { type ClaimedRun, claimRun, releaseAfterFailure, releaseRun, whereClaimed } from './claim.ts'
+import { AGENT_ROWS, type AgentRun, beginTurn } from './agent-run.ts'
 import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
 import { type Outcome, recordOutcome } from './record.ts'
 import { type Reserved, reserveCostFor } from './reserve-cost.ts'
 import { senderOf } from './sender.ts'
 import { finishRun, startRun } from './start-and-finish.ts'
+import { dueAgents, STUCK_RUNS } from './sweep.ts'
 
 /** A run works for this long before other runs get a turn. */
 const SLICE_MS = MINUTE_MS
 
-export interface RunDependencies extends ActionServices, ReasonerDependencies {
-  stores: Stores
-  log: Logger
+export interface RunDependencies extends ActionServices, ReasonerDependencies {}
+
+/** After more interruptions than this without progress, a run fails. */
+export const FAILURES_MAX = 5
+const INTERRUPTED = 'The run was interrupted. See the log of the service.'
+const RUNS_AT_ONCE = 2
+
+/** Works on the runs of agents. */
+export function agentRuns(dependencies: RunDependencies & { jobs: Pick<Jobs, 'nextTime'> }): RunWork {
+  return runWork(agentKind(dependencies), [{ atOnce: RUNS_AT_ONCE }], dueAgents(dependencies.jobs), STUCK_RUNS)
 }
 
-/**
- * Works on a run for one turn. A failure that concerns one contact is recorded with that contact; after any other the
- * queue tries again.
- */
-export async function workOnRun(
-  dependencies: RunDependencies,
-  { runId, tenantId }: { runId: string } & TenantJob,
-  { signal }: Pick<JobContext, 'signal'>,
-): Promise<void> {
-  // The queue then gives the job to a process that is not stopping.
-  if (signal.aborted) throw new Error('This process is stopping.')
-  const tenant = openTenant(dependencies.stores, tenantId)
-  const { log, clock, jobs } = dependencies
-  const run = await claimRun(tenant, runId, clock())
-  if (!run) return
-  try {
-    await whileClaimed('agent_run', whereClaimed(tenant, run), async (lost) => {
-      const isDone = await workThrough(tenant, dependencies, run, AbortSignal.any([signal, lost]))
-      if (!isDone) await releaseRun(tenant, jobs, run)
-    })
-  } catch (error) {
-    if (error instanceof ClaimLost) return
-    if (error instanceof RunFailure || (error instanceof ServiceError && error.status < 500)) {
-      await finishRun(tenant, run, { status: 'failed', error: error.message }, clock()).catch(unlessClaimLost)
-      return
-    }
-    log.warn({ err: error, run_id: runId, tenant_id: tenantId }, 'a run failed; retrying shortly')
-    const message = 'The run was interrupted repeatedly and made no progress. See the log of the service.'
-    // The queue retries a job that throws.
-    if (await releaseAfterFailure(tenant, run, message, clock())) throw error
+/** A failure that concerns one contact is recorded with that contact; after any other, the run is retried. */
+export function agentKind(dependencies: RunDependencies): RunKind<'agent_runs'> {
+  return {
+    rows: AGENT_ROWS,
+    step: async (run, signal) => workThrough(await beginTurn(run), dependencies, signal),
+    failure: (error) => {
+      const isFinal = error instanceof RunFailure || (error instanceof ServiceError && error.status < 500)
+      return { isFinal, shown: { error: isFinal || error instanceof NoProgress ? error.message : INTERRUPTED } }
+    },
+    failuresMax: FAILURES_MAX,
+    pauseSeconds: doubling(2, 60),
   }
 }
 
-/** @returns whether the run has ended. */
-async function workThrough(
-  tenant: Tenant,
-  dependencies: RunDependencies,
-  run: ClaimedRun,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** Works on a run for one turn, or until it ends. */
+async function workThrough(run: AgentRun, dependencies: RunDependencies, signal: AbortSignal): Promise<void> {
+  const { tenant, configuration, row } = run
   const { clock } = dependencies
-  const { reasoner, isStandIn } = chooseReasoner(
-    tenant,
-    dependencies,
-    run.configuration,
-    await senderOf(tenant, run.configuration),
-  )
-  if (isStandIn) run.configuration.playbook.require_approval = true
-  if (!run.hasStarted) await startRun(tenant, run, reasoner, clock())
-  const caps = await costCapsOf(tenant, run.configuration)
+  const sender = await senderOf(tenant, configuration)
+  const { reasoner, isStandIn } = chooseReasoner(tenant, dependencies, configuration, sender)
+  if (isStandIn) configuration.playbook.require_approval = true
+  // Its provider and its contacts are chosen once.
+  if (row.provider === null) await startRun(run, reasoner, clock())
+  const caps = await costCapsOf(tenant, configuration)
   requireKnownCosts(reasoner, caps)
   const until = Date.now() + SLICE_MS
   while (!signal.aborted && Date.now() < until) {
-    const contactIds = await nextContacts(tenant, run, reasoner.batch)
-    if (contactIds.length === 0) {
-      await finishRun(tenant, run, { status: 'completed' }, clock())
-      return true
-    }
-    const notice = await workOnBatch(tenant, dependencies, run, reasoner, caps, contactIds, signal)
-    if (notice !== null) {
-      await finishRun(tenant, run, { status: 'completed', notice }, clock())
-      return true
-    }
+    const contactIds = await nextContacts(run, reasoner.batch)
+    if (contactIds.length === 0) return finishRun(run, clock())
+    const notice = await workOnBatch(run, dependencies, reasoner, caps, contactIds, signal)
+    if (notice !== null) return finishRun(run, clock(), notice)
   }
-  return false
 }
 
-async function nextContacts(tenant: Tenant, { runId }: ClaimedRun, limit: number): Promise<string[]> {
+async function nextContacts({ tenant, runId }: AgentRun, limit: number): Promise<string[]> {
   const rows = await tenant.db
     .selectFrom('agent_run_contacts')
     .select('contact_id')
@@ -113,16 +88,15 @@ async function nextContacts(tenant: Tenant, { runId }: ClaimedRun, limit: number
 
 /** @returns why the run ends early, or null. */
 async function workOnBatch(
-  tenant: Tenant,
+  run: AgentRun,
   dependencies: RunDependencies,
-  run: ClaimedRun,
   reasoner: Reasoner,
   caps: CostCaps,
   contactIds: readonly string[],
   signal: AbortSignal,
 ): Promise<string | null> {
   const now = dependencies.clock()
-  const contexts = await readContexts(tenant, contactIds)
+  const contexts = await readContexts(run.tenant, contactIds)
   const evaluate = await reasoner.prepare([...contexts.values()], now)
   const waiting = [...contactIds]
   let notice: string | null = null
@@ -144,7 +118,7 @@ async function workOnBatch(
     }
   }
   const record = (contactId: string, outcome: Outcome, reserved?: Reserved) =>
-    recordOutcome(tenant, dependencies, run, contactId, outcome, reserved)
+    recordOutcome(dependencies, run, contactId, outcome, reserved)
   const workOnContact = async (contactId: string) => {
     const context = contexts.get(contactId)
     if (!context) {
@@ -154,7 +128,7 @@ async function workOnBatch(
     }
     const reserved = { usd: 0 }
     let evaluation: Evaluation | undefined
-    const reserveCost = reserveCostFor(tenant, run, caps, reserved, dependencies.clock, stopped)
+    const reserveCost = reserveCostFor(run, caps, reserved, dependencies.clock, stopped)
     try {
       evaluation = await evaluate(context, signal, reserveCost)
       await record(contactId, { status: 'evaluated', evaluation }, reserved)
@@ -172,10 +146,6 @@ async function workOnBatch(
   await Promise.all(Array.from({ length: reasoner.concurrency }, work))
   if (failure !== null && !signal.aborted) throw (failure as { error: unknown }).error
   return notice
-}
-
-function unlessClaimLost(error: unknown): void {
-  if (!(error instanceof ClaimLost)) throw error
 }
 
 /** Whether the next contact would fail in the same way. */

@@ -1,13 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import {
-  fromKysely,
-  getConstructionPlans,
-  PgBoss,
-  type QueueOptions,
-  type SendOptions,
-  type WorkOptions,
-} from 'pg-boss'
+import { fromKysely, getConstructionPlans, PgBoss, type QueueOptions, type SendOptions } from 'pg-boss'
 import { every } from '../every.ts'
 import type { Logger } from '../log.ts'
 import type { PostgresAddress } from '../postgres/address.ts'
@@ -37,13 +30,12 @@ export interface TenantJob {
 /** A queue, declared once by its feature. `Data` is the job's data besides its tenant. */
 export interface JobQueue<Data extends object> {
   name: string
-  options: QueueOptions & { policy?: 'standard' | 'short' | 'singleton' | 'stately' | 'exclusive' }
+  options: QueueOptions & { policy?: 'exclusive' }
   /** Never set; only for the type. */
   readonly data?: Data
 }
 
 export interface JobContext {
-  jobId: string
   /** Aborted when the process stops or the job has taken longer than its queue allows. */
   signal: AbortSignal
 }
@@ -60,20 +52,14 @@ export interface Jobs {
     data: Data,
     options?: Omit<SendOptions, 'db'>,
   ): Promise<string | null>
-  /** Cancels unfinished jobs; a running one is notified through its signal. */
-  cancel(tenant: Tenant, queue: JobQueue<object>, jobId: string): Promise<void>
   /**
    * Processes a queue, `concurrency` jobs at a time. If the handler throws, the job is retried under the queue's
    * policy.
-   * @param chosen the jobs to process: `minPriority` leaves jobs that were sent with a lower priority (0 by default) to
-   * other workers. `groupConcurrency` is the maximum number of jobs per `group` that run at a time across all processes.
-   * It can be exceeded briefly when workers start at the same time.
    */
   work<Data extends object>(
     queue: JobQueue<Data>,
     concurrency: number,
     handler: (data: Data & TenantJob, context: JobContext) => Promise<void>,
-    chosen?: Pick<WorkOptions, 'minPriority' | 'groupConcurrency'>,
   ): Promise<void>
   /**
    * The next time of a five-field cron expression, as the queue parses it.
@@ -84,7 +70,7 @@ export interface Jobs {
 }
 
 /** What sends jobs that other processes work on. */
-export type JobSender = Pick<Jobs, 'send' | 'cancel' | 'nextTime'>
+export type JobSender = Pick<Jobs, 'send' | 'nextTime'>
 
 /** What a sweep needs: it queues jobs for the rows of all tenants that are due, or whose job was lost. */
 export interface Sweeping {
@@ -128,11 +114,10 @@ export async function openJobs(
   })
   return {
     ...senderOf(boss),
-    work: async (queue, concurrency, handler, chosen) => {
+    work: async (queue, concurrency, handler) => {
       type Data = NonNullable<typeof queue.data> & TenantJob
       const options = {
         batchSize: 1,
-        ...chosen,
         pollingIntervalSeconds: POLL_SECONDS.withoutNotify,
         notifyPollingIntervalSeconds: POLL_SECONDS.withNotify,
       }
@@ -142,7 +127,7 @@ export async function openJobs(
           if (!job) return
           // There may be more jobs; otherwise the worker would wait for the next poll after every job.
           boss.notifyWorker(workerId)
-          await handler(job.data, { jobId: job.id, signal: job.signal })
+          await handler(job.data, { signal: job.signal })
         })
         workers.set(queue.name, [...(workers.get(queue.name) ?? []), workerId])
       }
@@ -176,10 +161,6 @@ export function createJobSender(
       await started()
       return sender.send(...job)
     },
-    cancel: async (...job) => {
-      await started()
-      return sender.cancel(...job)
-    },
     stop: async () => {
       if (starting) await boss.stop({ graceful: false })
     },
@@ -209,9 +190,6 @@ function senderOf(boss: PgBoss): JobSender {
   return {
     send: (tenant, { name }, data, options) =>
       boss.send(name, { ...data, tenantId: tenant.id }, { ...options, db: fromKysely(tenant.jobsDatabase) }),
-    cancel: async (tenant, { name }, jobId) => {
-      await boss.cancel(name, jobId, { db: fromKysely(tenant.jobsDatabase) })
-    },
     nextTime: (cron, timeZone, after) => {
       if (!CRON.test(cron)) return null
       try {

@@ -16,16 +16,18 @@ import { newId } from '../ids.ts'
  * lease of its row in `mail_sends` ends, the outcome is unknown.
  * In `social_sessions`, the number of the step proves the claim, and `wake_by` is the end of the lease.
  *
- * Jobs are claimed by pg-boss. It starts a job in a second process if the heartbeats of the first stop or the job takes too
- * long. The first may still be working on it, so agent runs, their actions, imports and warehouse runs claim a row, too. An
- * export of a tenant's data has a claim without a lease: the job's latest attempt takes it over.
+ * Runs, such as imports and exports, are claimed and released by platform/runs. Jobs are claimed by pg-boss. It starts a job
+ * in a second process if the heartbeats of the first stop or the job takes too long. The first may still be working on it, so
+ * the actions of agents claim a row, too.
  */
 
 /** How long a claim lasts unless it is renewed: if its process dies, the work waits for this long. */
 const LEASE_SECONDS = {
   agent_action: 30,
   agent_run: 30,
+  erasure: 60,
   event_import: 60,
+  export: 60,
   /** Not renewed: longer than recording a body takes. Recording it twice changes nothing. */
   hook_body: 60,
   import: 30,

@@ -27,6 +27,7 @@ export type LockName =
   | LimitName
   | 'account'
   | 'action_claims'
+  | 'claims'
   | 'conversations'
   | 'external_id'
   | 'journal'
@@ -35,7 +36,6 @@ export type LockName =
   | 'proposals'
   | 'sent_mails'
   | 'setup'
-  | 'warehouse_runs'
 
 /** The number of a lock. The functions of `tables.sql` get it as a parameter, so that only this file derives it. */
 export function lockKey(name: LockName, ...of: string[]): RawBuilder<bigint> {

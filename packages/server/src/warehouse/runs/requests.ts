@@ -2,27 +2,16 @@ import { sql } from 'kysely'
 import { conflict, notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import { isUuid, newId } from '../../platform/ids.ts'
-import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import { requireFewerADay } from '../../platform/limits.ts'
+import { queued, type RunRows, wakeWorkers } from '../../platform/runs/run.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { HOUR_SECONDS } from '../../platform/time.ts'
-import { OPEN, type RunRow, type TableCounts, toRun, type WarehouseRun } from '../destination.ts'
+import { type RunRow, type TableCounts, toRun, type WarehouseRun } from '../destination.ts'
 
-/**
- * A job works on a run until it ends. If the process dies or the run is retried, the sweep sends another job. At most one
- * job of a run is waiting.
- */
-export const WAREHOUSE_QUEUE = jobQueue<{ runId: string }>('warehouse-runs', {
-  policy: 'short',
-  retryLimit: 0,
-  heartbeatSeconds: 60,
-  expireInSeconds: 12 * HOUR_SECONDS,
-  deleteAfterSeconds: HOUR_SECONDS,
-})
-
-/** Sends the job of a queued run. If one already waits, this does nothing. */
-export async function sendRun(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: string): Promise<void> {
-  await jobs.send(tx, WAREHOUSE_QUEUE, { runId }, { singletonKey: runId, group: { id: tx.id } })
+export const WAREHOUSE_ROWS: RunRows<'warehouse_runs'> = {
+  table: 'warehouse_runs',
+  id: 'run_id',
+  lease: 'warehouse_run',
+  oneOfTenant: true,
 }
 
 /** The number of ended runs that a destination keeps. */
@@ -47,7 +36,6 @@ const LIMIT = {
  */
 export async function requestRun(
   tx: Tenant,
-  jobs: Pick<Jobs, 'send'>,
   destinationId: string,
   { trigger, isFull }: { trigger: 'schedule' | 'manual'; isFull: boolean },
   now: Date,
@@ -56,7 +44,7 @@ export async function requestRun(
     .selectFrom('warehouse_runs')
     .select(['run_id', 'is_full', 'status'])
     .where('destination_id', '=', destinationId)
-    .where('status', 'in', OPEN)
+    .where('finished_at', 'is', null)
     .executeTakeFirst()
   if (open && isFull && !open.is_full) {
     const message =
@@ -64,8 +52,8 @@ export async function requestRun(
     throw conflict('warehouse_run_open', message)
   }
   if (open) {
-    // A person who has fixed the storage should not have to wait for the next attempt, nor for the sweep if a job was lost.
-    if (open.status !== 'running' && trigger === 'manual') await queueNow(tx, jobs, open.run_id, now)
+    // A person who has fixed the storage should not have to wait for the next attempt.
+    if (open.status !== 'running' && trigger === 'manual') await queueNow(tx, open.run_id)
     return { runId: open.run_id, isNew: false }
   }
   if (trigger === 'manual') requireFewerADay(await requestedTimes(tx, destinationId), LIMIT, now)
@@ -77,12 +65,11 @@ export async function requestRun(
       destination_id: destinationId,
       trigger,
       is_full: isFull,
-      status: 'queued',
+      ...queued(),
       created_at: now,
-      queued_at: now,
     })
     .execute()
-  await sendRun(tx, jobs, runId)
+  await wakeWorkers(tx)
   return { runId, isNew: true }
 }
 
@@ -99,14 +86,10 @@ async function requestedTimes(tx: Tenant, destinationId: string): Promise<Date[]
   return rows.map(({ created_at }) => created_at)
 }
 
-async function queueNow(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: string, now: Date): Promise<void> {
-  const { numUpdatedRows } = await tx.db
-    .updateTable('warehouse_runs')
-    .set({ status: 'queued', next_attempt_at: null, queued_at: now })
-    .where('run_id', '=', runId)
-    .where('status', 'in', ['queued', 'retrying'])
-    .executeTakeFirst()
-  if (numUpdatedRows > 0n) await sendRun(tx, jobs, runId)
+async function queueNow(tx: Tenant, runId: string): Promise<void> {
+  const run = tx.db.updateTable('warehouse_runs').set(queued()).where('run_id', '=', runId)
+  await run.where('status', 'in', ['queued', 'waiting']).execute()
+  await wakeWorkers(tx)
 }
 
 /** One page of a destination's runs, newest first, and the total. */

@@ -1,96 +1,90 @@
+import type { Config } from '../../config.ts'
 import { erasedSince } from '../../erasure/erasures.ts'
 import { cutOfJournal } from '../../journal/cut.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
-import type { Logger } from '../../platform/log.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
-import { ClaimLost, renewClaim, whileClaimed } from '../../platform/postgres/lease.ts'
+import { renewClaim } from '../../platform/postgres/lease.ts'
+import type { RunKind } from '../../platform/runs/kind.ts'
+import { whereClaimed } from '../../platform/runs/run.ts'
+import { type RunWork, runWork } from '../../platform/runs/workers.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { type Clock, MINUTE_MS } from '../../platform/time.ts'
+import { type Clock, MINUTE_MS, MINUTE_SECONDS } from '../../platform/time.ts'
+import { requireDestination } from '../destinations.ts'
 import { openStorage, type StorageDependencies } from '../storage/open.ts'
 import { sha256 } from '../storage/sign.ts'
 import { type Storage, StorageError } from '../storage/storage.ts'
-import {
-  type ClaimedRun,
-  chooseRange,
-  claimRun,
-  erasedFrom,
-  failAttempt,
-  finishRun,
-  previousManifest,
-  releaseRun,
-  whereClaimed,
-} from './claim.ts'
 import type { TableName } from './columns.ts'
 import { manifestOf, manifestPath, nameOfRun } from './manifest.ts'
 import { type Cursor, type Part, partsOf } from './parts.ts'
+import { erasedFrom, finishRun, previousManifest, rangeOf, type WarehouseRun } from './range.ts'
+import { WAREHOUSE_ROWS } from './requests.ts'
+import { dueExports } from './sweep.ts'
 
-export interface RunDependencies extends StorageDependencies {
-  jobs: Pick<Jobs, 'send'>
+export interface WarehouseDependencies extends StorageDependencies {
   clock: Clock
-  log: Logger
   /** The most time for writing a file. */
   fileMsMax?: number
 }
 
+/** The number of concurrent runs in this process. Each keeps a file in memory. */
+const RUNS_AT_ONCE = 2
+/** Minutes until a run is retried after its first failures. After later failures, it is PAUSE_MINUTES_MAX. */
+const PAUSES_MINUTES = [1, 5, 15, 60]
+const PAUSE_MINUTES_MAX = 240
 /** If writing a file takes longer than this, the run fails and is retried later, so that other runs can start. */
 const FILE_MS_MAX = 10 * MINUTE_MS
 
 const PARQUET = 'application/vnd.apache.parquet'
 const JSON_TYPE = 'application/json'
 
-/** Works on a run until it ends or fails. When `stopping` aborts, another process can continue the run. */
-export async function workOnRun(
-  tenant: Tenant,
-  dependencies: RunDependencies,
-  runId: string,
-  stopping: AbortSignal,
-): Promise<void> {
-  const { jobs, clock, log } = dependencies
-  const run = await claimRun(tenant, runId, clock())
-  if (!run) return
-  try {
-    await whileClaimed('warehouse_run', whereClaimed(tenant, run), (lost) =>
-      exportRange(tenant, dependencies, run, AbortSignal.any([stopping, lost])),
-    )
-  } catch (error) {
-    if (error instanceof ClaimLost) {
-      log.info({ tenant_id: tenant.id, run_id: runId }, 'another process continues this warehouse export')
-      return
-    }
-    if (stopping.aborted) return releaseRun(tenant, jobs, run, clock())
-    log.warn({ err: error, tenant_id: tenant.id, run_id: runId }, 'a warehouse export failed')
-    await failAttempt(tenant, run, messageOf(error), clock())
+/** Exports to warehouses, on request and by schedule. */
+export function warehouseRuns({
+  config,
+  jobs,
+  ...services
+}: Omit<WarehouseDependencies, 'warehouseDirectory'> & {
+  config: Pick<Config, 'warehouseDirectory'>
+  jobs: Pick<Jobs, 'nextTime'>
+}): RunWork {
+  return runWork(warehouseKind({ ...services, ...config }), [{ atOnce: RUNS_AT_ONCE }], dueExports(jobs))
+}
+
+export function warehouseKind(dependencies: WarehouseDependencies): RunKind<'warehouse_runs'> {
+  return {
+    rows: WAREHOUSE_ROWS,
+    step: (run, signal) => exportRange(run, dependencies, signal),
+    failure: (error) => ({ isFinal: false, shown: { error: messageOf(error) } }),
+    failuresMax: Number.POSITIVE_INFINITY,
+    pauseSeconds: (failures) => (PAUSES_MINUTES[failures - 1] ?? PAUSE_MINUTES_MAX) * MINUTE_SECONDS,
   }
 }
 
-async function exportRange(
-  tenant: Tenant,
-  dependencies: RunDependencies,
-  run: ClaimedRun,
-  signal: AbortSignal,
-): Promise<void> {
-  const { destination, runId, startedAt, isFull } = run
-  const storage = limited(openStorage(dependencies, tenant.id, destination), dependencies.fileMsMax ?? FILE_MS_MAX)
-  const range =
-    run.upTo !== null && run.after !== null
-      ? { after: run.after, upTo: run.upTo }
-      : await chooseRange(tenant, run, await cutOfJournal(tenant))
+/** Exports the rows of a run. After an interruption, it continues after the last file. */
+async function exportRange(run: WarehouseRun, dependencies: WarehouseDependencies, signal: AbortSignal): Promise<void> {
+  const { clock, fileMsMax = FILE_MS_MAX } = dependencies
+  const { tenant, runId, row } = run
+  const destination = await requireDestination(tenant, row.destination_id)
+  const startedAt = row.started_at ?? clock()
+  const storage = limited(openStorage(dependencies, tenant.id, destination), fileMsMax)
+  const range = await rangeOf(run, destination, () => cutOfJournal(tenant))
   const last = await lastFile(tenant, runId)
   let number = last?.number ?? 0
   for await (const part of partsOf(tenant, range, last)) {
     signal.throwIfAborted()
-    await writePart(tenant, storage, run, { part, number: ++number }, signal)
+    await writePart(run, storage, { part, number: ++number, name: nameOfRun(runId, startedAt) }, signal)
   }
   const manifest = manifestPath(runId, startedAt)
-  const [erased, previous] = await Promise.all([erasedSince(tenant, erasedFrom(run)), previousManifest(tenant, run)])
-  const content = await manifestOf(tenant, destination, { runId, startedAt, isFull, range, erased, previous })
+  const erased = await erasedSince(tenant, erasedFrom(destination, startedAt))
+  const previous = await previousManifest(run)
+  const facts = { runId, startedAt, isFull: row.is_full, range, erased, previous }
+  const content = await manifestOf(tenant, destination, facts)
   signal.throwIfAborted()
-  await renewClaim('warehouse_run', whereClaimed(tenant, run))
+  await renewClaim('warehouse_run', whereClaimed(run))
   // The manifest is written last, so readers of manifests see only complete runs.
   await storage.write(manifest, content, JSON_TYPE, signal)
   await storage.write('latest.json', content, JSON_TYPE, signal)
-  await finishRun(tenant, run, { upTo: range.upTo, manifest }, dependencies.clock())
+  await finishRun(run, { startedAt, upTo: range.upTo, manifest }, clock())
 }
 
 /** Limits the time of each write to a storage. */
@@ -117,17 +111,15 @@ function limited(storage: Storage, msMax: number): Storage {
  * replaces a file that a manifest names.
  */
 async function writePart(
-  tenant: Tenant,
+  run: WarehouseRun,
   storage: Storage,
-  run: ClaimedRun,
-  { part: { table, cursor, file, rows }, number }: { part: Part; number: number },
+  { part: { table, cursor, file, rows }, number, name }: { part: Part; number: number; name: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const name = `part-${String(number).padStart(5, '0')}-${run.claim.slice(-12)}.parquet`
-  const path = `${table}/${nameOfRun(run.runId, run.startedAt)}/${name}`
+  const path = `${table}/${name}/part-${String(number).padStart(5, '0')}-${run.claim.slice(-12)}.parquet`
   await storage.write(path, file, PARQUET, signal)
-  await tenant.transaction(async (tx) => {
-    await renewClaim('warehouse_run', whereClaimed(tx, run))
+  await run.tenant.transaction(async (tx) => {
+    await renewClaim('warehouse_run', whereClaimed(run, tx))
     const written = { table_name: table, path, rows, bytes: file.length, sha256: sha256(file) }
     await tx.db
       .insertInto('warehouse_files')

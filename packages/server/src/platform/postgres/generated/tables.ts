@@ -93,13 +93,15 @@ export interface AgentRuns {
   agent_id: string;
   claim: string | null;
   claimed_until: Timestamp | null;
-  completed_at: Timestamp | null;
   configuration: Json;
   contacts_evaluated: Generated<number>;
   cost_usd: Generated<Numeric>;
   created_at: Timestamp;
+  due_at: Timestamp | null;
   error: string | null;
   errors: Generated<number>;
+  failures: Generated<number>;
+  finished_at: Timestamp | null;
   input_tokens: Generated<Int8>;
   model: string | null;
   notices: Generated<Json>;
@@ -109,12 +111,12 @@ export interface AgentRuns {
   requested_by: Json;
   requested_contact_ids: string[] | null;
   reserved_usd: Generated<Numeric>;
-  restarts: Generated<number>;
   run_id: string;
   started_at: Timestamp | null;
   status: string;
   tenant_id: string;
   trigger: string;
+  waiting_for: string | null;
 }
 
 export interface Agents {
@@ -414,18 +416,25 @@ export interface EmailSuppressions {
 }
 
 export interface Erasures {
+  claim: string | null;
+  claimed_until: Timestamp | null;
   contact_id: string;
+  due_at: Timestamp | null;
   email_hash: string | null;
   email_salt: string | null;
   erased_at: Timestamp | null;
   erasure_id: string;
+  error: string | null;
+  failures: Generated<number>;
+  finished_at: Timestamp | null;
   removed: Generated<Json>;
   requested_at: Timestamp;
   requested_by: Json;
+  started_at: Timestamp | null;
   status: string;
   subject: Json | null;
   tenant_id: string;
-  verified_at: Timestamp | null;
+  waiting_for: string | null;
 }
 
 export interface EventIdDays {
@@ -473,18 +482,23 @@ export interface EventImports {
 
 export interface Exports {
   claim: string | null;
+  claimed_until: Timestamp | null;
   counts: Generated<Json>;
   created_at: Timestamp;
+  due_at: Timestamp | null;
   error: string | null;
   expires_at: Timestamp | null;
   export_id: string;
+  failures: Generated<number>;
   file: string | null;
   finished_at: Timestamp | null;
   progress: Generated<number>;
   requested_by: Json;
   size_bytes: Int8 | null;
+  started_at: Timestamp | null;
   status: string;
   tenant_id: string;
+  waiting_for: string | null;
 }
 
 export interface Fingerprints {
@@ -614,23 +628,26 @@ export interface ImportFailedRows {
 }
 
 export interface Imports {
-  attempts: Generated<number>;
   claim: string | null;
   claimed_until: Timestamp | null;
   columns: Json;
   created_at: Timestamp;
   created_by: Json;
   delimiter: string;
+  due_at: Timestamp | null;
   encoding: string;
+  error: string | null;
   error_code: string | null;
-  error_message: string | null;
   expires_at: Timestamp;
+  failures: Generated<number>;
   file_name: string;
   finished_at: Timestamp | null;
   first_lines: Json;
   has_file: Generated<boolean>;
   header_line: number;
   import_id: string;
+  imported_at: Timestamp | null;
+  is_expired: Generated<boolean>;
   mapping: Json;
   preview: Json | null;
   progress: Generated<number>;
@@ -639,12 +656,15 @@ export interface Imports {
   row_count: number | null;
   size_bytes: Int8;
   started_at: Timestamp | null;
-  state: string;
+  state: Generated<string>;
+  status: string;
+  task: string | null;
   tenant_id: string;
   undone_companies: Generated<number>;
   undone_deleted: Generated<number>;
   undone_kept: Generated<number>;
   undone_restored: Generated<number>;
+  waiting_for: string | null;
   warnings: Generated<Json>;
 }
 
@@ -1143,19 +1163,19 @@ export interface WarehouseRuns {
   claimed_until: Timestamp | null;
   created_at: Timestamp;
   destination_id: string;
+  due_at: Timestamp | null;
   error: string | null;
   failures: Generated<number>;
   finished_at: Timestamp | null;
   is_full: boolean;
   manifest: string | null;
-  next_attempt_at: Timestamp | null;
-  queued_at: Timestamp;
   run_id: string;
   started_at: Timestamp | null;
   status: string;
   tenant_id: string;
   trigger: string;
   up_to_sequence: Int8 | null;
+  waiting_for: string | null;
 }
 
 export interface WebhookAttempts {
