@@ -25,7 +25,9 @@ export function undeclaredFields(schema: TSchema, value: unknown, path = ''): st
   const { items, anyOf, allOf } = schema as JsonSchema
   if (anyOf) {
     // Of the matching schemas, the one with the fewest undeclared fields.
-    const found = anyOf.filter((each) => validatorOf(each).Check(value)).map((each) => undeclaredFields(each, value, path))
+    const found = anyOf
+      .filter((each) => validatorOf(each).Check(value))
+      .map((each) => undeclaredFields(each, value, path))
     return found.toSorted((a, b) => a.length - b.length)[0] ?? []
   }
   if (Array.isArray(value)) {

@@ -24,3 +24,14 @@ export function underPropertyNames(fields: Record<string, unknown>): Record<stri
 export function plainName(name: string): string {
   return name.toLowerCase().replace(/[\s_-]/g, '')
 }
+
+/** With those that the service knows, properties that are personal in every workspace. */
+const ALSO_PERSONAL = ['phone', 'name', 'username', 'address', 'street']
+const ALWAYS_PERSONAL = new Set(
+  [...namesOf(CONTACT_PROPERTIES, ({ personal }) => personal !== null), ...ALSO_PERSONAL].map(plainName),
+)
+
+/** Whether a property of contacts is personal whatever the tenant says about it. */
+export function isAlwaysPersonal(name: string): boolean {
+  return ALWAYS_PERSONAL.has(plainName(name))
+}

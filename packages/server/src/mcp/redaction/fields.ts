@@ -1,3 +1,4 @@
+import { COMPANY_PROPERTIES, CONTACT_PROPERTIES, type KnownProperty } from '../../contacts/property-catalogue.ts'
 import { plainName } from '../../contacts/property-names.ts'
 import type { Values } from '../../operations/declare.ts'
 import type { Bag, FieldKind, Mentions } from '../../platform/personal.ts'
@@ -51,6 +52,12 @@ export function ruleOfValues(of: string, kindOfName: KindOfName): FieldRule {
   return { kind: kind === 'free-text' || of === 'name' ? 'value' : kind, words: wordsOfValues(of) }
 }
 
+/** The properties that the service knows, each of which says what it is. */
+const KNOWN: Partial<Record<Bag, Readonly<Record<string, KnownProperty>>>> = {
+  contact: CONTACT_PROPERTIES,
+  company: COMPANY_PROPERTIES,
+}
+
 function kindOf(name: string, plain: string, object: Values, around: Surroundings): FieldKind | null {
   const { bag, kindOfName } = around
   const isCompany = bag === 'company'
@@ -58,6 +65,9 @@ function kindOf(name: string, plain: string, object: Values, around: Surrounding
     const isName = object[name] !== null && typeof object[name] === 'object'
     return !isCompany && (isName || isPerson(object, around)) ? 'name' : null
   }
+  const known = around.name === 'properties' ? KNOWN[bag] : undefined
+  if (known && Object.hasOwn(known, name))
+    return known[name]?.personal ?? (kindOfName(name) === 'value' ? 'value' : null)
   const isMessage = 'message_id' in object || ('subject' in object && 'html' in object)
   if (isMessage && (name === 'text' || name === 'html')) return 'free-text'
   // Elsewhere, they are the ends of a range or of a path.
@@ -67,14 +77,16 @@ function kindOf(name: string, plain: string, object: Values, around: Surrounding
   return kind
 }
 
-/** How the values of a property of contacts or of companies are redacted. */
-export function kindOfProperty(
-  name: string,
-  entity: 'contacts' | 'companies',
-  kindOfName: KindOfName,
-): FieldKind | null {
-  const bag = entity === 'companies' ? 'company' : 'contact'
-  return fieldRule(name, { [name]: '' }, { name: 'properties', bag, kind: null, kindOfName }).kind
+/** Where the values of a property stand, by its entity. */
+const PLACES = {
+  contacts: { name: 'properties', bag: 'contact' },
+  companies: { name: 'properties', bag: 'company' },
+  events: { name: 'data', bag: 'any' },
+} as const
+
+/** How the values of a property, or of a field of events, are redacted. */
+export function kindOfProperty(name: string, entity: keyof typeof PLACES, kindOfName: KindOfName): FieldKind | null {
+  return fieldRule(name, { [name]: '' }, { ...PLACES[entity], kind: null, kindOfName }).kind
 }
 
 /** A company's name, its addresses and its description of itself are public. */

@@ -96,10 +96,10 @@ describe('outputs of operations', () => {
 
 describe('a value is redacted by its mark, whatever its name', () => {
   /** Shows what each value was taken for. */
-  function seen(schema: TProperties, values: Record<string, unknown>, marked: string[] = []) {
+  function seen(schema: TProperties, values: Record<string, unknown>, personal: string[] = []) {
     const ids: string[] = []
     const shown = redactJson(values, Type.Object(schema), {
-      kindOfName: personalNames(marked),
+      kindOfName: personalNames({ personal, visible: [] }),
       personal: (kind, value, { owner, isOwn }) => `<${kind} ${value}${isOwn ? ` of ${owner}` : ''}>`,
       text: (value, { words }) => `(${words} ${value})`,
       key: (name) => name,
