@@ -102,6 +102,8 @@ describe('GET /v1/personal-properties', () => {
       const { status, body } = await tenant.call('GET', `/v1/personal-properties?entity=${entity}`, undefined, key)
       expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
     }
+    const unknown = await tenant.call('GET', '/v1/personal-properties?entity=segments')
+    expect([unknown.status, unknown.body.error.code]).toEqual([400, 'validation_error'])
     const withoutSettings = await tenant.keyWith('contacts:read')
     expect((await tenant.call('GET', '/v1/personal-properties', undefined, withoutSettings)).status).toBe(403)
     expect(await listed('contacts', await createTestTenant(service))).toEqual({})
