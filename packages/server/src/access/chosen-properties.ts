@@ -1,7 +1,6 @@
 import { isAlwaysPersonal, plainName } from '../contacts/property-names.ts'
 import { shown } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
-import type { Tenant } from '../platform/tenant.ts'
 
 /** What a tenant says about properties and fields of events: their names decide about all others. */
 export interface ChosenProperties {
@@ -11,38 +10,33 @@ export interface ChosenProperties {
   visible: string[]
 }
 
-interface ListChanges {
+export interface ListChanges {
   added: string[]
   removed: string[]
 }
 
 /**
- * Replaces one of these lists, or both. A name that joins one list leaves the other. Of names that differ only in case,
- * spaces, hyphens and underscores, the first stays. @returns what changed in each list, if it was sent or lost a name.
+ * Both lists after a request that replaces one of them, or both. A name that joins one list leaves the other. Of names that
+ * differ only in case, spaces, hyphens and underscores, the first stays.
  * @throws ServiceError 400 for a property that is personal in every workspace, and for a name in both lists
  */
-export async function chooseProperties(
-  tx: Tenant,
-  sent: Partial<ChosenProperties>,
-): Promise<Partial<Record<keyof ChosenProperties, ListChanges>>> {
+export function chosenAfter(before: ChosenProperties, sent: Partial<ChosenProperties>): ChosenProperties {
   const problems = problemsOf(sent)
   if (problems.length > 0) throw validationError(problems)
-  const tenants = tx.unrestricted.selectFrom('tenants').where('tenant_id', '=', tx.id)
-  const before = await tenants
-    .select(['personal_properties as personal', 'visible_properties as visible'])
-    .forUpdate()
-    .executeTakeFirstOrThrow()
-  const personal = unique(sent.personal ?? without(before.personal, sent.visible))
-  const visible = unique(sent.visible ?? without(before.visible, sent.personal))
-  await tx.unrestricted
-    .updateTable('tenants')
-    .set({ personal_properties: personal, visible_properties: visible })
-    .where('tenant_id', '=', tx.id)
-    .execute()
-  const [inPersonal, inVisible] = [changesOf(before.personal, personal), changesOf(before.visible, visible)]
   return {
-    ...(sent.personal || inPersonal.removed.length > 0 ? { personal: inPersonal } : {}),
-    ...(sent.visible || inVisible.removed.length > 0 ? { visible: inVisible } : {}),
+    personal: unique(sent.personal ?? without(before.personal, sent.visible)),
+    visible: unique(sent.visible ?? without(before.visible, sent.personal)),
+  }
+}
+
+/** What changed in each list. */
+export function changesOf(
+  before: ChosenProperties,
+  after: ChosenProperties,
+): Record<keyof ChosenProperties, ListChanges> {
+  return {
+    personal: listChanges(before.personal, after.personal),
+    visible: listChanges(before.visible, after.visible),
   }
 }
 
@@ -67,7 +61,7 @@ function without(names: readonly string[], others: readonly string[] = []): stri
   return names.filter((name) => !left.has(plainName(name)))
 }
 
-function changesOf(before: readonly string[], after: readonly string[]): ListChanges {
+function listChanges(before: readonly string[], after: readonly string[]): ListChanges {
   return {
     added: after.filter((name) => !before.includes(name)),
     removed: before.filter((name) => !after.includes(name)),

@@ -11,10 +11,10 @@ import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { LABEL, TEXT, WITHHELD, WORD } from '../platform/personal.ts'
 import { liveApiKeys } from './api-keys.ts'
-import { type ChosenProperties, chooseProperties } from './chosen-properties.ts'
+import type { ChosenProperties } from './chosen-properties.ts'
 import { requireSignature, rotateIdentitySecret, setIgnoredIds } from './identification-settings.ts'
 import { readTenantObject, TenantObject } from './tenant-object.ts'
-import { renameTenant } from './tenants.ts'
+import { chooseProperties, renameTenant } from './tenants.ts'
 
 const tag = 'Settings'
 /** Only the busiest keys are shown: a tenant may have hundreds. */
@@ -125,10 +125,11 @@ export const TENANT_OPERATIONS = [
       if (name !== undefined) await renameTenant(tenant, name)
       if (isRequired !== undefined) await requireSignature(tenant, isRequired)
       const chosen: Partial<ChosenProperties> = { ...(personal && { personal }), ...(visible && { visible }) }
-      const properties = personal || visible ? await chooseProperties(tenant, chosen) : {}
+      const properties = personal || visible ? await chooseProperties(tenant, chosen) : null
       const changed = {
-        ...(properties.personal && { personal_properties: properties.personal }),
-        ...(properties.visible && { visible_properties: properties.visible }),
+        // A name that joins one list leaves the other.
+        ...(personal || properties?.personal.removed.length ? { personal_properties: properties?.personal } : {}),
+        ...(visible || properties?.visible.removed.length ? { visible_properties: properties?.visible } : {}),
         ...(words === undefined ? {} : { ignored_ids: await setIgnoredIds(tenant, words) }),
       }
       return { tenant: await readTenantObject(tenant, now), ...changed }

@@ -5,7 +5,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
-import type { ChosenProperties } from './chosen-properties.ts'
+import { type ChosenProperties, changesOf, chosenAfter, type ListChanges } from './chosen-properties.ts'
 import { requireTenantName } from './names.ts'
 import { insertMember } from './users.ts'
 
@@ -53,6 +53,29 @@ export async function readTenant(tenant: Tenant): Promise<{ name: string; chosen
   if (!row) throw notFound('tenant')
   const { name, personal, visible, created_at: createdAt } = row
   return { name, chosen: { personal, visible }, createdAt }
+}
+
+/**
+ * Replaces what the tenant says about its properties: one of the lists, or both. @returns what changed in each
+ * @throws ServiceError 400 as `chosenAfter`
+ */
+export async function chooseProperties(
+  tx: Tenant,
+  sent: Partial<ChosenProperties>,
+): Promise<Record<keyof ChosenProperties, ListChanges>> {
+  const before = await tx.unrestricted
+    .selectFrom('tenants')
+    .select(['personal_properties as personal', 'visible_properties as visible'])
+    .where('tenant_id', '=', tx.id)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+  const after = chosenAfter(before, sent)
+  await tx.unrestricted
+    .updateTable('tenants')
+    .set({ personal_properties: after.personal, visible_properties: after.visible })
+    .where('tenant_id', '=', tx.id)
+    .execute()
+  return changesOf(before, after)
 }
 
 export async function hasTenant(database: Database, tenantId: string): Promise<boolean> {
