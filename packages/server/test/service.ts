@@ -21,6 +21,7 @@ import { type Clock, systemClock } from '../src/platform/time.ts'
 import { createDatabase } from './databases.ts'
 import { recordResponses } from './interface-coverage.ts'
 import { undeclaredFields, validatorOf } from './undeclared-fields.ts'
+import { requireMarks } from './unmarked-fields.ts'
 
 export interface TestService extends Service {
   config: Config
@@ -174,6 +175,7 @@ function checkResponses(app: App): void {
       throw new Error(problem)
     }
     if (!schema) return payload
+    if (!isError) requireMarks(schema, `${request.method} ${request.routeOptions.url}`)
     const validator = validatorOf(schema)
     const undeclared = isError ? [] : undeclaredFields(schema, payload)
     if (validator.Check(payload) && undeclared.length === 0) return payload
