@@ -52,6 +52,11 @@ function problemsOf({ personal = [], visible = [] }: Partial<ChosenProperties>):
   })
 }
 
+/** Whether a list has a name, in any spelling. */
+export function isListed(names: readonly string[], name: string): boolean {
+  return names.some((each) => plainName(each) === plainName(name))
+}
+
 function unique(names: readonly string[]): string[] {
   return [...Map.groupBy(names, plainName).values()].flatMap(([name = '']) => name.trim())
 }

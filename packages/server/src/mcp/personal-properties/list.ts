@@ -1,8 +1,8 @@
-import type { ChosenProperties } from '../../access/chosen-properties.ts'
+import { isListed } from '../../access/chosen-properties.ts'
 import { readTenant } from '../../access/tenants.ts'
 import { sampleCompanyProperties } from '../../companies/list.ts'
 import { sampleContactProperties } from '../../contacts/found-properties.ts'
-import { isAlwaysPersonal, plainName } from '../../contacts/property-names.ts'
+import { isAlwaysPersonal } from '../../contacts/property-names.ts'
 import { type SampledProperty, sampleDataKeys } from '../../events/data-keys.ts'
 import { KINDS, type Kind, TEXT } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -40,7 +40,7 @@ export async function listPersonalProperties(
   return properties.map((property, index) => {
     const { name } = property
     const kind = kindOfProperty(name, entity, kindOfName)
-    const isChosen = isIn(chosen, name)
+    const isChosen = isListed([...chosen.personal, ...chosen.visible], name)
     const isOfService = kind !== null && isAlwaysPersonal(name)
     return {
       name,
@@ -59,10 +59,6 @@ export async function listPersonalProperties(
 function sample(tenant: Tenant, entity: Entity, now: Date): Promise<SampledProperty[]> {
   if (entity === 'contacts') return sampleContactProperties(tenant)
   return entity === 'companies' ? sampleCompanyProperties(tenant) : sampleDataKeys(tenant, now)
-}
-
-function isIn({ personal, visible }: ChosenProperties, name: string): boolean {
-  return [...personal, ...visible].some((each) => plainName(each) === plainName(name))
 }
 
 const SAMPLES = {
