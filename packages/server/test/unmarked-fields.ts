@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import { hasFormOfService, isFree, type Schema } from '../src/mcp/redaction/declared.ts'
 
 /** What to write where `unmarked` finds a field. */
@@ -29,8 +30,8 @@ export function unmarked(schema: Schema, path: string, isMarked = false): string
 const known = new WeakMap<object, string[]>()
 
 /** The routes that are no operations have marks too. @throws Error naming the fields of a response without one */
-export function requireMarks(schema: Schema, route: string): void {
-  const fields = known.get(schema) ?? unmarked(schema, route)
+export function requireMarks(schema: TSchema, route: string): void {
+  const fields = known.get(schema) ?? unmarked(schema as Schema, route)
   known.set(schema, fields)
   if (fields.length > 0) throw new Error(`${ADVICE}\n${fields.join('\n')}`)
 }

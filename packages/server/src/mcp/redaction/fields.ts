@@ -49,7 +49,7 @@ export function fieldRule(name: string, object: Values, around: Surroundings): F
  */
 export function ruleOfValues(of: string, kindOfName: KindOfName): FieldRule {
   const kind = kindOfName(of)
-  return { kind: kind === 'free-text' || of === 'name' ? 'value' : kind, words: wordsOfValues(of) }
+  return { kind: kind === 'free-text' || of === 'name' ? 'value' : kind, words: wordsOf(plainName(of), 'any') }
 }
 
 /** The properties that the service knows, each of which says what it is. */
@@ -114,19 +114,4 @@ export function passesOn(name: string, value: unknown): boolean {
 function wordsOf(plain: string, bag: Bag): Mentions {
   if (isOfGroup(plain)) return 'none'
   return COMPANY_FACTS.has(plain) || (bag === 'company' && plain === 'name') ? 'full-names' : 'all'
-}
-
-/** Dimensions and properties whose values the service chose. */
-const OF_SERVICE = listOf(
-  'lifecycle_stage lead_status day week month created_day browser os device_type domain referring_domain source',
-)
-/** Names of events stay legible: a site that names an event after a person usually does so by accident. */
-const OF_EVENTS = listOf('event event_type')
-
-/** Which words are replaced in values of a property or a dimension. */
-function wordsOfValues(name: string): Mentions {
-  const plain = plainName(name)
-  if (OF_EVENTS.has(name)) return 'full-names'
-  if (isOfGroup(plain) || OF_SERVICE.has(name)) return 'none'
-  return COMPANY_FACTS.has(plain) ? 'full-names' : 'all'
 }

@@ -120,11 +120,11 @@ function freeState(value: unknown, mark: Mark | undefined, stated: Stated, state
 /** What the vocabulary of names calls the object that a bag is. */
 const NAMES_OF_BAGS: Partial<Record<Bag, string>> = { contact: 'properties', company: 'properties', person: 'person' }
 
-/** A mark that depends on another field of the object, by that field's value. */
+/** A mark that depends on another field of the object, or of one around it, by that field's value. */
 function resolved(mark: Mark | undefined, around: Around | null): Mark | undefined {
   if (mark === undefined || !('when' in mark)) return mark
-  const value = around?.object[mark.when]
-  return resolved(typeof value === 'string' && mark.has.includes(value) ? mark.mark : mark.otherwise, around)
+  const value = namedAround(mark.when, around)
+  return resolved(value !== undefined && mark.has.includes(value) ? mark.mark : mark.otherwise, around)
 }
 
 /** The text of a field of the object, or of the nearest one around it that has the field. */
