@@ -25,13 +25,17 @@ export function plainName(name: string): string {
   return name.toLowerCase().replace(/[\s_-]/g, '')
 }
 
-/** With those that the service knows, properties that are personal in every workspace. */
-const ALSO_PERSONAL = ['phone', 'name', 'username', 'address', 'street']
-const ALWAYS_PERSONAL = new Set(
-  [...namesOf(CONTACT_PROPERTIES, ({ personal }) => personal !== null), ...ALSO_PERSONAL].map(plainName),
-)
+/**
+ * Properties that are personal in every workspace, whatever it says about them. Of several of a kind, the first is the
+ * contact's main one.
+ */
+export const ALWAYS_PERSONAL: readonly string[] = [
+  ...['phone', 'name', 'username', 'street', 'address'],
+  ...namesOf(CONTACT_PROPERTIES, ({ personal }) => personal !== null),
+]
+const PLAIN_PERSONAL = new Set(ALWAYS_PERSONAL.map(plainName))
 
-/** Whether a property of contacts is personal whatever the tenant says about it. */
+/** Whether a property is personal in every workspace, in any spelling. */
 export function isAlwaysPersonal(name: string): boolean {
-  return ALWAYS_PERSONAL.has(plainName(name))
+  return PLAIN_PERSONAL.has(plainName(name))
 }

@@ -1,8 +1,8 @@
 import { type ChosenProperties, isListed } from '../../access/chosen-properties.ts'
 import type { Properties } from '../../contacts/properties.ts'
 import { summaryOf } from '../../contacts/summary.ts'
-import { kindOfProperty } from '../../mcp/redaction/fields.ts'
-import { personalNames } from '../../mcp/redaction/personal-names.ts'
+import { kindOfProperty } from '../../personal/fields.ts'
+import { personalNames } from '../../personal/personal-names.ts'
 import type { FieldKind } from '../../platform/personal.ts'
 import type { ContactContext } from './context.ts'
 

@@ -1,6 +1,6 @@
 import type { SampledProperty } from '../../events/data-keys.ts'
+import type { KindOfName } from '../../personal/personal-names.ts'
 import type { FieldKind, Kind } from '../../platform/personal.ts'
-import type { KindOfName } from '../redaction/personal-names.ts'
 
 /*
  * What a tenant may want to change about a property. A proposal changes nothing: names and values say too little, and a

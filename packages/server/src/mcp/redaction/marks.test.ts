@@ -2,6 +2,7 @@ import Type, { type TProperties } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { ADVICE, unmarked } from '../../../test/unmarked-fields.ts'
 import { OPERATIONS } from '../../assembly/all-operations.ts'
+import { personalNames } from '../../personal/personal-names.ts'
 import {
   ABOUT_CONTACT,
   bag,
@@ -14,7 +15,6 @@ import {
   when,
 } from '../../platform/personal.ts'
 import { type Schema, statedBy } from './declared.ts'
-import { personalNames } from './personal-names.ts'
 import { redactJson } from './walk.ts'
 
 /** The paths of ids of contacts that do not say so. */

@@ -1,4 +1,6 @@
 import type { Values } from '../../operations/declare.ts'
+import { fieldRule, passesOn, ruleOfValues } from '../../personal/fields.ts'
+import type { KindOfName } from '../../personal/personal-names.ts'
 import { isUuid } from '../../platform/ids.ts'
 import type { Bag, FieldKind, Kind, Mark, Mentions } from '../../platform/personal.ts'
 import {
@@ -13,8 +15,6 @@ import {
   type Stated,
   statedBy,
 } from './declared.ts'
-import { fieldRule, passesOn, ruleOfValues } from './fields.ts'
-import type { KindOfName } from './personal-names.ts'
 import { isRedacted, withheld } from './pseudonyms.ts'
 
 /** Where a value is in an output. */

@@ -1,6 +1,6 @@
-import type { ChosenProperties } from '../../access/chosen-properties.ts'
-import { plainName } from '../../contacts/property-names.ts'
-import type { FieldKind } from '../../platform/personal.ts'
+import type { ChosenProperties } from '../access/chosen-properties.ts'
+import { plainName } from '../contacts/property-names.ts'
+import type { FieldKind } from '../platform/personal.ts'
 
 /** Longer names are not those of real fields, and matching them takes time. */
 const NAME_LENGTH_MAX = 128

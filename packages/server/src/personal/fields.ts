@@ -1,7 +1,7 @@
-import { COMPANY_PROPERTIES, CONTACT_PROPERTIES, type KnownProperty } from '../../contacts/property-catalogue.ts'
-import { plainName } from '../../contacts/property-names.ts'
-import type { Values } from '../../operations/declare.ts'
-import type { Bag, FieldKind, Mentions } from '../../platform/personal.ts'
+import { COMPANY_PROPERTIES, CONTACT_PROPERTIES, type KnownProperty } from '../contacts/property-catalogue.ts'
+import { plainName } from '../contacts/property-names.ts'
+import type { Values } from '../operations/declare.ts'
+import type { Bag, FieldKind, Mentions } from '../platform/personal.ts'
 import { isOfGroup, type KindOfName, listOf, PERSON_PARENTS } from './personal-names.ts'
 
 /*
