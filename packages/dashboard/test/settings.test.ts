@@ -92,6 +92,45 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(await viewer.getByLabel('Workspace name').count()).toBe(0)
   })
 
+  test('suggests which properties to hide from AI agents, and which to show; nothing changes until they are saved', async () => {
+    const own = await createTestTenant(service)
+    for (let index = 0; index < 20; index++) {
+      const properties = { location: 'North gate', partner: `p${index}@private.example`, [`${HOSTILE} salary`]: 'much' }
+      await own.contact(`c${index}@example.com`, properties)
+    }
+    const page = await browser.signedIn(own, { path: '/settings/workspace' })
+    const suggestions = page.getByRole('region', { name: 'Suggestions' })
+    await suggestions
+      .getByRole('row')
+      .filter({ hasText: 'partner' })
+      .getByText('20 of 20 values look personal.')
+      .waitFor()
+    await suggestions
+      .getByRole('row')
+      .filter({ hasText: HOSTILE.slice(0, 20) })
+      .getByText('its name looks personal')
+      .waitFor()
+    expect(await checkPage(page, 'settings-workspace-suggestions')).toEqual([])
+    await suggestions.getByRole('button', { name: 'Hide partner' }).click()
+    await suggestions.getByRole('button', { name: 'Show location' }).click()
+    expect(await suggestions.getByRole('row').filter({ hasText: 'partner' }).count()).toBe(0)
+    const chosen = async () => {
+      const { personal_properties, visible_properties } = (await own.call('GET', '/v1/tenant')).body.tenant
+      return { personal_properties, visible_properties }
+    }
+    expect(await chosen()).toEqual({ personal_properties: [], visible_properties: [] })
+    await page.getByRole('button', { name: 'Save properties' }).click()
+    await page.getByText('Properties saved.').waitFor()
+    expect(await chosen()).toEqual({ personal_properties: ['partner'], visible_properties: ['location'] })
+    // A name that a person moves to the other list leaves the first.
+    const hidden = page.locator('input').and(page.getByLabel('Properties to hide'))
+    await hidden.fill('location')
+    await hidden.press('Enter')
+    await page.getByRole('button', { name: 'Save properties' }).click()
+    await expect.poll(chosen).toEqual({ personal_properties: ['partner', 'location'], visible_properties: [] })
+    expect(browser.problems).toEqual([])
+  })
+
   test('a key is created with scopes, shown once, works, and is rejected once revoked', async () => {
     await goTo(owner, 'API keys')
     await owner.getByRole('button', { name: 'New key' }).click()

@@ -10,7 +10,7 @@ import { until } from './webhooks.ts'
 
 /** The address of the person whose values are everywhere in `createPersonalData`. */
 export const EMAIL = 'zorblax.quintorp@mailtoken.example'
-const PERSON = {
+export const PERSON = {
   firstname: 'Zorblax',
   lastname: 'Quintörp',
   phone: '+49 171 5550123',

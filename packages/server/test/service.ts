@@ -1,7 +1,7 @@
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
-import { Compile } from 'typebox/compile'
+import type { TSchema } from 'typebox'
 import { type Dispatcher, request } from 'undici'
 import { inject } from 'vitest'
 import { createApiKey } from '../src/access/api-keys.ts'
@@ -20,6 +20,8 @@ import { openTenant, type Tenant } from '../src/platform/tenant.ts'
 import { type Clock, systemClock } from '../src/platform/time.ts'
 import { createDatabase } from './databases.ts'
 import { recordResponses } from './interface-coverage.ts'
+import { undeclaredFields, validatorOf } from './undeclared-fields.ts'
+import { requireMarks } from './unmarked-fields.ts'
 
 export interface TestService extends Service {
   config: Config
@@ -151,19 +153,13 @@ const UNREACHABLE = Object.fromEntries(CONNECTORS.map(({ name }) => [name, 'http
 interface DescribedRoute {
   operationId?: string
   hide?: boolean
-  response?: Record<number, { 'x-response-description'?: string }>
+  response?: Record<number, TSchema & { 'x-response-description'?: string }>
 }
 
-type Validator = ReturnType<typeof Compile>
-const validators = new WeakMap<object, Validator>()
-
-function validatorOf(schema: object): Validator {
-  const validator = validators.get(schema) ?? Compile(schema)
-  validators.set(schema, validator)
-  return validator
-}
-
-/** Every test's responses must match their schemas, and every error be declared, so that openapi.json is correct. */
+/**
+ * Every test's responses must match their schemas, without a field that the schema lacks, and every error be declared, so
+ * that openapi.json is correct and redaction knows what each field is.
+ */
 function checkResponses(app: App): void {
   app.addHook('preSerialization', async (request, reply, payload) => {
     const { operationId, hide, response } = (request.routeOptions.schema ?? {}) as DescribedRoute
@@ -179,9 +175,11 @@ function checkResponses(app: App): void {
       throw new Error(problem)
     }
     if (!schema) return payload
+    if (!isError) requireMarks(schema, `${request.method} ${request.routeOptions.url}`)
     const validator = validatorOf(schema)
-    if (validator.Check(payload)) return payload
-    const errors = JSON.stringify(validator.Errors(payload).slice(0, 3))
+    const undeclared = isError ? [] : undeclaredFields(schema, payload)
+    if (validator.Check(payload) && undeclared.length === 0) return payload
+    const errors = JSON.stringify([...validator.Errors(payload).slice(0, 3), ...undeclared.slice(0, 3)])
     reply.code(500)
     throw new Error(`${request.method} ${request.url} returns a body contrary to its schema: ${errors}`)
   })

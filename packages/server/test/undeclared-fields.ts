@@ -10,12 +10,24 @@ interface JsonSchema {
   additionalProperties?: unknown
 }
 
+type Validator = ReturnType<typeof Compile>
+const validators = new WeakMap<object, Validator>()
+
+/** Compiles a schema once: responses of all tests are checked with it. */
+export function validatorOf(schema: TSchema): Validator {
+  const validator = validators.get(schema) ?? Compile(schema)
+  validators.set(schema, validator)
+  return validator
+}
+
 /** The paths of a response's fields that its schema does not have. */
 export function undeclaredFields(schema: TSchema, value: unknown, path = ''): string[] {
   const { items, anyOf, allOf } = schema as JsonSchema
   if (anyOf) {
     // Of the matching schemas, the one with the fewest undeclared fields.
-    const found = anyOf.filter((each) => Compile(each).Check(value)).map((each) => undeclaredFields(each, value, path))
+    const found = anyOf
+      .filter((each) => validatorOf(each).Check(value))
+      .map((each) => undeclaredFields(each, value, path))
     return found.toSorted((a, b) => a.length - b.length)[0] ?? []
   }
   if (Array.isArray(value)) {
@@ -28,6 +40,8 @@ export function undeclaredFields(schema: TSchema, value: unknown, path = ''): st
   const isOpen = parts.some((part) => part.patternProperties ?? part.additionalProperties)
   if (isOpen || Object.keys(properties).length === 0) return []
   return Object.entries(value).flatMap(([name, field]) => {
+    // JSON has no such field.
+    if (field === undefined) return []
     const at = path === '' ? name : `${path}.${name}`
     const known = properties[name]
     return known ? undeclaredFields(known, field, at) : [at]

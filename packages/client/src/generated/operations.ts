@@ -233,6 +233,8 @@ import type {
   ListMembersInput,
   ListNotesInput,
   ListOAuthClientsResult,
+  ListPersonalPropertiesInput,
+  ListPersonalPropertiesResult,
   ListPropertiesInput,
   ListPropertiesResult,
   ListRequestProblemsInput,
@@ -564,6 +566,7 @@ export interface Routes {
   'GET /v1/members': { input: ListMembersInput; response: MembersPage }
   'GET /v1/contacts/{contact_id}/notes': { input: ListNotesInput; response: NotesPage }
   'GET /v1/oauth-clients': { input: Record<string, never>; response: ListOAuthClientsResult }
+  'GET /v1/personal-properties': { input: ListPersonalPropertiesInput; response: ListPersonalPropertiesResult }
   'GET /v1/playbooks': { input: Record<string, never>; response: PlaybooksResult }
   'GET /v1/properties': { input: ListPropertiesInput; response: ListPropertiesResult }
   'GET /v1/tracker/problems': { input: ListRequestProblemsInput; response: RequestProblemsPage }
@@ -1916,6 +1919,15 @@ export class Operations extends Caller {
    */
   listOAuthClients(options?: RequestOptions): Promise<ListOAuthClientsResult> {
     return this.call('GET /v1/oauth-clients', {}, options)
+  }
+
+  /**
+   * List the properties that are hidden from AI agents, and proposals to hide or show others.
+   *
+   * Of the newest 1,000 records, or the newest 2,000 events of the last 90 days. The proposals are made from names and values. Nothing changes until you add a name to `personal_properties` or `visible_properties` of the tenant, which also ends the proposal. Needs the scope `settings:read`. Also needs the scope `contacts:read` for `entity=contacts`. Also needs the scope `companies:read` for `entity=companies`. Also needs the scope `events:read` for `entity=events`.
+   */
+  listPersonalProperties(input: ListPersonalPropertiesInput = {}, options?: RequestOptions): Promise<ListPersonalPropertiesResult> {
+    return this.call('GET /v1/personal-properties', input, options)
   }
 
   /**

@@ -2395,6 +2395,12 @@ export type ListOAuthClientsResult = {
     warnings?: Array<string>;
 };
 
+export type ListPersonalPropertiesResult = {
+    status: 'success';
+    properties: Array<PersonalProperty>;
+    warnings?: Array<string>;
+};
+
 export type ListPropertiesResult = {
     status: 'success';
     properties: Array<Property>;
@@ -2766,6 +2772,38 @@ export type PauseWebhookResult = {
      */
     changed: Array<string>;
     warnings?: Array<string>;
+};
+
+export type PersonalProperty = {
+    name: string;
+    /**
+     * Whether AI agents see pseudonyms in place of its values.
+     */
+    is_hidden: boolean;
+    /**
+     * `service`: it is personal in every workspace. `workspace`: a list of the tenant has it. `name`: its name says so. null: nothing says that it is personal.
+     */
+    decided_by: 'service' | 'workspace' | 'name' | null;
+    proposal: PersonalPropertyProposal | null;
+};
+
+export type PersonalPropertyProposal = {
+    /**
+     * `hide`: add it to `personal_properties` of the tenant. `show`: add it to `visible_properties`.
+     */
+    change: 'hide' | 'show';
+    /**
+     * `values`: most values are personal by their form, such as email addresses, or name contacts. `name`: a part of the name is of a personal property, or the name is of a sensitive one, such as a salary. `few_values`: only the name looks personal, and many records share each value.
+     */
+    because: 'name' | 'values' | 'few_values';
+    /**
+     * How many values were looked at.
+     */
+    values: number;
+    /**
+     * How many of these look personal by themselves.
+     */
+    personal_values: number;
 };
 
 export type PlainEvent = {
@@ -3705,6 +3743,10 @@ export type Tenant = {
      */
     personal_properties: Array<string>;
     /**
+     * Names of properties and of fields in the data of events that AI agents see, although their names or their values look personal.
+     */
+    visible_properties: Array<string>;
+    /**
      * Words that are no user id, visitor id or id of a record, besides `undefined`, `null`, `anonymous` and other words that name nobody.
      */
     ignored_ids: Array<string>;
@@ -3879,6 +3921,7 @@ export type UpdateTenantResult = {
     status: 'success';
     tenant: Tenant;
     personal_properties?: ListChanges;
+    visible_properties?: ListChanges;
     ignored_ids?: ListChanges;
     warnings?: Array<string>;
 };
@@ -6522,6 +6565,13 @@ export type ListNotesInput = {
     contact_id: string;
 };
 
+export type ListPersonalPropertiesInput = {
+    /**
+     * The kind of record that has the properties; `events`: the fields of their data.
+     */
+    entity?: 'contacts' | 'companies' | 'events';
+};
+
 export type ListPropertiesInput = {
     /**
      * The kind of record that has the properties.
@@ -7824,6 +7874,10 @@ export type UpdateTenantInput = {
      * Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values. Upper case, spaces, hyphens and underscores do not count. The list replaces the previous one.
      */
     personal_properties?: Array<string>;
+    /**
+     * Names of properties and of fields in the data of events that AI agents see, although their names or their values look personal. Email addresses, phone numbers and names of contacts in their values stay hidden. The list replaces the previous one, and a name that is added to one of the two lists leaves the other. Properties that are personal in every workspace, such as `email`, are refused.
+     */
+    visible_properties?: Array<string>;
     /**
      * Words that your systems send in place of an id that they do not have, such as `demo`. They are ignored as a user id, a visitor id and the id of a record, as are `undefined`, `null`, `anonymous` and the like for every tenant. Case, surrounding spaces and quotes do not count. What is already linked stays linked. The list replaces the previous one.
      */

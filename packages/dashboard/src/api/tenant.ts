@@ -18,8 +18,9 @@ export function renameTenant(name: string) {
   return call('PATCH /v1/tenant', { name })
 }
 
-export function setPersonalProperties(names: string[]) {
-  return call('PATCH /v1/tenant', { personal_properties: names })
+/** @param hide properties that AI agents do not see. @param show those that they see, although they look personal */
+export function choosePersonalProperties(hide: string[], show: string[]) {
+  return call('PATCH /v1/tenant', { personal_properties: hide, visible_properties: show })
 }
 
 export function setIgnoredIds(words: string[]) {

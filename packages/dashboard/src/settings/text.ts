@@ -98,12 +98,36 @@ export const text = {
     },
     personal: {
       title: 'Personal properties',
-      label: 'Properties to hide',
-      description:
-        'AI agents see pseudonyms instead of names, email addresses, phone numbers, addresses and texts that people wrote. List other properties, and fields in the data of events, that they must not see.',
-      placeholder: 'salary',
+      hide: {
+        label: 'Properties to hide',
+        description:
+          'AI agents see pseudonyms instead of names, email addresses, phone numbers, addresses and texts that people wrote. List other properties, and fields in the data of events, that they must not see.',
+        placeholder: 'salary',
+      },
+      show: {
+        label: 'Properties to show',
+        description:
+          'AI agents see these, although their names look personal, such as the location of a warehouse. Email addresses, phone numbers and names of contacts in their values stay hidden.',
+        placeholder: 'location',
+      },
       save: 'Save properties',
       saved: 'Properties saved.',
+      suggestions: {
+        title: 'Suggestions',
+        explanation: 'From the names and the values of your newest records. Choose for each, then save.',
+        property: 'Property',
+        of: 'Of',
+        entities: { contacts: 'Contacts', companies: 'Companies', events: 'Events' },
+        reason: 'Reason',
+        because: {
+          name: 'AI agents see it, but its name looks personal.',
+          values: (personal: number, values: number) => `${personal} of ${values} values look personal.`,
+          few_values: 'Its name looks personal, but it has few values.',
+        },
+        actions: 'Actions',
+        hide: { label: 'Hide', one: (name: string) => `Hide ${name}` },
+        show: { label: 'Show', one: (name: string) => `Show ${name}` },
+      },
     },
     yours: {
       title: 'Your workspaces',

@@ -5,12 +5,48 @@ import { refreshTenant } from '../api/tenant.ts'
 import { Form } from '../ui/form.tsx'
 import { Outcome } from './settings-part.tsx'
 
-interface WordListText {
+interface WordsText {
   label: string
   description: string
   placeholder: string
+}
+
+interface WordListText extends WordsText {
   save: string
   saved: string
+}
+
+/** Words that a person adds and removes. */
+export function WordsInput({
+  text,
+  words,
+  onChange,
+  max,
+  lengthMax,
+  disabled = false,
+}: {
+  text: WordsText
+  words: string[]
+  onChange: (words: string[]) => void
+  max: number
+  lengthMax: number
+  disabled?: boolean
+}) {
+  return (
+    <TagsInput
+      label={text.label}
+      description={text.description}
+      placeholder={words.length === 0 ? text.placeholder : ''}
+      w="100%"
+      value={words}
+      onChange={(chosen) =>
+        onChange(chosen.map((word) => word.trim().slice(0, lengthMax)).filter((word) => word !== ''))
+      }
+      acceptValueOnBlur
+      maxTags={max}
+      disabled={disabled}
+    />
+  )
 }
 
 /** A list of words among the tenant's settings, saved as a whole. */
@@ -35,18 +71,15 @@ export function WordList({
   const isSaved = words.length === saved.length && words.every((word, index) => word === saved[index])
   return (
     <Form gap="sm" align="flex-start" maw={560} onSubmit={() => saving.mutate()}>
-      <TagsInput
-        label={text.label}
-        description={text.description}
-        placeholder={words.length === 0 ? text.placeholder : ''}
-        w="100%"
-        value={words}
+      <WordsInput
+        text={text}
+        words={words}
         onChange={(chosen) => {
-          setWords(chosen.map((word) => word.trim().slice(0, lengthMax)).filter((word) => word !== ''))
+          setWords(chosen)
           saving.reset()
         }}
-        acceptValueOnBlur
-        maxTags={max}
+        max={max}
+        lengthMax={lengthMax}
         disabled={disabled}
       />
       <Outcome error={saving.error} success={saving.isSuccess ? text.saved : null} />

@@ -1,11 +1,11 @@
 import { Badge, Button, Code, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconBuildingCommunity } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { refreshMe } from '../api/account.ts'
 import { createTenant, type Me } from '../api/session.ts'
-import { refreshTenant, renameTenant, setPersonalProperties, tenantQuery } from '../api/tenant.ts'
+import { refreshTenant, renameTenant } from '../api/tenant.ts'
 import { useIsAtLeast, useMay, useMe } from '../app/may.ts'
 import { useSwitchTenant } from '../app/use-switch-tenant.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -13,16 +13,13 @@ import { CreateDialog } from '../ui/create-dialog.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Form } from '../ui/form.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
+import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
+import { PersonalProperties } from './personal-properties.tsx'
 import { Outcome, SettingsPart } from './settings-part.tsx'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
-import { WordList } from './word-list.tsx'
-
-const PERSONAL_PROPERTIES_MAX = 200
-const PROPERTY_LENGTH_MAX = 100
 
 type Tenant = Me['tenants'][number]
 
@@ -155,25 +152,5 @@ function OpenButton({ tenant: { tenant_id: tenantId, name } }: { tenant: Tenant 
     >
       {text.workspace.yours.open}
     </Button>
-  )
-}
-
-/** The properties that are hidden from AI agents, besides those that are personal in every workspace. */
-function PersonalProperties() {
-  const { data: tenant, error, refetch } = useQuery(tenantQuery)
-  return (
-    <SettingsPart title={text.workspace.personal.title}>
-      {error && !tenant ? <ErrorState error={error} onRetry={refetch} /> : null}
-      {!error && !tenant ? <LoadingState lines={2} /> : null}
-      {tenant ? (
-        <WordList
-          saved={tenant.personal_properties}
-          save={setPersonalProperties}
-          text={text.workspace.personal}
-          max={PERSONAL_PROPERTIES_MAX}
-          lengthMax={PROPERTY_LENGTH_MAX}
-        />
-      ) : null}
-    </SettingsPart>
   )
 }

@@ -11,9 +11,10 @@ import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { LABEL, TEXT, WITHHELD, WORD } from '../platform/personal.ts'
 import { liveApiKeys } from './api-keys.ts'
+import type { ChosenProperties } from './chosen-properties.ts'
 import { requireSignature, rotateIdentitySecret, setIgnoredIds } from './identification-settings.ts'
 import { readTenantObject, TenantObject } from './tenant-object.ts'
-import { renameTenant, setPersonalProperties } from './tenants.ts'
+import { chooseProperties, renameTenant } from './tenants.ts'
 
 const tag = 'Settings'
 /** Only the busiest keys are shown: a tenant may have hundreds. */
@@ -48,6 +49,11 @@ function listChanges() {
   return Type.Optional(Type.Object({ added: words, removed: words }, { title: 'ListChanges', description }))
 }
 
+function propertyNames(description: string, example: string[]) {
+  const name = { minLength: 1, maxLength: 100, pattern: '\\S', 'x-expected': 'a name of 1 to 100 characters' }
+  return Type.Optional(Type.Array(Type.String(name), { maxItems: 200, description, examples: [example] }))
+}
+
 /** The caller's tenant: its name and its settings for identification and redaction. */
 export const TENANT_OPERATIONS = [
   ofTenant({
@@ -75,16 +81,13 @@ export const TENANT_OPERATIONS = [
           description: 'Whether to ignore identifications that pages send without a valid user_hash.',
         }),
       ),
-      personal_properties: Type.Optional(
-        Type.Array(
-          Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', 'x-expected': 'a name of 1 to 100 characters' }),
-          {
-            maxItems: 200,
-            description:
-              'Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values. Upper case, spaces, hyphens and underscores do not count. The list replaces the previous one.',
-            examples: [['customer_number', 'salary']],
-          },
-        ),
+      personal_properties: propertyNames(
+        'Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values. Upper case, spaces, hyphens and underscores do not count. The list replaces the previous one.',
+        ['customer_number', 'salary'],
+      ),
+      visible_properties: propertyNames(
+        'Names of properties and of fields in the data of events that AI agents see, although their names or their values look personal. Email addresses, phone numbers and names of contacts in their values stay hidden. The list replaces the previous one, and a name that is added to one of the two lists leaves the other. Properties that are personal in every workspace, such as `email`, are refused.',
+        ['location', 'handle'],
       ),
       ignored_ids: Type.Optional(
         Type.Array(
@@ -106,6 +109,7 @@ export const TENANT_OPERATIONS = [
     output: {
       tenant: TenantObject,
       personal_properties: listChanges(),
+      visible_properties: listChanges(),
       ignored_ids: listChanges(),
     },
     errors: ['400 invalid_name'],
@@ -114,13 +118,18 @@ export const TENANT_OPERATIONS = [
       const {
         name,
         require_signed_identification: isRequired,
-        personal_properties: marks,
+        personal_properties: personal,
+        visible_properties: visible,
         ignored_ids: words,
       } = changes
       if (name !== undefined) await renameTenant(tenant, name)
       if (isRequired !== undefined) await requireSignature(tenant, isRequired)
+      const chosen: Partial<ChosenProperties> = { ...(personal && { personal }), ...(visible && { visible }) }
+      const properties = personal || visible ? await chooseProperties(tenant, chosen) : null
       const changed = {
-        ...(marks === undefined ? {} : { personal_properties: await setPersonalProperties(tenant, marks) }),
+        // A name that joins one list leaves the other.
+        ...(personal || properties?.personal.removed.length ? { personal_properties: properties?.personal } : {}),
+        ...(visible || properties?.visible.removed.length ? { visible_properties: properties?.visible } : {}),
         ...(words === undefined ? {} : { ignored_ids: await setIgnoredIds(tenant, words) }),
       }
       return { tenant: await readTenantObject(tenant, now), ...changed }

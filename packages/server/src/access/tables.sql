@@ -5,7 +5,9 @@ CREATE TABLE tenants (
   name text NOT NULL,
   created_at timestamptz NOT NULL,
   -- Properties that are hidden from AI agents, besides those that are personal for everyone.
-  personal_properties text[] NOT NULL DEFAULT '{}'
+  personal_properties text[] NOT NULL DEFAULT '{}',
+  -- Properties that AI agents see, although their names or their values look personal.
+  visible_properties text[] NOT NULL DEFAULT '{}'
 );
 
 -- People. The key is named id because the sign-in library requires that in every table. An address has one verified

@@ -26,6 +26,10 @@ export const TenantObject = Type.Object(
       description:
         'Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values.',
     }),
+    visible_properties: Type.Array(Type.String(WORD), {
+      description:
+        'Names of properties and of fields in the data of events that AI agents see, although their names or their values look personal.',
+    }),
     ignored_ids: Type.Array(Type.String(WORD), {
       description:
         'Words that are no user id, visitor id or id of a record, besides `undefined`, `null`, `anonymous` and other words that name nobody.',
@@ -38,7 +42,7 @@ export type TenantObject = Type.Static<typeof TenantObject>
 
 /** A tenant as the API and the command line return it. */
 export async function readTenantObject(tenant: Tenant, now: Date): Promise<TenantObject> {
-  const [{ name, personalProperties, createdAt }, settings] = await Promise.all([
+  const [{ name, chosen, createdAt }, settings] = await Promise.all([
     readTenant(tenant),
     readIdentificationSettings(tenant, now),
   ])
@@ -52,7 +56,8 @@ export async function readTenantObject(tenant: Tenant, now: Date): Promise<Tenan
       created_at: secretCreatedAt.toISOString(),
       previous_valid_until: previousUntil?.toISOString() ?? null,
     },
-    personal_properties: personalProperties,
+    personal_properties: chosen.personal,
+    visible_properties: chosen.visible,
     ignored_ids: ignoredIds,
     created_at: createdAt.toISOString(),
   }

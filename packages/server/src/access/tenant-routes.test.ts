@@ -25,6 +25,7 @@ test("GET /v1/tenant returns the key's tenant", async () => {
       require_signed_identification: false,
       identity_secret: null,
       personal_properties: [],
+      visible_properties: [],
       ignored_ids: [],
       created_at: TIMESTAMP,
     },

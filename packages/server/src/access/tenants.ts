@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import { plainName } from '../contacts/property-names.ts'
 import { type Actor, audit } from '../operations/audit.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { type ChosenProperties, changesOf, chosenAfter, type ListChanges } from './chosen-properties.ts'
 import { requireTenantName } from './names.ts'
 import { insertMember } from './users.ts'
 
@@ -44,44 +44,38 @@ export async function renameTenant(tx: Tenant, name: string): Promise<void> {
 }
 
 /** @throws ServiceError 404 if the tenant has been deleted. */
-export async function readTenant(
-  tenant: Tenant,
-): Promise<{ name: string; personalProperties: string[]; createdAt: Date }> {
+export async function readTenant(tenant: Tenant): Promise<{ name: string; chosen: ChosenProperties; createdAt: Date }> {
   const row = await tenant.unrestricted
     .selectFrom('tenants')
-    .select(['name', 'personal_properties', 'created_at'])
+    .select(['name', 'personal_properties as personal', 'visible_properties as visible', 'created_at'])
     .where('tenant_id', '=', tenant.id)
     .executeTakeFirst()
   if (!row) throw notFound('tenant')
-  return { name: row.name, personalProperties: row.personal_properties, createdAt: row.created_at }
-}
-
-/** The properties that the tenant hides from AI agents, besides those that are personal for everyone. */
-export async function personalPropertiesOf(tenant: Tenant): Promise<string[]> {
-  return (await readTenant(tenant)).personalProperties
+  const { name, personal, visible, created_at: createdAt } = row
+  return { name, chosen: { personal, visible }, createdAt }
 }
 
 /**
- * Replaces the list of these properties. Of names that differ only in case, spaces, hyphens and underscores, the first
- * stays. @returns the names that it did not have before, and those that it no longer has.
+ * Replaces what the tenant says about its properties: one of the lists, or both. @returns what changed in each
+ * @throws ServiceError 400 as `chosenAfter`
  */
-export async function setPersonalProperties(
+export async function chooseProperties(
   tx: Tenant,
-  names: readonly string[],
-): Promise<{ added: string[]; removed: string[] }> {
-  const unique = [...Map.groupBy(names, plainName).values()].flatMap(([name = '']) => name.trim())
-  const tenants = tx.unrestricted.selectFrom('tenants').select('personal_properties').where('tenant_id', '=', tx.id)
-  const { personal_properties: before } = await tenants.forUpdate().executeTakeFirstOrThrow()
+  sent: Partial<ChosenProperties>,
+): Promise<Record<keyof ChosenProperties, ListChanges>> {
+  const before = await tx.unrestricted
+    .selectFrom('tenants')
+    .select(['personal_properties as personal', 'visible_properties as visible'])
+    .where('tenant_id', '=', tx.id)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+  const after = chosenAfter(before, sent)
   await tx.unrestricted
     .updateTable('tenants')
-    .set({ personal_properties: unique })
+    .set({ personal_properties: after.personal, visible_properties: after.visible })
     .where('tenant_id', '=', tx.id)
     .execute()
-  const [added, removed] = [
-    unique.filter((name) => !before.includes(name)),
-    before.filter((name) => !unique.includes(name)),
-  ]
-  return { added, removed }
+  return changesOf(before, after)
 }
 
 export async function hasTenant(database: Database, tenantId: string): Promise<boolean> {

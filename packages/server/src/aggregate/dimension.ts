@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { JoinedCompany, JoinedContact } from '../events/event-object.ts'
+import { type Marked, TEXT, when } from '../platform/personal.ts'
 
 /**
  * The type of a dimension's values. Records with a missing `id` are in no bucket; those with a missing `text` share
@@ -13,6 +14,8 @@ export interface Dimension {
   sql: string
   kind: DimensionKind
   description: string
+  /** What its values say about people. */
+  mark: Marked
 }
 
 export type Dimensions = Readonly<Record<string, Dimension>>
@@ -45,6 +48,12 @@ export interface Measure {
     /** Numbers of events, as JSON, that are phone numbers of their contacts, whatever the field's name. */
     phoneNumbers: readonly string[]
   }
+}
+
+/** What the values of some dimensions are, beside the name of one in `group_by`. */
+export function markByName(dimensions: Readonly<Record<string, Pick<Dimension, 'mark'>>>): Marked {
+  const entries = Object.entries(dimensions)
+  return entries.reduce<Marked>((others, [name, { mark }]) => when('group_by', [name], mark, others), TEXT)
 }
 
 export function isTime({ kind }: Dimension): boolean {

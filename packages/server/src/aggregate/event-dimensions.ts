@@ -1,9 +1,11 @@
+import { markOfColumn } from '../events/event-object.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import { ABOUT_CONTACT, TEXT, WORD } from '../platform/personal.ts'
 import type { Dimension, Dimensions, Measure } from './dimension.ts'
 
 function text(column: keyof EventRecord, description: string): Dimension {
-  return { sql: column, kind: 'text', description }
+  return { sql: column, kind: 'text', description, mark: markOfColumn(column) }
 }
 
 /** Columns that are dimensions under their own names. */
@@ -33,30 +35,39 @@ export const EVENT_DIMENSIONS = {
     os: 'Name of the operating system, such as macOS.',
     referring_domain: "Host of the referrer; none for the event's own site.",
   }),
-  contact_id: { sql: 'owner_id', kind: 'id', description: 'Identified contact; anonymous events are in no bucket.' },
-  visitor_id: { sql: 'visitor_id', kind: 'id', description: 'Visitor, identified or anonymous.' },
-  session_id: { sql: 'session_id', kind: 'id', description: 'Session.' },
+  contact_id: {
+    sql: 'owner_id',
+    kind: 'id',
+    description: 'Identified contact; anonymous events are in no bucket.',
+    mark: ABOUT_CONTACT,
+  },
+  visitor_id: { sql: 'visitor_id', kind: 'id', description: 'Visitor, identified or anonymous.', mark: TEXT },
+  session_id: { sql: 'session_id', kind: 'id', description: 'Session.', mark: TEXT },
   company_id: {
     sql: 'owner_id',
     kind: 'id',
     description: "Company that the event's contact belongs to now; other events make no bucket.",
+    mark: WORD,
   },
   day: {
     sql: 'toDate(timestamp)',
     kind: 'day',
     description: 'Day (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.',
+    mark: WORD,
   },
   week: {
     sql: 'toMonday(toDate(timestamp))',
     kind: 'week',
     description: 'ISO week (UTC), `YYYY-Www`: the most recent weeks, in chronological order.',
+    mark: WORD,
   },
   month: {
     sql: 'toStartOfMonth(toDate(timestamp))',
     kind: 'month',
     description: 'Month (UTC), `YYYY-MM`: the most recent months, in chronological order.',
+    mark: WORD,
   },
-  is_bot: { sql: 'is_bot', kind: 'boolean', description: 'Whether the sender identifies itself as a bot.' },
+  is_bot: { sql: 'is_bot', kind: 'boolean', description: 'Whether the sender identifies itself as a bot.', mark: WORD },
 } as const satisfies Dimensions
 
 /** A JSON text of a number, such as `"12"`, as `numeric_property` reads them in PostgreSQL. */

@@ -1,13 +1,15 @@
 import Type from 'typebox'
+import { COMPANY_DIMENSIONS } from '../companies/dimensions.ts'
 import { namesOfCompanies } from '../companies/list.ts'
 import { people } from '../companies/people.ts'
+import { CONTACT_DIMENSIONS } from '../contacts/dimensions.ts'
 import { hiddenFromSearch } from '../contacts/search.ts'
 import { JoinedCompany, JoinedContact } from '../events/event-object.ts'
 import { operation, type Redaction } from '../operations/declare.ts'
 import { Nullable } from '../platform/http/responses.ts'
-import { valueNamedBy, WORD } from '../platform/personal.ts'
+import { WORD, when } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type Bucket, METRICS } from './dimension.ts'
+import { type Bucket, METRICS, markByName } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 import { aggregateEvents, type EventSummary } from './events.ts'
 import { aggregateEventsByCompany } from './events-by-company.ts'
@@ -17,6 +19,14 @@ import { aggregateCompanies, aggregateContacts } from './records.ts'
 import { AGGREGATE_FIELDS, AggregateBody, checkAggregation, parseAggregation, scopeOfBody } from './requests.ts'
 
 /** Grouping of contacts, companies or events. */
+/** What a group's key is: as its dimension says. */
+const OF_DIMENSION = when(
+  'entity',
+  ['events'],
+  markByName(EVENT_DIMENSIONS),
+  when('entity', ['companies'], markByName(COMPANY_DIMENSIONS), markByName(CONTACT_DIMENSIONS)),
+)
+
 export const AGGREGATE_OPERATIONS = [
   operation({
     name: 'aggregate',
@@ -38,7 +48,7 @@ export const AGGREGATE_OPERATIONS = [
         Type.Object({
           key: Type.Union([Type.String(), Type.Boolean(), Type.Null()], {
             description: 'null if the value is missing.',
-            ...valueNamedBy('group_by'),
+            ...OF_DIMENSION,
           }),
           value: Type.Union([Type.Number(), Type.Null()], {
             description: 'null if no record in the bucket has a number.',

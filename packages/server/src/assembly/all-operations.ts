@@ -33,6 +33,7 @@ import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { SOCIAL_OPERATIONS } from '../identities/social/operations.ts'
 import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
 import { IMPORT_OPERATIONS } from '../imports/operations.ts'
+import { PERSONAL_PROPERTY_OPERATIONS } from '../mcp/personal-properties/operations.ts'
 import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
@@ -62,6 +63,7 @@ const FEATURES = [
   KEY_OPERATIONS,
   CONNECTED_APP_OPERATIONS,
   DOMAIN_OPERATIONS,
+  PERSONAL_PROPERTY_OPERATIONS,
   LIMIT_OPERATIONS,
   TRACKER_OPERATIONS,
   AUDIT_OPERATIONS,

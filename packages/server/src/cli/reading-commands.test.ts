@@ -27,6 +27,7 @@ const ONLY_LISTED: Record<string, string> = {
   'event-type': 'a name; event stats counts its events',
   'webhook-event-type': 'a name; the list shows a sample',
   visit: 'has no id; event list shows its events',
+  'personal-property': 'a name and what decides about it, which the list shows',
   problem: 'has no id',
   scope: 'a name',
   tool: 'a name; the list describes it',

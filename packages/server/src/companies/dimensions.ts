@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { byProperties, byProperty, type KeyedRecord, type RecordDimension } from '../contacts/dimensions.ts'
 import { COMPANY_FACETS } from '../contacts/facets.ts'
+import { WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CompanyFilters, EMPLOYEES_SQL, matchingCompanies } from './list.ts'
 
@@ -43,6 +44,7 @@ const sizeBucket: RecordDimension = {
   sql: bandOf(EMPLOYEES_SQL, EMPLOYEE_BANDS),
   kind: 'text',
   description: `Range of property numberofemployees: ${names(EMPLOYEE_BANDS)}.`,
+  mark: WORD,
 }
 
 /** The dimensions of companies. */
@@ -55,6 +57,7 @@ export const COMPANY_DIMENSIONS = {
     sql: bandOf(`numeric_property(companies.properties, 'annualrevenue')`, REVENUE_BANDS),
     kind: 'text',
     description: `Range of property annualrevenue, lower bound included: ${names(REVENUE_BANDS)}.`,
+    mark: WORD,
   },
 } as const satisfies Readonly<Record<string, RecordDimension>>
 

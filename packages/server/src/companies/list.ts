@@ -1,8 +1,9 @@
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { COMPANY_FACETS } from '../contacts/facets.ts'
-import { type FoundProperty, findProperties, NEWEST_RECORDS } from '../contacts/found-properties.ts'
+import { type FoundProperty, findProperties, NEWEST_RECORDS, sampleProperties } from '../contacts/found-properties.ts'
 import { showsText } from '../contacts/search.ts'
 import type { MayName } from '../contacts/visible-texts.ts'
+import type { SampledProperty } from '../events/data-keys.ts'
 import { notFound } from '../platform/errors.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
@@ -84,8 +85,17 @@ export async function findCompanies(tenant: Tenant, companyIds: readonly string[
 
 /** The properties of the newest companies, most frequent first, with their most common type. */
 export function findCompanyProperties(tenant: Tenant): Promise<FoundProperty[]> {
+  return findProperties(tenant, newestCompanies(tenant))
+}
+
+/** The properties of the newest companies, most frequent first, with some of their values. */
+export function sampleCompanyProperties(tenant: Tenant): Promise<SampledProperty[]> {
+  return sampleProperties(tenant, newestCompanies(tenant))
+}
+
+function newestCompanies(tenant: Tenant) {
   const newest = tenant.db.selectFrom('companies').select('properties').orderBy('created_at', 'desc')
-  return findProperties(tenant, newest.limit(NEWEST_RECORDS).as('newest'))
+  return newest.limit(NEWEST_RECORDS).as('newest')
 }
 
 /** The newest companies whose name or domain contains a text. */

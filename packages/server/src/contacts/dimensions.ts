@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { type Marked, valueNamedBy, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { CONTACT_FACETS } from './facets.ts'
 import { type ContactFilters, matchingContacts } from './list.ts'
@@ -13,6 +14,8 @@ export interface RecordDimension {
   sql: string
   kind: 'text' | 'id' | 'boolean' | 'day'
   description: string
+  /** What its values say about people. */
+  mark: Marked
 }
 
 /** A record's value of a dimension, null if it has none, and the properties that figures are computed from. */
@@ -27,6 +30,8 @@ export function byProperty(table: 'contacts' | 'companies', property: string, mo
     sql: `nullif(${table}.properties ->> '${property}', '')`,
     kind: 'text',
     description: `Property ${property}${more}.`,
+    // The tenant may hide any property.
+    mark: valueNamedBy('group_by'),
   }
 }
 
@@ -43,6 +48,7 @@ const hasSocialProfile: RecordDimension = {
   sql: `contacts.facets @> ARRAY['has_social_profile']`,
   kind: 'boolean',
   description: 'Whether the contact has a social-network profile.',
+  mark: WORD,
 }
 
 /** The dimensions of contacts. */
@@ -54,11 +60,13 @@ export const CONTACT_DIMENSIONS = {
     sql: 'contacts.company_id::text',
     kind: 'id',
     description: 'Associated company; contacts without one are in no bucket.',
+    mark: WORD,
   },
   created_day: {
     sql: `to_char(contacts.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
     kind: 'day',
     description: 'Day of creation (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.',
+    mark: WORD,
   },
   has_linkedin: hasSocialProfile,
   has_social_profile: { ...hasSocialProfile, description: 'The same as has_linkedin.' },

@@ -1,4 +1,5 @@
 import { type AliasedExpression, sql } from 'kysely'
+import { type SampledProperty, VALUE_LENGTH_MAX, VALUES_SAMPLED } from '../events/data-keys.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { PropertyType } from './property-catalogue.ts'
 
@@ -25,8 +26,50 @@ interface Row {
 
 /** The properties of a tenant's newest contacts, most frequent first, with their most common type. */
 export function findContactProperties(tenant: Tenant): Promise<FoundProperty[]> {
+  return findProperties(tenant, newestContacts(tenant))
+}
+
+/** The properties of a tenant's newest contacts, most frequent first, with some of their values. */
+export function sampleContactProperties(tenant: Tenant): Promise<SampledProperty[]> {
+  return sampleProperties(tenant, newestContacts(tenant))
+}
+
+function newestContacts(tenant: Tenant) {
   const newest = tenant.db.selectFrom('contacts').select('properties').orderBy('created_at', 'desc')
-  return findProperties(tenant, newest.limit(NEWEST_RECORDS).as('newest'))
+  return newest.limit(NEWEST_RECORDS).as('newest')
+}
+
+/** The properties of some records, most frequent first, with some of their values. Lists have none. */
+export async function sampleProperties(
+  tenant: Tenant,
+  newest: AliasedExpression<{ properties: unknown }, 'newest'>,
+): Promise<SampledProperty[]> {
+  const pairs = tenant.db.selectFrom(newest).select(sql`jsonb_each(newest.properties)`.as('pair')).as('pairs')
+  const text = sql<string>`left((pairs.pair).value #>> '{}', ${VALUE_LENGTH_MAX})`
+  const numbered = tenant.db
+    .selectFrom(pairs)
+    .select([sql<string>`(pairs.pair).key`.as('key'), text.as('value')])
+    .select(sql<number>`row_number() OVER (PARTITION BY (pairs.pair).key)`.as('place'))
+    .where(sql<boolean>`jsonb_typeof((pairs.pair).value) IN ('string', 'number', 'boolean')`)
+    .as('numbered')
+  const rows = await tenant.db
+    .selectFrom(numbered)
+    .select([
+      'numbered.key as name',
+      sql<number>`count(*)`.as('records'),
+      sql<number>`count(DISTINCT numbered.value)`.as('differentValues'),
+      sql<string[]>`array_agg(numbered.value) FILTER (WHERE numbered.place <= ${VALUES_SAMPLED})`.as('values'),
+    ])
+    .groupBy('numbered.key')
+    .orderBy(sql`2 DESC, 1`)
+    .limit(PROPERTIES_MAX)
+    .execute()
+  return rows.map(({ name, values, ...counts }) => ({
+    name,
+    records: Number(counts.records),
+    differentValues: Number(counts.differentValues),
+    values,
+  }))
 }
 
 /** The properties of some records, most frequent first, with their most common type. */

@@ -1,3 +1,5 @@
+import type { FieldKind } from '../platform/personal.ts'
+
 export const PROPERTY_TYPES = ['text', 'number', 'boolean', 'date', 'list'] as const
 export type PropertyType = (typeof PROPERTY_TYPES)[number]
 
@@ -17,6 +19,8 @@ export const LIFECYCLE_STAGES = [
 export interface KnownProperty {
   label: string
   type: PropertyType
+  /** What it says about a person; null: nothing that AI agents must not see. */
+  personal: FieldKind | null
   /** The only values that it may have. */
   choices?: readonly string[]
   /** The filter of lists, and the dimension of aggregation, by its exact value. The table has it in `facets`. */
@@ -32,49 +36,52 @@ export interface KnownProperty {
 }
 
 const OF_BOTH = {
-  industry: { label: 'Industry', type: 'text', facet: 'industry', isUsual: true },
-  country: { label: 'Country', type: 'text', facet: 'country', isUsual: true },
-  state: { label: 'State', type: 'text', facet: 'state', isUsual: true },
-  city: { label: 'City', type: 'text', isUsual: true },
-  numberofemployees: { label: 'Employees', type: 'number' },
-  annualrevenue: { label: 'Annual revenue', type: 'number' },
+  industry: { label: 'Industry', type: 'text', personal: null, facet: 'industry', isUsual: true },
+  country: { label: 'Country', type: 'text', personal: null, facet: 'country', isUsual: true },
+  state: { label: 'State', type: 'text', personal: null, facet: 'state', isUsual: true },
+  city: { label: 'City', type: 'text', personal: 'address', isUsual: true },
+  numberofemployees: { label: 'Employees', type: 'number', personal: null },
+  annualrevenue: { label: 'Annual revenue', type: 'number', personal: null },
 } as const
-const CREATED = { label: 'Created', type: 'date', isColumn: true, isDerived: true } as const
-const UPDATED = { label: 'Updated', type: 'date', isColumn: true, isDerived: true } as const
+const CREATED = { label: 'Created', type: 'date', personal: null, isColumn: true, isDerived: true } as const
+const UPDATED = { label: 'Updated', type: 'date', personal: null, isColumn: true, isDerived: true } as const
 
 /** In the order of menus. */
 export const CONTACT_PROPERTIES = {
-  email: { label: 'Email', type: 'text', isUsual: true, isInSummary: true, isColumn: true },
-  firstname: { label: 'First name', type: 'text', isUsual: true, isInSummary: true },
-  lastname: { label: 'Last name', type: 'text', isUsual: true, isInSummary: true },
-  company: { label: 'Company', type: 'text', isUsual: true, isInSummary: true },
-  jobtitle: { label: 'Job title', type: 'text', isUsual: true, isInSummary: true },
+  email: { label: 'Email', type: 'text', personal: 'email', isUsual: true, isInSummary: true, isColumn: true },
+  firstname: { label: 'First name', type: 'text', personal: 'firstname', isUsual: true, isInSummary: true },
+  lastname: { label: 'Last name', type: 'text', personal: 'lastname', isUsual: true, isInSummary: true },
+  company: { label: 'Company', type: 'text', personal: null, isUsual: true, isInSummary: true },
+  jobtitle: { label: 'Job title', type: 'text', personal: null, isUsual: true, isInSummary: true },
   lifecyclestage: {
     label: 'Lifecycle stage',
     type: 'text',
+    personal: null,
     choices: LIFECYCLE_STAGES,
     facet: 'lifecycle_stage',
     isUsual: true,
     isInSummary: true,
   },
-  lead_status: { label: 'Lead status', type: 'text', facet: 'lead_status', isUsual: true },
+  lead_status: { label: 'Lead status', type: 'text', personal: null, facet: 'lead_status', isUsual: true },
   ...OF_BOTH,
   city: { ...OF_BOTH.city, facet: 'city' },
-  linkedin_url: { label: 'LinkedIn', type: 'text' },
-  social_profile_url: { label: 'Social profile', type: 'text' },
-  company_domain: { label: 'Company domain', type: 'text' },
-  company_id: { label: 'Company record', type: 'text', isColumn: true, isDerived: true },
-  creation_source: { label: 'Created by', type: 'text', isColumn: true, isDerived: true },
+  linkedin_url: { label: 'LinkedIn', type: 'text', personal: 'url' },
+  social_profile_url: { label: 'Social profile', type: 'text', personal: 'url' },
+  company_domain: { label: 'Company domain', type: 'text', personal: null },
+  company_id: { label: 'Company record', type: 'text', personal: null, isColumn: true, isDerived: true },
+  creation_source: { label: 'Created by', type: 'text', personal: null, isColumn: true, isDerived: true },
   created_at: CREATED,
   updated_at: UPDATED,
-  first_seen_at: { label: 'First seen', type: 'date', isColumn: true, isDerived: true },
+  first_seen_at: { label: 'First seen', type: 'date', personal: null, isColumn: true, isDerived: true },
 } as const satisfies Record<string, KnownProperty>
 
 /** In the order of menus. */
 export const COMPANY_PROPERTIES = {
-  name: { label: 'Name', type: 'text', isUsual: true, isColumn: true },
-  domain: { label: 'Domain', type: 'text', isUsual: true, isColumn: true },
+  name: { label: 'Name', type: 'text', personal: null, isUsual: true, isColumn: true },
+  domain: { label: 'Domain', type: 'text', personal: null, isUsual: true, isColumn: true },
   ...OF_BOTH,
+  // Where a company is says nothing about a person.
+  city: { ...OF_BOTH.city, personal: null },
   numberofemployees: { ...OF_BOTH.numberofemployees, isUsual: true },
   annualrevenue: { ...OF_BOTH.annualrevenue, isUsual: true },
   created_at: CREATED,

@@ -24,3 +24,18 @@ export function underPropertyNames(fields: Record<string, unknown>): Record<stri
 export function plainName(name: string): string {
   return name.toLowerCase().replace(/[\s_-]/g, '')
 }
+
+/**
+ * Properties that are personal in every workspace, whatever it says about them. Of several of a kind, the first is the
+ * contact's main one.
+ */
+export const ALWAYS_PERSONAL: readonly string[] = [
+  ...['phone', 'name', 'username', 'street', 'address'],
+  ...namesOf(CONTACT_PROPERTIES, ({ personal }) => personal !== null),
+]
+const PLAIN_PERSONAL = new Set(ALWAYS_PERSONAL.map(plainName))
+
+/** Whether a property is personal in every workspace, in any spelling. */
+export function isAlwaysPersonal(name: string): boolean {
+  return PLAIN_PERSONAL.has(plainName(name))
+}

@@ -62,13 +62,20 @@ const FLAGS = columns({
   },
 })
 
+/** What a column of text says about people. Columns for searches have parts of other fields, which may name anybody. */
+export function markOfColumn(name: keyof EventRecord): Marked {
+  if (name === 'event') return LABEL
+  const column: Column | undefined = Object.hasOwn(TEXTS, name) ? TEXTS[name as keyof typeof TEXTS] : undefined
+  return column?.mark ?? TEXT
+}
+
 const TEXT_NAMES = Object.keys(TEXTS) as (keyof typeof TEXTS)[]
 const FLAG_NAMES = Object.keys(FLAGS) as (keyof typeof FLAGS)[]
 
 const FIELDS = {
   event_id: Id,
   _id: Id,
-  event: Type.String({ examples: ['page_view'], ...LABEL }),
+  event: Type.String({ examples: ['page_view'], ...markOfColumn('event') }),
   timestamp: Timestamp,
   createdAt: Type.String({ format: 'date-time', description: 'When the service received the event.' }),
   data: Type.Record(Type.String(), Type.Unknown(), {
@@ -77,8 +84,8 @@ const FIELDS = {
   }),
   internal_contact_id: Nullable(ContactId),
   ...byName(TEXT_NAMES, (name) => {
-    const { description, mark = TEXT }: Column = TEXTS[name]
-    return Nullable(Type.String(mark), description)
+    const { description }: Column = TEXTS[name]
+    return Nullable(Type.String(markOfColumn(name)), description)
   }),
   ...byName(FLAG_NAMES, (name) => Type.Boolean({ description: FLAGS[name].description })),
 }

@@ -29,7 +29,7 @@ export interface Property {
   newest_with_value: number | null
 }
 
-const KNOWN: Record<Entity, Readonly<Record<string, KnownProperty>>> = {
+const KNOWN: Record<Entity, Readonly<Record<string, Omit<KnownProperty, 'personal'>>>> = {
   contacts: CONTACT_PROPERTIES,
   companies: COMPANY_PROPERTIES,
   events: Object.fromEntries(

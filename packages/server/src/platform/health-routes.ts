@@ -3,6 +3,7 @@ import { ServiceError } from './errors.ts'
 import type { App } from './http/app-types.ts'
 import { errorResponses } from './http/responses.ts'
 import type { Metrics } from './metrics.ts'
+import { WORD } from './personal.ts'
 
 /** Health, readiness and metrics for operators and load balancers. */
 export function healthRoutes(
@@ -40,7 +41,7 @@ export function healthRoutes(
         tags: ['Health'],
         security: [],
         response: {
-          200: Type.Object({ status: Type.Literal('ok'), postgres: Type.String(), clickhouse: Type.String() }),
+          200: Type.Object({ status: Type.Literal('ok'), postgres: Type.String(WORD), clickhouse: Type.String(WORD) }),
           ...errorResponses(['503 not_ready']),
         },
       },

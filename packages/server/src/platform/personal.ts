@@ -55,7 +55,7 @@ export type Mark =
   | { namedBy: string }
   /** In a record of properties: a value of the property that is the record's key. */
   | { is: 'value-of-key' }
-  /** It depends on another field of the object. */
+  /** It depends on another field of the object, or of one around it. */
   | { when: string; has: readonly string[]; mark: Mark; otherwise: Mark }
 
 /** A schema with its mark. */
@@ -82,7 +82,7 @@ export const VALUE_OF_KEY = marked({ is: 'value-of-key' })
 export const bag = (of: Bag) => marked({ bag: of })
 /** A value of the property, header or dimension that another field names. */
 export const valueNamedBy = (field: string) => marked({ namedBy: field })
-/** What a field is if another field of the object has one of some values, and if it has none of them. */
+/** What a field is if another field, of the object or around it, has one of some values, and if it has none of them. */
 export function when(field: string, has: readonly string[], mark: Marked, otherwise: Marked): Marked {
   return marked({ when: field, has, mark: mark['x-personal'], otherwise: otherwise['x-personal'] })
 }

@@ -8,7 +8,8 @@ import { changesAreKnown } from '../webhooks.ts'
 /**
  * Chapter 4: a dimension, something that `POST /v1/aggregate` groups by.
  *
- * It is one entry: an expression in the SQL of the database that has the records, a kind, and a description.
+ * It is one entry: an expression in the SQL of the database that has the records, a kind, a description, and what its values say about
+ * people.
  *
  * - events, in ClickHouse: `aggregate/event-dimensions.ts`
  * - contacts and companies, in PostgreSQL: `contacts/dimensions.ts`, `companies/dimensions.ts`
@@ -63,8 +64,8 @@ describe.each(Object.entries(DIMENSIONS))('%s', (entity, dimensions) => {
  *
  * - a simple implementation in `aggregate/events.test.ts` or `records.test.ts`, which compare every dimension with it over random
  *   records; a dimension without one fails;
- * - whether its values are personal: `mcp/redaction/fields.ts` says how AI agents see them, and `mcp/redaction/tools.test.ts` shows
- *   every dimension to one;
+ * - what its values say about people: its `mark`, without which it does not compile; `mcp/redaction/tools.test.ts` shows every dimension
+ *   to an AI agent;
  * - a filter, if users can ask for the records of a group: `events/filters.ts`, `contacts/list.ts`, `companies/list.ts`;
  * - a look at `EXPLAIN indexes = 1` (events) or `EXPLAIN (ANALYZE, BUFFERS)` at a large tenant: `plans.test.ts` and
  *   `list-plans.test.ts` have the queries that must stay fast;

@@ -5,6 +5,7 @@ import type { App } from '../../platform/http/app-types.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { pathId, success } from '../../platform/http/responses.ts'
+import { TEXT } from '../../platform/personal.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { personOf } from '../authentication.ts'
@@ -62,7 +63,7 @@ export function consentRoutes(
     PATH,
     {
       config: { access: 'signed-in', unaudited: 'connected_app.authorized, in the tenant that the person chooses' },
-      schema: { body: DecisionBody, response: { 200: success({ redirect_to: Type.String() }) } },
+      schema: { body: DecisionBody, response: { 200: success({ redirect_to: Type.String(TEXT) }) } },
     },
     async (request) => {
       const { query, tenant_id, scopes, redact_personal_data: redacts, tools = ALL_TOOLS } = request.body

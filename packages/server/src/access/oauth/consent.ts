@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { scopesOf } from '../../operations/scopes.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { Id, Nullable, success } from '../../platform/http/responses.ts'
+import { LABEL, TEXT, WORD } from '../../platform/personal.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import { profileOf } from '../tenants-of-person.ts'
@@ -16,32 +17,34 @@ export const ConsentResponse = success({
   /** Why the application cannot be allowed, and where the person can return to. */
   refusal: Nullable(
     Type.Object({
-      application: Type.String(),
-      redirect_host: Type.String(),
-      message: Type.String(),
-      redirect_to: Type.String(),
+      application: Type.String(LABEL),
+      redirect_host: Type.String(WORD),
+      message: Type.String(TEXT),
+      redirect_to: Type.String(TEXT),
     }),
   ),
   consent: Nullable(
     Type.Object({
-      application: Type.String(),
-      redirect_host: Type.String(),
+      application: Type.String(LABEL),
+      redirect_host: Type.String(WORD),
       /** Whether the application is a program on the person's own machine. */
       is_local: Type.Boolean(),
-      requested_scopes: Type.Array(Type.String()),
+      requested_scopes: Type.Array(Type.String(WORD)),
       /** The person's workspaces, with the scopes that they can give there. */
-      tenants: Type.Array(Type.Object({ tenant_id: Id, name: Type.String(), scopes: Type.Array(Type.String()) })),
+      tenants: Type.Array(
+        Type.Object({ tenant_id: Id, name: Type.String(LABEL), scopes: Type.Array(Type.String(WORD)) }),
+      ),
       active_tenant_id: Nullable(Id),
       /** The tools among which the person can choose. */
       tools: Type.Array(
         Type.Object({
-          name: Type.String(),
-          title: Type.String(),
-          scopes: Type.Array(Type.String()),
+          name: Type.String(WORD),
+          title: Type.String(WORD),
+          scopes: Type.Array(Type.String(WORD)),
           reads: Type.Boolean(),
         }),
       ),
-      cancel_to: Type.String(),
+      cancel_to: Type.String(TEXT),
     }),
   ),
 })

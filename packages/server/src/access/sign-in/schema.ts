@@ -3,6 +3,7 @@ import { RoleName } from '../../operations/roles.ts'
 import { emailInput, idInput } from '../../platform/http/inputs.ts'
 import { Id, Nullable, success } from '../../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../../platform/names.ts'
+import { LABEL, personal, WORD } from '../../platform/personal.ts'
 import { PASSWORD_LENGTH_MAX } from '../passwords.ts'
 
 const strict = { additionalProperties: false }
@@ -34,7 +35,7 @@ export const SetupResponse = success({ needed: Type.Boolean() })
 
 export const SignInOptions = success({
   setup_needed: Type.Boolean(),
-  oidc: Nullable(Type.Object({ label: Type.String() })),
+  oidc: Nullable(Type.Object({ label: Type.String(WORD) })),
   password_reset: Type.Enum(['mail', 'operator'], {
     description: 'mail: a link is sent on request; operator: only the command line creates one.',
   }),
@@ -45,30 +46,30 @@ export const NewTenantBody = Type.Object({ name: Type.String({ minLength: 1, max
 
 export const MyNameBody = Type.Object({ name: PersonName }, strict)
 
-const TenantName = Type.Object({ tenant_id: Id, name: Type.String() })
+const TenantName = Type.Object({ tenant_id: Id, name: Type.String(LABEL) })
 
 /** Who is signed in. If the person was removed from the session's tenant, `tenant` is null until they choose another. */
 export const Me = success({
   user: Type.Object({
     user_id: Id,
-    email: Type.String(),
+    email: Type.String(personal('email')),
     email_verified: Type.Boolean({
       description: 'Whether a mail, the OpenID provider or the operator has verified the address.',
     }),
-    name: Type.String(),
+    name: Type.String(personal('name')),
     two_factor_enabled: Type.Boolean(),
     has_password: Type.Boolean(),
   }),
   tenant: Nullable(TenantName),
-  tenants: Type.Array(Type.Object({ tenant_id: Id, name: Type.String(), role: RoleName })),
+  tenants: Type.Array(Type.Object({ tenant_id: Id, name: Type.String(LABEL), role: RoleName })),
   role: Nullable(RoleName),
-  scopes: Type.Array(Type.String()),
-  sign_in: Type.Object({ oidc: Type.Object({ enabled: Type.Boolean(), label: Nullable(Type.String()) }) }),
+  scopes: Type.Array(Type.String(WORD)),
+  sign_in: Type.Object({ oidc: Type.Object({ enabled: Type.Boolean(), label: Nullable(Type.String(WORD)) }) }),
 })
 
 export const InvitationSeen = success({
-  email: Type.String(),
-  tenant_name: Type.String(),
+  email: Type.String(personal('email')),
+  tenant_name: Type.String(LABEL),
   role: RoleName,
   proves_address: Type.Boolean({ description: 'Whether the link was only sent by mail, which verifies the address.' }),
 })

@@ -3,8 +3,9 @@ import type { Config } from '../../config.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
-import { pathId, success } from '../../platform/http/responses.ts'
+import { Id, pathId, success } from '../../platform/http/responses.ts'
 import type { Mailer } from '../../platform/mail.ts'
+import { personal } from '../../platform/personal.ts'
 import { personOf } from '../authentication.ts'
 import { chooseTenant } from '../sessions.ts'
 import { isSetupNeeded, setUp } from '../setup.ts'
@@ -40,7 +41,7 @@ export function sessionRoutes(
     '/api/setup',
     {
       config: { access: 'public', unaudited: 'tenant.created, in the new tenant, once per service' },
-      schema: { body: SetupBody, response: { 201: success({ tenant_id: Type.String() }) } },
+      schema: { body: SetupBody, response: { 201: success({ tenant_id: Id }) } },
     },
     async (request, reply) => {
       const { email, password } = request.body
@@ -79,7 +80,7 @@ export function sessionRoutes(
     '/api/me',
     {
       config: { access: 'signed-in', unaudited: "a person's own name" },
-      schema: { body: MyNameBody, response: { 200: success({ name: Type.String() }) } },
+      schema: { body: MyNameBody, response: { 200: success({ name: Type.String(personal('name')) }) } },
     },
     async (request) => {
       const name = await renameUser(database, personOf(request).user.id, request.body.name, clock())
@@ -91,7 +92,7 @@ export function sessionRoutes(
     '/api/tenant',
     {
       config: { access: 'signed-in', unaudited: "which of a person's tenants a session shows" },
-      schema: { body: TenantBody, response: { 200: success({ tenant_id: Type.String() }) } },
+      schema: { body: TenantBody, response: { 200: success({ tenant_id: Id }) } },
     },
     async (request) => {
       const tenantId = pathId(request.body.tenant_id, 'tenant')
@@ -104,7 +105,7 @@ export function sessionRoutes(
     '/api/tenants',
     {
       config: { access: { role: 'owner' }, unaudited: 'tenant.created, in the new tenant' },
-      schema: { body: NewTenantBody, response: { 201: success({ tenant_id: Type.String() }) } },
+      schema: { body: NewTenantBody, response: { 201: success({ tenant_id: Id }) } },
     },
     async (request, reply) => {
       const person = personOf(request)

@@ -1,4 +1,5 @@
 import type { FinishReason, ModelMessage } from 'ai'
+import { readTenant } from '../../access/tenants.ts'
 import { conversationsOf } from '../../conversations/read.ts'
 import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -13,6 +14,7 @@ import { dataMessage, instructionsFor } from './prompt.ts'
 import { CALL_MS_MAX, explain, ProviderTimeout } from './provider-failure.ts'
 import { CapReached, EvaluationError, NO_USAGE, type Reasoner, type ReserveCost, type Usage } from './reasoner.ts'
 import type { Sender } from './values.ts'
+import { withoutWithheld } from './withheld.ts'
 
 const CONCURRENCY = 4
 const BATCH = 8
@@ -117,13 +119,15 @@ export function createModelReasoner(
     concurrency: CONCURRENCY,
     batch: BATCH,
     prepare: async (_contexts, now) => {
+      const { chosen } = await readTenant(tenant)
       const instructions: ModelMessage = {
         role: 'system',
         content: instructionsFor(configuration, allowed, sender, now),
       }
       return async (context, signal, reserveCost) => {
         const { conversations } = await conversationsOf(tenant, context.contactId, CONVERSATIONS)
-        const data: ModelMessage = { role: 'user', content: dataMessage(fitIntoBudget(context, conversations)) }
+        const seen = fitIntoBudget(withoutWithheld(context, chosen), conversations)
+        const data: ModelMessage = { role: 'user', content: dataMessage(seen) }
         const messages: ModelMessage[] = [instructions, data]
         const usage = { ...NO_USAGE }
         await reserveCost(costAtMost(messages))

@@ -99,6 +99,32 @@ test('a prompt has what sources disagree on, and never the records as they sent 
   expect(sent).not.toContain('rawtoken')
 })
 
+test('a prompt lacks the properties that the tenant hides from AI agents, and numbers of documents', async () => {
+  await tenant.call('PATCH', '/v1/tenant', { personal_properties: ['Job Title', 'salary', 'owner'] })
+  const company = await tenant.call('POST', '/v1/companies', {
+    domain: 'engines.example',
+    properties: { owner: 'ownertoken', industry: 'Looms' },
+  })
+  const hidden = { jobtitle: 'jobtoken', salary: 'salarytoken', passport_number: 'passtoken', last_ip: '203.0.113.77' }
+  const shown = { firstname: 'Ada', city: 'London', phone: '+44 20 5550123' }
+  const more = { company_id: company.body.company.company_id }
+  const ada = await tenant.contact('ada@example.com', { ...hidden, ...shown }, more)
+  await tenant.call('POST', '/v1/sources/hubspot/contacts', {
+    records: [
+      {
+        external_id: 'a',
+        email: 'ada@example.com',
+        properties: { salary: 'oldtoken' },
+        updated_at: '2020-01-01T00:00:00Z',
+      },
+    ],
+  })
+  await run(await agent(), [ada])
+  const sent = JSON.stringify(model.asked)
+  for (const value of [...Object.values(shown), 'ada@example.com', 'Looms']) expect(sent).toContain(value)
+  for (const value of [...Object.values(hidden), 'ownertoken', 'oldtoken']) expect(sent).not.toContain(value)
+})
+
 test("the operator's key is sent only to the operator's URL", async () => {
   const ada = await tenant.contact('ada@example.com')
   await run(await agent(), [ada])

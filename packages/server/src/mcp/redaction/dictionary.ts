@@ -1,6 +1,7 @@
 import type { NamedContact, PersonalRecord } from '../../contacts/personal-values.ts'
+import { ALWAYS_PERSONAL } from '../../contacts/property-names.ts'
+import type { KindOfName } from '../../personal/personal-names.ts'
 import type { Kind } from '../../platform/personal.ts'
-import type { KindOfName } from './personal-names.ts'
 import { createPhrases, type FoundValue, type Phrase } from './phrases.ts'
 import { contactPseudonym, normalize, strangerPseudonym } from './pseudonyms.ts'
 
@@ -26,9 +27,6 @@ export interface Dictionary {
   /** Replaces the values within a text. @param onlyFullNames leaves single words */
   replaceIn(text: string, place: TextPlace, onlyFullNames: boolean): string
 }
-
-/** Of several properties of a kind, the first of these is the contact's main one. */
-const MAIN = ['email', 'phone', 'firstname', 'lastname', 'name', 'username', 'linkedin_url', 'street', 'address']
 
 /**
  * @param records contacts named in the output. @param named contacts that a text may mention by their full name; none of
@@ -159,6 +157,7 @@ function phoneKey(digits: string): string {
 }
 
 function byImportance([one]: [string, unknown], [other]: [string, unknown]): number {
-  const rank = (name: string) => (MAIN.includes(name) ? MAIN.indexOf(name) : MAIN.length)
+  const rank = (name: string) =>
+    ALWAYS_PERSONAL.includes(name) ? ALWAYS_PERSONAL.indexOf(name) : ALWAYS_PERSONAL.length
   return rank(one) - rank(other) || (one < other ? -1 : 1)
 }

@@ -1,6 +1,8 @@
 import Type, { type TProperties } from 'typebox'
 import { describe, expect, test } from 'vitest'
+import { ADVICE, unmarked } from '../../../test/unmarked-fields.ts'
 import { OPERATIONS } from '../../assembly/all-operations.ts'
+import { personalNames } from '../../personal/personal-names.ts'
 import {
   ABOUT_CONTACT,
   bag,
@@ -12,35 +14,8 @@ import {
   WORD,
   when,
 } from '../../platform/personal.ts'
-import { hasFormOfService, isFree, type Schema, statedBy } from './declared.ts'
-import { personalNames } from './personal-names.ts'
+import { type Schema, statedBy } from './declared.ts'
 import { redactJson } from './walk.ts'
-
-/** What to write where `unmarked` finds a field. */
-const ADVICE = `These fields do not say what they are. Give each a mark of platform/personal.ts:
-- personal('email') and the like for a value of a person, personal('free-text') for what a person wrote;
-- TEXT for a text that may name anybody, such as a URL, an error or a title;
-- LABEL for a name that stays legible, such as that of an event, a company or a source;
-- WORD for a word of the service or of another system, such as a code, a host or the name of a property;
-- WITHHELD for a secret; bag('any') for an object with fields that others chose.
-An id, a time, a day or one of a list of words needs none: use Id, ContactId, Timestamp, format: 'date' or Type.Enum.`
-
-/** The paths of the fields below a schema that do not say what they are. */
-function unmarked(schema: Schema, path: string, isMarked = false): string[] {
-  const isSaid = isMarked || schema['x-personal'] !== undefined
-  const { properties = {}, patternProperties = {}, additionalProperties, items, anyOf, oneOf, allOf } = schema
-  const parts = [schema['x-record'] ?? [], anyOf ?? [], oneOf ?? [], allOf ?? []].flat()
-  const isWord = schema.enum !== undefined || schema.const !== undefined || hasFormOfService([schema])
-  const isAny = parts.length === 0 && (isFree([schema]) || additionalProperties === true)
-  return [
-    ...(!isSaid && ((schema.type === 'string' && !isWord) || isAny) ? [path] : []),
-    ...parts.flatMap((part) => unmarked(part, path, isSaid)),
-    ...(items ? unmarked(items, `${path}[]`, isSaid) : []),
-    ...Object.values(patternProperties).flatMap((part) => unmarked(part, `${path}.*`, isSaid)),
-    // A mark of an object says nothing about its declared fields.
-    ...Object.entries(properties).flatMap(([name, part]) => unmarked(part, `${path}.${name}`)),
-  ]
-}
 
 /** The paths of ids of contacts that do not say so. */
 function unknownContacts(schema: Schema, path: string, name: string): string[] {
@@ -96,10 +71,10 @@ describe('outputs of operations', () => {
 
 describe('a value is redacted by its mark, whatever its name', () => {
   /** Shows what each value was taken for. */
-  function seen(schema: TProperties, values: Record<string, unknown>, marked: string[] = []) {
+  function seen(schema: TProperties, values: Record<string, unknown>, personal: string[] = []) {
     const ids: string[] = []
     const shown = redactJson(values, Type.Object(schema), {
-      kindOfName: personalNames(marked),
+      kindOfName: personalNames({ personal, visible: [] }),
       personal: (kind, value, { owner, isOwn }) => `<${kind} ${value}${isOwn ? ` of ${owner}` : ''}>`,
       text: (value, { words }) => `(${words} ${value})`,
       key: (name) => name,

@@ -1,16 +1,17 @@
 import { isIP } from 'node:net'
-import { personalPropertiesOf } from '../../access/tenants.ts'
+import type { ChosenProperties } from '../../access/chosen-properties.ts'
+import { readTenant } from '../../access/tenants.ts'
 import { contactsNamedIn, type NamedContact, personalRecordsOf } from '../../contacts/personal-values.ts'
 import { plainName } from '../../contacts/property-names.ts'
 import type { Values } from '../../operations/declare.ts'
+import { kindOfProperty } from '../../personal/fields.ts'
+import { type KindOfName, PERSONAL_NAMES, personalNames } from '../../personal/personal-names.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { ABOUT_CONTACT, bag, type Kind, TEXT } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Schema } from './declared.ts'
 import { createDictionary, type Dictionary, withoutTag } from './dictionary.ts'
-import { kindOfProperty } from './fields.ts'
-import { type KindOfName, PERSONAL_NAMES, personalNames } from './personal-names.ts'
 import type { FoundValue } from './phrases.ts'
 import { contactOfPseudonym, idsIn, isRedacted, mapPseudonyms, orderSecretOf, WORD } from './pseudonyms.ts'
 import { type Replacements, scrub } from './scrub.ts'
@@ -52,16 +53,16 @@ export interface Redactor {
 }
 
 /**
- * Redacts one tenant's outputs. The first output loads the properties that the tenant marks as personal, so create a
+ * Redacts one tenant's outputs. The first output loads what the tenant says about its properties, so create a
  * redactor for each request. Each output needs at most two queries.
  * @param key the tenant's secret for pseudonyms of people who are not contacts: `redactionKeyOf`.
  */
 export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
   const issued = new Map<string, string>()
-  let marks: Promise<string[]> | undefined
-  const readMarks = () => {
-    marks ??= personalPropertiesOf(tenant)
-    return marks
+  let known: Promise<ChosenProperties> | undefined
+  const readChosen = () => {
+    known ??= readTenant(tenant).then(({ chosen }) => chosen)
+    return known
   }
   const redactor: Redactor = {
     issued,
@@ -69,7 +70,8 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
     refuse: (sent) => {
       mapTexts(sent, (text) => mapPseudonyms(text, refused))
     },
-    isPersonal: async (entity, property) => kindOfProperty(property, entity, personalNames(await readMarks())) !== null,
+    isPersonal: async (entity, property) =>
+      kindOfProperty(property, entity, personalNames(await readChosen())) !== null,
     revealReadable: async (text, contactId) => {
       const revealed = await redactor.reveal(text, contactId)
       if (revealed === text) return text
@@ -85,7 +87,7 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
       mapTexts(sent, (text) => mapPseudonyms(text, (pseudonym) => noted(pseudonym, ids)))
       if (ids.size === 0) return sent
       if (contactId !== undefined && [...ids].some((id) => id !== contactId.toLowerCase())) throw ofAnother()
-      const names = { names: PERSONAL_NAMES, marked: (await readMarks()).map(plainName) }
+      const names = namesToRead(await readChosen())
       const records = await personalRecordsOf(tenant, { ids: [...ids], emails: [] }, names)
       // Afterwards, `issued` has everything that an output about these contacts would hide.
       const contacts = records.map(({ contactId, email, properties }) => ({
@@ -100,16 +102,16 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
       return String((await redactor.redact({ ...named, text }, TEXT_ABOUT)).text)
     },
     redact: async (values, schema, asked) => {
-      const marked = await readMarks()
-      const kindOfName = personalNames(marked)
+      const chosen = await readChosen()
+      const kindOfName = personalNames(chosen)
       const found = new Findings()
       redactJson(values, schema, { kindOfName, ...found.rules })
       if (asked) redactJson(asked.values, asked.schema, { kindOfName, ...found.rules })
       const named = found.words.size === 0 ? [] : await contactsNamedIn(tenant, [...found.words])
       const ids = [...found.ids, ...idsOfNamed(values, schema, named, kindOfName, key)]
-      const names = { names: PERSONAL_NAMES, marked: marked.map(plainName) }
       const isNobody = ids.length === 0 && found.emails.size === 0
-      const records = isNobody ? [] : await personalRecordsOf(tenant, { ids, emails: [...found.emails] }, names)
+      const people = { ids, emails: [...found.emails] }
+      const records = isNobody ? [] : await personalRecordsOf(tenant, people, namesToRead(chosen))
       const dictionary = createDictionary({ records, named, found: found.values }, kindOfName, key, issued)
       return redactJson(values, schema, { kindOfName, ...rulesOf(dictionary) })
     },
@@ -122,6 +124,11 @@ const TEXT_ABOUT: Schema = { properties: { contact_id: ABOUT_CONTACT, text: TEXT
 /** Contacts with their properties. */
 const CONTACTS: Schema = {
   properties: { contacts: { items: { properties: { contact_id: ABOUT_CONTACT, properties: bag('contact') } } } },
+}
+
+/** The properties of contacts to read: all whose names may be personal. */
+function namesToRead({ personal }: ChosenProperties) {
+  return { names: PERSONAL_NAMES, marked: personal.map(plainName) }
 }
 
 function noted(pseudonym: string, ids: Set<string>): string {

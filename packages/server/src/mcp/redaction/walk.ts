@@ -1,4 +1,6 @@
 import type { Values } from '../../operations/declare.ts'
+import { fieldRule, passesOn, ruleOfValues } from '../../personal/fields.ts'
+import type { KindOfName } from '../../personal/personal-names.ts'
 import { isUuid } from '../../platform/ids.ts'
 import type { Bag, FieldKind, Kind, Mark, Mentions } from '../../platform/personal.ts'
 import {
@@ -13,8 +15,6 @@ import {
   type Stated,
   statedBy,
 } from './declared.ts'
-import { fieldRule, passesOn, ruleOfValues } from './fields.ts'
-import type { KindOfName } from './personal-names.ts'
 import { isRedacted, withheld } from './pseudonyms.ts'
 
 /** Where a value is in an output. */
@@ -120,11 +120,11 @@ function freeState(value: unknown, mark: Mark | undefined, stated: Stated, state
 /** What the vocabulary of names calls the object that a bag is. */
 const NAMES_OF_BAGS: Partial<Record<Bag, string>> = { contact: 'properties', company: 'properties', person: 'person' }
 
-/** A mark that depends on another field of the object, by that field's value. */
+/** A mark that depends on another field of the object, or of one around it, by that field's value. */
 function resolved(mark: Mark | undefined, around: Around | null): Mark | undefined {
   if (mark === undefined || !('when' in mark)) return mark
-  const value = around?.object[mark.when]
-  return resolved(typeof value === 'string' && mark.has.includes(value) ? mark.mark : mark.otherwise, around)
+  const value = namedAround(mark.when, around)
+  return resolved(value !== undefined && mark.has.includes(value) ? mark.mark : mark.otherwise, around)
 }
 
 /** The text of a field of the object, or of the nearest one around it that has the field. */

@@ -9,6 +9,7 @@ import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { readJsonBody } from '../../platform/http/read-body.ts'
 import { errorResponses, success } from '../../platform/http/responses.ts'
 import type { Metrics } from '../../platform/metrics.ts'
+import { TEXT } from '../../platform/personal.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
 import { watchForProblems } from '../problems/watch.ts'
@@ -86,7 +87,7 @@ export async function collectorRoutes(
           hide: path !== '/track',
           body: TrackBody,
           response: {
-            200: success({ accepted: Type.Integer(), visitor_id: Type.String(), session_id: Type.String() }),
+            200: success({ accepted: Type.Integer(), visitor_id: Type.String(TEXT), session_id: Type.String(TEXT) }),
             ...errorResponses(PAGE_ERRORS),
           },
         },
@@ -124,7 +125,7 @@ export async function collectorRoutes(
           hide: path !== '/recover-visitor',
           body: RecoverVisitorBody,
           response: {
-            200: success({ visitor_id: Type.String(), recovered: Type.Boolean() }),
+            200: success({ visitor_id: Type.String(TEXT), recovered: Type.Boolean() }),
             ...errorResponses(PAGE_ERRORS),
           },
         },

@@ -1009,6 +1009,7 @@ export interface Tenants {
   name: string;
   personal_properties: Generated<string[]>;
   tenant_id: string;
+  visible_properties: Generated<string[]>;
 }
 
 export interface TenantUsers {

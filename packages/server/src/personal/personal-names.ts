@@ -1,5 +1,6 @@
-import { plainName } from '../../contacts/property-names.ts'
-import type { FieldKind } from '../../platform/personal.ts'
+import type { ChosenProperties } from '../access/chosen-properties.ts'
+import { plainName } from '../contacts/property-names.ts'
+import type { FieldKind } from '../platform/personal.ts'
 
 /** Longer names are not those of real fields, and matching them takes time. */
 const NAME_LENGTH_MAX = 128
@@ -75,14 +76,16 @@ function lastPart(plain: string): string {
 /** The kind of a field by its name; null if it is not personal. */
 export type KindOfName = (name: string) => FieldKind | null
 
-/** @param marked the names that the tenant marks as personal */
-export function personalNames(marked: readonly string[]): KindOfName {
-  const marks = new Set(marked.map(plainName))
+/** @param chosen what the tenant says about names; the vocabulary decides about all others */
+export function personalNames({ personal, visible }: ChosenProperties): KindOfName {
+  const marks = new Set(personal.map(plainName))
+  const shown = new Set(visible.map(plainName))
   const known = new Map<string, FieldKind | null>()
   return (name) => {
     const found = known.get(name)
     if (found !== undefined) return found
-    const kind = kindOf(plainName(name), marks)
+    const plain = plainName(name)
+    const kind = shown.has(plain) ? null : kindOf(plain, marks)
     known.set(name, kind)
     return kind
   }

@@ -1,6 +1,7 @@
-import { plainName } from '../../contacts/property-names.ts'
-import type { Values } from '../../operations/declare.ts'
-import type { Bag, FieldKind, Mentions } from '../../platform/personal.ts'
+import { COMPANY_PROPERTIES, CONTACT_PROPERTIES, type KnownProperty } from '../contacts/property-catalogue.ts'
+import { plainName } from '../contacts/property-names.ts'
+import type { Values } from '../operations/declare.ts'
+import type { Bag, FieldKind, Mentions } from '../platform/personal.ts'
 import { isOfGroup, type KindOfName, listOf, PERSON_PARENTS } from './personal-names.ts'
 
 /*
@@ -48,7 +49,13 @@ export function fieldRule(name: string, object: Values, around: Surroundings): F
  */
 export function ruleOfValues(of: string, kindOfName: KindOfName): FieldRule {
   const kind = kindOfName(of)
-  return { kind: kind === 'free-text' || of === 'name' ? 'value' : kind, words: wordsOfValues(of) }
+  return { kind: kind === 'free-text' || of === 'name' ? 'value' : kind, words: wordsOf(plainName(of), 'any') }
+}
+
+/** The properties that the service knows, each of which says what it is. */
+const KNOWN: Partial<Record<Bag, Readonly<Record<string, KnownProperty>>>> = {
+  contact: CONTACT_PROPERTIES,
+  company: COMPANY_PROPERTIES,
 }
 
 function kindOf(name: string, plain: string, object: Values, around: Surroundings): FieldKind | null {
@@ -58,6 +65,9 @@ function kindOf(name: string, plain: string, object: Values, around: Surrounding
     const isName = object[name] !== null && typeof object[name] === 'object'
     return !isCompany && (isName || isPerson(object, around)) ? 'name' : null
   }
+  const known = around.name === 'properties' ? KNOWN[bag] : undefined
+  if (known && Object.hasOwn(known, name))
+    return known[name]?.personal ?? (kindOfName(name) === 'value' ? 'value' : null)
   const isMessage = 'message_id' in object || ('subject' in object && 'html' in object)
   if (isMessage && (name === 'text' || name === 'html')) return 'free-text'
   // Elsewhere, they are the ends of a range or of a path.
@@ -67,14 +77,16 @@ function kindOf(name: string, plain: string, object: Values, around: Surrounding
   return kind
 }
 
-/** How the values of a property of contacts or of companies are redacted. */
-export function kindOfProperty(
-  name: string,
-  entity: 'contacts' | 'companies',
-  kindOfName: KindOfName,
-): FieldKind | null {
-  const bag = entity === 'companies' ? 'company' : 'contact'
-  return fieldRule(name, { [name]: '' }, { name: 'properties', bag, kind: null, kindOfName }).kind
+/** Where the values of a property stand, by its entity. */
+const PLACES = {
+  contacts: { name: 'properties', bag: 'contact' },
+  companies: { name: 'properties', bag: 'company' },
+  events: { name: 'data', bag: 'any' },
+} as const
+
+/** How the values of a property, or of a field of events, are redacted. */
+export function kindOfProperty(name: string, entity: keyof typeof PLACES, kindOfName: KindOfName): FieldKind | null {
+  return fieldRule(name, { [name]: '' }, { ...PLACES[entity], kind: null, kindOfName }).kind
 }
 
 /** A company's name, its addresses and its description of itself are public. */
@@ -102,19 +114,4 @@ export function passesOn(name: string, value: unknown): boolean {
 function wordsOf(plain: string, bag: Bag): Mentions {
   if (isOfGroup(plain)) return 'none'
   return COMPANY_FACTS.has(plain) || (bag === 'company' && plain === 'name') ? 'full-names' : 'all'
-}
-
-/** Dimensions and properties whose values the service chose. */
-const OF_SERVICE = listOf(
-  'lifecycle_stage lead_status day week month created_day browser os device_type domain referring_domain source',
-)
-/** Names of events stay legible: a site that names an event after a person usually does so by accident. */
-const OF_EVENTS = listOf('event event_type')
-
-/** Which words are replaced in values of a property or a dimension. */
-function wordsOfValues(name: string): Mentions {
-  const plain = plainName(name)
-  if (OF_EVENTS.has(name)) return 'full-names'
-  if (isOfGroup(plain) || OF_SERVICE.has(name)) return 'none'
-  return COMPANY_FACTS.has(plain) ? 'full-names' : 'all'
 }
