@@ -79,7 +79,12 @@ test('an export that is killed is continued, and misses and doubles nothing', as
       await record(`after ${kill}`)
       // The service does this every ten seconds.
       const clock = () => new Date(Date.now() + ahead)
-      await sweepRuns({ stores: { database: postgres.db } as Stores, jobs, clock, log: createLog('silent') })
+      await sweepRuns({
+        stores: { database: postgres.db, closed: new Set() } as unknown as Stores,
+        jobs,
+        clock,
+        log: createLog('silent'),
+      })
       const { manifest } = await succeeded(run_id)
       const reader = readerOfFolder({ stores: {} } as never, join(warehouse, tenant.id))
       manifests.push(await reader.manifest(manifest))

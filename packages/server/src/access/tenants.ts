@@ -6,6 +6,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { type Closing, closingOf } from './closed-tenants.ts'
 import { requireTenantName } from './names.ts'
 import { insertMember } from './users.ts'
 
@@ -46,14 +47,15 @@ export async function renameTenant(tx: Tenant, name: string): Promise<void> {
 /** @throws ServiceError 404 if the tenant has been deleted. */
 export async function readTenant(
   tenant: Tenant,
-): Promise<{ name: string; personalProperties: string[]; createdAt: Date }> {
+): Promise<{ name: string; personalProperties: string[]; closing: Closing | null; createdAt: Date }> {
   const row = await tenant.unrestricted
     .selectFrom('tenants')
-    .select(['name', 'personal_properties', 'created_at'])
+    .select(['name', 'personal_properties', 'closed_at', 'deletes_at', 'created_at'])
     .where('tenant_id', '=', tenant.id)
     .executeTakeFirst()
   if (!row) throw notFound('tenant')
-  return { name: row.name, personalProperties: row.personal_properties, createdAt: row.created_at }
+  const { name, personal_properties: personalProperties, created_at: createdAt } = row
+  return { name, personalProperties, closing: closingOf(row), createdAt }
 }
 
 /** The properties that the tenant hides from AI agents, besides those that are personal for everyone. */
@@ -100,15 +102,20 @@ export function tenantExists(column: string) {
   return sql<boolean>`EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = ${sql.ref(column)})`
 }
 
+interface ListedTenant {
+  tenant_id: string
+  name: string
+  created_at: string
+  closed_at: string | null
+  deletes_at: string | null
+}
+
 /** One page of the tenants, oldest first, and the total. */
-export async function listTenants(
-  database: Database,
-  page: Page,
-): Promise<{ tenants: { tenant_id: string; name: string; created_at: string }[]; total: number }> {
+export async function listTenants(database: Database, page: Page): Promise<{ tenants: ListedTenant[]; total: number }> {
   const [rows, counted] = await Promise.all([
     database
       .selectFrom('tenants')
-      .select(['tenant_id', 'name', 'created_at'])
+      .select(['tenant_id', 'name', 'created_at', 'closed_at', 'deletes_at'])
       .orderBy('created_at')
       .orderBy('tenant_id')
       .limit(page.limit)
@@ -119,7 +126,12 @@ export async function listTenants(
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow(),
   ])
-  const tenants = rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
+  const tenants = rows.map(({ created_at, closed_at, deletes_at, ...row }) => ({
+    ...row,
+    created_at: created_at.toISOString(),
+    closed_at: closed_at?.toISOString() ?? null,
+    deletes_at: deletes_at?.toISOString() ?? null,
+  }))
   return { tenants, total: counted.count }
 }
 
@@ -135,9 +147,4 @@ export async function tenantsBeside(
   const counted = await others.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const oldest = await others.select('name').orderBy('created_at').orderBy('tenant_id').limit(NAMED_MAX).execute()
   return { names: oldest.map(({ name }) => name), total: counted.count }
-}
-
-/** Deletes a tenant's row and all rows that reference it. Call `deleteTenant` instead, which also deletes its other data. */
-export async function deleteTenantRow(transaction: Database, tenantId: string): Promise<void> {
-  await transaction.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute()
 }

@@ -14,6 +14,7 @@ import { ASK_OPERATIONS } from '../ask/operations.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { BULK_OPERATIONS } from '../bulk/operations.ts'
+import { CLOSING_OPERATIONS } from '../closing/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
 import { CONNECTION_OPERATIONS } from '../connectors/operations.ts'
 import { MERGE_OPERATIONS } from '../contacts/merging/operations.ts'
@@ -57,6 +58,7 @@ const FEATURES = [
   BULK_OPERATIONS,
   BATCH_OPERATIONS,
   TENANT_OPERATIONS,
+  CLOSING_OPERATIONS,
   MEMBER_OPERATIONS,
   INVITATION_OPERATIONS,
   KEY_OPERATIONS,

@@ -1,4 +1,5 @@
 import { AGENT_QUEUES, startAgentWorkers } from '../agents/workers.ts'
+import { startDeletionWorkers } from '../closing/workers.ts'
 import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
@@ -69,6 +70,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startConnectorWorkers,
   startHookWorkers,
   startWarehouseWorkers,
+  startDeletionWorkers,
 ]
 
 /** Starts everything that works in the background. */

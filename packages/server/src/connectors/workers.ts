@@ -4,6 +4,7 @@ import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
 import { moveMails } from '../identities/mail/sends.ts'
 import { countRows } from '../journal/batches.ts'
+import { isOfOpenTenant } from '../platform/closed-tenants.ts'
 import { eachAlone, every, type Repeated } from '../platform/every.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
@@ -134,6 +135,7 @@ export async function startConnectorWorkers({
         .selectFrom('connections')
         .select(['tenant_id', 'connection_id'])
         .where('state', 'not in', ['paused', 'signed_out'])
+        .where(isOfOpenTenant(stores))
         .where('next_pull_at', '<=', sql<Date>`now()`)
         .orderBy('next_pull_at')
         .limit(DUE_AT_ONCE)
@@ -144,6 +146,7 @@ export async function startConnectorWorkers({
         .select(['tenant_id', 'connection_id'])
         .where('write_back', 'is not', null)
         .where('state', 'not in', ['paused', 'signed_out'])
+        .where(isOfOpenTenant(stores))
         .where('write_back_at', '<=', sql<Date>`now()`)
         .where(({ exists, selectFrom }) =>
           exists(

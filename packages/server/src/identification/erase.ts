@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
-import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** The devices of a contact's visitors, and the networks they were seen from. */
@@ -14,9 +13,4 @@ export async function eraseDevices(tx: Tenant, { visitorIds }: ErasureSubject) {
     .where(sql<boolean>`visitor_networks.visitor_id = ANY(${visitorIds}::text[])`)
     .executeTakeFirst()
   return { fingerprints: Number(fingerprints.numDeletedRows), visitor_networks: Number(networks.numDeletedRows) }
-}
-
-/** Deletes the seen networks of a tenant that is being deleted. */
-export async function deleteDevices(transaction: Database, tenantId: string): Promise<void> {
-  await transaction.deleteFrom('visitor_networks').where('tenant_id', '=', tenantId).execute()
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
-import { deleteTenant } from '../assembly/delete-tenant.ts'
+import { deleteRowsOfTenant } from '../closing/delete-rows.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { deleteUnseen } from './retention.ts'
 
@@ -265,7 +265,7 @@ describe('a network', () => {
 
   test('is deleted with its tenant', async () => {
     await see('v', HOME)
-    await deleteTenant(service.stores.database, tenant.id)
+    await deleteRowsOfTenant(service.stores.database, tenant.id)
     expect(await rows()).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { evenIfClosed } from '../platform/closed-tenants.ts'
 import { type Repeated, STOPS_WITH_QUEUE } from '../platform/every.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
@@ -25,10 +26,10 @@ export async function startExportWorkers({
 }): Promise<Repeated> {
   const directory = exportDirectory(config.dataDirectory)
   await jobs.work(EXPORT, 1, ({ tenantId, exportId }, { signal }) =>
-    runExport(openTenant(stores, tenantId), { jobs, clock, log, directory }, exportId, signal),
+    runExport(openTenant(evenIfClosed(stores), tenantId), { jobs, clock, log, directory }, exportId, signal),
   )
   await jobs.work(EXPIRE, 1, async ({ tenantId, exportId }) => {
-    await expireExports(openTenant(stores, tenantId), directory, exportId)
+    await expireExports(openTenant(evenIfClosed(stores), tenantId), directory, exportId)
   })
   return STOPS_WITH_QUEUE
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { isOfOpenTenant } from '../../platform/closed-tenants.ts'
 import type { Sweeping } from '../../platform/jobs/jobs.ts'
 import { changeTogether } from '../../platform/postgres/collisions.ts'
 import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
@@ -27,6 +28,7 @@ export async function sweepSchedules({ stores, jobs, clock, log }: Sweeping): Pr
     .selectFrom('agents')
     .select(['tenant_id', 'agent_id'])
     .where('next_run_at', '<=', now)
+    .where(isOfOpenTenant(stores))
     .orderBy('next_run_at')
     .limit(AT_ONCE)
     .execute()
@@ -90,6 +92,7 @@ export async function sweepRuns({ stores, jobs, clock, log }: Sweeping): Promise
     .select(['tenant_id', 'run_id'])
     .where('status', 'in', ['queued', 'running'])
     .where(({ or }) => or([silent, stuck]))
+    .where(isOfOpenTenant(stores))
     .limit(AT_ONCE)
     .execute()
   for (const { tenant_id, run_id } of open) {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isOfOpenTenant } from '../../platform/closed-tenants.ts'
 import type { Sweeping } from '../../platform/jobs/jobs.ts'
 import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
 import { openTenant, type Tenant } from '../../platform/tenant.ts'
@@ -20,6 +21,7 @@ export async function sweepSchedules({ stores, jobs, clock, log }: Sweeping): Pr
     .selectFrom('warehouse_destinations')
     .select(['tenant_id', 'destination_id'])
     .where('next_run_at', '<=', now)
+    .where(isOfOpenTenant(stores))
     .orderBy('next_run_at')
     .limit(AT_ONCE)
     .execute()
@@ -61,6 +63,7 @@ export async function sweepRuns({ stores, jobs, clock, log }: Sweeping): Promise
     // For PostgreSQL, the CASE alone does not imply the predicate of the index of open runs.
     .where('status', 'in', OPEN)
     .where(isToBeQueued(now))
+    .where(isOfOpenTenant(stores))
     .limit(AT_ONCE)
     .execute()
   for (const { tenant_id, run_id } of open) {
