@@ -104,3 +104,9 @@ export async function tenantsToDelete(database: Database, now: Date): Promise<st
   const due = database.selectFrom('tenants').select('tenant_id').where('deletes_at', '<=', now)
   return (await due.execute()).map(({ tenant_id }) => tenant_id)
 }
+
+/** Deletes a tenant's row, and what still refers to it. @returns false if it was deleted before. */
+export async function deleteTenant(database: Database, tenantId: string): Promise<boolean> {
+  const { numDeletedRows } = await database.deleteFrom('tenants').where('tenant_id', '=', tenantId).executeTakeFirst()
+  return numDeletedRows > 0n
+}

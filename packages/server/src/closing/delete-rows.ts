@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { deleteTenant } from '../access/closed-tenants.ts'
 import type { Database } from '../platform/postgres/database.ts'
 
 /** Few enough for a short statement: a tenant may have millions of rows. */
@@ -35,14 +36,10 @@ async function deleteTenantRow(
   tenantId: string,
   onDeleted: (table: string, rows: number) => Promise<void>,
 ): Promise<void> {
-  const entries = await database
-    .selectFrom(APPEND_ONLY)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('tenant_id', '=', tenantId)
-    .executeTakeFirstOrThrow()
-  const { numDeletedRows } = await database.deleteFrom('tenants').where('tenant_id', '=', tenantId).executeTakeFirst()
-  if (numDeletedRows === 0n) return
-  await onDeleted(APPEND_ONLY, entries.count)
+  const { rows } = await sql<{ entries: number }>`SELECT count(*) AS entries FROM ${sql.table(APPEND_ONLY)}
+    WHERE tenant_id = ${tenantId}`.execute(database)
+  if (!(await deleteTenant(database, tenantId))) return
+  await onDeleted(APPEND_ONLY, Number(rows[0]?.entries ?? 0))
   await onDeleted('tenants', 1)
 }
 

@@ -43,12 +43,12 @@ export function openFolder(directory: string, tenantId: string, prefix: string):
   }
 }
 
-/** Deletes the folder of a tenant that is being deleted. @returns how many files and folders it had. */
+/** Deletes the folder of a tenant that is being deleted. @returns how many files it had. */
 export async function deleteFolder(directory: string, tenantId: string): Promise<number> {
   const root = join(directory, tenantId)
-  const names = await readdir(root, { recursive: true }).catch(() => [])
+  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => [])
   await rm(root, { recursive: true, force: true })
-  return names.length
+  return entries.filter((entry) => entry.isFile()).length
 }
 
 /** Symbolic links in a tenant's folder must not point outside it. The operator's own directory may be a symbolic link. */
