@@ -70,8 +70,9 @@ describe.skipIf(!HAS_BROWSER)('closing a workspace', () => {
 
   test('others see that it is closed, and nothing to do but to ask an owner', async () => {
     const tenant = await createTestTenant(service)
+    const admin = await browser.signedIn(tenant, { role: 'admin' })
     await close(await browser.signedIn(tenant, { path: '/settings/workspace' }))
-    const admin = await browser.signedIn(tenant, { path: '/', role: 'admin' })
+    await admin.goto(service.url)
     await admin.getByText('Ask one of its owners to reopen it.').waitFor()
     expect(await admin.getByRole('button').allTextContents()).toEqual(['Sign out'])
   })

@@ -86,6 +86,7 @@ const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
     await ended(tenant, import_id, 'completed')
     return { import_id }
   },
+  closeTenant: async () => ({ confirm: 'Test' }),
   startAuthorization: async () => ({ purpose: { kind: 'mailbox', identity_id: ids.identity_id } }),
   socialLoginCode: () => waitingForCode('social'),
   linkedinLoginCode: () => waitingForCode('linkedin'),

@@ -50,6 +50,8 @@ import { WEBHOOK_OPERATIONS } from '../webhooks/operations.ts'
 
 /** The operations of each feature. */
 const FEATURES = [
+  // First, so that its deletion comes last in the tests that call every operation.
+  CLOSING_OPERATIONS,
   CONTACT_OPERATIONS,
   MERGE_OPERATIONS,
   NOTE_OPERATIONS,
@@ -58,7 +60,6 @@ const FEATURES = [
   BULK_OPERATIONS,
   BATCH_OPERATIONS,
   TENANT_OPERATIONS,
-  CLOSING_OPERATIONS,
   MEMBER_OPERATIONS,
   INVITATION_OPERATIONS,
   KEY_OPERATIONS,

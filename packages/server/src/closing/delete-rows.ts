@@ -9,38 +9,39 @@ const APPEND_ONLY = 'audit_log'
 /** Has the receipts, which stay. */
 const RECEIPTS = 'tenant_deletions'
 
+type CountRows = (transaction: Database, table: string, rows: number) => Promise<void>
+
 /**
  * Deletes a tenant's rows from every table that has its id, then the tenant's own row and what still refers to it. Which
  * tables there are, PostgreSQL says: a new one needs no line here. It can be repeated.
- * @param onDeleted called after each statement with the table and the number of rows.
+ * @param count counts the rows that a statement deleted, in its transaction.
  */
 export async function deleteRowsOfTenant(
   database: Database,
   tenantId: string,
-  onDeleted: (table: string, rows: number) => Promise<void> = async () => {},
+  count: CountRows = async () => {},
 ): Promise<void> {
   for (const table of await tablesOfTenants(database)) {
     for (;;) {
-      const { numAffectedRows } = await sql`DELETE FROM ${sql.table(table)} WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} LIMIT ${ROWS_AT_ONCE}))`.execute(database)
-      const rows = Number(numAffectedRows ?? 0)
+      const rows = await database.transaction().execute(async (transaction) => {
+        const { numAffectedRows } = await sql`DELETE FROM ${sql.table(table)} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} LIMIT ${ROWS_AT_ONCE}))`.execute(transaction)
+        const deleted = Number(numAffectedRows ?? 0)
+        await count(transaction, table, deleted)
+        return deleted
+      })
       if (rows === 0) break
-      await onDeleted(table, rows)
     }
   }
-  await deleteTenantRow(database, tenantId, onDeleted)
+  await database.transaction().execute((transaction) => deleteTenantRow(transaction, tenantId, count))
 }
 
-async function deleteTenantRow(
-  database: Database,
-  tenantId: string,
-  onDeleted: (table: string, rows: number) => Promise<void>,
-): Promise<void> {
+async function deleteTenantRow(transaction: Database, tenantId: string, count: CountRows): Promise<void> {
   const { rows } = await sql<{ entries: number }>`SELECT count(*) AS entries FROM ${sql.table(APPEND_ONLY)}
-    WHERE tenant_id = ${tenantId}`.execute(database)
-  if (!(await deleteTenant(database, tenantId))) return
-  await onDeleted(APPEND_ONLY, Number(rows[0]?.entries ?? 0))
-  await onDeleted('tenants', 1)
+    WHERE tenant_id = ${tenantId}`.execute(transaction)
+  if (!(await deleteTenant(transaction, tenantId))) return
+  await count(transaction, APPEND_ONLY, Number(rows[0]?.entries ?? 0))
+  await count(transaction, 'tenants', 1)
 }
 
 /** The tables with a tenant's id, each before those that it refers to: otherwise their deletion would delete its rows uncounted. */

@@ -48,13 +48,15 @@ export async function runDeletion(
 ): Promise<void> {
   const { stores, clock } = dependencies
   const { database } = stores
-  const count = (kind: string, found: number) => addCount(tenant, kind, found)
+  const count: Count = (kind, found) => addCount(database, tenant.id, kind, found)
   // First, because they continue when their tenant is reopened, and files belong to rows.
   await count('jobs', await deleteJobsOfTenant(database, tenant.id))
   await deleteFiles(tenant, dependencies, count)
   await deleteEvents(tenant, dependencies, count)
   await count('sent_mails', await deleteMailCounts(database, tenant.id))
-  await deleteRowsOfTenant(database, tenant.id, count)
+  await deleteRowsOfTenant(database, tenant.id, (transaction, table, rows) =>
+    addCount(transaction, tenant.id, table, rows),
+  )
   await whereClaimed(database, tenant.id, claim)
     .set(
       status === 'running'
@@ -94,10 +96,11 @@ async function deleteEvents(
 }
 
 /** Adds to the receipt at once, so that a crash loses hardly a count. */
-async function addCount(tenant: Tenant, kind: string, found: number): Promise<void> {
+async function addCount(database: Database, tenantId: string, kind: string, found: number): Promise<void> {
   if (found === 0) return
-  await tenant.db
+  await database
     .updateTable('tenant_deletions')
+    .where('tenant_id', '=', tenantId)
     .set({
       removed: sql`removed || jsonb_build_object(${kind}::text, coalesce((removed ->> ${kind})::bigint, 0) + ${found}::bigint)`,
     })
