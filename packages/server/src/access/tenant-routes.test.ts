@@ -26,6 +26,8 @@ test("GET /v1/tenant returns the key's tenant", async () => {
       identity_secret: null,
       personal_properties: [],
       ignored_ids: [],
+      closed_at: null,
+      deletes_at: null,
       created_at: TIMESTAMP,
     },
   })
