@@ -8,6 +8,7 @@ const USES_CLICKHOUSE: Record<string, string> = {
   'assembly/engines.ts': 'opens and closes it',
   'assembly/known-tables.ts': 'passes it to what compares its tables',
   'assembly/service.ts': 'passes it to readiness',
+  'closing/delete.ts': 'passes it to what deletes events and links, after the barrier',
   'cli/doctor.ts': 'reports its version',
   'cli/session.ts': 'replaces it while the service has the embedded engine',
   'erasure/erase-events.ts': 'passes it to what deletes events and links, after the barrier',

@@ -2,6 +2,7 @@ import { folderOf, SERVER, type Sources, serverCode, withoutComments } from './s
 
 /** Files that get the names of tables from elsewhere, so nothing in them shows which ones. */
 const ANY_TABLE: Readonly<Record<string, string>> = {
+  'closing/delete-rows.ts': 'deletes the rows of a tenant from every table that PostgreSQL names',
   'journal/event-ids.ts': 'its three tables take turns',
   'journal/insert-again.ts': 'looks up rows of the table that an insertion names',
   'journal/sent-ids.ts': 'its three tables take turns',

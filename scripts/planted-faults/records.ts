@@ -3,6 +3,24 @@ import type { Fault } from './fault.ts'
 /** Contacts, consent, identity, events, segments, imports, erasure. */
 export const RECORD_FAULTS: readonly Fault[] = [
   {
+    name: 'deleted-workspace-whose-events-stay',
+    area: 'deletion of a workspace',
+    file: 'packages/server/src/closing/delete.ts',
+    find: "  await count('events', await deleteEventsOfTenant(deletion, id))\n",
+    replace: '  void deleteEventsOfTenant\n',
+    tests: ['packages/server/src/closing/closing.test.ts'],
+    only: 'every table',
+  },
+  {
+    name: 'closed-workspace-that-still-works',
+    area: 'deletion of a workspace',
+    file: 'packages/server/src/platform/tenant.ts',
+    find: '  requireTenant()\n',
+    replace: '',
+    tests: ['packages/server/src/closing/closing.test.ts'],
+    only: 'through every door',
+  },
+  {
     name: 'page-that-skips-equal-times',
     area: 'pages of lists',
     file: 'packages/server/src/events/pages.ts',

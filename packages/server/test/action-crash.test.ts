@@ -62,6 +62,7 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
           clickhouse: null as unknown as ClickHouse,
           reads: null as unknown as ReadLanes,
           barrier: async () => {},
+          closed: new Set(),
         },
         tenantId,
       )

@@ -90,6 +90,7 @@ const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
     await ended(tenant, import_id, 'completed')
     return { import_id }
   },
+  closeTenant: async () => ({ confirm: 'Test' }),
   startAuthorization: async () => ({ purpose: { kind: 'mailbox', identity_id: ids.identity_id } }),
   socialLoginCode: () => waitingForCode('social'),
   linkedinLoginCode: () => waitingForCode('linkedin'),
@@ -214,6 +215,9 @@ describe('every other route', () => {
 
 /** What openapi.json shows for errors of a status, for all operations that return it. */
 describe('an error', () => {
+  // The last example has closed it.
+  beforeAll(() => owner.call('POST', '/v1/tenant/reopen'))
+
   const json = { 'content-type': 'application/json' }
   const send = (headers: Record<string, string>, body: string) =>
     call(service, 'POST', '/v1/contacts', { headers: { authorization: `Bearer ${tenant.key}`, ...headers }, body })

@@ -84,7 +84,7 @@ test('of the writes of a killed process, the acknowledged ones are there, and ea
       url = await (isHeld ? service.start() : service.startLast())
     }
 
-    const handle = openTenant({ database: postgres.db } as unknown as Stores, id)
+    const handle = openTenant({ database: postgres.db, closed: new Set() } as unknown as Stores, id)
     const state = await readState({ id, handle })
     requireConsistent(state)
     const events = await systemEvents({ url }, key)

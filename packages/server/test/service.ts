@@ -309,7 +309,7 @@ export async function insertTenant(
   const now = new Date()
   const id = newId()
   await database.insertInto('tenants').values({ tenant_id: id, name: 'Test', created_at: now }).execute()
-  const tenant = openTenant({ database } as Service['stores'], id)
+  const tenant = openTenant({ database, closed: new Set() } as unknown as Service['stores'], id)
   const { apiKey } = await createApiKey(tenant, { name: 'all', scopes: ['all'] }, now)
   const site = `shop${++tenants}.example.com`
   await addVerifiedDomain(tenant, site, now)

@@ -28,7 +28,7 @@ test('SIGTERM under load finishes requests and flushes the journal', async () =>
     CDS_LOG_LEVEL: 'warn',
   }
   try {
-    const stores = { database: postgres.db } as Stores
+    const stores = { database: postgres.db, closed: new Set() } as unknown as Stores
     const tenantId = await createTenant(stores, { name: 'Stopping' }, { kind: 'command_line' }, new Date())
     const tenant = openTenant(stores, tenantId)
     await addVerifiedDomain(tenant, 'stop.example', new Date())

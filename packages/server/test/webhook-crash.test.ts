@@ -62,6 +62,7 @@ test(`killed ${KILLS} times while delivering, every event arrives, and each reco
         clickhouse: null as unknown as ClickHouse,
         reads: null as unknown as ReadLanes,
         barrier: async () => {},
+        closed: new Set(),
       },
       id,
     )

@@ -34,6 +34,8 @@ import type {
   CheckEmailAccountInput,
   CheckPlaybookInput,
   CheckPlaybookResult,
+  CloseTenantInput,
+  CloseTenantResult,
   CompaniesPage,
   CompanyContactsPage,
   CompanyEventsPage,
@@ -441,6 +443,7 @@ export interface Routes {
   'POST /v1/contacts/bulk': { input: ChangeContactsInput; response: ChangeContactsResult }
   'POST /v1/identities/{identity_id}/email-account/check': { input: CheckEmailAccountInput; response: EmailAccountResult }
   'POST /v1/playbooks/check': { input: CheckPlaybookInput; response: CheckPlaybookResult }
+  'DELETE /v1/tenant': { input: CloseTenantInput; response: CloseTenantResult }
   'POST /v1/authorizations/complete': { input: CompleteAuthorizationInput; response: CompleteAuthorizationResult }
   'POST /v1/agents': { input: CreateAgentInput; response: AgentResult }
   'POST /v1/api-keys': { input: CreateApiKeyInput; response: CreateApiKeyResult }
@@ -609,6 +612,7 @@ export interface Routes {
   'DELETE /v1/members/{user_id}': { input: RemoveMemberInput; response: RemoveMemberResult }
   'DELETE /v1/suppressions/{address}': { input: RemoveSuppressionInput; response: RemoveSuppressionResult }
   'POST /v1/invitations/{invitation_id}/renew': { input: RenewInvitationInput; response: RenewInvitationResult }
+  'POST /v1/tenant/reopen': { input: Record<string, never>; response: TenantResult }
   'PUT /v1/views/{view_id}': { input: ReplaceViewInput; response: SavedViewResult }
   'POST /v1/connections/{connection_id}/reread': { input: RereadConnectionInput; response: ConnectionResult }
   'POST /v1/mailboxes/{identity_id}/reread': { input: RereadMailboxInput; response: RereadMailboxResult }
@@ -796,6 +800,15 @@ export class Operations extends Caller {
    */
   checkPlaybook(input: CheckPlaybookInput, options?: RequestOptions): Promise<CheckPlaybookResult> {
     return this.call('POST /v1/playbooks/check', input, options)
+  }
+
+  /**
+   * Close the tenant, and delete it after 7 days or at once.
+   *
+   * Only for an owner who is signed in, and for the operator on the command line. From then on, keys, members, pages, hooks, webhooks and everything in the background are refused or stopped; owners can export, reopen or delete it. After 7 days, everything is deleted, which cannot be undone. Export the data first. A repeated request changes nothing, unless it has `now`. Needs the scope `settings:write`.
+   */
+  closeTenant(input: CloseTenantInput, options?: RequestOptions): Promise<CloseTenantResult> {
+    return this.call('DELETE /v1/tenant', input, options)
   }
 
   /**
@@ -2304,6 +2317,15 @@ export class Operations extends Caller {
    */
   renewInvitation(input: RenewInvitationInput, options?: RequestOptions): Promise<RenewInvitationResult> {
     return this.call('POST /v1/invitations/{invitation_id}/renew', input, options)
+  }
+
+  /**
+   * Reopen a tenant that was closed.
+   *
+   * Only for an owner who is signed in, and for the operator on the command line. Everything works again as before, and continues where it stopped. Needs the scope `settings:write`.
+   */
+  reopenTenant(options?: RequestOptions): Promise<TenantResult> {
+    return this.call('POST /v1/tenant/reopen', {}, options)
   }
 
   /**

@@ -730,6 +730,18 @@ export type CheckPlaybookResult = {
     warnings?: Array<string>;
 };
 
+export type CloseTenantResult = {
+    status: 'success';
+    tenant_id: string;
+    closed_at: string;
+    deletes_at: string;
+    /**
+     * The receipt, with `now`; null while the tenant can be reopened.
+     */
+    deletion: DeletionReceipt | null;
+    warnings?: Array<string>;
+};
+
 export type ColumnMapping = {
     /**
      * Index of the column, from 0.
@@ -1307,6 +1319,38 @@ export type DeleteWebhookResult = {
     deleted: true;
     subscription_id: string;
     warnings?: Array<string>;
+};
+
+export type DeletionReceipt = {
+    tenant_id: string;
+    /**
+     * `verified`: a second run, after everything in flight had arrived, has deleted what was left.
+     */
+    status: 'running' | 'deleted' | 'verified';
+    /**
+     * Who closed the workspace.
+     */
+    requested_by: {
+        kind: string;
+        /**
+         * null if the operator closed it on the command line.
+         */
+        id: string | null;
+    };
+    requested_at: string;
+    started_at: string;
+    deleted_at: string | null;
+    verified_at: string | null;
+    /**
+     * How many rows and files were deleted, by table or kind.
+     */
+    removed: {
+        [key: string]: number;
+    };
+    /**
+     * What the service cannot delete.
+     */
+    remains: Array<string>;
 };
 
 export type Domain = {
@@ -3750,6 +3794,14 @@ export type Tenant = {
      * Words that are no user id, visitor id or id of a record, besides `undefined`, `null`, `anonymous` and other words that name nobody.
      */
     ignored_ids: Array<string>;
+    /**
+     * When an owner closed it; null while it is open.
+     */
+    closed_at: string | null;
+    /**
+     * When it will be deleted, if it is not reopened; null while it is open.
+     */
+    deletes_at: string | null;
     created_at: string;
 };
 
@@ -4537,6 +4589,17 @@ export type CheckPlaybookInput = {
      * The names of the playbook's own variables.
      */
     variables?: Array<string>;
+};
+
+export type CloseTenantInput = {
+    /**
+     * The name of the tenant, to confirm.
+     */
+    confirm: string;
+    /**
+     * Whether to delete everything at once.
+     */
+    now?: boolean;
 };
 
 export type CompleteAuthorizationInput = {

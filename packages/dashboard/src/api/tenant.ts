@@ -27,6 +27,15 @@ export function setIgnoredIds(words: string[]) {
   return call('PATCH /v1/tenant', { ignored_ids: words })
 }
 
+/** @param isNow whether it is deleted at once, rather than after seven days. */
+export function closeTenant(confirm: string, { isNow = false }: { isNow?: boolean } = {}) {
+  return call('DELETE /v1/tenant', { confirm, ...(isNow ? { now: true } : {}) })
+}
+
+export function reopenTenant() {
+  return call('POST /v1/tenant/reopen', {})
+}
+
 /** @returns the new secret, which the service never shows again. */
 export function rotateIdentitySecret() {
   return call('POST /v1/tenant/identity-secret', {})

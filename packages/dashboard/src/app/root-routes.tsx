@@ -22,6 +22,7 @@ export const shellRoute = createRoute({
       throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { redirect: location.href } })
     })
     if (me.tenant === null) throw redirect({ to: '/choose-tenant' })
+    if (me.tenant.closed !== null) throw redirect({ to: '/closed' })
   },
   component: lazyPage(() => import('./shell.tsx'), 'Shell'),
 })

@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import { agentRoutes } from '../agents/routes.ts'
 import { approvalRoutes } from '../approvals/routes.ts'
+import { closingRoutes } from '../closing/routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
 import { connectRoutes } from '../connect/routes.ts'
 import { connectionRoutes } from '../connections/routes.ts'
@@ -24,6 +25,7 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
+  ...closingRoutes,
   ...oauthRoutes,
   ...providerRoutes,
   shellRoute.addChildren([

@@ -8,6 +8,7 @@ import { createTenant, type Me } from '../api/session.ts'
 import { refreshTenant, renameTenant } from '../api/tenant.ts'
 import { useIsAtLeast, useMay, useMe } from '../app/may.ts'
 import { useSwitchTenant } from '../app/use-switch-tenant.ts'
+import { CloseWorkspace } from '../closing/close-workspace.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -28,7 +29,8 @@ export function WorkspacePage() {
   const { tenant, tenants } = useMe()
   const open = useSwitchTenant()
   const maySet = useMay('settings:write')
-  const create = useIsAtLeast('owner') ? (
+  const isOwner = useIsAtLeast('owner')
+  const create = isOwner ? (
     <CreateDialog
       title={text.workspace.yours.create}
       fields={[{ name: 'name', label: text.workspace.yours.name, required: true }]}
@@ -68,6 +70,7 @@ export function WorkspacePage() {
             empty={<EmptyState icon={IconBuildingCommunity} title={text.workspace.yours.empty} />}
           />
         </section>
+        {isOwner ? <CloseWorkspace /> : null}
       </Stack>
     </>
   )

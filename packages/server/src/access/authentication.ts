@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../operations/audit.ts'
 import { isAtLeast, type Role } from '../operations/roles.ts'
 import { requireScopeOf, type Scope, scopesOf } from '../operations/scopes.ts'
+import { evenIfClosed } from '../platform/closed-tenants.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
@@ -23,6 +24,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use this route. Required on every route. */
     access?: Access
+    /** Whether owners may use this route while their tenant is closed. */
+    whileClosed?: boolean
     /** For openapi.json: the sentences about the scopes that the route needs besides `access`. */
     furtherScopes?: string
     /** Why a change that is not an operation writes no audit entry for its caller. Operations declare theirs. */
@@ -106,7 +109,11 @@ export function authenticateRequests(app: FastifyInstance, dependencies: Depende
     request.signedIn = signedIn
     request.actor = { kind: 'user', id: user.id, name: user.name }
     request.scopes = membership ? scopesOf(membership.role) : new Set()
-    if (membership) request.tenant = openTenant(stores, membership.tenantId, disconnectSignal(reply))
+    const { whileClosed } = request.routeOptions.config
+    // What people do with their own account does not depend on the tenant of their session.
+    const isAllowed = access === 'signed-in' || (whileClosed && membership?.role === 'owner')
+    const opened = isAllowed ? evenIfClosed(stores) : stores
+    if (membership) request.tenant = openTenant(opened, membership.tenantId, disconnectSignal(reply))
     else if (access !== 'signed-in') {
       throw new ServiceError(403, 'no_tenant', 'You are no longer a member of this workspace. Choose another one.')
     }
@@ -173,13 +180,14 @@ function unauthorized(code: string, message: string): ServiceError {
 
 /**
  * Whether the caller would still be admitted to the same tenant with this scope. A response that streams for hours
- * checks this regularly, so that it ends when the key is revoked or the person leaves.
+ * checks this regularly, so that it ends when the key is revoked, the person leaves or the tenant is closed.
  */
 export async function isStillAllowed(
   { headers, apiKey, tenant }: FastifyRequest,
   scope: Scope,
-  dependencies: Pick<Dependencies, 'findApiKey' | 'findSession'>,
+  dependencies: Pick<Dependencies, 'stores' | 'findApiKey' | 'findSession'>,
 ): Promise<boolean> {
+  if (dependencies.stores.closed.has(tenant.id)) return false
   if (apiKey !== null) {
     const known = await dependencies.findApiKey(bearerOf(headers.authorization) ?? '')
     return known !== null && !known.mcpOnly && known.tenantId === tenant.id && known.scopes.has(scope)

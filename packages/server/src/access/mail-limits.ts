@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { MailLimits } from '../config.ts'
 import type { Actor } from '../operations/audit.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -54,6 +55,13 @@ export async function countPasswordLink(
   const counted = [[`password link to ${email}`, limits.passwordLinksPerAddressPerHour]] as const
   const wait = await database.transaction().execute((transaction) => countMail(transaction, counted, now))
   return wait === null
+}
+
+/** Deletes the counts of a tenant's mails. @returns how many. */
+export async function deleteMailCounts(database: Database, tenantId: string): Promise<number> {
+  const ofTenant = sql<boolean>`strpos(counted_for, ${tenantId}) > 0`
+  const { numDeletedRows } = await database.deleteFrom('sent_mails').where(ofTenant).executeTakeFirst()
+  return Number(numDeletedRows)
 }
 
 /** @returns null if the mail may be sent and was counted, else the seconds to wait. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { audit } from '../operations/audit.ts'
+import { evenIfClosed } from '../platform/closed-tenants.ts'
 import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -37,7 +38,7 @@ export async function allowNewPassword(
       .where('user_id', 'in', accounts)
       .execute()
     for (const { tenant_id, user_id } of memberships) {
-      const tenant = openTenant({ ...stores, database: transaction }, tenant_id)
+      const tenant = openTenant(evenIfClosed({ ...stores, database: transaction }), tenant_id)
       const what = { action: 'member.new_password_allowed', subjectKind: 'user', subjectId: user_id }
       const details = { email: address, removes_second_factor: withoutSecondFactor }
       await audit(tenant, { actor: { kind: 'command_line' }, ...what, details }, now)

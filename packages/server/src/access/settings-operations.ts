@@ -62,6 +62,7 @@ export const TENANT_OPERATIONS = [
     http: 'GET /v1/tenant',
     command: 'tenant get',
     scope: 'settings:read',
+    whileClosed: true,
     summary: 'Get the tenant',
     input: {},
     output: { tenant: TenantObject },

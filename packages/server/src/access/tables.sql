@@ -7,8 +7,15 @@ CREATE TABLE tenants (
   -- Properties that are hidden from AI agents, besides those that are personal for everyone.
   personal_properties text[] NOT NULL DEFAULT '{}',
   -- Properties that AI agents see, although their names or their values look personal.
-  visible_properties text[] NOT NULL DEFAULT '{}'
+  visible_properties text[] NOT NULL DEFAULT '{}',
+  -- While it is closed, nobody uses it but its owners. It will be deleted at the second time, unless they reopen it.
+  closed_at timestamptz,
+  deletes_at timestamptz,
+  -- The kind and the id of who closed it.
+  closed_by jsonb,
+  CHECK ((closed_at IS NULL) = (deletes_at IS NULL) AND (closed_at IS NULL) = (closed_by IS NULL))
 );
+CREATE INDEX tenants_closed ON tenants (deletes_at) WHERE deletes_at IS NOT NULL;
 
 -- People. The key is named id because the sign-in library requires that in every table. An address has one verified
 -- account, plus one for each tenant that vouches for it.

@@ -34,6 +34,8 @@ export const TenantObject = Type.Object(
       description:
         'Words that are no user id, visitor id or id of a record, besides `undefined`, `null`, `anonymous` and other words that name nobody.',
     }),
+    closed_at: Nullable(Timestamp, 'When an owner closed it; null while it is open.'),
+    deletes_at: Nullable(Timestamp, 'When it will be deleted, if it is not reopened; null while it is open.'),
     created_at: Timestamp,
   },
   { title: 'Tenant' },
@@ -42,7 +44,7 @@ export type TenantObject = Type.Static<typeof TenantObject>
 
 /** A tenant as the API and the command line return it. */
 export async function readTenantObject(tenant: Tenant, now: Date): Promise<TenantObject> {
-  const [{ name, chosen, createdAt }, settings] = await Promise.all([
+  const [{ name, chosen, closing, createdAt }, settings] = await Promise.all([
     readTenant(tenant),
     readIdentificationSettings(tenant, now),
   ])
@@ -59,6 +61,8 @@ export async function readTenantObject(tenant: Tenant, now: Date): Promise<Tenan
     personal_properties: chosen.personal,
     visible_properties: chosen.visible,
     ignored_ids: ignoredIds,
+    closed_at: closing?.closedAt.toISOString() ?? null,
+    deletes_at: closing?.deletesAt.toISOString() ?? null,
     created_at: createdAt.toISOString(),
   }
 }

@@ -27,6 +27,8 @@ test("GET /v1/tenant returns the key's tenant", async () => {
       personal_properties: [],
       visible_properties: [],
       ignored_ids: [],
+      closed_at: null,
+      deletes_at: null,
       created_at: TIMESTAMP,
     },
   })

@@ -1,17 +1,26 @@
 import { isRole, type Role } from '../operations/roles.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Stores } from '../platform/tenant.ts'
+import { closingOf } from './closed-tenants.ts'
+
+interface TenantOfPerson {
+  tenant_id: string
+  name: string
+  role: Role
+  /** When it was closed and will be deleted; null while it is open. */
+  closed: { closed_at: string; deletes_at: string } | null
+}
 
 /** The tenants of a person, sorted by name, and whether the person has a password. */
 export async function profileOf(
   database: Stores['database'],
   userId: string,
-): Promise<{ tenants: { tenant_id: string; name: string; role: Role }[]; hasPassword: boolean }> {
+): Promise<{ tenants: TenantOfPerson[]; hasPassword: boolean }> {
   const rows = await database
     .selectFrom('tenant_users')
     .innerJoin('tenants', 'tenants.tenant_id', 'tenant_users.tenant_id')
     .where('tenant_users.user_id', '=', userId)
-    .select(['tenants.tenant_id', 'tenants.name', 'tenant_users.role'])
+    .select(['tenants.tenant_id', 'tenants.name', 'tenant_users.role', 'tenants.closed_at', 'tenants.deletes_at'])
     .orderBy('tenants.name')
     .orderBy('tenants.tenant_id')
     .execute()
@@ -21,7 +30,14 @@ export async function profileOf(
     .where('user_id', '=', userId)
     .where('password', 'is not', null)
     .executeTakeFirst()
-  const tenants = rows.flatMap(({ role, ...tenant }) => (isRole(role) ? [{ ...tenant, role }] : []))
+  const tenants = rows.flatMap(({ tenant_id, name, role, ...row }) => {
+    const closing = closingOf(row)
+    const closed = closing && {
+      closed_at: closing.closedAt.toISOString(),
+      deletes_at: closing.deletesAt.toISOString(),
+    }
+    return isRole(role) ? [{ tenant_id, name, role, closed }] : []
+  })
   return { tenants, hasPassword: password !== undefined }
 }
 

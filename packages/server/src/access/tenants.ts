@@ -6,6 +6,7 @@ import { isUuid, newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { type ChosenProperties, changesOf, chosenAfter, type ListChanges } from './chosen-properties.ts'
+import { type Closing, closingOf } from './closed-tenants.ts'
 import { requireTenantName } from './names.ts'
 import { insertMember } from './users.ts'
 
@@ -44,15 +45,18 @@ export async function renameTenant(tx: Tenant, name: string): Promise<void> {
 }
 
 /** @throws ServiceError 404 if the tenant has been deleted. */
-export async function readTenant(tenant: Tenant): Promise<{ name: string; chosen: ChosenProperties; createdAt: Date }> {
+export async function readTenant(
+  tenant: Tenant,
+): Promise<{ name: string; chosen: ChosenProperties; closing: Closing | null; createdAt: Date }> {
   const row = await tenant.unrestricted
     .selectFrom('tenants')
-    .select(['name', 'personal_properties as personal', 'visible_properties as visible', 'created_at'])
+    .select(['name', 'personal_properties as personal', 'visible_properties as visible'])
+    .select(['closed_at', 'deletes_at', 'created_at'])
     .where('tenant_id', '=', tenant.id)
     .executeTakeFirst()
   if (!row) throw notFound('tenant')
   const { name, personal, visible, created_at: createdAt } = row
-  return { name, chosen: { personal, visible }, createdAt }
+  return { name, chosen: { personal, visible }, closing: closingOf(row), createdAt }
 }
 
 /**
@@ -94,15 +98,20 @@ export function tenantExists(column: string) {
   return sql<boolean>`EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = ${sql.ref(column)})`
 }
 
+interface ListedTenant {
+  tenant_id: string
+  name: string
+  created_at: string
+  closed_at: string | null
+  deletes_at: string | null
+}
+
 /** One page of the tenants, oldest first, and the total. */
-export async function listTenants(
-  database: Database,
-  page: Page,
-): Promise<{ tenants: { tenant_id: string; name: string; created_at: string }[]; total: number }> {
+export async function listTenants(database: Database, page: Page): Promise<{ tenants: ListedTenant[]; total: number }> {
   const [rows, counted] = await Promise.all([
     database
       .selectFrom('tenants')
-      .select(['tenant_id', 'name', 'created_at'])
+      .select(['tenant_id', 'name', 'created_at', 'closed_at', 'deletes_at'])
       .orderBy('created_at')
       .orderBy('tenant_id')
       .limit(page.limit)
@@ -113,7 +122,12 @@ export async function listTenants(
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow(),
   ])
-  const tenants = rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
+  const tenants = rows.map(({ created_at, closed_at, deletes_at, ...row }) => ({
+    ...row,
+    created_at: created_at.toISOString(),
+    closed_at: closed_at?.toISOString() ?? null,
+    deletes_at: deletes_at?.toISOString() ?? null,
+  }))
   return { tenants, total: counted.count }
 }
 
@@ -129,9 +143,4 @@ export async function tenantsBeside(
   const counted = await others.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const oldest = await others.select('name').orderBy('created_at').orderBy('tenant_id').limit(NAMED_MAX).execute()
   return { names: oldest.map(({ name }) => name), total: counted.count }
-}
-
-/** Deletes a tenant's row and all rows that reference it. Call `deleteTenant` instead, which also deletes its other data. */
-export async function deleteTenantRow(transaction: Database, tenantId: string): Promise<void> {
-  await transaction.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute()
 }

@@ -1,4 +1,5 @@
 import { audit } from '../operations/audit.ts'
+import { evenIfClosed } from '../platform/closed-tenants.ts'
 import { newId } from '../platform/ids.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { lockAddress, verifiedAccount } from './accounts.ts'
@@ -65,13 +66,13 @@ export async function verifyAddress(stores: Stores, email: string, now: Date): P
       .insertInto('tenant_users')
       .values({ ...membership, user_id: userId })
       .execute()
-    const tenant = openTenant(stores, membership.tenant_id)
+    const tenant = openTenant(evenIfClosed(stores), membership.tenant_id)
     const entry = { action: 'member.address_verified', subjectKind: 'user', subjectId: userId, details: { email } }
     await audit(tenant, { actor, ...entry }, now)
   }
   for (const { tenant_id, invitation_id, ...details } of invitations) {
     const entry = { action: 'invitation.deleted', subjectKind: 'invitation', subjectId: invitation_id, details }
-    await audit(openTenant(stores, tenant_id), { actor, ...entry }, now)
+    await audit(openTenant(evenIfClosed(stores), tenant_id), { actor, ...entry }, now)
   }
   return userId
 }

@@ -14,6 +14,7 @@ import { ASK_OPERATIONS } from '../ask/operations.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { BULK_OPERATIONS } from '../bulk/operations.ts'
+import { CLOSING_OPERATIONS } from '../closing/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
 import { CONNECTION_OPERATIONS } from '../connectors/operations.ts'
 import { MERGE_OPERATIONS } from '../contacts/merging/operations.ts'
@@ -50,6 +51,8 @@ import { WEBHOOK_OPERATIONS } from '../webhooks/operations.ts'
 
 /** The operations of each feature. */
 const FEATURES = [
+  // First, so that its deletion comes last in the tests that call every operation.
+  CLOSING_OPERATIONS,
   CONTACT_OPERATIONS,
   MERGE_OPERATIONS,
   NOTE_OPERATIONS,

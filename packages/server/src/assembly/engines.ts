@@ -46,6 +46,8 @@ export interface EngineOptions {
 /** Both databases, connected and migrated. */
 export interface Engines {
   stores: Stores
+  /** The set of the stores, for what keeps it up to date. */
+  closed: Set<string>
   postgres: Postgres<DB>
   projector: Projector
   /** Directories that the embedded databases write to: their disks must not run full. */
@@ -111,8 +113,9 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
   cleanup.push(() => database.destroy())
   const projector = startProjector({ database, clickhouse, cluster: config.clickhouseCluster, log: options.log })
   cleanup.push(() => projector.stop())
-  const stores = { database: postgres.db, clickhouse, reads, barrier: projector.barrier }
-  return { stores, postgres, projector, directories, close: () => undoAll(cleanup) }
+  const closed = new Set<string>()
+  const stores = { database: postgres.db, clickhouse, reads, barrier: projector.barrier, closed }
+  return { stores, closed, postgres, projector, directories, close: () => undoAll(cleanup) }
 }
 
 /** Waits for both even if one fails, so that nothing starts during the cleanup. */

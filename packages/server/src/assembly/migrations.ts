@@ -33,6 +33,7 @@ const BASELINE = [
   'tenant-export/tables.sql',
   'warehouse/tables.sql',
   'sites/problems/tables.sql',
+  'closing/tables.sql',
 ]
 
 /** What this version creates in an empty database, and expects in any other. */

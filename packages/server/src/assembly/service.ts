@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import { watchClosedTenants } from '../access/closed-tenants.ts'
 import { createLookups } from '../access/lookups.ts'
 import { prepareSignIn } from '../access/sign-in/start.ts'
 import { type Config, listenUrl } from '../config.ts'
@@ -72,6 +73,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const metrics = createMetrics(postgres.pool, stores.reads, projector.counts)
     const invalidation = await listenForChanges(postgres.address, log)
     cleanup.push(invalidation.close)
+    await watchClosedTenants(stores, engines.closed, invalidation, log)
     const common = { config, clock, log, stores, secrets, metrics, invalidation }
 
     const lookups = {
@@ -90,7 +92,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { publicUrl } = config
     const mail = { ...connections.mail, publicUrl, recordSent: createSentRecorder(writing), writing, log }
 
-    const jobs = await openJobs(postgres.address, QUEUES, log)
+    const jobs = await openJobs(postgres.address, QUEUES, log, stores.closed)
     cleanup.push(jobs.stop)
     const parts = { ...engines, ...connections, ...recording, ...common, mail, jobs }
     const workers = await startWorkers({ ...parts, sweepMs: options.sweepMs ?? {} })

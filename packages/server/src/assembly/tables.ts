@@ -1,5 +1,6 @@
 import { ACCESS_TABLES } from '../access/tables.ts'
 import { AGENT_TABLES } from '../agents/tables.ts'
+import { CLOSING_TABLES } from '../closing/tables.ts'
 import { COMPANY_TABLES } from '../companies/tables.ts'
 import { CONNECTOR_TABLES } from '../connectors/tables.ts'
 import { NOTE_TABLES } from '../contacts/notes/tables.ts'
@@ -57,6 +58,7 @@ const ALL = {
   ...EXPORT_TABLES,
   ...WAREHOUSE_TABLES,
   ...ERASURE_TABLES,
+  ...CLOSING_TABLES,
   ...JOURNAL_TABLES,
   ...WEBHOOK_TABLES,
   ...OPERATION_TABLES,

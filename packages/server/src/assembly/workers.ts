@@ -1,5 +1,6 @@
 import { agentRuns } from '../agents/runs/work.ts'
 import { AGENT_QUEUES, startAgentWorkers } from '../agents/workers.ts'
+import { startDeletionWorkers } from '../closing/workers.ts'
 import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
@@ -68,6 +69,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startConversationWorkers,
   startConnectorWorkers,
   startHookWorkers,
+  startDeletionWorkers,
 ]
 
 /** The kinds of runs. */

@@ -4,6 +4,8 @@ import { optionsOf, readOptions } from '../operations/command-line.ts'
 import type { Operation } from '../operations/declare.ts'
 import { perform } from '../operations/perform.ts'
 import { SCOPES } from '../operations/scopes.ts'
+import { evenIfClosed } from '../platform/closed-tenants.ts'
+import { openTenant } from '../platform/tenant.ts'
 import { type CommandOnce, existingTenant, tenant } from './command.ts'
 import { openServices } from './command-services.ts'
 import { fileProblem, withContents } from './operation-input.ts'
@@ -35,7 +37,8 @@ function commandOf(operation: Operation<Services>): CommandOnce {
         values.json === true ? void warnings.push(text) : console.error(`cdsctl: ${text}`)
       const input = readOptions(operation, await withContents(operation, values), warn)
       const caller = { ...OPERATOR, warn }
-      const context = { ...caller, tenant: session.tenant(await existingTenant(session.stores, values)), now }
+      const stores = operation.whileClosed ? evenIfClosed(session.stores) : session.stores
+      const context = { ...caller, tenant: openTenant(stores, await existingTenant(stores, values)), now }
       const { services, close } = await openServices(session)
       try {
         const output = await perform(operation, { ...services, ...context }, input)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Pool } from 'pg'
+import { closedTenants } from '../access/closed-tenants.ts'
 import { readIgnoredIds } from '../access/identification-settings.ts'
 import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import { requireKnownPostgres } from '../assembly/known-tables.ts'
@@ -57,14 +58,15 @@ export async function openSession(config: Config): Promise<Session> {
       log,
       onProgress: say,
     })
+    const known = { ...stores, closed: await closedTenants(stores.database) }
     return {
-      stores,
+      stores: known,
       serviceRuns: false,
       address: postgres.address,
       config,
-      tenant: (tenantId) => openTenant(stores, tenantId),
+      tenant: (tenantId) => openTenant(known, tenantId),
       writing: openWriting,
-      groupCommit: (preparePart) => openGroupCommit(stores, postgres.pool, { projector, preparePart }),
+      groupCommit: (preparePart) => openGroupCommit(known, postgres.pool, { projector, preparePart }),
       close: async () => {
         await projector.drain()
         await close()
@@ -148,6 +150,7 @@ async function sessionBesideService(config: Config, inUse: unknown): Promise<Ses
     },
     reads: createReadLanes({ cores: 1, memoryBytes: 0, postgresConnections: CONNECTIONS }),
     barrier: unavailable,
+    closed: await closedTenants(postgres.db),
   }
   return {
     stores,

@@ -1,4 +1,5 @@
 import { createTenant, listTenants } from '../access/tenants.ts'
+import { listDeletions } from '../closing/receipt.ts'
 import { paginationOf } from '../platform/http/pagination.ts'
 import { type CommandOnce, numberOf, optional, required } from './command.ts'
 
@@ -12,6 +13,16 @@ export const TENANT_COMMANDS: Record<string, CommandOnce> = {
       const page = { page: numberOf(values, 'page', 1), limit: numberOf(values, 'limit', 50) }
       const { tenants, total } = await listTenants(stores.database, page)
       return { tenants, pagination: paginationOf(page, total) }
+    },
+  },
+  'tenant deletions': {
+    summary: 'List the receipts of deleted tenants, newest first',
+    options: { page: optional('NUMBER'), limit: optional('NUMBER') },
+    prints: ['deletions', 'pagination'],
+    run: async ({ stores }, values) => {
+      const page = { page: numberOf(values, 'page', 1), limit: numberOf(values, 'limit', 50) }
+      const { deletions, total } = await listDeletions(stores.database, page)
+      return { deletions, pagination: paginationOf(page, total) }
     },
   },
   'tenant create': {

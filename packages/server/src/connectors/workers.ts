@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
 import { countRows } from '../journal/batches.ts'
+import { isOfOpenTenant } from '../platform/closed-tenants.ts'
 import { eachAlone, every, type Repeated } from '../platform/every.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
@@ -132,6 +133,7 @@ export async function startConnectorWorkers({
         .selectFrom('connections')
         .select(['tenant_id', 'connection_id'])
         .where('state', 'not in', ['paused', 'signed_out'])
+        .where(isOfOpenTenant(stores))
         .where('next_pull_at', '<=', sql<Date>`now()`)
         .orderBy('next_pull_at')
         .limit(DUE_AT_ONCE)
@@ -142,6 +144,7 @@ export async function startConnectorWorkers({
         .select(['tenant_id', 'connection_id'])
         .where('write_back', 'is not', null)
         .where('state', 'not in', ['paused', 'signed_out'])
+        .where(isOfOpenTenant(stores))
         .where('write_back_at', '<=', sql<Date>`now()`)
         .where(({ exists, selectFrom }) =>
           exists(

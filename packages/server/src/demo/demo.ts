@@ -6,9 +6,9 @@ import { createApiKey } from '../access/api-keys.ts'
 import { addVerifiedDomain } from '../access/domains-of-tenant.ts'
 import { createTenant, hasTenant } from '../access/tenants.ts'
 import { createTenantUser, deleteUser } from '../access/users.ts'
-import { deleteTenant } from '../assembly/delete-tenant.ts'
 import { runService } from '../assembly/run.ts'
 import type { Service } from '../assembly/service.ts'
+import { deleteRowsOfTenant } from '../closing/delete-rows.ts'
 import { type Config, readConfig } from '../config.ts'
 import { say } from '../platform/progress.ts'
 import { openTenant } from '../platform/tenant.ts'
@@ -153,7 +153,7 @@ async function storedDemo({ stores }: Service, file: string): Promise<Demo | nul
   if (isComplete && (await hasTenant(stores.database, tenantId))) return { tenantId, apiKey, identityId }
   // The earlier start was interrupted while creating the demo: create it again.
   await deleteUser(stores.database, DEMO_PERSON.email)
-  await deleteTenant(stores.database, tenantId)
+  await deleteRowsOfTenant(stores.database, tenantId)
   return null
 }
 

@@ -34,6 +34,11 @@ export async function deleteEvents(
   }
 }
 
+/** Deletes all events of a tenant. @returns how many there were. */
+export function deleteEventsOfTenant(deletion: Deletion, tenantId: string): Promise<number> {
+  return deleteRows(deletion, EVENTS_TABLE, 'tenant_id = {tenant_id: UUID}', { tenant_id: tenantId })
+}
+
 /** Other people's events that mention the person's address. */
 async function eventsMentioning(
   { clickhouse }: Deletion,

@@ -78,6 +78,7 @@ export async function hookRoutes(
             ...BODY_ERRORS,
             '400 validation_error',
             '401 invalid_signature',
+            '403 tenant_closed',
             '404 hook_not_found',
             '409 hook_disabled',
           ]),

@@ -1,4 +1,5 @@
 import type { WriteServices } from '../contacts/writing/writer.ts'
+import { isOfOpenTenant } from '../platform/closed-tenants.ts'
 import { every, type Repeated } from '../platform/every.ts'
 import { isFree } from '../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
@@ -39,6 +40,7 @@ async function recordPending(stores: Stores, services: RecordServices): Promise<
     .select(['tenant_id', 'hook_id', 'body_id'])
     .where('state', '=', 'pending')
     .where(isFree)
+    .where(isOfOpenTenant(stores))
     .orderBy('received_at')
     .orderBy('body_id')
     .limit(ROUND)

@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Database } from '../platform/postgres/database.ts'
 import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -14,9 +13,4 @@ export async function eraseDevices(tx: Tenant, { visitorIds }: ErasureSubject) {
     .where(sql<boolean>`visitor_networks.visitor_id = ANY(${visitorIds}::text[])`)
     .executeTakeFirst()
   return { fingerprints: Number(fingerprints.numDeletedRows), visitor_networks: Number(networks.numDeletedRows) }
-}
-
-/** Deletes the seen networks of a tenant that is being deleted. */
-export async function deleteDevices(transaction: Database, tenantId: string): Promise<void> {
-  await transaction.deleteFrom('visitor_networks').where('tenant_id', '=', tenantId).execute()
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deleteOldOf } from '../../test/retention.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
-import { deleteTenant } from '../assembly/delete-tenant.ts'
+import { deleteRowsOfTenant } from '../closing/delete-rows.ts'
 import { DAY_MS } from '../platform/time.ts'
 
 const HASH = 'ab'.repeat(32)
@@ -267,7 +267,7 @@ describe('a network', () => {
 
   test('is deleted with its tenant', async () => {
     await see('v', HOME)
-    await deleteTenant(service.stores.database, tenant.id)
+    await deleteRowsOfTenant(service.stores.database, tenant.id)
     expect(await rows()).toEqual([])
   })
 })

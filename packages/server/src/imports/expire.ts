@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { deleteStartingWith } from '../platform/files.ts'
 import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import { cancelRun } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -44,6 +45,15 @@ export async function deleteImportFiles(
     await deleteContent(tenant, import_id, now, 'The file was deleted, because a contact was erased. Upload it again.')
   }
   return rows.length
+}
+
+/** Deletes the files of a tenant that is being deleted, also unfinished uploads. @returns how many. */
+export async function deleteFilesOfTenant(tenant: Tenant, directory: string): Promise<number> {
+  const rows = await tenant.db.selectFrom('imports').select('import_id').execute()
+  return deleteStartingWith(
+    directory,
+    rows.map(({ import_id }) => import_id),
+  )
 }
 
 /** Deletes the person's values that imports replaced. */

@@ -1,6 +1,7 @@
 import { EVENT_ID_ORDER } from '../events/table.ts'
 import type { EventGroup } from '../journal/event-record.ts'
 import { contactsOf } from '../owners/owners.ts'
+import { evenIfClosed } from '../platform/closed-tenants.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
@@ -76,7 +77,8 @@ export function startLiveFeed({
   async function poll(tenantId: string, audience: Audience): Promise<void> {
     const now = clock()
     const since = new Date(audience.polledAt.getTime() - OVERLAP_MS)
-    const tenant = openTenant(stores, tenantId)
+    // If it is closed, its readers are about to be refused.
+    const tenant = openTenant(evenIfClosed(stores), tenantId)
     const rows = await tenant.events.select<RecordedEvent & { timestamp_ms: number }>({
       name: 'live.others',
       lane: 'light',

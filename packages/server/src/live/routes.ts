@@ -4,6 +4,7 @@ import type { SignedIn } from '../access/sessions.ts'
 import { EVERYWHERE } from '../operations/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { errorResponses, fileResponse } from '../platform/http/responses.ts'
+import type { Stores } from '../platform/tenant.ts'
 import type { LiveFeed } from './feed.ts'
 import { type EventStream, keepAlive, openEventStream } from './stream.ts'
 
@@ -17,6 +18,7 @@ export function liveRoutes(
     ...dependencies
   }: {
     live: LiveFeed
+    stores: Stores
     findApiKey: FindApiKey
     findSession(cookies: string | undefined): Promise<SignedIn | null>
   },

@@ -121,6 +121,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   forAudit?: TProperties
   /** The body for openapi.json, if one field decides which others it has. `run` then checks the fields. */
   body?: TSchema
+  /** Whether owners may use it while their tenant is closed. */
+  whileClosed?: true
   /** Whether a POST needs a body although each of its fields may be absent. */
   needsBody?: true
   /** The response's status code; 200 unless something is created (201) or continues in the background (202). */

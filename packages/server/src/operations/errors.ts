@@ -28,6 +28,7 @@ export const CALLER_ERRORS: readonly NamedError[] = [
   '403 insufficient_scope',
   '403 no_tenant',
   '403 redacting_key',
+  '403 tenant_closed',
 ]
 
 /** The errors of an Idempotency-Key. The response is stored encrypted. */

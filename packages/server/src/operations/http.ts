@@ -38,7 +38,7 @@ function mount<Services extends object>(
   operation: Operation<Services>,
   dependencies: Dependencies<Services>,
 ): void {
-  const { name, tag, scope, summary, description, output, status = 200, bodyBytesMax, example } = operation
+  const { name, tag, scope, summary, description, output, status = 200, bodyBytesMax, example, whileClosed } = operation
   const { method, url, hasBody } = routeOf(operation)
   const { path, sent } = partsOf(url, operation.input)
   const schema: FastifySchema = {
@@ -57,7 +57,7 @@ function mount<Services extends object>(
   app.route({
     method,
     url,
-    config: { access: scope, furtherScopes: describeFurtherScopes(operation) },
+    config: { access: scope, whileClosed, furtherScopes: describeFurtherScopes(operation) },
     ...(bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax }),
     schema,
     ...scopeHooks(operation, hasBody),

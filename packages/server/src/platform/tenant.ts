@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { ClickHouse } from './clickhouse/connect.ts'
 import { type TenantEvents, tenantEvents } from './clickhouse/tenant-events.ts'
+import { requireOpen } from './closed-tenants.ts'
 import type { Database, TenantDatabase, TenantTables } from './postgres/database.ts'
 import type { DB } from './postgres/generated/tables.ts'
 import { onScratch } from './postgres/scratch.ts'
@@ -17,6 +18,8 @@ export interface Stores {
    * before the call. @throws ServiceError 503 if ClickHouse does not accept them.
    */
   barrier(tenantId: string): Promise<void>
+  /** The tenants that are closed, as far as this process has been notified. */
+  closed: ReadonlySet<string>
 }
 
 /**
@@ -61,6 +64,7 @@ export interface Tenant {
  * The handle of one tenant. It is cheap: create one for each request. @param caller aborts when the client disconnects,
  * which cancels its reads; they may be rejected if too many are waiting. Without a caller, the handle is for background
  * work.
+ * @throws ServiceError 403 `tenant_closed`, here or in a later statement, unless the stores are `evenIfClosed`.
  */
 export function openTenant(
   stores: Stores,
@@ -68,7 +72,10 @@ export function openTenant(
   caller?: AbortSignal,
   afterCommit: Tenant['afterCommit'] = (work) => work(),
 ): Tenant {
-  const db = (stores.database as unknown as Kysely<TenantTables>).withPlugin(new TenantPlugin(tenantId))
+  const requireTenant = () => requireOpen(stores, tenantId)
+  requireTenant()
+  const plugin = new TenantPlugin(tenantId, requireTenant)
+  const db = (stores.database as unknown as Kysely<TenantTables>).withPlugin(plugin)
   const { isTransaction } = stores.database
   const tenant: Tenant = {
     id: tenantId,

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { lockUnlessBusy } from '../contacts/locks.ts'
 import { toRecords } from '../journal/append.ts'
 import type { EventGroup } from '../journal/event-record.ts'
+import { isOfOpenTenant } from '../platform/closed-tenants.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import { isBeingWorkedOn } from '../platform/postgres/lease.ts'
@@ -55,6 +56,8 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
     pending = new Map()
     pendingCount = 0
     for (const [tenantId, contacts] of noted) {
+      // The evaluation after it is reopened covers them.
+      if (stores.closed.has(tenantId)) continue
       try {
         const tenant = openTenant(stores, tenantId)
         const known = await definitions.of(tenant)
@@ -73,6 +76,7 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
       .distinct()
       .where('not_before', '<=', sql<Date>`now()`)
       .where(sql<boolean>`tenant_id <> ALL(${pausedTenants()}::uuid[])`)
+      .where(isOfOpenTenant(stores))
       .limit(TENANTS_AT_ONCE)
       .execute()
     for (const { tenant_id } of tenants) {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isOfOpenTenant } from '../platform/closed-tenants.ts'
 import { isClaimed, isFree, newClaim, RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Stores, Tenant } from '../platform/tenant.ts'
 
@@ -21,14 +22,15 @@ export interface ClaimedSegment {
  * at once does not delay others.
  */
 export async function findDue(
-  database: Stores['database'],
+  stores: Pick<Stores, 'database' | 'closed'>,
   startedAt: string,
   lastTenant: string | null,
 ): Promise<{ tenantId: string; segmentId: string } | undefined> {
   const { rows } = await sql<{ tenantId: string; segmentId: string }>`
-    SELECT tenant_id AS "tenantId", segment_id AS "segmentId" FROM segments WHERE ${isDue(startedAt)}
+    SELECT tenant_id AS "tenantId", segment_id AS "segmentId" FROM segments
+    WHERE ${isDue(startedAt)} AND ${isOfOpenTenant(stores)}
     ORDER BY tenant_id IS NOT DISTINCT FROM ${lastTenant}::uuid, evaluated_at NULLS FIRST
-    LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(database)
+    LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(stores.database)
   return rows[0]
 }
 

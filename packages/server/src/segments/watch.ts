@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { SegmentFollower } from '../contacts/writing/transaction.ts'
+import { isOfOpenTenant } from '../platform/closed-tenants.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import { newId } from '../platform/ids.ts'
@@ -54,8 +55,10 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
     if (Date.now() < resumeAt) return
     try {
       while (!stopping.signal.aborted) {
+        // Its claim ends by itself.
+        if (current !== null && stores.closed.has(current.tenantId)) current = null
         if (current === null) {
-          const due = await findDue(stores.database, startedAt, lastTenant)
+          const due = await findDue(stores, startedAt, lastTenant)
           if (!due) break
           current = { ...due, claim: newId() }
         }
@@ -72,7 +75,8 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
 
   const cleaning = every(CLEAN_EVERY_MS, async () => {
     try {
-      const rows = await stores.database.selectFrom('segment_unused_matches').select('tenant_id').distinct().execute()
+      const unused = stores.database.selectFrom('segment_unused_matches').select('tenant_id').distinct()
+      const rows = await unused.where(isOfOpenTenant(stores)).execute()
       for (const { tenant_id } of rows) {
         await deleteUnusedConditions(openTenant(stores, tenant_id), definitions, stopping.signal)
       }

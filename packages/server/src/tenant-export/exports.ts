@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../operations/audit.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
+import { deleteStartingWith } from '../platform/files.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
@@ -24,7 +25,13 @@ const LIMIT = {
   message: `A workspace can request ${EXPORTS_PER_DAY} exports in 24 hours. Download the latest one, or try again later.`,
 }
 
-export const EXPORT_ROWS: RunRows<'exports'> = { table: 'exports', id: 'export_id', lease: 'export' }
+/** Owners may also export a closed tenant. */
+export const EXPORT_ROWS: RunRows<'exports'> = {
+  table: 'exports',
+  id: 'export_id',
+  lease: 'export',
+  evenIfClosed: true,
+}
 
 export const Export = Type.Object(
   {
@@ -139,6 +146,15 @@ export async function expireExports(tenant: Tenant, directory: string, exportId?
     await tenant.db.updateTable('exports').set({ file: null }).where('export_id', '=', export_id).execute()
   }
   return rows.length
+}
+
+/** Deletes the files of a tenant that is being deleted, also unfinished ones. @returns how many. */
+export async function deleteFilesOfTenant(tenant: Tenant, directory: string): Promise<number> {
+  const rows = await tenant.db.selectFrom('exports').select('export_id').execute()
+  return deleteStartingWith(
+    directory,
+    rows.map(({ export_id }) => export_id),
+  )
 }
 
 /** The directory of the files, beside those of the databases. */

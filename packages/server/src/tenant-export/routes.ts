@@ -30,7 +30,7 @@ export function exportFileRoute(
     '/v1/exports/:export_id/file',
     {
       exposeHeadRoute: false,
-      config: { access: 'data:export' },
+      config: { access: 'data:export', whileClosed: true },
       schema: {
         operationId: 'downloadExport',
         tags: ['Exports'],

@@ -39,6 +39,7 @@ export function exportRuns({
   const directory = exportDirectory(config.dataDirectory)
   return runWork(exportKind({ clock, directory, tables }), [{ atOnce: 1 }], {
     ...EXPORT_ROWS,
+    evenIfClosed: true,
     isDue: (now) => sql<boolean>`file IS NOT NULL AND expires_at <= ${now}`,
     handle: (tenant, exportId) => expireExports(tenant, directory, exportId),
   })

@@ -8,6 +8,7 @@ import { appending } from '../journal/append.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { PreparePart } from '../journal/group-commit.ts'
 import { cached } from '../platform/cache.ts'
+import { evenIfClosed } from '../platform/closed-tenants.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import {
@@ -48,7 +49,10 @@ export function prepareDeliveries(
   stores: Stores,
   invalidation: Pick<Invalidation, 'listening' | 'onChange'>,
 ): PreparePart {
-  const findSubscriptions = cached(invalidation, (tenantId) => activeSubscriptions(openTenant(stores, tenantId)))
+  const findSubscriptions = cached(invalidation, (tenantId) =>
+    // Even of a closed tenant, whose last events may be written together with those of others.
+    activeSubscriptions(openTenant(evenIfClosed(stores), tenantId)),
+  )
   return async (tenantIds) => {
     const found: [string, readonly ActiveSubscription[]][] = []
     for (const tenantId of tenantIds) {

@@ -12,8 +12,8 @@ import {
 import { type Browser, signedIn } from '../../../test/people.ts'
 import { deleteOldOf } from '../../../test/retention.ts'
 import { call, createTestTenant, type TestService, type TestTenant } from '../../../test/service.ts'
+import { deleteRowsOfTenant } from '../../closing/delete-rows.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
-import { deleteTenantRow } from '../tenants.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -545,7 +545,7 @@ describe('a grant ends', () => {
     const exchanged = await token({ grant_type: 'authorization_code', client_id, code, code_verifier: verifier })
     const access = exchanged.body.access_token
     expect((await whoCalls(service, access)).body.tenant_id).toBe(other.id)
-    await deleteTenantRow(service.stores.database, other.id)
+    await deleteRowsOfTenant(service.stores.database, other.id)
     expect(await statusOf(access)).toBe(401)
   })
 

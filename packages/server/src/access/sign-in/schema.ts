@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { RoleName } from '../../operations/roles.ts'
 import { emailInput, idInput } from '../../platform/http/inputs.ts'
-import { Id, Nullable, success } from '../../platform/http/responses.ts'
+import { Id, Nullable, success, Timestamp } from '../../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../../platform/names.ts'
 import { LABEL, personal, WORD } from '../../platform/personal.ts'
 import { PASSWORD_LENGTH_MAX } from '../passwords.ts'
@@ -46,7 +46,8 @@ export const NewTenantBody = Type.Object({ name: Type.String({ minLength: 1, max
 
 export const MyNameBody = Type.Object({ name: PersonName }, strict)
 
-const TenantName = Type.Object({ tenant_id: Id, name: Type.String(LABEL) })
+const Closed = Nullable(Type.Object({ closed_at: Timestamp, deletes_at: Timestamp }))
+const TenantName = Type.Object({ tenant_id: Id, name: Type.String(LABEL), closed: Closed })
 
 /** Who is signed in. If the person was removed from the session's tenant, `tenant` is null until they choose another. */
 export const Me = success({
@@ -61,7 +62,7 @@ export const Me = success({
     has_password: Type.Boolean(),
   }),
   tenant: Nullable(TenantName),
-  tenants: Type.Array(Type.Object({ tenant_id: Id, name: Type.String(LABEL), role: RoleName })),
+  tenants: Type.Array(Type.Object({ tenant_id: Id, name: Type.String(LABEL), role: RoleName, closed: Closed })),
   role: Nullable(RoleName),
   scopes: Type.Array(Type.String(WORD)),
   sign_in: Type.Object({ oidc: Type.Object({ enabled: Type.Boolean(), label: Nullable(Type.String(WORD)) }) }),

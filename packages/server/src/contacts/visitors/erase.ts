@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Database } from '../../platform/postgres/database.ts'
 import type { ErasureSubject } from '../../platform/postgres/table-rules.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { mentionHint, mentionPattern } from '../erasure-subject.ts'
@@ -49,9 +48,4 @@ async function eraseFirstPages(tx: Tenant, email: string): Promise<number> {
     )
     .executeTakeFirst()
   return Number(numUpdatedRows)
-}
-
-/** Deletes the visitors of a tenant that is being deleted. */
-export async function deleteVisitors(transaction: Database, tenantId: string): Promise<void> {
-  await transaction.deleteFrom('visitors').where('tenant_id', '=', tenantId).execute()
 }

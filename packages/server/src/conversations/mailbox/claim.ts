@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { MAIL_ACCOUNTS } from '../../identities/email-account.ts'
+import { isOfOpenTenant } from '../../platform/closed-tenants.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { isClaimed, isFree, leaseEnd, RELEASED } from '../../platform/postgres/lease.ts'
+import type { Stores } from '../../platform/tenant.ts'
 
 /**
  * A claimed mailbox. `setting` is a digest of its account's settings: an account whose access has ended waits, and is tried
@@ -58,14 +60,18 @@ function rankedMailboxes(claim: string) {
 }
 
 /** Claims free mailboxes that are due, by rank. */
-export async function claimMailboxes(database: Database, claim: string, max: number): Promise<ClaimedMailbox[]> {
+export async function claimMailboxes(
+  { database, closed }: Pick<Stores, 'database' | 'closed'>,
+  claim: string,
+  max: number,
+): Promise<ClaimedMailbox[]> {
   if (max <= 0) return []
   const { rows } = await sql<ClaimedMailbox>`
     UPDATE mailboxes SET claim = ${claim}, claimed_until = ${leaseEnd('mailbox')}
     FROM ${MAIL_ACCOUNTS} AS account
     WHERE (mailboxes.tenant_id, mailboxes.identity_id) IN (
         SELECT tenant_id, identity_id FROM mailboxes JOIN (${rankedMailboxes(claim)}) AS ranked USING (tenant_id, identity_id)
-        WHERE NOT is_claimed AND ${IS_DUE}
+        WHERE NOT is_claimed AND ${IS_DUE} AND ${isOfOpenTenant({ closed })}
         ORDER BY tenant_rank, ranked.next_attempt_at LIMIT ${max} FOR UPDATE OF mailboxes SKIP LOCKED)
       AND account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
     RETURNING mailboxes.tenant_id AS "tenantId", mailboxes.identity_id AS "identityId", account.setting`.execute(

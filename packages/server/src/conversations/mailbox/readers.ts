@@ -74,7 +74,7 @@ export function startMailboxReaders(dependencies: {
       if (watches.size > 0) await renew()
       renewedAt = performance.now()
       if (stopped) return
-      for (const claimed of await claimMailboxes(database, claim, mailboxesMax - watches.size)) start(claimed)
+      for (const claimed of await claimMailboxes(stores, claim, mailboxesMax - watches.size)) start(claimed)
       if (watches.size < mailboxesMax) return
       // When one has stopped, the next round claims a waiting mailbox in its place.
       for (const claimed of await mailboxesOverShare(database, claim, mailboxesMax))
@@ -88,7 +88,9 @@ export function startMailboxReaders(dependencies: {
 
   async function renew(): Promise<void> {
     const settings = new Map((await renewMailboxes(database, claim)).map((each) => [keyOf(each), each.setting]))
-    for (const [key, watch] of watches) if (settings.get(key) !== watch.claimed.setting) watch.stopping.abort()
+    for (const [key, { claimed, stopping }] of watches) {
+      if (settings.get(key) !== claimed.setting || stores.closed.has(claimed.tenantId)) stopping.abort()
+    }
   }
 
   function start(claimed: ClaimedMailbox): void {
@@ -108,6 +110,7 @@ export function startMailboxReaders(dependencies: {
   }
 
   async function watch(claimed: ClaimedMailbox, signal: AbortSignal): Promise<void> {
+    if (stores.closed.has(claimed.tenantId)) return releaseMailbox(database, claim, claimed)
     const tenant = openTenant(stores, claimed.tenantId)
     const opening = { ...dependencies, clock: dependencies.writing.clock }
     const account = await openEmailAccount(tenant, opening, claimed.identityId).catch((error) => {

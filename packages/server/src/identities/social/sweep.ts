@@ -1,3 +1,4 @@
+import { isOfOpenTenant } from '../../platform/closed-tenants.ts'
 import { eachAlone, every, type Repeated } from '../../platform/every.ts'
 import type { Sweeping } from '../../platform/jobs/jobs.ts'
 import { openTenant } from '../../platform/tenant.ts'
@@ -20,6 +21,7 @@ export async function sweepLogins({ stores, jobs, clock, log }: Sweeping): Promi
     .select(['tenant_id', 'session_id'])
     .where('finished_at', 'is', null)
     .where('deadline_at', '<=', now)
+    .where(isOfOpenTenant(stores))
     .limit(ROWS_AT_ONCE)
     .execute()
   const failures = await eachAlone(expired, async ({ tenant_id, session_id }) => {
@@ -31,6 +33,7 @@ export async function sweepLogins({ stores, jobs, clock, log }: Sweeping): Promi
     .select(['tenant_id', 'session_id', 'step'])
     .where('finished_at', 'is', null)
     .where('wake_by', '<=', now)
+    .where(isOfOpenTenant(stores))
     .limit(ROWS_AT_ONCE)
     .execute()
   const failuresOfLost = await eachAlone(lost, ({ tenant_id, session_id, step }) =>

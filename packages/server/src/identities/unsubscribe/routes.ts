@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import type { WriteDependencies } from '../../contacts/writing/transaction.ts'
+import { evenIfClosed } from '../../platform/closed-tenants.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { confirmPage, donePage, invalidLinkPage, PAGE_HEADERS } from './page.ts'
@@ -22,7 +23,8 @@ export async function unsubscribeRoutes(app: App, dependencies: WriteDependencie
   async function find(token: string): Promise<{ tenant: Tenant; link: UnsubscribeLink } | null> {
     const known = readUnsubscribeToken(token)
     if (!known) return null
-    const tenant = openTenant(stores, known.tenantId)
+    // Even while it is closed: once it is reopened, it sends mail again.
+    const tenant = openTenant(evenIfClosed(stores), known.tenantId)
     const link = await findUnsubscribeLink(tenant, known.hash, clock())
     return link ? { tenant, link } : null
   }

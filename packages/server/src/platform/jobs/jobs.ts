@@ -31,6 +31,8 @@ export interface TenantJob {
 export interface JobQueue<Data extends object> {
   name: string
   options: QueueOptions & { policy?: 'exclusive' }
+  /** Whether its jobs also run while their tenant is closed. The others wait until it is reopened. */
+  evenIfClosed?: true
   /** Never set; only for the type. */
   readonly data?: Data
 }
@@ -87,16 +89,45 @@ const CRON = /^(?!.*(^|[\s,])H)[0-9A-Za-z*?,/#-]+(\s+[0-9A-Za-z*?,/#-]+){4}$/
 const DUE = `SELECT queue.name FROM unnest($1::text[]) AS queue (name) WHERE EXISTS (
   SELECT FROM ${SCHEMA}.job WHERE job.name = queue.name AND job.state < 'active' AND job.start_after <= now())`
 
-/** Declares a queue. */
-export function jobQueue<Data extends object>(name: string, options: JobQueue<Data>['options']): JobQueue<Data> {
-  return { name, options }
+/**
+ * Lets a running job wait for its tenant to be reopened. It counts as not started, so that the interruption costs it none
+ * of its retries.
+ */
+const PARK = `UPDATE ${SCHEMA}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL,
+  start_after = 'infinity', keep_until = 'infinity' WHERE name = $1 AND id = $2 AND state = 'active'`
+/** How long a job of a reopened tenant may wait to be started; pg-boss deletes it then. */
+const KEPT_DAYS = 14
+
+/** Lets the jobs start that wait since their tenant was closed. */
+export async function resumeJobs(database: Database, tenantId: string): Promise<void> {
+  await sql`UPDATE pgboss.job SET start_after = now(), keep_until = now() + make_interval(days => ${KEPT_DAYS})
+    WHERE data ->> 'tenantId' = ${tenantId} AND state < 'active' AND start_after = 'infinity'`.execute(database)
 }
 
-/** Opens the queues, which pg-boss stores in a separate schema. @param queues all queues; jobs can be sent only to these. */
+/** Deletes all jobs of a tenant, running ones too: they end without a trace. @returns how many. */
+export async function deleteJobsOfTenant(database: Database, tenantId: string): Promise<number> {
+  const jobs = sql`DELETE FROM pgboss.job WHERE data ->> 'tenantId' = ${tenantId}`
+  return Number((await jobs.execute(database)).numAffectedRows ?? 0)
+}
+
+/** Declares a queue. */
+export function jobQueue<Data extends object>(
+  name: string,
+  options: JobQueue<Data>['options'],
+  further: Pick<JobQueue<Data>, 'evenIfClosed'> = {},
+): JobQueue<Data> {
+  return { name, options, ...further }
+}
+
+/**
+ * Opens the queues, which pg-boss stores in a separate schema.
+ * @param queues all queues; jobs can be sent only to these. @param closed the closed tenants.
+ */
 export async function openJobs(
   address: PostgresAddress,
   queues: readonly JobQueue<object>[],
   log: Logger,
+  closed: Stores['closed'] = new Set(),
 ): Promise<Jobs> {
   const boss = createBoss(address, log, true)
   await start(boss, queues)
@@ -127,7 +158,14 @@ export async function openJobs(
           if (!job) return
           // There may be more jobs; otherwise the worker would wait for the next poll after every job.
           boss.notifyWorker(workerId)
-          await handler(job.data, { signal: job.signal })
+          const isClosed = () => !queue.evenIfClosed && closed.has(job.data.tenantId)
+          if (!isClosed()) {
+            await handler(job.data, { signal: job.signal }).catch((error: unknown) => {
+              if (!isClosed()) throw error
+            })
+          }
+          // Closed before or meanwhile, which stopped the handler: even if it returned, it may not have finished.
+          if (isClosed()) await boss.getDb().executeSql(PARK, [queue.name, job.id])
         })
         workers.set(queue.name, [...(workers.get(queue.name) ?? []), workerId])
       }

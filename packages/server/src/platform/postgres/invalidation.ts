@@ -22,8 +22,11 @@ export interface Invalidation {
    * is refused as soon as the response to its deletion is sent.
    */
   caughtUp(): Promise<void>
-  /** Calls `wake` when a process notifies this channel, and when notifications may have been missed. */
-  onNotified(channel: string, wake: () => void): Promise<void>
+  /**
+   * Calls `wake` with the text that a process sends to this channel, and without one when notifications may have been
+   * missed.
+   */
+  onNotified(channel: string, wake: (text?: string) => void): Promise<void>
   close(): Promise<void>
 }
 
@@ -45,7 +48,7 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
   }
 
   /** What is called when a channel is notified, by channel. */
-  const channels = new Map([[CHANNEL, forgetAll]])
+  const channels = new Map<string, (text?: string) => void>([[CHANNEL, forgetAll]])
 
   async function connect(): Promise<void> {
     const next = new pg.Client({
@@ -54,7 +57,7 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       keepAlive: true,
     })
-    next.on('notification', ({ channel }) => channels.get(channel)?.())
+    next.on('notification', ({ channel, payload }) => channels.get(channel)?.(payload))
     next.on('error', () => lost(next))
     next.on('end', () => lost(next))
     client = next

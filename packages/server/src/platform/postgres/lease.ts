@@ -39,6 +39,7 @@ const LEASE_SECONDS = {
   segment: 120,
   /** Not renewed: longer than any step of a login at a social network. */
   social_step: 45,
+  tenant_deletion: 60,
   warehouse_run: 60,
   /** Not renewed: longer than any attempt. */
   webhook_batch: 20,

@@ -42,12 +42,16 @@ const TENANT_ID = 'tenant_id'
  */
 export class TenantPlugin implements KyselyPlugin {
   readonly #transformer: TenantTransformer
+  readonly #beforeEach: () => void
 
-  constructor(tenantId: string) {
+  /** @param beforeEach called before each query; may throw. */
+  constructor(tenantId: string, beforeEach: () => void = () => {}) {
     this.#transformer = new TenantTransformer(tenantId)
+    this.#beforeEach = beforeEach
   }
 
   transformQuery({ node, queryId }: PluginTransformQueryArgs): RootOperationNode {
+    this.#beforeEach()
     return this.#transformer.transformNode(node, queryId)
   }
 

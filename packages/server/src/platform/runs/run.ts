@@ -57,6 +57,8 @@ export interface RunRows<Table extends RunTable = RunTable> {
   lease: Lease
   /** A tenant's runs take turns, so that one tenant cannot occupy all workers. */
   oneOfTenant?: true
+  /** Whether they are also worked on while their tenant is closed. The others continue when it is reopened. */
+  evenIfClosed?: true
   /** Ends what belongs to a run that fails or is cancelled: before its row is updated, and once more after it. */
   ending?(tx: Tenant, runId: string): Promise<void>
 }

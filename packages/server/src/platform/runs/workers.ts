@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
+import { evenIfClosed, isOfOpenTenant } from '../closed-tenants.ts'
 import { eachAlone, every, type Repeated } from '../every.ts'
 import type { TenantTables } from '../postgres/database.ts'
 import type { Invalidation } from '../postgres/invalidation.ts'
@@ -31,6 +32,8 @@ export interface Sweep {
   /** The column of their id. */
   id: string
   isDue(now: Date): RawBuilder<boolean>
+  /** Whether rows of closed tenants are handled too. */
+  evenIfClosed?: true
   /** Makes it so that the row is no longer due. Several processes may do so at the same time. */
   handle(tenant: Tenant, id: string, now: Date): Promise<unknown>
 }
@@ -62,15 +65,20 @@ export function runWork<Table extends RunTable>(
 /** Handles the rows that are due. A problem with one must not delay the others: it is due again in the next round. */
 export async function sweep(
   { stores, clock, log }: RunServices & { stores: Stores },
-  { table, id, isDue, handle }: Sweep,
+  { table, id, isDue, evenIfClosed: isForAll, handle }: Sweep,
 ): Promise<void> {
   const now = clock()
+  const opened = isForAll ? evenIfClosed(stores) : stores
   const { rows } = await sql<{ tenant_id: string; row_id: string }>`SELECT tenant_id, ${sql.ref(id)} AS row_id
-    FROM ${sql.table(table)} WHERE ${isDue(now)} LIMIT ${sql.lit(SWEPT_AT_ONCE)}`.execute(stores.database)
+    FROM ${sql.table(table)} WHERE ${isDue(now)} AND ${isOfOpenTenant(opened)} LIMIT ${sql.lit(SWEPT_AT_ONCE)}`.execute(
+    stores.database,
+  )
   for (const { tenant_id, row_id } of rows) {
-    await handle(openTenant(stores, tenant_id), row_id, now).catch((error: unknown) =>
-      log.warn({ err: error, table, tenant_id, row_id }, 'a row that is due could not be handled; retrying shortly'),
-    )
+    try {
+      await handle(openTenant(opened, tenant_id), row_id, now)
+    } catch (error) {
+      log.warn({ err: error, table, tenant_id, row_id }, 'a row that is due could not be handled; retrying shortly')
+    }
   }
 }
 
@@ -98,32 +106,34 @@ export async function startRunWorkers(
     const free = lanes.filter(({ lane, turns }) => turns.size < lane.atOnce)
     if (free.length === 0 || stopping.signal.aborted) return
     try {
-      const { rows } = await dueIn(free).execute(stores.database)
+      const { rows } = await dueIn(free, stores).execute(stores.database)
       for (const { lane: index, tenant_id, run_id } of rows) {
         const lane = free[index]
-        if (lane) begin(lane, openTenant(stores, tenant_id), run_id)
+        if (lane) begin(lane, tenant_id, run_id)
       }
     } catch (error) {
       log.warn({ err: error }, 'due runs could not be looked for; retrying shortly')
     }
   })
 
-  function begin({ kind, turns }: Busy, tenant: Tenant, runId: string): void {
-    const turn = kind
-      .work(services, tenant, runId, stopping.signal)
-      .catch((error: unknown) => {
-        log.warn(
-          { err: error, runs: kind.rows.table, run_id: runId, tenant_id: tenant.id },
-          'a run could not be worked on',
-        )
-        return false
-      })
-      .then((isClaimed) => {
-        turns.delete(turn)
-        // There may be more; but if another process was faster, it is the next round that finds out.
-        if (isClaimed) void look()
-      })
+  function begin({ kind, turns }: Busy, tenantId: string, runId: string): void {
+    const turn = work(kind, tenantId, runId).then((isClaimed) => {
+      turns.delete(turn)
+      // There may be more; but if another process was faster, it is the next round that finds out.
+      if (isClaimed) void look()
+    })
     turns.add(turn)
+  }
+
+  async function work({ rows, work }: RunWork, tenantId: string, runId: string): Promise<boolean> {
+    try {
+      const tenant = openTenant(rows.evenIfClosed ? evenIfClosed(stores) : stores, tenantId)
+      return await work(services, tenant, runId, stopping.signal)
+    } catch (error) {
+      const about = { err: error, runs: rows.table, run_id: runId, tenant_id: tenantId }
+      log.warn(about, 'a run could not be worked on')
+      return false
+    }
   }
 
   async function sweepAll(): Promise<void> {
@@ -145,13 +155,14 @@ export async function startRunWorkers(
 }
 
 /** The runs that can be claimed, as many of each lane as it has room for. */
-function dueIn(lanes: readonly Busy[]) {
+function dueIn(lanes: readonly Busy[], stores: Pick<Stores, 'closed'>) {
   const branches = lanes.map(({ kind: { rows }, lane, turns }, index) => {
     const { table, id, oneOfTenant } = rows
+    const isOpen = rows.evenIfClosed ? sql`true` : isOfOpenTenant(stores)
     const { atOnce, only = sql<boolean>`true`, first } = lane
     const busy = sql`AND tenant_id NOT IN (SELECT tenant_id FROM ${sql.table(table)} WHERE ${isBeingWorkedOn})`
     return sql`(SELECT ${sql.lit(index)} AS lane, tenant_id, ${sql.ref(id)} AS run_id FROM ${sql.table(table)}
-      WHERE due_at <= now() AND ${isFree} AND ${only} ${oneOfTenant ? busy : sql``}
+      WHERE due_at <= now() AND ${isFree} AND ${isOpen} AND ${only} ${oneOfTenant ? busy : sql``}
       ORDER BY ${first ? sql`${first}, due_at` : sql`due_at`} LIMIT ${sql.lit(atOnce - turns.size)})`
   })
   return sql<{ lane: number; tenant_id: string; run_id: string }>`${sql.join(branches, sql` UNION ALL `)}`

@@ -36,6 +36,7 @@ const SDK_ERRORS: readonly NamedError[] = [
   '401 missing_write_key',
   '403 domain_not_allowed',
   '403 server_key_in_browser',
+  '403 tenant_closed',
 ]
 /** The errors that one call can also return, always with 400: see `recordOne`. A batch has warnings instead. */
 const CALL_ERRORS: Readonly<Partial<Record<CallType, readonly NamedError[]>>> = {

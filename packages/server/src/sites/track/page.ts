@@ -14,6 +14,7 @@ export const PAGE_ERRORS: readonly NamedError[] = [
   ...BODY_ERRORS,
   '400 validation_error',
   '403 domain_not_allowed',
+  '403 tenant_closed',
   '415 unsupported_media_type',
 ]
 

@@ -1,4 +1,4 @@
-import { mkdir, open, realpath, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { isDiskFull } from '../../platform/clickhouse/refusal.ts'
 import { newId } from '../../platform/ids.ts'
@@ -41,6 +41,14 @@ export function openFolder(directory: string, tenantId: string, prefix: string):
       })
     },
   }
+}
+
+/** Deletes the folder of a tenant that is being deleted. @returns how many files it had. */
+export async function deleteFolder(directory: string, tenantId: string): Promise<number> {
+  const root = join(directory, tenantId)
+  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => [])
+  await rm(root, { recursive: true, force: true })
+  return entries.filter((entry) => entry.isFile()).length
 }
 
 /** Symbolic links in a tenant's folder must not point outside it. The operator's own directory may be a symbolic link. */

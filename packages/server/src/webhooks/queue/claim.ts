@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { People } from '../../events/people.ts'
 import type { EventRecord } from '../../journal/event-record.ts'
+import { evenIfClosed, isOfOpenTenant } from '../../platform/closed-tenants.ts'
 import { leaseMs } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { buildPayloads } from '../payload.ts'
@@ -155,7 +156,7 @@ async function dueSubscriptions(
       SELECT FROM webhook_queue AS queued WHERE queued.due_at <= ${now} AND queued.tenant_id = known.tenant_id
         AND queued.subscription_id = known.subscription_id LIMIT 1) AS due
     WHERE subscription.paused_at IS NULL AND subscription_id <> ALL (${full}::uuid[])
-      AND tenant_id <> ALL (${fullTenants}::uuid[])
+      AND tenant_id <> ALL (${fullTenants}::uuid[]) AND ${isOfOpenTenant(stores)}
     ORDER BY random() LIMIT ${slots}`.execute(stores.database)
   return rows
 }
@@ -245,7 +246,8 @@ async function storePayloads(
   const byTenant = [...Map.groupBy(missing, ({ batch }) => batch.tenantId)]
   for (const [tenantId, entries] of byTenant) {
     const built = await buildPayloads(
-      openTenant(stores, tenantId),
+      // A tenant that was just closed must not delay the deliveries of others; its own are not sent.
+      openTenant(evenIfClosed(stores), tenantId),
       people,
       entries.map(({ row, batch: { subscriptionId, target } }) => ({
         recipient: { subscriptionId, format: target.format, template: target.template },

@@ -132,6 +132,7 @@ export function startDeliveryWorker(dependencies: {
 
   /** Sends a delivery if its receiver can get another request now; otherwise it is buffered. */
   function start(delivery: Claimed): void {
+    if (stores.closed.has(delivery.batch.tenantId)) return void release([delivery])
     const slot = slots.occupy(delivery)
     if (!slot) return
     started++

@@ -1004,8 +1004,24 @@ export interface Sources {
   type: string;
 }
 
+export interface TenantDeletions {
+  claim: string | null;
+  claimed_until: Timestamp | null;
+  deleted_at: Timestamp | null;
+  removed: Generated<Json>;
+  requested_at: Timestamp;
+  requested_by: Json;
+  started_at: Timestamp;
+  status: string;
+  tenant_id: string;
+  verified_at: Timestamp | null;
+}
+
 export interface Tenants {
+  closed_at: Timestamp | null;
+  closed_by: Json | null;
   created_at: Timestamp;
+  deletes_at: Timestamp | null;
   name: string;
   personal_properties: Generated<string[]>;
   tenant_id: string;
@@ -1331,6 +1347,7 @@ export interface DB {
   source_accounts: SourceAccounts;
   source_hours: SourceHours;
   sources: Sources;
+  tenant_deletions: TenantDeletions;
   tenant_users: TenantUsers;
   tenants: Tenants;
   user_accounts: UserAccounts;

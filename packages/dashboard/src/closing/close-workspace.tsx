@@ -1,0 +1,40 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link, useRouter } from '@tanstack/react-router'
+import { closeTenant } from '../api/tenant.ts'
+import { useMe } from '../app/may.ts'
+import { SettingsPart } from '../settings/settings-part.tsx'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { text } from './text.ts'
+
+/** Closes the workspace, whose name has to be typed; an export is offered first. Only for owners. */
+export function CloseWorkspace() {
+  const { tenant } = useMe()
+  const queryClient = useQueryClient()
+  const router = useRouter()
+  return (
+    <SettingsPart title={text.settings.title}>
+      <Text size="sm">{text.settings.explanation}</Text>
+      <Group gap="xs">
+        <Button variant="default" renderRoot={(props) => <Link to="/settings/data" {...props} />}>
+          {text.settings.exportFirst}
+        </Button>
+        <ConfirmButton
+          color="red"
+          variant="light"
+          title={text.settings.confirmTitle}
+          explanation={<Text size="sm">{text.settings.confirm}</Text>}
+          confirmLabel={text.settings.close}
+          typeToConfirm={tenant.name}
+          onConfirm={async () => {
+            await closeTenant(tenant.name)
+            await router.navigate({ to: '/closed' })
+            queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'me' })
+          }}
+        >
+          {text.settings.close}
+        </ConfirmButton>
+      </Group>
+    </SettingsPart>
+  )
+}
