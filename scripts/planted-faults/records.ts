@@ -14,9 +14,9 @@ export const RECORD_FAULTS: readonly Fault[] = [
   {
     name: 'closed-workspace-that-still-works',
     area: 'deletion of a workspace',
-    file: 'packages/server/src/platform/tenant.ts',
-    find: '  requireTenant()\n',
-    replace: '',
+    file: 'packages/server/src/platform/closed-tenants.ts',
+    find: 'if (!closed.has(tenantId)) return',
+    replace: 'if (closed.size >= 0) return',
     tests: ['packages/server/src/closing/closing.test.ts'],
     only: 'through every door',
   },
