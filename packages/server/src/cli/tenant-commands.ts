@@ -15,7 +15,7 @@ export const TENANT_COMMANDS: Record<string, CommandOnce> = {
       return { tenants, pagination: paginationOf(page, total) }
     },
   },
-  'tenant deletions': {
+  'tenant-deletion list': {
     summary: 'List the receipts of deleted tenants, newest first',
     options: { page: optional('NUMBER'), limit: optional('NUMBER') },
     prints: ['deletions', 'pagination'],

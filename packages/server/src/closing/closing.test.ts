@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { commandSession } from '../../test/command-session.ts'
 import { fillEveryTable, insertRefusedEvent } from '../../test/every-table.ts'
 import { createHook, send } from '../../test/hooks.ts'
 import { callMcp } from '../../test/mcp.ts'
@@ -10,6 +11,8 @@ import { type Browser, signedIn } from '../../test/people.ts'
 import { CHROME, call, createTestTenant, type TestService, type TestTenant } from '../../test/service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
 import { closedTenants, watchClosedTenants } from '../access/closed-tenants.ts'
+import type { Values } from '../cli/command.ts'
+import { DATABASE_COMMANDS } from '../cli/commands.ts'
 import { SOCIAL_LOGINS } from '../identities/social/sessions.ts'
 import { evenIfClosed } from '../platform/closed-tenants.ts'
 import { newId } from '../platform/ids.ts'
@@ -382,5 +385,27 @@ describe('the deletion', () => {
     await client.query('COMMIT')
     client.release()
     await until(async () => expect(await statusOf(tenant.id)).toBe('deleted'))
+  })
+})
+
+test('the operator closes, reopens and deletes a workspace on the command line, and lists the receipts', async () => {
+  const { tenant, name } = await create()
+  const session = commandSession(service)
+  const run = (command: string, values: Values = {}) =>
+    DATABASE_COMMANDS[command]?.run(session, { tenant: tenant.id, ...values }, service.clock())
+
+  await expect(run('tenant delete', { confirm: 'Another' })).rejects.toMatchObject({ code: 'name_not_confirmed' })
+  expect(await run('tenant delete', { confirm: name })).toMatchObject({ tenant_id: tenant.id, deletion: null })
+  await until(async () => expect(codeOf(await tenant.call('GET', '/v1/contacts'))).toEqual(CLOSED))
+  await expect(run('contact list')).rejects.toMatchObject({ code: 'tenant_closed' })
+  expect(await run('tenant reopen')).toMatchObject({ tenant: { closed_at: null } })
+  await until(async () => expect((await tenant.call('GET', '/v1/contacts')).status).toBe(200))
+
+  await run('tenant delete', { confirm: name, now: 'true' })
+  await until(async () => expect(await statusOf(tenant.id)).toBe('deleted'))
+  const { deletions } = (await run('tenant-deletion list')) as { deletions: { tenant_id: string }[] }
+  expect(deletions.find(({ tenant_id }) => tenant_id === tenant.id)).toMatchObject({
+    requested_by: { kind: 'command_line', id: null },
+    removed: { tenants: 1 },
   })
 })

@@ -159,7 +159,7 @@ describe('the command line', () => {
 
   test('declares for each command whether it writes an entry', () => {
     const lines = [...['tenant create', 'user create', 'user reset-password']]
-    const reads = ['tenant list', 'doctor']
+    const reads = ['tenant list', 'tenant-deletion list', 'doctor']
     // Data, as the API writes it; the service itself, for all tenants.
     const others = ['seed', 'import events', 'migrate', 'secret rotate', 'event retry']
     // `imports/command.test.ts` tests their entries.
