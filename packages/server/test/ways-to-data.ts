@@ -39,6 +39,8 @@ export const OPENS_NOTHING: Record<string, string> = {
   deleteOAuthClient: 'ends it',
   completeAuthorization: 'needs the scopes of what was started: authorizations.test.ts',
   deleteAgent: 'ends it',
+  closeTenant: 'ends everything',
+  reopenTenant: 'only owners, who may do everything: closing.test.ts',
   cancelRun: 'stops it',
   rejectAction: 'nothing executes',
   rejectActions: 'nothing executes',
