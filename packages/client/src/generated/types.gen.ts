@@ -1876,6 +1876,7 @@ export type Guardrail = {
 
 export type HealthResult = {
     status: 'ok';
+    warnings?: Array<string>;
 };
 
 export type Hook = {
@@ -3110,6 +3111,7 @@ export type ReadyResult = {
     status: 'ok';
     postgres: string;
     clickhouse: string;
+    warnings?: Array<string>;
 };
 
 export type ReceiveHookResult = {

@@ -3,7 +3,11 @@ import { ServiceError } from './errors.ts'
 import type { App } from './http/app-types.ts'
 import { errorResponses } from './http/responses.ts'
 import type { Metrics } from './metrics.ts'
-import { WORD } from './personal.ts'
+import { TEXT, WORD } from './personal.ts'
+
+const OK = Type.Literal('ok')
+/** Parameters that are unknown are ignored, and named here. */
+const WARNINGS = Type.Optional(Type.Array(Type.String(TEXT)))
 
 /** Health, readiness and metrics for operators and load balancers. */
 export function healthRoutes(
@@ -25,7 +29,7 @@ export function healthRoutes(
         summary: 'Whether the process is running',
         tags: ['Health'],
         security: [],
-        response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+        response: { 200: Type.Object({ status: OK, warnings: WARNINGS }) },
       },
     },
     async () => ({ status: 'ok' as const }),
@@ -41,7 +45,12 @@ export function healthRoutes(
         tags: ['Health'],
         security: [],
         response: {
-          200: Type.Object({ status: Type.Literal('ok'), postgres: Type.String(WORD), clickhouse: Type.String(WORD) }),
+          200: Type.Object({
+            status: OK,
+            postgres: Type.String(WORD),
+            clickhouse: Type.String(WORD),
+            warnings: WARNINGS,
+          }),
           ...errorResponses(['503 not_ready']),
         },
       },
