@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandSession } from '../../test/command-session.ts'
 import { fillEveryTable, insertRefusedEvent } from '../../test/every-table.ts'
+import { tablesWith } from '../../test/everything.ts'
 import { createHook, send } from '../../test/hooks.ts'
 import { callMcp } from '../../test/mcp.ts'
 import { oneOfEach } from '../../test/one-of-each.ts'
@@ -69,28 +70,6 @@ async function verified({ id }: TestTenant): Promise<void> {
 async function statusOf(tenantId: string): Promise<string | undefined> {
   const deletions = service.stores.database.selectFrom('tenant_deletions').where('tenant_id', '=', tenantId)
   return (await deletions.select('status').executeTakeFirst())?.status
-}
-
-/** The tables of both stores that contain a text, the job queue's included. */
-async function placesOf(text: string): Promise<string[]> {
-  const { database, clickhouse } = service.stores
-  const { rows: tables } = await sql<{ schema: string; name: string }>`
-    SELECT table_schema AS schema, table_name AS name FROM information_schema.tables
-    WHERE table_schema IN ('public', 'pgboss') AND table_type = 'BASE TABLE'`.execute(database)
-  const isIn = tables.map(
-    ({ schema, name }) => sql`SELECT ${`${schema}.${name}`} AS place WHERE EXISTS (
-      SELECT FROM ${sql.id(schema, name)} AS t WHERE strpos(lower(t::text), lower(${text})) > 0)`,
-  )
-  const { rows: found } = await sql<{ place: string }>`${sql.join(isIn, sql` UNION ALL `)}`.execute(database)
-  const places = found.map(({ place }) => place)
-  for (const table of ['events', 'owner_links']) {
-    const [rows] = await clickhouse.query<{ n: number }>(
-      `SELECT count() AS n FROM ${table} WHERE positionCaseInsensitiveUTF8(formatRow('JSONEachRow', *), {text: String}) > 0`,
-      { text },
-    )
-    if (Number(rows?.n) > 0) places.push(table)
-  }
-  return places
 }
 
 /** The files of a directory whose path contains one of some ids. */
@@ -317,7 +296,7 @@ describe('the deletion', () => {
     const exported = await handle.db.selectFrom('exports').select('export_id').executeTakeFirstOrThrow()
     await writeFile(join(dataDirectory, 'exports', `${exported.export_id}.tar`), 'x')
     await writeFile(join(warehouses, tenant.id, 'contacts', 'part.parquet'), 'x')
-    const places = await placesOf(tenant.id)
+    const places = await tablesWith(service.stores, tenant.id)
     expect(places).toEqual(
       expect.arrayContaining(['events', 'owner_links', 'public.refused_events', 'public.sent_mails']),
     )
@@ -350,14 +329,14 @@ describe('the deletion', () => {
       tenants: 1,
     })
     expect(Object.keys(removed as object)).not.toContain('tenant_deletions')
-    expect(await placesOf(tenant.id)).toEqual(['public.tenant_deletions'])
+    expect(await tablesWith(service.stores, tenant.id)).toEqual(['public.tenant_deletions'])
     expect([...(await filesOf(dataDirectory, ids)), ...(await filesOf(warehouses, ids))]).toEqual([])
 
     // What was in flight, into a table without a foreign key, and the journal.
     const late = { tenant_id: tenant.id, visitor_id: 'late', network: Buffer.from('x'), seen_at: new Date() }
     await service.stores.database.insertInto('visitor_networks').values(late).execute()
     await verified(tenant)
-    expect(await placesOf(tenant.id)).toEqual(['public.tenant_deletions'])
+    expect(await tablesWith(service.stores, tenant.id)).toEqual(['public.tenant_deletions'])
 
     // Nobody else lost anything.
     expect((await other.tenant.call('GET', '/v1/contacts')).body.contacts).toHaveLength(1)

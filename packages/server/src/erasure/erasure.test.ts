@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tablesWith } from '../../test/everything.ts'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { claimHeld, hold } from '../../test/runs.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
@@ -47,32 +48,15 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** Every table of both stores that contains a text, including system tables and jobs. */
+/** Every table of both stores that contains a text, with what ClickHouse keeps of its deletions. */
 async function placesOf(text: string): Promise<string[]> {
-  const { database, clickhouse } = bench.service.stores
-  const { rows: tables } = await sql<{ schema: string; name: string }>`
-    SELECT table_schema AS schema, table_name AS name FROM information_schema.tables
-    WHERE table_schema IN ('public', 'pgboss') AND table_type = 'BASE TABLE'`.execute(database)
-  // In one statement: a hundred take much longer than what they read.
-  const isIn = tables.map(
-    ({ schema, name }) => sql`SELECT ${`${schema}.${name}`} AS place WHERE EXISTS (
-      SELECT FROM ${sql.id(schema, name)} AS t WHERE strpos(lower(t::text), lower(${text})) > 0)`,
-  )
-  const { rows: found } = await sql<{ place: string }>`${sql.join(isIn, sql` UNION ALL `)}`.execute(database)
-  const places = found.map(({ place }) => place)
-  for (const table of ['events', 'owner_links']) {
-    const [rows] = await clickhouse.query<{ n: number }>(
-      `SELECT count() AS n FROM ${table} WHERE positionCaseInsensitiveUTF8(formatRow('JSONEachRow', *), {text: String}) > 0`,
-      { text },
-    )
-    if (Number(rows?.n) > 0) places.push(table)
-  }
-  const mutations = await clickhouse.query<{ n: number }>(
+  const { stores } = bench.service
+  const mutations = await stores.clickhouse.query<{ n: number }>(
     'SELECT count() AS n FROM system.mutations WHERE positionCaseInsensitiveUTF8(command, {text: String}) > 0',
     { text },
   )
-  if (Number(mutations[0]?.n) > 0) places.push('system.mutations')
-  return places
+  const isInMutations = Number(mutations[0]?.n) > 0
+  return [...(await tablesWith(stores, text)), ...(isInMutations ? ['system.mutations'] : [])]
 }
 
 const LINKS = ['public.owner_links', 'owner_links']
