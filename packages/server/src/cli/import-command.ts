@@ -164,7 +164,7 @@ function asText(column: ColumnMapping): ColumnMapping {
   return column.target === 'property' ? { ...column, type: 'text' } : column
 }
 
-/** Works on an import, or looks how it goes, until it has ended. @param run if this process has claimed it. */
+/** Works on an import, or watches it, until it has ended. @param run if this process has claimed it. */
 async function untilEnded(following: Following, importId: string, run: Run<'imports'> | null = null): Promise<Import> {
   const { session, tenant, services, interrupted, call } = following
   const read = () => readImport(tenant, importId, services.clock())
