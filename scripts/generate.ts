@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generateClient } from '../packages/client/generate.ts'
+import { generateClient, pathsOfOperations } from '../packages/client/generate.ts'
 import { startService } from '../packages/server/src/assembly/service.ts'
 import { renderCliReference } from '../packages/server/src/cli/reference.ts'
 import { readConfig } from '../packages/server/src/config.ts'
@@ -42,6 +42,7 @@ try {
   execFileSync('node_modules/.bin/kysely-codegen', options, { stdio: 'inherit' })
   writeFileSync('openapi.json', renderOpenapi(service.app.swagger()))
   await generateClient('packages/client/src/generated')
+  writeFileSync('packages/dashboard/src/api/generated/paths.ts', pathsOfOperations())
 } finally {
   await service.close()
   rmSync(directory, { recursive: true, force: true })

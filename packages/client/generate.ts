@@ -76,6 +76,18 @@ export async function generateClient(folder: string, openapiFile = 'openapi.json
   writeFileSync(join(folder, 'operations.ts'), renderOperations(methods))
 }
 
+/** The method and path of each operation by its name, as code for the dashboard, which imports only types of the client. */
+export function pathsOfOperations(openapiFile = 'openapi.json'): string {
+  const methods = methodsOf(JSON.parse(readFileSync(openapiFile, 'utf8')) as Document)
+  return `// Generated from openapi.json by \`npm run generate\`.
+
+/** The method and path of each operation, by its name. */
+export const PATHS = {
+${methods.map(({ name, http }) => `  ${name}: '${http}',`).join('\n')}
+} as const
+`
+}
+
 /** A document of schemas alone, with each operation's input under a name. */
 function typesOnly({ info, components }: Document, methods: Method[]): object {
   // Callers catch one class of errors; a type `Error` would hide the language's own. Inputs have the fields of requests.
@@ -192,9 +204,9 @@ ${[...new Set(types)]
   .join('\n')}
 } from './types.gen.ts'
 
-/** The input and the response of each operation, by its method and path. */
-export interface Routes {
-${methods.map(renderRoute).join('\n')}
+/** The input and the response of each operation, by its name. */
+export interface OperationTypes {
+${methods.map(renderTypes).join('\n')}
 }
 
 /** A method for each operation of the API, under its name in the API reference. */
@@ -204,9 +216,9 @@ ${methods.map(renderMethod).join('\n\n')}
 `
 }
 
-function renderRoute({ name, http, input, response }: Method): string {
+function renderTypes({ name, input, response }: Method): string {
   const inputType = input ? inputName(name) : 'Record<string, never>'
-  return `  '${http}': { input: ${inputType}; response: ${response ?? 'Response'} }`
+  return `  ${name}: { input: ${inputType}; response: ${response ?? 'Response'} }`
 }
 
 function renderMethod({ name, http, comment, input, isInputRequired, response, list, isText }: Method): string {

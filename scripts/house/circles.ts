@@ -1,9 +1,13 @@
-import { folderOf, importsOf, type Sources, serverCode } from './sources.ts'
+import { codeOf, DASHBOARD, folderOf, importsOf, SERVER, type Sources } from './sources.ts'
 
 /** Folders import one another in one direction. */
 export function circlesOfFolders(sources: Sources): string[] {
+  return [SERVER, DASHBOARD].flatMap((root) => circlesWithin(codeOf(sources, root)))
+}
+
+function circlesWithin(code: [file: string, text: string][]): string[] {
   const arrows = new Map<string, Map<string, string>>()
-  for (const [file, text] of serverCode(sources)) {
+  for (const [file, text] of code) {
     for (const imported of importsOf(file, text)) {
       const [from, to] = [folderOf(file), folderOf(imported)]
       if (from === '' || to === '' || to === '..' || from === to) continue
@@ -30,7 +34,10 @@ export function circlesOfFolders(sources: Sources): string[] {
 
 /** So do files, even where they import only types: of two that need each other, neither can be read first. */
 export function circlesOfFiles(sources: Sources): string[] {
-  const files = new Map(serverCode(sources))
+  return [SERVER, DASHBOARD].flatMap((root) => filesInCircles(new Map(codeOf(sources, root))))
+}
+
+function filesInCircles(files: ReadonlyMap<string, string>): string[] {
   const imports = new Map(
     [...files].map(([file, text]) => [file, importsOf(file, text).filter((each) => files.has(each))] as const),
   )

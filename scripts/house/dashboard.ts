@@ -30,7 +30,7 @@ function checkPage(file: string, text: string, hasCatalogue: (file: string) => b
     }
   }
   for (const [statement] of text.matchAll(/\b(?:import|export)\b[^']*'[^']*\/(?:server|client)\/[^']*'/g)) {
-    if (!/^import type\b/.test(statement))
+    if (!/^(import|export) type\b/.test(statement))
       problems.push(`${file}: may import only types from the server and the client: ${statement}`)
   }
   return problems

@@ -127,6 +127,14 @@ test('folders import one another in one direction', () => {
   expect(circlesOfFiles(sources)).toEqual([])
 })
 
+test('features of the dashboard do not import one another in a circle either', () => {
+  const files = { 'goods/page.tsx': "from '../shops/name.ts'", 'shops/page.tsx': "import('../goods/page.tsx')" }
+  const sources = new Map(Object.entries(files).map(([file, text]) => [DASHBOARD + file, text]))
+  expect(circlesOfFolders(sources)).toEqual([
+    'a circle of folders, goods → shops → goods:\n  goods/page.tsx imports shops/name.ts\n  shops/page.tsx imports goods/page.tsx',
+  ])
+})
+
 test('files import one another in one direction, types included', () => {
   const sources = server({
     'goods/a.ts': "import { b } from './b.ts'\n",

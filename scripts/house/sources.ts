@@ -7,12 +7,17 @@ export const DASHBOARD = 'packages/dashboard/src/'
 /** The checked files: the text of each, by path. */
 export type Sources = ReadonlyMap<string, string>
 
+/** The code below a folder without its tests: the text of each file, by its path in the folder. */
+export function codeOf(sources: Sources, root: string): [file: string, text: string][] {
+  return [...sources].flatMap(([path, text]) => {
+    const isCode = path.startsWith(root) && /\.tsx?$/.test(path) && !path.endsWith('.test.ts')
+    return isCode ? [[path.slice(root.length), text] as [string, string]] : []
+  })
+}
+
 /** The code of the server without its tests: the text of each file, by its path in packages/server/src. */
 export function serverCode(sources: Sources): [file: string, text: string][] {
-  return [...sources].flatMap(([path, text]) => {
-    const isCode = path.startsWith(SERVER) && path.endsWith('.ts') && !path.endsWith('.test.ts')
-    return isCode ? [[path.slice(SERVER.length), text] as [string, string]] : []
-  })
+  return codeOf(sources, SERVER)
 }
 
 /** The folder of the server that a file is in; empty for those beside main.ts. */

@@ -72,7 +72,7 @@ export const PAGE_FAULTS: readonly Fault[] = [
   {
     name: 'number-that-is-a-text',
     area: 'filters',
-    file: 'packages/dashboard/src/segments/draft.ts',
+    file: 'packages/dashboard/src/filters/draft.ts',
     find: "OF_NUMBERS.includes(operator) || (type === 'number' && operator !== 'contains')",
     replace: "type === 'number' && operator !== 'contains'",
     tests: ['packages/dashboard/test/segments.test.ts'],

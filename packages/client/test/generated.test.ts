@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { generateClient } from '../generate.ts'
+import { generateClient, pathsOfOperations } from '../generate.ts'
 
 const GENERATED = 'packages/client/src/generated'
 
@@ -15,6 +15,8 @@ test('the generated code matches openapi.json', async () => {
     const [checkedIn, fresh] = [GENERATED, folder].map((each) => readFileSync(join(each, file), 'utf8'))
     expect(checkedIn === fresh, `${file} is stale: run npm run generate`).toBe(true)
   }
+  const paths = readFileSync('packages/dashboard/src/api/generated/paths.ts', 'utf8')
+  expect(paths === pathsOfOperations(), 'paths.ts is stale: run npm run generate').toBe(true)
 })
 
 test('every type has a name that reads well', () => {

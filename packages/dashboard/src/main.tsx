@@ -2,7 +2,7 @@ import './ui/styles.ts'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/app.tsx'
-import { provideNonce } from './app/nonce.ts'
+import { provideNonce } from './ui/nonce.ts'
 
 provideNonce()
 const root = document.getElementById('root')

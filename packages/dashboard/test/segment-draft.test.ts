@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { draftOf, filterOf } from '../src/segments/draft.ts'
+import { draftOf, filterOf } from '../src/filters/draft.ts'
 
 test('a condition that an agent made keeps comparing only what the agent sees when a person edits the filter', () => {
   const filter = {

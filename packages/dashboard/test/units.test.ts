@@ -2,6 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { domainToASCII } from 'node:url'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { queryString, urlOf } from '../src/api/client.ts'
+import { eventsOfGroup } from '../src/events/event-search.ts'
+import { overviewRange } from '../src/home/overview-range.ts'
 import {
   day,
   flag,
@@ -13,9 +15,7 @@ import {
   stringifySearch,
   text,
   words,
-} from '../src/app/search-params.ts'
-import { eventsOfGroup } from '../src/events/event-search.ts'
-import { overviewRange } from '../src/home/overview-range.ts'
+} from '../src/session/search-params.ts'
 import { text as audit } from '../src/settings/audit-text.ts'
 import { SIGNING_CODE } from '../src/settings/signing-code.ts'
 import { redirectTarget } from '../src/sign-in/redirect-target.ts'
@@ -58,10 +58,8 @@ test('a query omits parameters without a value', () => {
 
 test('the ids of an operation are encoded in its path, and its other parameters are the query', () => {
   const deliveries = { subscription_id: 'one', page: 2, status: 'failed' } as const
-  expect(urlOf('GET /v1/webhooks/{subscription_id}/deliveries', deliveries)).toBe(
-    '/v1/webhooks/one/deliveries?page=2&status=failed',
-  )
-  expect(urlOf('GET /v1/visitors/{visitor_id}', { visitor_id: 'a/b?' })).toBe('/v1/visitors/a%2Fb%3F')
+  expect(urlOf('listWebhookDeliveries', deliveries)).toBe('/v1/webhooks/one/deliveries?page=2&status=failed')
+  expect(urlOf('getVisitor', { visitor_id: 'a/b?' })).toBe('/v1/visitors/a%2Fb%3F')
 })
 
 test('a range is a number of days including today, or the chosen days in order', () => {

@@ -427,251 +427,251 @@ import type {
   WebhooksPage,
 } from './types.gen.ts'
 
-/** The input and the response of each operation, by its method and path. */
-export interface Routes {
-  'POST /v1/domains': { input: AddDomainInput; response: DomainResult }
-  'POST /v1/suppressions': { input: AddSuppressionInput; response: AddSuppressionResult }
-  'POST /v1/aggregate': { input: AggregateInput; response: AggregateResult }
-  'POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/approve': { input: ApproveActionInput; response: ActionResult }
-  'POST /v1/approvals/approve': { input: ApproveActionsInput; response: ApproveActionsResult }
-  'POST /v1/ask': { input: AskInput; response: AskResult }
-  'POST /v1/batch/activity': { input: BatchActivityInput; response: BatchActivityResult }
-  'POST /v1/batch/details': { input: BatchDetailsInput; response: BatchDetailsResult }
-  'POST /v1/imports/{import_id}/cancel': { input: CancelImportInput; response: CancelImportResult }
-  'POST /v1/agents/runs/{run_id}/cancel': { input: CancelRunInput; response: RunResult }
-  'POST /v1/companies/bulk': { input: ChangeCompaniesInput; response: ChangeCompaniesResult }
-  'POST /v1/contacts/bulk': { input: ChangeContactsInput; response: ChangeContactsResult }
-  'POST /v1/identities/{identity_id}/email-account/check': { input: CheckEmailAccountInput; response: EmailAccountResult }
-  'POST /v1/playbooks/check': { input: CheckPlaybookInput; response: CheckPlaybookResult }
-  'DELETE /v1/tenant': { input: CloseTenantInput; response: CloseTenantResult }
-  'POST /v1/authorizations/complete': { input: CompleteAuthorizationInput; response: CompleteAuthorizationResult }
-  'POST /v1/agents': { input: CreateAgentInput; response: AgentResult }
-  'POST /v1/api-keys': { input: CreateApiKeyInput; response: CreateApiKeyResult }
-  'POST /v1/companies': { input: CreateCompanyInput; response: CompanyResult }
-  'POST /v1/connections': { input: CreateConnectionInput; response: ConnectionResult }
-  'POST /v1/contacts': { input: CreateContactInput; response: ContactResult }
-  'POST /v1/exports': { input: Record<string, never>; response: CreateExportResult }
-  'POST /v1/hooks': { input: CreateHookInput; response: CreateHookResult }
-  'POST /v1/identities': { input: CreateIdentityInput; response: IdentityResult }
-  'POST /v1/invitations': { input: CreateInvitationInput; response: CreateInvitationResult }
-  'POST /v1/contacts/{contact_id}/notes': { input: CreateNoteInput; response: NoteResult }
-  'POST /v1/segments': { input: CreateSegmentInput; response: SegmentResult }
-  'POST /v1/sources': { input: CreateSourceInput; response: CreateSourceResult }
-  'POST /v1/views': { input: CreateViewInput; response: SavedViewResult }
-  'POST /v1/warehouse': { input: CreateWarehouseDestinationInput; response: WarehouseDestinationResult }
-  'POST /v1/webhooks': { input: CreateWebhookInput; response: CreateWebhookResult }
-  'DELETE /v1/agents/{agent_id}': { input: DeleteAgentInput; response: DeleteAgentResult }
-  'DELETE /v1/companies/{company_id}': { input: DeleteCompanyInput; response: DeleteCompanyResult }
-  'DELETE /v1/connections/{connection_id}': { input: DeleteConnectionInput; response: DeleteConnectionResult }
-  'DELETE /v1/contacts/{contact_id}': { input: DeleteContactInput; response: DeleteContactResult }
-  'DELETE /v1/hooks/{hook_id}': { input: DeleteHookInput; response: DeleteHookResult }
-  'DELETE /v1/identities/{identity_id}': { input: DeleteIdentityInput; response: DeleteIdentityResult }
-  'DELETE /v1/invitations/{invitation_id}': { input: DeleteInvitationInput; response: DeleteInvitationResult }
-  'DELETE /v1/contacts/{contact_id}/notes/{note_id}': { input: DeleteNoteInput; response: DeleteNoteResult }
-  'DELETE /v1/oauth-clients/{provider}': { input: DeleteOAuthClientInput; response: DeleteOAuthClientResult }
-  'DELETE /v1/segments/{segment_id}': { input: DeleteSegmentInput; response: DeleteSegmentResult }
-  'DELETE /v1/sources/{source_id}': { input: DeleteSourceInput; response: DeleteSourceResult }
-  'DELETE /v1/views/{view_id}': { input: DeleteViewInput; response: DeleteViewResult }
-  'DELETE /v1/warehouse/{destination_id}': { input: DeleteWarehouseDestinationInput; response: DeleteWarehouseDestinationResult }
-  'DELETE /v1/webhooks/{subscription_id}': { input: DeleteWebhookInput; response: DeleteWebhookResult }
-  'GET /v1/exports/{export_id}/file': { input: DownloadExportInput; response: Response }
-  'GET /v1/imports/{import_id}/failed.csv': { input: DownloadFailedRowsInput; response: Response }
-  'POST /v1/agents/dry-run': { input: DryRunAgentInput; response: DryRunResult }
-  'POST /v1/erasures': { input: EraseContactInput; response: ErasureReceiptResult }
-  'GET /v1/companies/export.csv': { input: ExportCompaniesInput; response: Response }
-  'GET /v1/contacts/export.csv': { input: ExportContactsInput; response: Response }
-  'GET /v1/events/export.csv': { input: ExportEventsInput; response: Response }
-  'GET /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}': { input: GetActionInput; response: ActionResult }
-  'GET /v1/agents/{agent_id}': { input: GetAgentInput; response: AgentResult }
-  'GET /v1/agents/runs/{run_id}': { input: GetAgentRunInput; response: RunDetailResult }
-  'GET /v1/agent-settings': { input: Record<string, never>; response: GetAgentSettingsResult }
-  'GET /v1/api-keys/{key_id}': { input: GetApiKeyInput; response: ApiKeyResult }
-  'GET /v1/ask': { input: Record<string, never>; response: GetAskModelResult }
-  'GET /v1/audit-log/{entry_id}': { input: GetAuditEntryInput; response: AuditLogEntryResult }
-  'GET /v1/companies/{company_id}': { input: GetCompanyInput; response: CompanyResult }
-  'GET /v1/connected-apps/{grant_id}': { input: GetConnectedAppInput; response: ConnectedAppResult }
-  'GET /v1/connections/{connection_id}': { input: GetConnectionInput; response: ConnectionResult }
-  'GET /v1/connectors/{connector}': { input: GetConnectorInput; response: ConnectorResult }
-  'GET /v1/contacts/{contact_id}': { input: GetContactInput; response: GetContactResult }
-  'GET /v1/contacts/{contact_id}/conversations/{thread_id}': { input: GetConversationInput; response: GetConversationResult }
-  'GET /v1/domains/{domain_id}': { input: GetDomainInput; response: DomainResult }
-  'GET /v1/identities/{identity_id}/email-account': { input: GetEmailAccountInput; response: EmailAccountResult }
-  'GET /v1/erasures/{erasure_id}': { input: GetErasureInput; response: ErasureReceiptResult }
-  'GET /v1/events/{event_id}': { input: GetEventInput; response: EventResult }
-  'GET /v1/events/stats': { input: GetEventStatsInput; response: GetEventStatsResult }
-  'GET /v1/exports/{export_id}': { input: GetExportInput; response: ExportResult }
-  'GET /v1/hooks/{hook_id}': { input: GetHookInput; response: HookResult }
-  'GET /v1/hooks/{hook_id}/bodies/{body_id}': { input: GetHookBodyInput; response: GetHookBodyResult }
-  'GET /v1/identities/{identity_id}': { input: GetIdentityInput; response: IdentityResult }
-  'GET /v1/identities/{identity_id}/connections': { input: GetIdentityConnectionsInput; response: IdentityConnectionsResult }
-  'GET /v1/imports/{import_id}': { input: GetImportInput; response: ImportResult }
-  'GET /v1/imports/{import_id}/preview': { input: GetImportPreviewInput; response: GetImportPreviewResult }
-  'GET /v1/invitations/{invitation_id}': { input: GetInvitationInput; response: InvitationResult }
-  'GET /v1/limits': { input: Record<string, never>; response: GetLimitsResult }
-  'GET /v1/mailboxes/{identity_id}': { input: GetMailboxInput; response: MailboxResult }
-  'GET /v1/members/{user_id}': { input: GetMemberInput; response: MemberResult }
-  'GET /v1/contacts/{contact_id}/notes/{note_id}': { input: GetNoteInput; response: NoteResult }
-  'GET /v1/oauth-clients/{provider}': { input: GetOAuthClientInput; response: OAuthClientResult }
-  'GET /v1/overview': { input: GetOverviewInput; response: GetOverviewResult }
-  'GET /v1/playbooks/{playbook}': { input: GetPlaybookInput; response: PlaybookTemplateResult }
-  'GET /v1/properties/{property}': { input: GetPropertyInput; response: PropertyResult }
-  'GET /v1/segments/{segment_id}': { input: GetSegmentInput; response: SegmentResult }
-  'GET /v1/segments/{segment_id}/growth': { input: GetSegmentGrowthInput; response: GetSegmentGrowthResult }
-  'GET /v1/sources/{source_id}': { input: GetSourceInput; response: SourceResult }
-  'GET /v1/suppressions/{address}': { input: GetSuppressionInput; response: SuppressionResult }
-  'GET /v1/tenant': { input: Record<string, never>; response: TenantResult }
-  'GET /v1/timeline': { input: GetTimelineInput; response: GetTimelineResult }
-  'GET /v1/tracker': { input: Record<string, never>; response: GetTrackerResult }
-  'GET /v1/views/{view_id}': { input: GetViewInput; response: SavedViewResult }
-  'GET /v1/visitors/{visitor_id}': { input: GetVisitorInput; response: VisitorResult }
-  'GET /v1/warehouse/{destination_id}': { input: GetWarehouseDestinationInput; response: WarehouseDestinationResult }
-  'GET /v1/warehouse/runs/{warehouse_run_id}': { input: GetWarehouseRunInput; response: WarehouseRunResult }
-  'GET /v1/webhooks/{subscription_id}': { input: GetWebhookInput; response: WebhookResult }
-  'GET /v1/webhooks/{subscription_id}/deliveries/{delivery_id}': { input: GetWebhookDeliveryInput; response: WebhookDeliveryResult }
-  'GET /v1/webhooks/{subscription_id}/health': { input: GetWebhookHealthInput; response: WebhookHealthResult }
-  'GET /v1/health': { input: Record<string, never>; response: HealthResult }
-  'POST /v1/identify': { input: IdentifyInput; response: IdentifyResult }
-  'GET /v1/identities/{identity_id}/linkedin/check': { input: LinkedinCheckInput; response: LinkedinCheckResult }
-  'POST /v1/identities/{identity_id}/linkedin/login': { input: LinkedinLoginInput; response: LinkedinLoginResult }
-  'POST /v1/identities/{identity_id}/linkedin/code/{session_id}': { input: LinkedinLoginCodeInput; response: LinkedinLoginCodeResult }
-  'GET /v1/identities/{identity_id}/linkedin/status/{session_id}': { input: LinkedinLoginStatusInput; response: LinkedinLoginStatusResult }
-  'GET /v1/agents/{agent_id}/actions': { input: ListActionsInput; response: ActionsPage }
-  'GET /v1/agents/{agent_id}/runs': { input: ListAgentRunsInput; response: ListAgentRunsResult }
-  'GET /v1/agents': { input: ListAgentsInput; response: ListAgentsResult }
-  'GET /v1/api-keys': { input: ListApiKeysInput; response: ApiKeysPage }
-  'GET /v1/approvals': { input: ListApprovalsInput; response: ApprovalsPage }
-  'GET /v1/audit-log': { input: ListAuditLogInput; response: AuditLogPage }
-  'GET /v1/companies': { input: ListCompaniesInput; response: CompaniesPage }
-  'GET /v1/companies/{company_id}/contacts': { input: ListCompanyContactsInput; response: CompanyContactsPage }
-  'GET /v1/companies/{company_id}/events': { input: ListCompanyEventsInput; response: CompanyEventsPage }
-  'GET /v1/connected-apps': { input: ListConnectedAppsInput; response: ConnectedAppsPage }
-  'GET /v1/connections/{connection_id}/errors': { input: ListConnectionErrorsInput; response: ConnectionErrorsPage }
-  'GET /v1/connections/{connection_id}/runs': { input: ListConnectionRunsInput; response: ConnectionRunsPage }
-  'GET /v1/connections': { input: ListConnectionsInput; response: ConnectionsPage }
-  'GET /v1/connectors': { input: Record<string, never>; response: ListConnectorsResult }
-  'GET /v1/contacts/events/{contact_id}': { input: ListContactEventsInput; response: ListContactEventsResult }
-  'GET /v1/contacts/{contact_id}/visitors': { input: ListContactVisitorsInput; response: ContactVisitorsPage }
-  'GET /v1/contacts': { input: ListContactsInput; response: ContactsPage }
-  'GET /v1/contacts/{contact_id}/conversations': { input: ListConversationsInput; response: ConversationsPage }
-  'GET /v1/domains': { input: ListDomainsInput; response: DomainsPage }
-  'GET /v1/contacts/{contact_id}/email-threads': { input: ListEmailThreadsInput; response: EmailThreadsPage }
-  'GET /v1/erasures': { input: ListErasuresInput; response: ErasuresPage }
-  'GET /v1/events/types': { input: ListEventTypesInput; response: EventTypesPage }
-  'GET /v1/events': { input: ListEventsInput; response: EventsPage }
-  'GET /v1/exports': { input: ListExportsInput; response: ExportsPage }
-  'GET /v1/hooks/{hook_id}/bodies': { input: ListHookBodiesInput; response: HookBodiesPage }
-  'GET /v1/hooks': { input: ListHooksInput; response: HooksPage }
-  'GET /v1/identities': { input: ListIdentitiesInput; response: IdentitiesPage }
-  'GET /v1/imports': { input: ListImportsInput; response: ImportsPage }
-  'GET /v1/invitations': { input: ListInvitationsInput; response: InvitationsPage }
-  'GET /v1/imports/{import_id}/kept': { input: ListKeptContactsInput; response: KeptContactsPage }
-  'GET /v1/mailboxes': { input: ListMailboxesInput; response: MailboxesPage }
-  'GET /v1/members': { input: ListMembersInput; response: MembersPage }
-  'GET /v1/contacts/{contact_id}/notes': { input: ListNotesInput; response: NotesPage }
-  'GET /v1/oauth-clients': { input: Record<string, never>; response: ListOAuthClientsResult }
-  'GET /v1/personal-properties': { input: ListPersonalPropertiesInput; response: ListPersonalPropertiesResult }
-  'GET /v1/playbooks': { input: Record<string, never>; response: PlaybooksResult }
-  'GET /v1/properties': { input: ListPropertiesInput; response: ListPropertiesResult }
-  'GET /v1/tracker/problems': { input: ListRequestProblemsInput; response: RequestProblemsPage }
-  'GET /v1/agents/runs/{run_id}/contacts': { input: ListRunContactsInput; response: RunContactsPage }
-  'GET /v1/schedules': { input: ListScheduleTimesInput; response: ListScheduleTimesResult }
-  'GET /v1/api-keys/scopes': { input: Record<string, never>; response: ListScopesResult }
-  'GET /v1/segments/{segment_id}/contacts': { input: ListSegmentContactsInput; response: SegmentContactsPage }
-  'GET /v1/segments': { input: ListSegmentsInput; response: SegmentsPage }
-  'GET /v1/sources': { input: ListSourcesInput; response: SourcesPage }
-  'GET /v1/suppressions': { input: ListSuppressionsInput; response: SuppressionsPage }
-  'GET /v1/api-keys/tools': { input: Record<string, never>; response: ListToolsResult }
-  'GET /v1/views': { input: ListViewsInput; response: ViewsPage }
-  'GET /v1/visits': { input: ListVisitsInput; response: VisitsPage }
-  'GET /v1/warehouse': { input: ListWarehouseDestinationsInput; response: WarehouseDestinationsPage }
-  'GET /v1/warehouse/{destination_id}/runs': { input: ListWarehouseRunsInput; response: WarehouseRunsPage }
-  'GET /v1/webhooks/{subscription_id}/deliveries': { input: ListWebhookDeliveriesInput; response: WebhookDeliveriesPage }
-  'GET /v1/webhooks/event-types': { input: Record<string, never>; response: ListWebhookEventTypesResult }
-  'GET /v1/webhooks/health': { input: ListWebhookHealthInput; response: WebhookHealthPage }
-  'GET /v1/webhooks': { input: ListWebhooksInput; response: WebhooksPage }
-  'GET /v1/live': { input: Record<string, never>; response: Response }
-  'POST /v1/contacts/{contact_id}/merge': { input: MergeContactInput; response: MergeContactResult }
-  'POST /v1/connections/{connection_id}/pause': { input: PauseConnectionInput; response: PauseConnectionResult }
-  'POST /v1/warehouse/{destination_id}/pause': { input: PauseWarehouseDestinationInput; response: PauseWarehouseDestinationResult }
-  'POST /v1/webhooks/{subscription_id}/pause': { input: PauseWebhookInput; response: PauseWebhookResult }
-  'POST /v1/hooks/{hook_id}/preview': { input: PreviewHookInput; response: PreviewHookResult }
-  'POST /v1/imports/{import_id}/preview': { input: PreviewImportInput; response: ImportResult }
-  'POST /v1/mail-previews': { input: PreviewMailInput; response: MailPreviewResult }
-  'POST /v1/segments/preview': { input: PreviewSegmentInput; response: PreviewSegmentResult }
-  'GET /v1/webhooks/preview': { input: PreviewWebhookMessageInput; response: PreviewWebhookMessageResult }
-  'POST /v1/agents/{agent_id}/actions': { input: ProposeActionInput; response: ActionResult }
-  'POST /v1/connections/{connection_id}/pull': { input: PullConnectionInput; response: ConnectionResult }
-  'POST /v1/sources/{source}/contacts': { input: PushSourceContactsInput; response: PushSourceContactsResult }
-  'POST /v1/sources/{source}/conversations': { input: PushSourceConversationsInput; response: PushSourceConversationsResult }
-  'GET /health/ready': { input: Record<string, never>; response: ReadyResult }
-  'POST /v1/public/hooks/{token}': { input: ReceiveHookInput; response: ReceiveHookResult }
-  'POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/reject': { input: RejectActionInput; response: ActionResult }
-  'POST /v1/approvals/reject': { input: RejectActionsInput; response: RejectActionsResult }
-  'DELETE /v1/domains/{domain_id}': { input: RemoveDomainInput; response: RemoveDomainResult }
-  'DELETE /v1/identities/{identity_id}/email-account': { input: RemoveEmailAccountInput; response: RemoveEmailAccountResult }
-  'DELETE /v1/members/{user_id}': { input: RemoveMemberInput; response: RemoveMemberResult }
-  'DELETE /v1/suppressions/{address}': { input: RemoveSuppressionInput; response: RemoveSuppressionResult }
-  'POST /v1/invitations/{invitation_id}/renew': { input: RenewInvitationInput; response: RenewInvitationResult }
-  'POST /v1/tenant/reopen': { input: Record<string, never>; response: TenantResult }
-  'PUT /v1/views/{view_id}': { input: ReplaceViewInput; response: SavedViewResult }
-  'POST /v1/connections/{connection_id}/reread': { input: RereadConnectionInput; response: ConnectionResult }
-  'POST /v1/mailboxes/{identity_id}/reread': { input: RereadMailboxInput; response: RereadMailboxResult }
-  'POST /v1/webhooks/{subscription_id}/deliveries/resend': { input: ResendWebhookDeliveriesInput; response: ResendWebhookDeliveriesResult }
-  'POST /v1/webhooks/{subscription_id}/deliveries/{delivery_id}/resend': { input: ResendWebhookDeliveryInput; response: WebhookDeliveryResult }
-  'POST /v1/connections/{connection_id}/resume': { input: ResumeConnectionInput; response: ResumeConnectionResult }
-  'POST /v1/warehouse/{destination_id}/resume': { input: ResumeWarehouseDestinationInput; response: ResumeWarehouseDestinationResult }
-  'POST /v1/webhooks/{subscription_id}/resume': { input: ResumeWebhookInput; response: ResumeWebhookResult }
-  'DELETE /v1/api-keys/{key_id}': { input: RevokeApiKeyInput; response: RevokeApiKeyResult }
-  'DELETE /v1/connected-apps/{grant_id}': { input: RevokeConnectedAppInput; response: RevokeConnectedAppResult }
-  'POST /v1/hooks/{hook_id}/rotate': { input: RotateHookTokenInput; response: RotateHookTokenResult }
-  'POST /v1/tenant/identity-secret': { input: Record<string, never>; response: RotateIdentitySecretResult }
-  'POST /v1/webhooks/{subscription_id}/rotate': { input: RotateWebhookSecretInput; response: RotateWebhookSecretResult }
-  'POST /v1/sources/{source_id}/rotate': { input: RotateWriteKeyInput; response: RotateWriteKeyResult }
-  'POST /v1/hooks/{hook_id}/bodies/{body_id}/run': { input: RunHookBodyInput; response: HookBodyResult }
-  'POST /v1/warehouse/{destination_id}/run': { input: RunWarehouseExportInput; response: RunWarehouseExportResult }
-  'POST /v1/alias': { input: SdkAliasInput; response: SdkResult }
-  'POST /v1/batch': { input: SdkBatchInput; response: SdkResult }
-  'POST /v1/group': { input: SdkGroupInput; response: SdkResult }
-  'POST /v1/import': { input: SdkImportInput; response: SdkResult }
-  'POST /v1/page': { input: SdkPageInput; response: SdkResult }
-  'POST /v1/screen': { input: SdkScreenInput; response: SdkResult }
-  'POST /v1/track': { input: SdkTrackInput; response: SdkResult }
-  'POST /v1/events': { input: SendEventsInput; response: SendEventsResult }
-  'PUT /v1/connections/{connection_id}/write-back': { input: SetConnectionWriteBackInput; response: SetConnectionWriteBackResult }
-  'PUT /v1/identities/{identity_id}/email-account': { input: SetEmailAccountInput; response: EmailAccountResult }
-  'PUT /v1/imports/{import_id}/format': { input: SetImportFormatInput; response: ImportResult }
-  'PUT /v1/imports/{import_id}/mapping': { input: SetImportMappingInput; response: ImportResult }
-  'PUT /v1/oauth-clients/{provider}': { input: SetOAuthClientInput; response: OAuthClientResult }
-  'GET /v1/identities/{identity_id}/social/check': { input: SocialCheckInput; response: SocialCheckResult }
-  'POST /v1/identities/{identity_id}/social/login': { input: SocialLoginInput; response: SocialLoginResult }
-  'POST /v1/identities/{identity_id}/social/code/{session_id}': { input: SocialLoginCodeInput; response: SocialLoginCodeResult }
-  'GET /v1/identities/{identity_id}/social/status/{session_id}': { input: SocialLoginStatusInput; response: SocialLoginStatusResult }
-  'POST /v1/authorizations': { input: StartAuthorizationInput; response: StartAuthorizationResult }
-  'POST /v1/imports/{import_id}/start': { input: StartImportInput; response: ImportResult }
-  'GET /v1/segments/suggestions': { input: SuggestSegmentValuesInput; response: SuggestSegmentValuesResult }
-  'POST /v1/warehouse/{destination_id}/test': { input: TestWarehouseDestinationInput; response: TestWarehouseDestinationResult }
-  'POST /v1/webhooks/{subscription_id}/test': { input: TestWebhookInput; response: TestWebhookResult }
-  'POST /v1/agents/{agent_id}/trigger': { input: TriggerAgentInput; response: TriggerAgentResult }
-  'POST /v1/imports/{import_id}/undo': { input: UndoImportInput; response: ImportResult }
-  'POST /v1/contacts/{contact_id}/unmerge': { input: UnmergeContactInput; response: UnmergeContactResult }
-  'PATCH /v1/agents/{agent_id}': { input: UpdateAgentInput; response: AgentResult }
-  'PATCH /v1/agent-settings': { input: UpdateAgentSettingsInput; response: UpdateAgentSettingsResult }
-  'PATCH /v1/api-keys/{key_id}': { input: UpdateApiKeyInput; response: UpdateApiKeyResult }
-  'PUT /v1/companies/{company_id}': { input: UpdateCompanyInput; response: CompanyResult }
-  'PATCH /v1/connected-apps/{grant_id}': { input: UpdateConnectedAppInput; response: UpdateConnectedAppResult }
-  'PATCH /v1/connections/{connection_id}': { input: UpdateConnectionInput; response: ConnectionResult }
-  'PUT /v1/contacts/{contact_id}': { input: UpdateContactInput; response: ContactResult }
-  'PATCH /v1/hooks/{hook_id}': { input: UpdateHookInput; response: UpdateHookResult }
-  'PUT /v1/identities/{identity_id}': { input: UpdateIdentityInput; response: IdentityResult }
-  'PATCH /v1/members/{user_id}': { input: UpdateMemberInput; response: MemberResult }
-  'PATCH /v1/contacts/{contact_id}/notes/{note_id}': { input: UpdateNoteInput; response: NoteResult }
-  'PATCH /v1/segments/{segment_id}': { input: UpdateSegmentInput; response: UpdateSegmentResult }
-  'PATCH /v1/sources/{source_id}': { input: UpdateSourceInput; response: UpdateSourceResult }
-  'PATCH /v1/tenant': { input: UpdateTenantInput; response: UpdateTenantResult }
-  'PATCH /v1/warehouse/{destination_id}': { input: UpdateWarehouseDestinationInput; response: UpdateWarehouseDestinationResult }
-  'PATCH /v1/webhooks/{subscription_id}': { input: UpdateWebhookInput; response: UpdateWebhookResult }
-  'POST /v1/imports': { input: UploadImportInput; response: ImportResult }
-  'POST /v1/domains/{domain_id}/verify': { input: VerifyDomainInput; response: VerifyDomainResult }
+/** The input and the response of each operation, by its name. */
+export interface OperationTypes {
+  addDomain: { input: AddDomainInput; response: DomainResult }
+  addSuppression: { input: AddSuppressionInput; response: AddSuppressionResult }
+  aggregate: { input: AggregateInput; response: AggregateResult }
+  approveAction: { input: ApproveActionInput; response: ActionResult }
+  approveActions: { input: ApproveActionsInput; response: ApproveActionsResult }
+  ask: { input: AskInput; response: AskResult }
+  batchActivity: { input: BatchActivityInput; response: BatchActivityResult }
+  batchDetails: { input: BatchDetailsInput; response: BatchDetailsResult }
+  cancelImport: { input: CancelImportInput; response: CancelImportResult }
+  cancelRun: { input: CancelRunInput; response: RunResult }
+  changeCompanies: { input: ChangeCompaniesInput; response: ChangeCompaniesResult }
+  changeContacts: { input: ChangeContactsInput; response: ChangeContactsResult }
+  checkEmailAccount: { input: CheckEmailAccountInput; response: EmailAccountResult }
+  checkPlaybook: { input: CheckPlaybookInput; response: CheckPlaybookResult }
+  closeTenant: { input: CloseTenantInput; response: CloseTenantResult }
+  completeAuthorization: { input: CompleteAuthorizationInput; response: CompleteAuthorizationResult }
+  createAgent: { input: CreateAgentInput; response: AgentResult }
+  createApiKey: { input: CreateApiKeyInput; response: CreateApiKeyResult }
+  createCompany: { input: CreateCompanyInput; response: CompanyResult }
+  createConnection: { input: CreateConnectionInput; response: ConnectionResult }
+  createContact: { input: CreateContactInput; response: ContactResult }
+  createExport: { input: Record<string, never>; response: CreateExportResult }
+  createHook: { input: CreateHookInput; response: CreateHookResult }
+  createIdentity: { input: CreateIdentityInput; response: IdentityResult }
+  createInvitation: { input: CreateInvitationInput; response: CreateInvitationResult }
+  createNote: { input: CreateNoteInput; response: NoteResult }
+  createSegment: { input: CreateSegmentInput; response: SegmentResult }
+  createSource: { input: CreateSourceInput; response: CreateSourceResult }
+  createView: { input: CreateViewInput; response: SavedViewResult }
+  createWarehouseDestination: { input: CreateWarehouseDestinationInput; response: WarehouseDestinationResult }
+  createWebhook: { input: CreateWebhookInput; response: CreateWebhookResult }
+  deleteAgent: { input: DeleteAgentInput; response: DeleteAgentResult }
+  deleteCompany: { input: DeleteCompanyInput; response: DeleteCompanyResult }
+  deleteConnection: { input: DeleteConnectionInput; response: DeleteConnectionResult }
+  deleteContact: { input: DeleteContactInput; response: DeleteContactResult }
+  deleteHook: { input: DeleteHookInput; response: DeleteHookResult }
+  deleteIdentity: { input: DeleteIdentityInput; response: DeleteIdentityResult }
+  deleteInvitation: { input: DeleteInvitationInput; response: DeleteInvitationResult }
+  deleteNote: { input: DeleteNoteInput; response: DeleteNoteResult }
+  deleteOAuthClient: { input: DeleteOAuthClientInput; response: DeleteOAuthClientResult }
+  deleteSegment: { input: DeleteSegmentInput; response: DeleteSegmentResult }
+  deleteSource: { input: DeleteSourceInput; response: DeleteSourceResult }
+  deleteView: { input: DeleteViewInput; response: DeleteViewResult }
+  deleteWarehouseDestination: { input: DeleteWarehouseDestinationInput; response: DeleteWarehouseDestinationResult }
+  deleteWebhook: { input: DeleteWebhookInput; response: DeleteWebhookResult }
+  downloadExport: { input: DownloadExportInput; response: Response }
+  downloadFailedRows: { input: DownloadFailedRowsInput; response: Response }
+  dryRunAgent: { input: DryRunAgentInput; response: DryRunResult }
+  eraseContact: { input: EraseContactInput; response: ErasureReceiptResult }
+  exportCompanies: { input: ExportCompaniesInput; response: Response }
+  exportContacts: { input: ExportContactsInput; response: Response }
+  exportEvents: { input: ExportEventsInput; response: Response }
+  getAction: { input: GetActionInput; response: ActionResult }
+  getAgent: { input: GetAgentInput; response: AgentResult }
+  getAgentRun: { input: GetAgentRunInput; response: RunDetailResult }
+  getAgentSettings: { input: Record<string, never>; response: GetAgentSettingsResult }
+  getApiKey: { input: GetApiKeyInput; response: ApiKeyResult }
+  getAskModel: { input: Record<string, never>; response: GetAskModelResult }
+  getAuditEntry: { input: GetAuditEntryInput; response: AuditLogEntryResult }
+  getCompany: { input: GetCompanyInput; response: CompanyResult }
+  getConnectedApp: { input: GetConnectedAppInput; response: ConnectedAppResult }
+  getConnection: { input: GetConnectionInput; response: ConnectionResult }
+  getConnector: { input: GetConnectorInput; response: ConnectorResult }
+  getContact: { input: GetContactInput; response: GetContactResult }
+  getConversation: { input: GetConversationInput; response: GetConversationResult }
+  getDomain: { input: GetDomainInput; response: DomainResult }
+  getEmailAccount: { input: GetEmailAccountInput; response: EmailAccountResult }
+  getErasure: { input: GetErasureInput; response: ErasureReceiptResult }
+  getEvent: { input: GetEventInput; response: EventResult }
+  getEventStats: { input: GetEventStatsInput; response: GetEventStatsResult }
+  getExport: { input: GetExportInput; response: ExportResult }
+  getHook: { input: GetHookInput; response: HookResult }
+  getHookBody: { input: GetHookBodyInput; response: GetHookBodyResult }
+  getIdentity: { input: GetIdentityInput; response: IdentityResult }
+  getIdentityConnections: { input: GetIdentityConnectionsInput; response: IdentityConnectionsResult }
+  getImport: { input: GetImportInput; response: ImportResult }
+  getImportPreview: { input: GetImportPreviewInput; response: GetImportPreviewResult }
+  getInvitation: { input: GetInvitationInput; response: InvitationResult }
+  getLimits: { input: Record<string, never>; response: GetLimitsResult }
+  getMailbox: { input: GetMailboxInput; response: MailboxResult }
+  getMember: { input: GetMemberInput; response: MemberResult }
+  getNote: { input: GetNoteInput; response: NoteResult }
+  getOAuthClient: { input: GetOAuthClientInput; response: OAuthClientResult }
+  getOverview: { input: GetOverviewInput; response: GetOverviewResult }
+  getPlaybook: { input: GetPlaybookInput; response: PlaybookTemplateResult }
+  getProperty: { input: GetPropertyInput; response: PropertyResult }
+  getSegment: { input: GetSegmentInput; response: SegmentResult }
+  getSegmentGrowth: { input: GetSegmentGrowthInput; response: GetSegmentGrowthResult }
+  getSource: { input: GetSourceInput; response: SourceResult }
+  getSuppression: { input: GetSuppressionInput; response: SuppressionResult }
+  getTenant: { input: Record<string, never>; response: TenantResult }
+  getTimeline: { input: GetTimelineInput; response: GetTimelineResult }
+  getTracker: { input: Record<string, never>; response: GetTrackerResult }
+  getView: { input: GetViewInput; response: SavedViewResult }
+  getVisitor: { input: GetVisitorInput; response: VisitorResult }
+  getWarehouseDestination: { input: GetWarehouseDestinationInput; response: WarehouseDestinationResult }
+  getWarehouseRun: { input: GetWarehouseRunInput; response: WarehouseRunResult }
+  getWebhook: { input: GetWebhookInput; response: WebhookResult }
+  getWebhookDelivery: { input: GetWebhookDeliveryInput; response: WebhookDeliveryResult }
+  getWebhookHealth: { input: GetWebhookHealthInput; response: WebhookHealthResult }
+  health: { input: Record<string, never>; response: HealthResult }
+  identify: { input: IdentifyInput; response: IdentifyResult }
+  linkedinCheck: { input: LinkedinCheckInput; response: LinkedinCheckResult }
+  linkedinLogin: { input: LinkedinLoginInput; response: LinkedinLoginResult }
+  linkedinLoginCode: { input: LinkedinLoginCodeInput; response: LinkedinLoginCodeResult }
+  linkedinLoginStatus: { input: LinkedinLoginStatusInput; response: LinkedinLoginStatusResult }
+  listActions: { input: ListActionsInput; response: ActionsPage }
+  listAgentRuns: { input: ListAgentRunsInput; response: ListAgentRunsResult }
+  listAgents: { input: ListAgentsInput; response: ListAgentsResult }
+  listApiKeys: { input: ListApiKeysInput; response: ApiKeysPage }
+  listApprovals: { input: ListApprovalsInput; response: ApprovalsPage }
+  listAuditLog: { input: ListAuditLogInput; response: AuditLogPage }
+  listCompanies: { input: ListCompaniesInput; response: CompaniesPage }
+  listCompanyContacts: { input: ListCompanyContactsInput; response: CompanyContactsPage }
+  listCompanyEvents: { input: ListCompanyEventsInput; response: CompanyEventsPage }
+  listConnectedApps: { input: ListConnectedAppsInput; response: ConnectedAppsPage }
+  listConnectionErrors: { input: ListConnectionErrorsInput; response: ConnectionErrorsPage }
+  listConnectionRuns: { input: ListConnectionRunsInput; response: ConnectionRunsPage }
+  listConnections: { input: ListConnectionsInput; response: ConnectionsPage }
+  listConnectors: { input: Record<string, never>; response: ListConnectorsResult }
+  listContactEvents: { input: ListContactEventsInput; response: ListContactEventsResult }
+  listContactVisitors: { input: ListContactVisitorsInput; response: ContactVisitorsPage }
+  listContacts: { input: ListContactsInput; response: ContactsPage }
+  listConversations: { input: ListConversationsInput; response: ConversationsPage }
+  listDomains: { input: ListDomainsInput; response: DomainsPage }
+  listEmailThreads: { input: ListEmailThreadsInput; response: EmailThreadsPage }
+  listErasures: { input: ListErasuresInput; response: ErasuresPage }
+  listEventTypes: { input: ListEventTypesInput; response: EventTypesPage }
+  listEvents: { input: ListEventsInput; response: EventsPage }
+  listExports: { input: ListExportsInput; response: ExportsPage }
+  listHookBodies: { input: ListHookBodiesInput; response: HookBodiesPage }
+  listHooks: { input: ListHooksInput; response: HooksPage }
+  listIdentities: { input: ListIdentitiesInput; response: IdentitiesPage }
+  listImports: { input: ListImportsInput; response: ImportsPage }
+  listInvitations: { input: ListInvitationsInput; response: InvitationsPage }
+  listKeptContacts: { input: ListKeptContactsInput; response: KeptContactsPage }
+  listMailboxes: { input: ListMailboxesInput; response: MailboxesPage }
+  listMembers: { input: ListMembersInput; response: MembersPage }
+  listNotes: { input: ListNotesInput; response: NotesPage }
+  listOAuthClients: { input: Record<string, never>; response: ListOAuthClientsResult }
+  listPersonalProperties: { input: ListPersonalPropertiesInput; response: ListPersonalPropertiesResult }
+  listPlaybooks: { input: Record<string, never>; response: PlaybooksResult }
+  listProperties: { input: ListPropertiesInput; response: ListPropertiesResult }
+  listRequestProblems: { input: ListRequestProblemsInput; response: RequestProblemsPage }
+  listRunContacts: { input: ListRunContactsInput; response: RunContactsPage }
+  listScheduleTimes: { input: ListScheduleTimesInput; response: ListScheduleTimesResult }
+  listScopes: { input: Record<string, never>; response: ListScopesResult }
+  listSegmentContacts: { input: ListSegmentContactsInput; response: SegmentContactsPage }
+  listSegments: { input: ListSegmentsInput; response: SegmentsPage }
+  listSources: { input: ListSourcesInput; response: SourcesPage }
+  listSuppressions: { input: ListSuppressionsInput; response: SuppressionsPage }
+  listTools: { input: Record<string, never>; response: ListToolsResult }
+  listViews: { input: ListViewsInput; response: ViewsPage }
+  listVisits: { input: ListVisitsInput; response: VisitsPage }
+  listWarehouseDestinations: { input: ListWarehouseDestinationsInput; response: WarehouseDestinationsPage }
+  listWarehouseRuns: { input: ListWarehouseRunsInput; response: WarehouseRunsPage }
+  listWebhookDeliveries: { input: ListWebhookDeliveriesInput; response: WebhookDeliveriesPage }
+  listWebhookEventTypes: { input: Record<string, never>; response: ListWebhookEventTypesResult }
+  listWebhookHealth: { input: ListWebhookHealthInput; response: WebhookHealthPage }
+  listWebhooks: { input: ListWebhooksInput; response: WebhooksPage }
+  liveEvents: { input: Record<string, never>; response: Response }
+  mergeContact: { input: MergeContactInput; response: MergeContactResult }
+  pauseConnection: { input: PauseConnectionInput; response: PauseConnectionResult }
+  pauseWarehouseDestination: { input: PauseWarehouseDestinationInput; response: PauseWarehouseDestinationResult }
+  pauseWebhook: { input: PauseWebhookInput; response: PauseWebhookResult }
+  previewHook: { input: PreviewHookInput; response: PreviewHookResult }
+  previewImport: { input: PreviewImportInput; response: ImportResult }
+  previewMail: { input: PreviewMailInput; response: MailPreviewResult }
+  previewSegment: { input: PreviewSegmentInput; response: PreviewSegmentResult }
+  previewWebhookMessage: { input: PreviewWebhookMessageInput; response: PreviewWebhookMessageResult }
+  proposeAction: { input: ProposeActionInput; response: ActionResult }
+  pullConnection: { input: PullConnectionInput; response: ConnectionResult }
+  pushSourceContacts: { input: PushSourceContactsInput; response: PushSourceContactsResult }
+  pushSourceConversations: { input: PushSourceConversationsInput; response: PushSourceConversationsResult }
+  ready: { input: Record<string, never>; response: ReadyResult }
+  receiveHook: { input: ReceiveHookInput; response: ReceiveHookResult }
+  rejectAction: { input: RejectActionInput; response: ActionResult }
+  rejectActions: { input: RejectActionsInput; response: RejectActionsResult }
+  removeDomain: { input: RemoveDomainInput; response: RemoveDomainResult }
+  removeEmailAccount: { input: RemoveEmailAccountInput; response: RemoveEmailAccountResult }
+  removeMember: { input: RemoveMemberInput; response: RemoveMemberResult }
+  removeSuppression: { input: RemoveSuppressionInput; response: RemoveSuppressionResult }
+  renewInvitation: { input: RenewInvitationInput; response: RenewInvitationResult }
+  reopenTenant: { input: Record<string, never>; response: TenantResult }
+  replaceView: { input: ReplaceViewInput; response: SavedViewResult }
+  rereadConnection: { input: RereadConnectionInput; response: ConnectionResult }
+  rereadMailbox: { input: RereadMailboxInput; response: RereadMailboxResult }
+  resendWebhookDeliveries: { input: ResendWebhookDeliveriesInput; response: ResendWebhookDeliveriesResult }
+  resendWebhookDelivery: { input: ResendWebhookDeliveryInput; response: WebhookDeliveryResult }
+  resumeConnection: { input: ResumeConnectionInput; response: ResumeConnectionResult }
+  resumeWarehouseDestination: { input: ResumeWarehouseDestinationInput; response: ResumeWarehouseDestinationResult }
+  resumeWebhook: { input: ResumeWebhookInput; response: ResumeWebhookResult }
+  revokeApiKey: { input: RevokeApiKeyInput; response: RevokeApiKeyResult }
+  revokeConnectedApp: { input: RevokeConnectedAppInput; response: RevokeConnectedAppResult }
+  rotateHookToken: { input: RotateHookTokenInput; response: RotateHookTokenResult }
+  rotateIdentitySecret: { input: Record<string, never>; response: RotateIdentitySecretResult }
+  rotateWebhookSecret: { input: RotateWebhookSecretInput; response: RotateWebhookSecretResult }
+  rotateWriteKey: { input: RotateWriteKeyInput; response: RotateWriteKeyResult }
+  runHookBody: { input: RunHookBodyInput; response: HookBodyResult }
+  runWarehouseExport: { input: RunWarehouseExportInput; response: RunWarehouseExportResult }
+  sdkAlias: { input: SdkAliasInput; response: SdkResult }
+  sdkBatch: { input: SdkBatchInput; response: SdkResult }
+  sdkGroup: { input: SdkGroupInput; response: SdkResult }
+  sdkImport: { input: SdkImportInput; response: SdkResult }
+  sdkPage: { input: SdkPageInput; response: SdkResult }
+  sdkScreen: { input: SdkScreenInput; response: SdkResult }
+  sdkTrack: { input: SdkTrackInput; response: SdkResult }
+  sendEvents: { input: SendEventsInput; response: SendEventsResult }
+  setConnectionWriteBack: { input: SetConnectionWriteBackInput; response: SetConnectionWriteBackResult }
+  setEmailAccount: { input: SetEmailAccountInput; response: EmailAccountResult }
+  setImportFormat: { input: SetImportFormatInput; response: ImportResult }
+  setImportMapping: { input: SetImportMappingInput; response: ImportResult }
+  setOAuthClient: { input: SetOAuthClientInput; response: OAuthClientResult }
+  socialCheck: { input: SocialCheckInput; response: SocialCheckResult }
+  socialLogin: { input: SocialLoginInput; response: SocialLoginResult }
+  socialLoginCode: { input: SocialLoginCodeInput; response: SocialLoginCodeResult }
+  socialLoginStatus: { input: SocialLoginStatusInput; response: SocialLoginStatusResult }
+  startAuthorization: { input: StartAuthorizationInput; response: StartAuthorizationResult }
+  startImport: { input: StartImportInput; response: ImportResult }
+  suggestSegmentValues: { input: SuggestSegmentValuesInput; response: SuggestSegmentValuesResult }
+  testWarehouseDestination: { input: TestWarehouseDestinationInput; response: TestWarehouseDestinationResult }
+  testWebhook: { input: TestWebhookInput; response: TestWebhookResult }
+  triggerAgent: { input: TriggerAgentInput; response: TriggerAgentResult }
+  undoImport: { input: UndoImportInput; response: ImportResult }
+  unmergeContact: { input: UnmergeContactInput; response: UnmergeContactResult }
+  updateAgent: { input: UpdateAgentInput; response: AgentResult }
+  updateAgentSettings: { input: UpdateAgentSettingsInput; response: UpdateAgentSettingsResult }
+  updateApiKey: { input: UpdateApiKeyInput; response: UpdateApiKeyResult }
+  updateCompany: { input: UpdateCompanyInput; response: CompanyResult }
+  updateConnectedApp: { input: UpdateConnectedAppInput; response: UpdateConnectedAppResult }
+  updateConnection: { input: UpdateConnectionInput; response: ConnectionResult }
+  updateContact: { input: UpdateContactInput; response: ContactResult }
+  updateHook: { input: UpdateHookInput; response: UpdateHookResult }
+  updateIdentity: { input: UpdateIdentityInput; response: IdentityResult }
+  updateMember: { input: UpdateMemberInput; response: MemberResult }
+  updateNote: { input: UpdateNoteInput; response: NoteResult }
+  updateSegment: { input: UpdateSegmentInput; response: UpdateSegmentResult }
+  updateSource: { input: UpdateSourceInput; response: UpdateSourceResult }
+  updateTenant: { input: UpdateTenantInput; response: UpdateTenantResult }
+  updateWarehouseDestination: { input: UpdateWarehouseDestinationInput; response: UpdateWarehouseDestinationResult }
+  updateWebhook: { input: UpdateWebhookInput; response: UpdateWebhookResult }
+  uploadImport: { input: UploadImportInput; response: ImportResult }
+  verifyDomain: { input: VerifyDomainInput; response: VerifyDomainResult }
 }
 
 /** A method for each operation of the API, under its name in the API reference. */

@@ -6,7 +6,7 @@ import { type Agent, type CreateAgentInput, playbooksQuery } from '../api/agents
 import { identityName, identityQuery } from '../api/identities.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { segmentQuery } from '../api/segments.ts'
-import { filterWords } from '../segments/words.ts'
+import { filterWords } from '../filters/words.ts'
 import { Foreign } from '../ui/text.tsx'
 import { formatCost } from './run-state.tsx'
 import { ScheduleWords } from './schedule-words.tsx'

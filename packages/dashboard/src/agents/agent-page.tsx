@@ -12,7 +12,7 @@ import {
   runsQuery,
   updateAgent,
 } from '../api/agents.ts'
-import { useIsAtLeast, useMay } from '../app/may.ts'
+import { useIsAtLeast, useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'

@@ -11,9 +11,9 @@ import {
   runQuery,
   runsQuery,
 } from '../api/agents.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { requireRole, shellRoute } from '../app/root-routes.tsx'
-import { pageNumber, searchParams, text } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { requireRole, shellRoute } from '../session/root-routes.ts'
+import { pageNumber, searchParams, text } from '../session/search-params.ts'
 
 const pageSearch = searchParams({ page: pageNumber })
 const templateSearch = searchParams({ template: text })

@@ -12,7 +12,7 @@ import {
   runContactsQuery,
   runQuery,
 } from '../api/agents.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Agent, Playbooks } from '../api/agents.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { countUnfinished, type Draft, draftOf, filterOf, newGroup, newProperty, replaceIn } from '../segments/draft.ts'
+import { countUnfinished, type Draft, draftOf, filterOf, newGroup, newProperty, replaceIn } from '../filters/draft.ts'
 import { type AgentDraft, inputOf, templateFields } from './agent-draft.ts'
 
 export type AgentFields = ReturnType<typeof useAgentFields>

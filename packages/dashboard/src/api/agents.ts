@@ -23,7 +23,7 @@ export const AGENTS_LENGTH = 50
 export const agentsQuery = (query: ListAgentsInput) =>
   queryOptions({
     queryKey: ['agents', 'list', query],
-    queryFn: ({ signal }) => call('GET /v1/agents', { ...query, include: 'last_run' }, signal),
+    queryFn: ({ signal }) => call('listAgents', { ...query, include: 'last_run' }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.agents.some(({ last_run }) => isOpen(last_run)) ? 2_500 : false),
   })
@@ -31,7 +31,7 @@ export const agentsQuery = (query: ListAgentsInput) =>
 export const agentQuery = (agent_id: string) =>
   queryOptions({
     queryKey: ['agents', 'one', agent_id],
-    queryFn: ({ signal }) => call('GET /v1/agents/{agent_id}', { agent_id }, signal),
+    queryFn: ({ signal }) => call('getAgent', { agent_id }, signal),
     select: ({ agent }) => agent,
   })
 
@@ -41,7 +41,7 @@ export const RUNS_LENGTH = 20
 export const runsQuery = (agent_id: string, query: { limit: number; offset: number }) =>
   queryOptions({
     queryKey: ['agents', 'runs', agent_id, query],
-    queryFn: ({ signal }) => call('GET /v1/agents/{agent_id}/runs', { agent_id, ...query }, signal),
+    queryFn: ({ signal }) => call('listAgentRuns', { agent_id, ...query }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.runs.some(isOpen) ? 2_500 : false),
   })
@@ -50,7 +50,7 @@ export const runsQuery = (agent_id: string, query: { limit: number; offset: numb
 export const runQuery = (run_id: string) =>
   queryOptions({
     queryKey: ['agents', 'run', run_id, 'summary'],
-    queryFn: ({ signal }) => call('GET /v1/agents/runs/{run_id}', { run_id, mode: 'summary' }, signal),
+    queryFn: ({ signal }) => call('getAgentRun', { run_id, mode: 'summary' }, signal),
     select: ({ run }) => run,
     refetchInterval: ({ state }) => (state.data && !isOpen(state.data.run) ? false : 2_000),
   })
@@ -62,7 +62,7 @@ export const runContactsQuery = (run_id: string, query: { page: number; limit: n
   queryOptions({
     // Read again when the run has ended: the last response may be older than its end.
     queryKey: ['agents', 'run', run_id, 'contacts', query, isUnderWay],
-    queryFn: ({ signal }) => call('GET /v1/agents/runs/{run_id}/contacts', { run_id, ...query }, signal),
+    queryFn: ({ signal }) => call('listRunContacts', { run_id, ...query }, signal),
     placeholderData: keepPreviousData,
     // A prefetched response may be older than the run.
     staleTime: 0,
@@ -75,7 +75,7 @@ export const runContactsQuery = (run_id: string, query: { page: number; limit: n
 
 export const playbooksQuery = queryOptions({
   queryKey: ['playbooks'],
-  queryFn: ({ signal }) => call('GET /v1/playbooks', {}, signal),
+  queryFn: ({ signal }) => call('listPlaybooks', {}, signal),
   select: ({ playbooks }) => playbooks,
   staleTime: 5 * 60_000,
 })
@@ -84,7 +84,7 @@ export const playbooksQuery = queryOptions({
 export const unknownVariablesQuery = (playbook: CheckPlaybookInput) =>
   queryOptions({
     queryKey: ['playbooks', 'check', playbook],
-    queryFn: ({ signal }) => call('POST /v1/playbooks/check', playbook, signal),
+    queryFn: ({ signal }) => call('checkPlaybook', playbook, signal),
     select: ({ unknown }) => unknown,
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
@@ -94,45 +94,45 @@ export const unknownVariablesQuery = (playbook: CheckPlaybookInput) =>
 export const scheduleQuery = (cron: string, timeZone: string) =>
   queryOptions({
     queryKey: ['schedules', cron, timeZone],
-    queryFn: ({ signal }) => call('GET /v1/schedules', { cron, time_zone: timeZone }, signal),
+    queryFn: ({ signal }) => call('listScheduleTimes', { cron, time_zone: timeZone }, signal),
     select: ({ times }) => times,
     retry: false,
   })
 
 export const agentSettingsQuery = queryOptions({
   queryKey: ['agent-settings'],
-  queryFn: ({ signal }) => call('GET /v1/agent-settings', {}, signal),
+  queryFn: ({ signal }) => call('getAgentSettings', {}, signal),
 })
 
 export function createAgent(agent: CreateAgentInput) {
-  return call('POST /v1/agents', agent)
+  return call('createAgent', agent)
 }
 
 /** Evaluates a few contacts with the settings of an agent that is not stored. @param contactIds null: of its audience. */
 export function dryRunAgent(agent: CreateAgentInput, contactIds: string[] | null) {
-  return call('POST /v1/agents/dry-run', contactIds === null ? agent : { ...agent, contact_ids: contactIds })
+  return call('dryRunAgent', contactIds === null ? agent : { ...agent, contact_ids: contactIds })
 }
 
 export function updateAgent(agent_id: string, changes: Omit<UpdateAgentInput, 'agent_id'>) {
-  return call('PATCH /v1/agents/{agent_id}', { agent_id, ...changes })
+  return call('updateAgent', { agent_id, ...changes })
 }
 
 export function deleteAgent(agent_id: string) {
-  return call('DELETE /v1/agents/{agent_id}', { agent_id })
+  return call('deleteAgent', { agent_id })
 }
 
 /** Queues a run. @param contactIds the contacts to evaluate; null: the agent's audience. */
 export function triggerAgent(agent_id: string, contactIds: string[] | null) {
   const contacts = contactIds === null ? {} : { contact_ids: contactIds }
-  return call('POST /v1/agents/{agent_id}/trigger', { agent_id, ...contacts })
+  return call('triggerAgent', { agent_id, ...contacts })
 }
 
 export function cancelRun(run_id: string) {
-  return call('POST /v1/agents/runs/{run_id}/cancel', { run_id })
+  return call('cancelRun', { run_id })
 }
 
 export function updateAgentSettings(settings: Partial<AgentSettings>) {
-  return call('PATCH /v1/agent-settings', settings)
+  return call('updateAgentSettings', settings)
 }
 
 export function refreshAgents(queryClient: QueryClient): Promise<unknown> {

@@ -6,22 +6,20 @@ export type { Action, ActionPlace }
 /** A pending action, with the context that a person needs to decide. */
 export type WaitingAction = ApprovalsPage['actions'][number]
 
-const ACTION = '/v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}'
-
 /** Rows per page. */
 export const APPROVALS_LENGTH = 20
 
 export const approvalsQuery = (filters: ListApprovalsInput) =>
   queryOptions({
     queryKey: ['approvals', 'list', filters],
-    queryFn: ({ signal }) => call('GET /v1/approvals', filters, signal),
+    queryFn: ({ signal }) => call('listApprovals', filters, signal),
     placeholderData: keepPreviousData,
   })
 
 /** The number of pending actions, polled because agents work in the background. */
 export const waitingCountQuery = queryOptions({
   queryKey: ['approvals', 'count'],
-  queryFn: ({ signal }) => call('GET /v1/approvals', { limit: 1 }, signal),
+  queryFn: ({ signal }) => call('listApprovals', { limit: 1 }, signal),
   select: ({ pagination }) => pagination.total_items,
   refetchInterval: 30_000,
 })
@@ -30,7 +28,7 @@ export const waitingCountQuery = queryOptions({
 export const executionQuery = (place: ActionPlace) =>
   queryOptions({
     queryKey: ['approvals', 'action', actionKey(place)],
-    queryFn: ({ signal }) => call(`GET ${ACTION}`, pathOf(place), signal),
+    queryFn: ({ signal }) => call('getAction', pathOf(place), signal),
     select: ({ action }) => action,
     refetchInterval: ({ state }) => {
       if (!state.data) return 1_000
@@ -41,18 +39,18 @@ export const executionQuery = (place: ActionPlace) =>
   })
 
 export function approveAction(place: ActionPlace, params?: Record<string, unknown>) {
-  return call(`POST ${ACTION}/approve`, { ...pathOf(place), ...(params === undefined ? {} : { params }) })
+  return call('approveAction', { ...pathOf(place), ...(params === undefined ? {} : { params }) })
 }
 
 export function rejectAction(place: ActionPlace, reason: string) {
-  return call(`POST ${ACTION}/reject`, { ...pathOf(place), ...(reason === '' ? {} : { reason }) })
+  return call('rejectAction', { ...pathOf(place), ...(reason === '' ? {} : { reason }) })
 }
 
 /** Decides several actions in one request; each succeeds or fails alone. */
 export async function decideAll(verb: 'approve' | 'reject', places: ActionPlace[], reason: string) {
   const actions = places.map(({ run_id, contact_id, action_index }) => ({ run_id, contact_id, action_index }))
   const body = verb === 'reject' && reason !== '' ? { actions, reason } : { actions }
-  const { decisions } = await call(`POST /v1/approvals/${verb}`, body)
+  const { decisions } = await call(verb === 'approve' ? 'approveActions' : 'rejectActions', body)
   return decisions
 }
 

@@ -7,10 +7,10 @@ export type { AskResult, ToolCall }
 /** The model that answers questions; null if none is configured. */
 export const askModelQuery = queryOptions({
   queryKey: ['ask-model'],
-  queryFn: ({ signal }) => call('GET /v1/ask', {}, signal),
+  queryFn: ({ signal }) => call('getAskModel', {}, signal),
   staleTime: 5 * 60_000,
 })
 
 export function ask(question: string) {
-  return call('POST /v1/ask', { question })
+  return call('ask', { question })
 }

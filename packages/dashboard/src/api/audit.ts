@@ -8,6 +8,6 @@ export type { AuditLogEntry, ListAuditLogInput }
 export const auditQuery = (query: ListAuditLogInput) =>
   queryOptions({
     queryKey: ['audit', query],
-    queryFn: ({ signal }) => call('GET /v1/audit-log', query, signal),
+    queryFn: ({ signal }) => call('listAuditLog', query, signal),
     placeholderData: keepPreviousData,
   })

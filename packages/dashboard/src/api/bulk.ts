@@ -38,7 +38,11 @@ export async function changeMany(
   let progress: BulkProgress = { done: 0, failed: [] }
   for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
     const next = after === null ? {} : { after }
-    const result: ChangeContactsResult = await call(`POST /v1/${entity}/bulk`, { ...which, ...change, ...next })
+    const result: ChangeContactsResult = await call(entity === 'contacts' ? 'changeContacts' : 'changeCompanies', {
+      ...which,
+      ...change,
+      ...next,
+    })
     progress = { done: progress.done + result.done, failed: [...progress.failed, ...result.failed] }
     after = result.next
     if (!onProgress(progress)) return

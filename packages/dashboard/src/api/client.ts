@@ -1,5 +1,6 @@
-import type { Routes } from '../../../client/src/generated/operations.ts'
-import { text } from '../ui/text.ts'
+import type { OperationTypes } from '../../../client/src/generated/operations.ts'
+import { PATHS } from './generated/paths.ts'
+import { text } from './text.ts'
 
 /** An invalid value in a request. */
 export interface ErrorDetail {
@@ -33,37 +34,41 @@ export class ApiError extends Error {
 /** Query parameters; those without a value are omitted. */
 type Query = Record<string, string | number | boolean | null | undefined>
 
+/** The name of an operation, such as `updateHook`. */
+export type OperationName = keyof OperationTypes
+/** The path's parameters of an operation, and those of the query or the fields of the body. */
+export type Input<Name extends OperationName> = OperationTypes[Name]['input']
+export type Result<Name extends OperationName> = OperationTypes[Name]['response']
+
 /**
  * Calls an operation. Its declaration gives the types of the input and of the response.
- * @param http its method and path, as in openapi.json
- * @param input the path's parameters, and those of the query or the fields of the body
  * @param version of `readWithVersion`: if the record has changed since, the error is 412.
  * @throws ApiError
  */
-export function call<Http extends keyof Routes>(
-  http: Http,
-  input: Routes[Http]['input'],
+export function call<Name extends OperationName>(
+  name: Name,
+  input: Input<Name>,
   signal?: AbortSignal,
   version?: string | null,
-): Promise<Routes[Http]['response']> {
-  const { method, url, body } = requestOf(http, input)
+): Promise<Result<Name>> {
+  const { method, url, body } = requestOf(name, input)
   return method === 'GET' ? get(url, {}, signal) : send(method, url, body, signal, version)
 }
 
 /** Reads a record with its version, to change only that one. @throws ApiError */
-export async function readWithVersion<Http extends keyof Routes>(http: Http, input: Routes[Http]['input']) {
-  const response = await responseOf(urlOf(http, input), { credentials: 'same-origin' })
-  const result: Routes[Http]['response'] = await bodyOf(response)
+export async function readWithVersion<Name extends OperationName>(name: Name, input: Input<Name>) {
+  const response = await responseOf(urlOf(name, input), { credentials: 'same-origin' })
+  const result: Result<Name> = await bodyOf(response)
   return { result, version: response.headers.get('etag') }
 }
 
 /** The URL of an operation that reads, such as a file to download. */
-export function urlOf<Http extends keyof Routes>(http: Http, input: Routes[Http]['input']): string {
-  return requestOf(http, input).url
+export function urlOf<Name extends OperationName>(name: Name, input: Input<Name>): string {
+  return requestOf(name, input).url
 }
 
-function requestOf(http: string, input: object): { method: string; url: string; body?: object } {
-  const [method = '', template = ''] = http.split(' ')
+function requestOf(name: OperationName, input: object): { method: string; url: string; body?: object } {
+  const [method = '', template = ''] = PATHS[name].split(' ')
   const rest = new Map(Object.entries(input))
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = encodeURIComponent(rest.get(name))
@@ -168,7 +173,7 @@ function responseOf(path: string, init: RequestInit): Promise<Response> {
 }
 
 function unreachable(cause?: unknown): ApiError {
-  return new ApiError(0, 'unreachable', text.responses.none, { cause })
+  return new ApiError(0, 'unreachable', text.none, { cause })
 }
 
 /** What an error needs of a response. */
@@ -189,11 +194,11 @@ function errorOf(response: Failed, body: unknown): ApiError {
   const code = typeof error.code === 'string' ? error.code.toLowerCase() : 'unknown'
   const message = typeof error.message === 'string' && error.message !== '' ? error.message : statusText(response)
   // Its own message is for programs without a session or a key.
-  if (code === 'missing_api_key') return new ApiError(response.status, code, text.responses.signedOut)
+  if (code === 'missing_api_key') return new ApiError(response.status, code, text.signedOut)
   const requestId = error.request_id ?? response.requestId ?? undefined
   return new ApiError(response.status, code, message, { details: error.details, requestId })
 }
 
 function statusText({ status }: Failed): string {
-  return status === 429 ? text.responses.tooMany : text.responses.status(status)
+  return status === 429 ? text.tooMany : text.status(status)
 }

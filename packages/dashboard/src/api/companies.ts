@@ -27,38 +27,37 @@ export interface CompanyChanges {
 export const companiesQuery = (filters: ListCompaniesInput) =>
   queryOptions({
     queryKey: ['companies', 'list', filters],
-    queryFn: ({ signal }) => call('GET /v1/companies', filters, signal) as Promise<CompanyPage>,
+    queryFn: ({ signal }) => call('listCompanies', filters, signal) as Promise<CompanyPage>,
     placeholderData: keepPreviousData,
   })
 
 export const companyQuery = (company_id: string) =>
   queryOptions({
     queryKey: ['companies', 'one', company_id],
-    queryFn: ({ signal }) =>
-      call('GET /v1/companies/{company_id}', { company_id }, signal).then(({ company }) => company),
+    queryFn: ({ signal }) => call('getCompany', { company_id }, signal).then(({ company }) => company),
   })
 
 export function createCompany(company: CreateCompanyInput) {
-  return call('POST /v1/companies', company)
+  return call('createCompany', company)
 }
 
 /** @param version if given, the change fails with 412 if the company was changed since. */
 export function updateCompany(company_id: string, changes: CompanyChanges, version?: string | null) {
-  return call('PUT /v1/companies/{company_id}', { company_id, ...changes }, undefined, version)
+  return call('updateCompany', { company_id, ...changes }, undefined, version)
 }
 
 /** A company with its version. */
 export function readCompany(company_id: string) {
-  return readWithVersion('GET /v1/companies/{company_id}', { company_id })
+  return readWithVersion('getCompany', { company_id })
 }
 
 export function deleteCompany(company_id: string) {
-  return call('DELETE /v1/companies/{company_id}', { company_id })
+  return call('deleteCompany', { company_id })
 }
 
 export function companiesCsv(filters: ListCompaniesInput, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
-  return urlOf('GET /v1/companies/export.csv', { ...rest, columns: columns.join(',') })
+  return urlOf('exportCompanies', { ...rest, columns: columns.join(',') })
 }
 
 /** Shows a change before the service has responded. @returns a function that undoes it. */

@@ -13,16 +13,16 @@ export const APPS_LENGTH = 50
 export const connectedAppsQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['connected-apps', page, limit],
-    queryFn: ({ signal }) => call('GET /v1/connected-apps', { page, limit }, signal),
+    queryFn: ({ signal }) => call('listConnectedApps', { page, limit }, signal),
     placeholderData: keepPreviousData,
   })
 
 export function chooseAppTools(grant_id: string, tools: string[]) {
-  return call('PATCH /v1/connected-apps/{grant_id}', { grant_id, tools })
+  return call('updateConnectedApp', { grant_id, tools })
 }
 
 export function revokeConnectedApp(grant_id: string) {
-  return call('DELETE /v1/connected-apps/{grant_id}', { grant_id })
+  return call('revokeConnectedApp', { grant_id })
 }
 
 export function refreshConnectedApps(queryClient: QueryClient): Promise<unknown> {

@@ -36,7 +36,7 @@ const interval = (connections: readonly Connection[] | undefined) =>
 
 export const connectorsQuery = queryOptions({
   queryKey: ['connectors'],
-  queryFn: ({ signal }) => call('GET /v1/connectors', {}, signal),
+  queryFn: ({ signal }) => call('listConnectors', {}, signal),
   select: ({ connectors }) => connectors,
   staleTime: 5 * 60_000,
 })
@@ -45,7 +45,7 @@ export const connectorsQuery = queryOptions({
 export const connectionsQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['connections', 'list', page, limit],
-    queryFn: ({ signal }) => call('GET /v1/connections', { page, limit }, signal),
+    queryFn: ({ signal }) => call('listConnections', { page, limit }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => interval(state.data?.connections),
   })
@@ -53,7 +53,7 @@ export const connectionsQuery = (page: number, limit: number) =>
 export const connectionQuery = (connection_id: string) =>
   queryOptions({
     queryKey: ['connections', 'one', connection_id],
-    queryFn: ({ signal }) => call('GET /v1/connections/{connection_id}', { connection_id }, signal),
+    queryFn: ({ signal }) => call('getConnection', { connection_id }, signal),
     select: ({ connection }) => connection,
     refetchInterval: ({ state }) => interval(state.data && [state.data.connection]),
   })
@@ -62,8 +62,7 @@ export const connectionQuery = (connection_id: string) =>
 export const connectionRunsQuery = (connection_id: string, page: number) =>
   queryOptions({
     queryKey: ['connections', 'runs', connection_id, page],
-    queryFn: ({ signal }) =>
-      call('GET /v1/connections/{connection_id}/runs', { connection_id, page, limit: RUNS_LENGTH }, signal),
+    queryFn: ({ signal }) => call('listConnectionRuns', { connection_id, page, limit: RUNS_LENGTH }, signal),
     placeholderData: keepPreviousData,
   })
 
@@ -71,35 +70,34 @@ export const connectionRunsQuery = (connection_id: string, page: number) =>
 export const connectionErrorsQuery = (connection_id: string, page: number) =>
   queryOptions({
     queryKey: ['connections', 'errors', connection_id, page],
-    queryFn: ({ signal }) =>
-      call('GET /v1/connections/{connection_id}/errors', { connection_id, page, limit: ERRORS_LENGTH }, signal),
+    queryFn: ({ signal }) => call('listConnectionErrors', { connection_id, page, limit: ERRORS_LENGTH }, signal),
     placeholderData: keepPreviousData,
   })
 
 export function createConnection(input: CreateConnectionInput) {
-  return call('POST /v1/connections', input)
+  return call('createConnection', input)
 }
 
 /** @param input without credentials, the connection keeps its sign-in. */
 export function updateConnection(connection_id: string, input: Partial<ConnectionInput>) {
-  return call('PATCH /v1/connections/{connection_id}', { connection_id, ...input })
+  return call('updateConnection', { connection_id, ...input })
 }
 
 export function pauseConnection(connection_id: string) {
-  return call('POST /v1/connections/{connection_id}/pause', { connection_id })
+  return call('pauseConnection', { connection_id })
 }
 
 export function resumeConnection(connection_id: string) {
-  return call('POST /v1/connections/{connection_id}/resume', { connection_id })
+  return call('resumeConnection', { connection_id })
 }
 
 export function pullConnection(connection_id: string) {
-  return call('POST /v1/connections/{connection_id}/pull', { connection_id })
+  return call('pullConnection', { connection_id })
 }
 
 /** @param since a day, or undefined for everything. */
 export function rereadConnection(connection_id: string, since: string | undefined) {
-  return call('POST /v1/connections/{connection_id}/reread', {
+  return call('rereadConnection', {
     connection_id,
     ...(since === undefined ? {} : { since }),
   })
@@ -110,11 +108,11 @@ export function setConnectionWriteBack(
   connection_id: string,
   input: Omit<SetConnectionWriteBackInput, 'connection_id'>,
 ) {
-  return call('PUT /v1/connections/{connection_id}/write-back', { connection_id, ...input })
+  return call('setConnectionWriteBack', { connection_id, ...input })
 }
 
 export function deleteConnection(connection_id: string) {
-  return call('DELETE /v1/connections/{connection_id}', { connection_id })
+  return call('deleteConnection', { connection_id })
 }
 
 export function refreshConnections(queryClient: QueryClient): Promise<unknown> {

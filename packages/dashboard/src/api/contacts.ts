@@ -29,7 +29,7 @@ export interface ContactChanges {
 export const contactsQuery = (filters: ListContactsInput) =>
   queryOptions({
     queryKey: ['contacts', 'list', filters],
-    queryFn: ({ signal }) => call('GET /v1/contacts', filters, signal) as Promise<ContactPage>,
+    queryFn: ({ signal }) => call('listContacts', filters, signal) as Promise<ContactPage>,
     // The previous page stays visible while the next one loads.
     placeholderData: keepPreviousData,
   })
@@ -38,56 +38,54 @@ export const contactsQuery = (filters: ListContactsInput) =>
 export const contactQuery = (contact_id: string) =>
   queryOptions({
     queryKey: ['contacts', 'one', contact_id],
-    queryFn: ({ signal }) =>
-      call('GET /v1/contacts/{contact_id}', { contact_id, include_events: false, include: 'provenance' }, signal),
+    queryFn: ({ signal }) => call('getContact', { contact_id, include_events: false, include: 'provenance' }, signal),
   })
 
 export function createContact(contact: CreateContactInput) {
-  return call('POST /v1/contacts', contact)
+  return call('createContact', contact)
 }
 
 /** @param version if given, the change fails with 412 if the contact was changed since. */
 export function updateContact(contact_id: string, changes: ContactChanges, version?: string | null) {
-  return call('PUT /v1/contacts/{contact_id}', { contact_id, ...changes }, undefined, version)
+  return call('updateContact', { contact_id, ...changes }, undefined, version)
 }
 
 /** A contact with its version. */
 export function readContact(contact_id: string) {
-  return readWithVersion('GET /v1/contacts/{contact_id}', { contact_id, include_events: false })
+  return readWithVersion('getContact', { contact_id, include_events: false })
 }
 
 /** Merges a contact into another, which survives. */
 export function mergeContact(contact_id: string, into: string) {
-  return call('POST /v1/contacts/{contact_id}/merge', { contact_id, into })
+  return call('mergeContact', { contact_id, into })
 }
 
 /** Undoes a merge. */
 export function unmergeContact(contact_id: string) {
-  return call('POST /v1/contacts/{contact_id}/unmerge', { contact_id })
+  return call('unmergeContact', { contact_id })
 }
 
 export function deleteContact(contact_id: string) {
-  return call('DELETE /v1/contacts/{contact_id}', { contact_id })
+  return call('deleteContact', { contact_id })
 }
 
 /** Removes all data about a contact. This cannot be undone. The service continues long work in the background. */
 export function eraseContact(contact_id: string) {
-  return call('POST /v1/erasures', { contact_id })
+  return call('eraseContact', { contact_id })
 }
 
 /** The receipt of an erasure, polled until everything is removed. */
 export const erasureQuery = (erasure_id: string) =>
   queryOptions({
     queryKey: ['erasures', erasure_id],
-    queryFn: ({ signal }) =>
-      call('GET /v1/erasures/{erasure_id}', { erasure_id }, signal).then(({ receipt }) => receipt),
+    queryFn: ({ signal }) => call('getErasure', { erasure_id }, signal).then(({ receipt }) => receipt),
     refetchInterval: ({ state }) => (state.data && state.data.status !== 'running' ? false : 1_000),
   })
 
 /** The URL of the matching contacts as CSV. */
 export function contactsCsv(filters: ListContactsInput, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
-  return urlOf('GET /v1/contacts/export.csv', { ...rest, columns: columns.join(',') })
+  return urlOf('exportContacts', { ...rest, columns: columns.join(',') })
 }
 
 /** Shows a change before the service has responded. @returns a function that undoes it. */

@@ -13,7 +13,7 @@ export const conversationsQuery = (contact_id: string) =>
     queryKey: ['conversations', contact_id],
     queryFn: ({ signal }) =>
       call(
-        'GET /v1/contacts/{contact_id}/conversations',
+        'listConversations',
         { contact_id, include_messages: true, messages_per_thread: MESSAGES, limit: THREADS },
         signal,
       ),

@@ -12,23 +12,23 @@ export const DOMAINS_LENGTH = 20
 export const domainsQuery = (query: ListDomainsInput) =>
   queryOptions({
     queryKey: ['domains', 'list', query],
-    queryFn: ({ signal }) => call('GET /v1/domains', query, signal),
+    queryFn: ({ signal }) => call('listDomains', query, signal),
     placeholderData: keepPreviousData,
   })
 
 /** @param text a domain, with or without scheme, port and path, as copied from a browser. */
 export function addDomain(text: string) {
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`)
-  return call('POST /v1/domains', { domain: url?.hostname || text })
+  return call('addDomain', { domain: url?.hostname || text })
 }
 
 /** Looks for a proof in DNS and on the site. */
 export function verifyDomain(domain_id: string) {
-  return call('POST /v1/domains/{domain_id}/verify', { domain_id })
+  return call('verifyDomain', { domain_id })
 }
 
 export function removeDomain(domain_id: string) {
-  return call('DELETE /v1/domains/{domain_id}', { domain_id })
+  return call('removeDomain', { domain_id })
 }
 
 export function refreshDomains(queryClient: QueryClient): Promise<unknown> {

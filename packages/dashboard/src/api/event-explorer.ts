@@ -18,13 +18,13 @@ export const eventsQuery = (filters: ListEventsInput) =>
 /** The URL of the whole list as CSV, with the visible columns. */
 export function eventsCsv(filters: ListEventsInput, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
-  return urlOf('GET /v1/events/export.csv', { ...rest, columns: columns.join(',') })
+  return urlOf('exportEvents', { ...rest, columns: columns.join(',') })
 }
 
 export const eventQuery = (event_id: string) =>
   queryOptions({
     queryKey: ['events', event_id],
-    queryFn: ({ signal }) => call('GET /v1/events/{event_id}', { event_id }, signal),
+    queryFn: ({ signal }) => call('getEvent', { event_id }, signal),
     select: ({ event }) => event,
   })
 
@@ -33,7 +33,6 @@ export const eventGroupsQuery = (request: Omit<AggregationOfEvents, 'entity'>) =
   queryOptions({
     queryKey: ['events', 'groups', request],
     // A POST that only reads, so the query client may retry it.
-    queryFn: ({ signal }) =>
-      call('POST /v1/aggregate', { entity: 'events', ...request }, signal) as Promise<EventGroups>,
+    queryFn: ({ signal }) => call('aggregate', { entity: 'events', ...request }, signal) as Promise<EventGroups>,
     placeholderData: keepPreviousData,
   })

@@ -19,7 +19,7 @@ interface EventPage {
 }
 
 export function readEvents(query: ListEventsInput, signal: AbortSignal) {
-  return call('GET /v1/events', query, signal) as Promise<EventPage>
+  return call('listEvents', query, signal) as Promise<EventPage>
 }
 
 const TIMELINE_PAGE = 40
@@ -42,7 +42,7 @@ export const lastEventQuery = (contactId: string) =>
 /** The names of the events that the tenant has recorded. */
 export const eventTypesQuery = queryOptions({
   queryKey: ['events', 'types'],
-  queryFn: ({ signal }) => call('GET /v1/events/types', {}, signal),
+  queryFn: ({ signal }) => call('listEventTypes', {}, signal),
 })
 
 /** Whose events a timeline shows. */
@@ -73,7 +73,7 @@ export const timelineQuery = (subject: TimelineSubject) =>
     queryKey: ['events', 'timeline', subject],
     queryFn: async ({ pageParam: { page, until }, signal }) => {
       const query = { ...whoseEvents(subject), limit: TIMELINE_PAGE, page, date_before: until }
-      const response = await call('GET /v1/timeline', query, signal)
+      const response = await call('getTimeline', query, signal)
       return { ...response, until }
     },
     initialPageParam: FIRST,
@@ -97,7 +97,7 @@ export const timelineEventsQuery = (subject: TimelineSubject, eventType?: string
 export const visitsQuery = (filters: ListVisitsInput) =>
   queryOptions({
     queryKey: ['events', 'visits', filters],
-    queryFn: ({ signal }) => call('GET /v1/visits', filters, signal),
+    queryFn: ({ signal }) => call('listVisits', filters, signal),
     placeholderData: keepPreviousData,
   })
 

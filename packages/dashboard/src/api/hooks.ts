@@ -20,56 +20,56 @@ export const BODIES_LENGTH = 50
 
 export const hooksQuery = queryOptions({
   queryKey: ['hooks', 'list'],
-  queryFn: ({ signal }) => call('GET /v1/hooks', ALL, signal),
+  queryFn: ({ signal }) => call('listHooks', ALL, signal),
   select: ({ hooks }) => hooks,
 })
 
 export const hookQuery = (hook_id: string) =>
   queryOptions({
     queryKey: ['hooks', 'one', hook_id],
-    queryFn: ({ signal }) => call('GET /v1/hooks/{hook_id}', { hook_id }, signal),
+    queryFn: ({ signal }) => call('getHook', { hook_id }, signal),
     select: ({ hook }) => hook,
   })
 
 export const hookBodiesQuery = (hook_id: string) =>
   queryOptions({
     queryKey: ['hooks', 'bodies', hook_id],
-    queryFn: ({ signal }) => call('GET /v1/hooks/{hook_id}/bodies', { hook_id, limit: BODIES_LENGTH }, signal),
+    queryFn: ({ signal }) => call('listHookBodies', { hook_id, limit: BODIES_LENGTH }, signal),
     select: ({ bodies }) => bodies,
   })
 
 export const hookBodyQuery = (hook_id: string, body_id: string) =>
   queryOptions({
     queryKey: ['hooks', 'body', hook_id, body_id],
-    queryFn: ({ signal }) => call('GET /v1/hooks/{hook_id}/bodies/{body_id}', { hook_id, body_id }, signal),
+    queryFn: ({ signal }) => call('getHookBody', { hook_id, body_id }, signal),
   })
 
 export const hookPreviewQuery = (hook_id: string, mapping: HookMapping, sample: unknown) =>
   queryOptions({
     queryKey: ['hooks', 'preview', hook_id, mapping, sample],
-    queryFn: () => call('POST /v1/hooks/{hook_id}/preview', { hook_id, mapping, sample }),
+    queryFn: () => call('previewHook', { hook_id, mapping, sample }),
     placeholderData: keepPreviousData,
     retry: false,
   })
 
 export function createHook(settings: CreateHookInput) {
-  return call('POST /v1/hooks', settings)
+  return call('createHook', settings)
 }
 
 export function updateHook(hook_id: string, changes: HookChanges) {
-  return call('PATCH /v1/hooks/{hook_id}', { hook_id, ...changes })
+  return call('updateHook', { hook_id, ...changes })
 }
 
 export function rotateHookToken(hook_id: string, revokesOld: boolean) {
-  return call('POST /v1/hooks/{hook_id}/rotate', { hook_id, revoke_old_url: revokesOld })
+  return call('rotateHookToken', { hook_id, revoke_old_url: revokesOld })
 }
 
 export function deleteHook(hook_id: string) {
-  return call('DELETE /v1/hooks/{hook_id}', { hook_id })
+  return call('deleteHook', { hook_id })
 }
 
 export function runHookBody(hook_id: string, body_id: string) {
-  return call('POST /v1/hooks/{hook_id}/bodies/{body_id}/run', { hook_id, body_id })
+  return call('runHookBody', { hook_id, body_id })
 }
 
 export function refreshHooks(queryClient: QueryClient): Promise<unknown> {

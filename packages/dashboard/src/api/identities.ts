@@ -22,21 +22,21 @@ export const IDENTITIES_LENGTH = 50
 export const identitiesQuery = (query: ListIdentitiesInput) =>
   queryOptions({
     queryKey: ['identities', 'list', query],
-    queryFn: ({ signal }) => call('GET /v1/identities', query, signal),
+    queryFn: ({ signal }) => call('listIdentities', query, signal),
     placeholderData: keepPreviousData,
   })
 
 export const identityQuery = (identity_id: string) =>
   queryOptions({
     queryKey: ['identities', 'one', identity_id],
-    queryFn: ({ signal }) => call('GET /v1/identities/{identity_id}', { identity_id }, signal),
+    queryFn: ({ signal }) => call('getIdentity', { identity_id }, signal),
     select: ({ identity }) => identity,
   })
 
 export const connectionsQuery = (identity_id: string) =>
   queryOptions({
     queryKey: ['identities', 'connections', identity_id],
-    queryFn: ({ signal }) => call('GET /v1/identities/{identity_id}/connections', { identity_id }, signal),
+    queryFn: ({ signal }) => call('getIdentityConnections', { identity_id }, signal),
     select: ({ connections }) => connections,
   })
 
@@ -44,46 +44,45 @@ export const connectionsQuery = (identity_id: string) =>
 export const socialStatusQuery = (identity_id: string, session_id: string) =>
   queryOptions({
     queryKey: ['identities', 'social-status', identity_id, session_id],
-    queryFn: ({ signal }) =>
-      call('GET /v1/identities/{identity_id}/social/status/{session_id}', { identity_id, session_id }, signal),
+    queryFn: ({ signal }) => call('socialLoginStatus', { identity_id, session_id }, signal),
     refetchInterval: ({ state }) => (state.data && isEnded(state.data.status) ? false : 2_500),
   })
 
 export function createIdentity(identity: CreateIdentityInput) {
-  return call('POST /v1/identities', identity)
+  return call('createIdentity', identity)
 }
 
 export function updateIdentity(identity_id: string, changes: Of<UpdateIdentityInput>) {
-  return call('PUT /v1/identities/{identity_id}', { identity_id, ...changes })
+  return call('updateIdentity', { identity_id, ...changes })
 }
 
 export function deleteIdentity(identity_id: string) {
-  return call('DELETE /v1/identities/{identity_id}', { identity_id })
+  return call('deleteIdentity', { identity_id })
 }
 
 /** Stores the mailbox after the service has logged in to both servers. */
 export function setEmailAccount(identity_id: string, account: EmailAccountInput) {
-  return call('PUT /v1/identities/{identity_id}/email-account', { identity_id, ...account })
+  return call('setEmailAccount', { identity_id, ...account })
 }
 
 export function checkEmailAccount(identity_id: string) {
-  return call('POST /v1/identities/{identity_id}/email-account/check', { identity_id })
+  return call('checkEmailAccount', { identity_id })
 }
 
 export function removeEmailAccount(identity_id: string) {
-  return call('DELETE /v1/identities/{identity_id}/email-account', { identity_id })
+  return call('removeEmailAccount', { identity_id })
 }
 
 export function socialLogin(identity_id: string, login: Of<SocialLoginInput>) {
-  return call('POST /v1/identities/{identity_id}/social/login', { identity_id, ...login })
+  return call('socialLogin', { identity_id, ...login })
 }
 
 export function socialLoginCode(identity_id: string, session_id: string, code: string) {
-  return call('POST /v1/identities/{identity_id}/social/code/{session_id}', { identity_id, session_id, code })
+  return call('socialLoginCode', { identity_id, session_id, code })
 }
 
 export function socialCheck(identity_id: string) {
-  return call('GET /v1/identities/{identity_id}/social/check', { identity_id })
+  return call('socialCheck', { identity_id })
 }
 
 export function isEnded(status: string): boolean {

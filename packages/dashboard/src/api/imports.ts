@@ -29,7 +29,7 @@ export const IMPORTS_LENGTH = 20
 export const importsQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['imports', 'list', page, limit],
-    queryFn: ({ signal }) => call('GET /v1/imports', { page, limit }, signal),
+    queryFn: ({ signal }) => call('listImports', { page, limit }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.imports.some(isAtWork) ? REFRESH_MS : false),
   })
@@ -37,7 +37,7 @@ export const importsQuery = (page: number, limit: number) =>
 export const importQuery = (import_id: string) =>
   queryOptions({
     queryKey: ['imports', 'one', import_id],
-    queryFn: ({ signal }) => call('GET /v1/imports/{import_id}', { import_id }, signal),
+    queryFn: ({ signal }) => call('getImport', { import_id }, signal),
     select: (response) => response.import,
     refetchInterval: ({ state }) => (state.data && isAtWork(state.data.import) ? REFRESH_MS : false),
   })
@@ -46,7 +46,7 @@ export const importQuery = (import_id: string) =>
 export const previewQuery = (import_id: string) =>
   queryOptions({
     queryKey: ['imports', 'one', import_id, 'preview'],
-    queryFn: ({ signal }) => call('GET /v1/imports/{import_id}/preview', { import_id }, signal),
+    queryFn: ({ signal }) => call('getImportPreview', { import_id }, signal),
     gcTime: 0,
   })
 
@@ -54,7 +54,7 @@ export const previewQuery = (import_id: string) =>
 export const keptQuery = (import_id: string, page: number, limit: number) =>
   queryOptions({
     queryKey: ['imports', 'one', import_id, 'kept', page, limit],
-    queryFn: ({ signal }) => call('GET /v1/imports/{import_id}/kept', { import_id, page, limit }, signal),
+    queryFn: ({ signal }) => call('listKeptContacts', { import_id, page, limit }, signal),
     placeholderData: keepPreviousData,
   })
 
@@ -65,7 +65,7 @@ export function uploadImport(file: File, onProgress: (share: number) => void, si
 }
 
 export function setImportMapping(import_id: string, columns: ColumnMapping[]) {
-  return call('PUT /v1/imports/{import_id}/mapping', { import_id, columns })
+  return call('setImportMapping', { import_id, columns })
 }
 
 /** Shows a mapping while it is being saved: the page may be left and opened again before there is a response. */
@@ -77,11 +77,14 @@ export async function showMapping(queryClient: QueryClient, importId: string, ma
 
 /** Reads the file again with another format. Omitted fields are detected again, except the encoding. */
 export function setImportFormat(import_id: string, format: ImportFormat) {
-  return call('PUT /v1/imports/{import_id}/format', { import_id, ...format })
+  return call('setImportFormat', { import_id, ...format })
 }
 
-export function askOfImport(import_id: string, action: 'preview' | 'start' | 'cancel' | 'undo') {
-  return call(`POST /v1/imports/{import_id}/${action}`, { import_id })
+export function askOfImport(
+  import_id: string,
+  action: 'previewImport' | 'startImport' | 'cancelImport' | 'undoImport',
+) {
+  return call(action, { import_id })
 }
 
 /** Shows a response at once, and reads the list again. */

@@ -10,14 +10,14 @@ export const KEYS_LENGTH = 50
 export const keysQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['keys', 'list', page, limit],
-    queryFn: ({ signal }) => call('GET /v1/api-keys', { page, limit }, signal),
+    queryFn: ({ signal }) => call('listApiKeys', { page, limit }, signal),
     placeholderData: keepPreviousData,
   })
 
 /** The scopes that a key can have. */
 export const scopesQuery = queryOptions({
   queryKey: ['scopes'],
-  queryFn: ({ signal }) => call('GET /v1/api-keys/scopes', {}, signal),
+  queryFn: ({ signal }) => call('listScopes', {}, signal),
   select: ({ scopes }) => scopes,
   staleTime: Number.POSITIVE_INFINITY,
 })
@@ -25,22 +25,22 @@ export const scopesQuery = queryOptions({
 /** The tools that a key or an application can use over MCP. */
 export const toolsQuery = queryOptions({
   queryKey: ['tools'],
-  queryFn: ({ signal }) => call('GET /v1/api-keys/tools', {}, signal),
+  queryFn: ({ signal }) => call('listTools', {}, signal),
   select: ({ tools }) => tools,
   staleTime: Number.POSITIVE_INFINITY,
 })
 
 /** @returns the key itself, which the service never shows again. */
 export function createApiKey(key: CreateApiKeyInput) {
-  return call('POST /v1/api-keys', key)
+  return call('createApiKey', key)
 }
 
 export function chooseKeyTools(key_id: string, tools: string[]) {
-  return call('PATCH /v1/api-keys/{key_id}', { key_id, tools })
+  return call('updateApiKey', { key_id, tools })
 }
 
 export function revokeApiKey(key_id: string) {
-  return call('DELETE /v1/api-keys/{key_id}', { key_id })
+  return call('revokeApiKey', { key_id })
 }
 
 export function refreshKeys(queryClient: QueryClient): Promise<unknown> {

@@ -3,5 +3,5 @@ import { call } from './client.ts'
 
 export const limitsQuery = queryOptions({
   queryKey: ['limits'],
-  queryFn: ({ signal }) => call('GET /v1/limits', {}, signal),
+  queryFn: ({ signal }) => call('getLimits', {}, signal),
 })

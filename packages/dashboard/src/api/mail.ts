@@ -5,7 +5,7 @@ import { call } from './client.ts'
 export const mailPreviewQuery = (mail: { subject: string; message: string }) =>
   queryOptions({
     queryKey: ['mail-preview', mail],
-    queryFn: ({ signal }) => call('POST /v1/mail-previews', mail, signal),
+    queryFn: ({ signal }) => call('previewMail', mail, signal),
     select: ({ preview }) => preview,
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,

@@ -11,22 +11,21 @@ const PAGE_LENGTH = 10
 export const notesQuery = (contact_id: string) =>
   infiniteQueryOptions({
     queryKey: ['notes', contact_id],
-    queryFn: ({ signal, pageParam }) =>
-      call('GET /v1/contacts/{contact_id}/notes', { contact_id, page: pageParam, limit: PAGE_LENGTH }, signal),
+    queryFn: ({ signal, pageParam }) => call('listNotes', { contact_id, page: pageParam, limit: PAGE_LENGTH }, signal),
     initialPageParam: 1,
     getNextPageParam: ({ pagination: { page, total_pages: pages } }) => (page < pages ? page + 1 : undefined),
   })
 
 export function createNote(contact_id: string, content: string) {
-  return call('POST /v1/contacts/{contact_id}/notes', { contact_id, content })
+  return call('createNote', { contact_id, content })
 }
 
 export function updateNote({ contact_id, note_id }: Note, content: string) {
-  return call('PATCH /v1/contacts/{contact_id}/notes/{note_id}', { contact_id, note_id, content })
+  return call('updateNote', { contact_id, note_id, content })
 }
 
 export function deleteNote({ contact_id, note_id }: Note) {
-  return call('DELETE /v1/contacts/{contact_id}/notes/{note_id}', { contact_id, note_id })
+  return call('deleteNote', { contact_id, note_id })
 }
 
 export function refreshNotes(queryClient: QueryClient, contactId: string): Promise<unknown> {

@@ -11,7 +11,7 @@ const FEW = 1_000
 export const overviewQuery = (range: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['overview', range],
-    queryFn: ({ signal }) => call('GET /v1/overview', range, signal),
+    queryFn: ({ signal }) => call('getOverview', range, signal),
     placeholderData: keepPreviousData,
     // Keeps the figures in step with the live feed beside them. Few events are counted at once, and missed at once.
     refetchInterval: ({ state }) => (state.data && state.data.events < FEW ? 5_000 : 60_000),

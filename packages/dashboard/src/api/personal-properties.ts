@@ -16,7 +16,7 @@ export const suggestionsQuery = queryOptions({
   queryKey: ['personal-properties'],
   queryFn: async ({ signal }) => {
     const lists = ENTITIES.map(async (entity) => {
-      const { properties } = await call('GET /v1/personal-properties', { entity }, signal)
+      const { properties } = await call('listPersonalProperties', { entity }, signal)
       return properties.flatMap(({ name, proposal }) => (proposal === null ? [] : { name, entity, ...proposal }))
     })
     const found: Suggestion[] = (await Promise.all(lists)).flat()

@@ -10,7 +10,7 @@ const AGAIN_MS = 3_000
 /** The last hour's requests that were rejected or got warnings, newest first. */
 export const problemsQuery = queryOptions({
   queryKey: ['tracker', 'problems'],
-  queryFn: ({ signal }) => call('GET /v1/tracker/problems', { limit: PROBLEMS_MAX }, signal),
+  queryFn: ({ signal }) => call('listRequestProblems', { limit: PROBLEMS_MAX }, signal),
   select: ({ problems }) => problems,
   refetchInterval: AGAIN_MS,
 })

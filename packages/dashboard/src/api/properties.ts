@@ -13,7 +13,7 @@ export function usualNames(properties: readonly Property[] = []): string[] {
 export const propertiesQuery = (entity: 'contacts' | 'companies' | 'events') =>
   queryOptions({
     queryKey: ['properties', entity],
-    queryFn: ({ signal }) => call('GET /v1/properties', { entity }, signal),
+    queryFn: ({ signal }) => call('listProperties', { entity }, signal),
     // Any event or contact can bring a new one, which people look for as soon as they have sent it.
     staleTime: 15_000,
   })

@@ -11,16 +11,16 @@ export type Purpose = StartAuthorizationInput['purpose']
 
 export const oauthClientsQuery = queryOptions({
   queryKey: ['oauth-clients'],
-  queryFn: ({ signal }) => call('GET /v1/oauth-clients', {}, signal),
+  queryFn: ({ signal }) => call('listOAuthClients', {}, signal),
   select: ({ oauth_clients }) => oauth_clients,
 })
 
 export function setOAuthClient(provider: string, client: { client_id: string; client_secret: string }) {
-  return call('PUT /v1/oauth-clients/{provider}', { provider, ...client })
+  return call('setOAuthClient', { provider, ...client })
 }
 
 export function deleteOAuthClient(provider: string) {
-  return call('DELETE /v1/oauth-clients/{provider}', { provider })
+  return call('deleteOAuthClient', { provider })
 }
 
 export function refreshOAuthClients(queryClient: QueryClient): Promise<unknown> {
@@ -29,7 +29,7 @@ export function refreshOAuthClients(queryClient: QueryClient): Promise<unknown> 
 
 /** @returns the URL where the person signs in. */
 export async function startAuthorization(provider: string, purpose: Purpose): Promise<string> {
-  const { authorization_url } = await call('POST /v1/authorizations', { provider, purpose })
+  const { authorization_url } = await call('startAuthorization', { provider, purpose })
   return authorization_url
 }
 
@@ -42,7 +42,7 @@ export const completionQuery = (query: string) =>
     queryKey: ['authorization', query],
     queryFn: () => {
       const sent = [...new URLSearchParams(query)].filter(([name]) => REDIRECTED.includes(name))
-      return call('POST /v1/authorizations/complete', Object.fromEntries(sent) as CompleteAuthorizationInput)
+      return call('completeAuthorization', Object.fromEntries(sent) as CompleteAuthorizationInput)
     },
     enabled: query !== '',
     staleTime: Number.POSITIVE_INFINITY,

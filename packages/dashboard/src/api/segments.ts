@@ -18,8 +18,7 @@ const COUNTING_MS = 1_000
 /** How often to poll while the service evaluates the filter. */
 const whileCounting = (isCounting: boolean | undefined) => (isCounting ? COUNTING_MS : false)
 
-const readSegments = (page: number, limit: number, signal: AbortSignal) =>
-  call('GET /v1/segments', { page, limit }, signal)
+const readSegments = (page: number, limit: number, signal: AbortSignal) => call('listSegments', { page, limit }, signal)
 
 /** Rows per page. */
 export const SEGMENTS_LENGTH = 50
@@ -51,7 +50,7 @@ export const allSegmentsQuery = queryOptions({
 export const segmentQuery = (segment_id: string) =>
   queryOptions({
     queryKey: ['segments', 'one', segment_id],
-    queryFn: ({ signal }) => call('GET /v1/segments/{segment_id}', { segment_id }, signal),
+    queryFn: ({ signal }) => call('getSegment', { segment_id }, signal),
     refetchInterval: ({ state }) => whileCounting(state.data?.segment.counting),
     select: ({ segment }) => segment,
   })
@@ -62,14 +61,14 @@ export const SEGMENT_MEMBERS_LENGTH = 20
 export const segmentMembersQuery = (segment_id: string, page: number, limit: number) =>
   queryOptions({
     queryKey: ['segments', 'members', segment_id, page, limit],
-    queryFn: ({ signal }) => call('GET /v1/segments/{segment_id}/contacts', { segment_id, page, limit }, signal),
+    queryFn: ({ signal }) => call('listSegmentContacts', { segment_id, page, limit }, signal),
     placeholderData: keepPreviousData,
   })
 
 export const segmentGrowthQuery = (segment_id: string, range: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['segments', 'growth', segment_id, range],
-    queryFn: ({ signal }) => call('GET /v1/segments/{segment_id}/growth', { segment_id, ...range }, signal),
+    queryFn: ({ signal }) => call('getSegmentGrowth', { segment_id, ...range }, signal),
     refetchInterval: ({ state }) => whileCounting(state.data?.counting),
     placeholderData: keepPreviousData,
   })
@@ -78,7 +77,7 @@ export const segmentGrowthQuery = (segment_id: string, range: { from: string; to
 export const segmentPreviewQuery = (filter: SegmentFilter) =>
   queryOptions({
     queryKey: ['segments', 'preview', filter],
-    queryFn: ({ signal }) => call('POST /v1/segments/preview', { filter }, signal),
+    queryFn: ({ signal }) => call('previewSegment', { filter }, signal),
     placeholderData: keepPreviousData,
     retry: false,
   })
@@ -87,22 +86,22 @@ export const segmentPreviewQuery = (filter: SegmentFilter) =>
 export const suggestionsQuery = (property: string, typed: string) =>
   queryOptions({
     queryKey: ['segments', 'suggestions', property, typed],
-    queryFn: ({ signal }) => call('GET /v1/segments/suggestions', { property, q: typed }, signal),
+    queryFn: ({ signal }) => call('suggestSegmentValues', { property, q: typed }, signal),
     select: ({ values }) => values,
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   })
 
 export function createSegment(definition: CreateSegmentInput) {
-  return call('POST /v1/segments', definition)
+  return call('createSegment', definition)
 }
 
 export function updateSegment(segment_id: string, changes: Omit<UpdateSegmentInput, 'segment_id'>) {
-  return call('PATCH /v1/segments/{segment_id}', { segment_id, ...changes })
+  return call('updateSegment', { segment_id, ...changes })
 }
 
 export function deleteSegment(segment_id: string) {
-  return call('DELETE /v1/segments/{segment_id}', { segment_id })
+  return call('deleteSegment', { segment_id })
 }
 
 export function refreshSegments(queryClient: QueryClient): Promise<unknown> {

@@ -5,8 +5,8 @@ import type {
   Invitation,
   Member,
 } from '../../../client/src/generated/types.gen.ts'
+import type { Role } from '../../../server/src/operations/roles.ts'
 import { call } from './client.ts'
-import type { Role } from './session.ts'
 
 export type { CreateInvitationResult, Invitation, Member }
 
@@ -19,36 +19,36 @@ export const MEMBERS_LENGTH = 50
 export const membersQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['team', 'members', page, limit],
-    queryFn: ({ signal }) => call('GET /v1/members', { page, limit }, signal),
+    queryFn: ({ signal }) => call('listMembers', { page, limit }, signal),
     placeholderData: keepPreviousData,
   })
 
 export const invitationsQuery = queryOptions({
   queryKey: ['team', 'invitations'],
-  queryFn: ({ signal }) => call('GET /v1/invitations', { limit: INVITATIONS_MAX }, signal),
+  queryFn: ({ signal }) => call('listInvitations', { limit: INVITATIONS_MAX }, signal),
   select: ({ invitations }) => invitations,
 })
 
 /** @returns the invitation with its link, which the service never shows again; null if the link was only mailed. */
 export function createInvitation(invitation: CreateInvitationInput) {
-  return call('POST /v1/invitations', invitation)
+  return call('createInvitation', invitation)
 }
 
 /** Creates a new link; the previous one stops working. */
 export function renewInvitation(invitation_id: string) {
-  return call('POST /v1/invitations/{invitation_id}/renew', { invitation_id })
+  return call('renewInvitation', { invitation_id })
 }
 
 export function updateMember(user_id: string, role: Role) {
-  return call('PATCH /v1/members/{user_id}', { user_id, role })
+  return call('updateMember', { user_id, role })
 }
 
 export function removeMember(user_id: string) {
-  return call('DELETE /v1/members/{user_id}', { user_id })
+  return call('removeMember', { user_id })
 }
 
 export function deleteInvitation(invitation_id: string) {
-  return call('DELETE /v1/invitations/{invitation_id}', { invitation_id })
+  return call('deleteInvitation', { invitation_id })
 }
 
 export function refreshTeam(queryClient: QueryClient): Promise<unknown> {

@@ -7,7 +7,7 @@ export type { ErasureReceipt, Export }
 /** The latest exports of all data. */
 export const exportsQuery = queryOptions({
   queryKey: ['exports'],
-  queryFn: ({ signal }) => call('GET /v1/exports', {}, signal),
+  queryFn: ({ signal }) => call('listExports', {}, signal),
   select: ({ exports }) => exports,
 })
 
@@ -18,13 +18,13 @@ export const ERASURES_LENGTH = 20
 export const erasuresQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['erasures', page, limit],
-    queryFn: ({ signal }) => call('GET /v1/erasures', { page, limit }, signal),
+    queryFn: ({ signal }) => call('listErasures', { page, limit }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.erasures.some(({ status }) => status === 'running') ? 2_000 : false),
   })
 
 export function createExport() {
-  return call('POST /v1/exports', {})
+  return call('createExport', {})
 }
 
 export function refreshExports(queryClient: QueryClient): Promise<unknown> {

@@ -8,5 +8,5 @@ export type Tracker = GetTrackerResult
 /** The snippet for a site's pages, and the first and last event that were received. */
 export const trackerQuery = queryOptions({
   queryKey: ['tracker'],
-  queryFn: ({ signal }) => call('GET /v1/tracker', {}, signal),
+  queryFn: ({ signal }) => call('getTracker', {}, signal),
 })

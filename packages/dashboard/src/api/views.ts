@@ -10,19 +10,19 @@ const VIEWS_MAX = 200
 /** The saved views of the whole tenant. */
 export const viewsQuery = queryOptions({
   queryKey: ['views'],
-  queryFn: ({ signal }) => call('GET /v1/views', { limit: VIEWS_MAX }, signal),
+  queryFn: ({ signal }) => call('listViews', { limit: VIEWS_MAX }, signal),
 })
 
 export function createView(view: CreateViewInput) {
-  return call('POST /v1/views', view)
+  return call('createView', view)
 }
 
 export function replaceView(view_id: string, view: CreateViewInput) {
-  return call('PUT /v1/views/{view_id}', { view_id, ...view })
+  return call('replaceView', { view_id, ...view })
 }
 
 export function deleteView(view_id: string) {
-  return call('DELETE /v1/views/{view_id}', { view_id })
+  return call('deleteView', { view_id })
 }
 
 export function refreshViews(queryClient: QueryClient): Promise<unknown> {

@@ -7,6 +7,6 @@ export type { Visitor }
 export const visitorQuery = (visitor_id: string) =>
   queryOptions({
     queryKey: ['visitors', visitor_id],
-    queryFn: ({ signal }) => call('GET /v1/visitors/{visitor_id}', { visitor_id }, signal),
+    queryFn: ({ signal }) => call('getVisitor', { visitor_id }, signal),
     select: ({ visitor }) => visitor,
   })

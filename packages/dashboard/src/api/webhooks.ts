@@ -21,20 +21,20 @@ const ALL = { limit: 200 }
 
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks', 'list'],
-  queryFn: ({ signal }) => call('GET /v1/webhooks', ALL, signal),
+  queryFn: ({ signal }) => call('listWebhooks', ALL, signal),
   select: ({ webhooks }) => webhooks,
 })
 
 export const webhookHealthQuery = queryOptions({
   queryKey: ['webhooks', 'health'],
-  queryFn: ({ signal }) => call('GET /v1/webhooks/health', ALL, signal),
+  queryFn: ({ signal }) => call('listWebhookHealth', ALL, signal),
   select: ({ health }) => new Map(health.map((each) => [each.subscription_id, each])),
 })
 
 export const webhookQuery = (subscription_id: string) =>
   queryOptions({
     queryKey: ['webhooks', 'one', subscription_id],
-    queryFn: ({ signal }) => call('GET /v1/webhooks/{subscription_id}', { subscription_id }, signal),
+    queryFn: ({ signal }) => call('getWebhook', { subscription_id }, signal),
     select: ({ webhook }) => webhook,
   })
 
@@ -44,22 +44,20 @@ export const DELIVERIES_LENGTH = 20
 export const deliveriesQuery = (subscription_id: string, query: Of<ListWebhookDeliveriesInput>) =>
   queryOptions({
     queryKey: ['webhooks', 'deliveries', subscription_id, query],
-    queryFn: ({ signal }) =>
-      call('GET /v1/webhooks/{subscription_id}/deliveries', { subscription_id, ...query }, signal),
+    queryFn: ({ signal }) => call('listWebhookDeliveries', { subscription_id, ...query }, signal),
     placeholderData: keepPreviousData,
   })
 
 export const deliveryQuery = (subscription_id: string, delivery_id: string) =>
   queryOptions({
     queryKey: ['webhooks', 'delivery', subscription_id, delivery_id],
-    queryFn: ({ signal }) =>
-      call('GET /v1/webhooks/{subscription_id}/deliveries/{delivery_id}', { subscription_id, delivery_id }, signal),
+    queryFn: ({ signal }) => call('getWebhookDelivery', { subscription_id, delivery_id }, signal),
     select: ({ delivery }) => delivery,
   })
 
 export const webhookEventTypesQuery = queryOptions({
   queryKey: ['webhooks', 'event-types'],
-  queryFn: ({ signal }) => call('GET /v1/webhooks/event-types', {}, signal),
+  queryFn: ({ signal }) => call('listWebhookEventTypes', {}, signal),
   select: ({ event_types }) => event_types,
   staleTime: 5 * 60_000,
 })
@@ -69,42 +67,42 @@ export const webhookPreviewQuery = (event: string, template: string | null) =>
   queryOptions({
     queryKey: ['webhooks', 'preview', event, template],
     queryFn: ({ signal }) =>
-      call('GET /v1/webhooks/preview', { event, ...(template === null ? {} : { template }) }, signal),
+      call('previewWebhookMessage', { event, ...(template === null ? {} : { template }) }, signal),
     enabled: event !== '',
     retry: false,
     placeholderData: keepPreviousData,
   })
 
 export function createWebhook(settings: CreateWebhookInput) {
-  return call('POST /v1/webhooks', settings)
+  return call('createWebhook', settings)
 }
 
 export function updateWebhook(subscription_id: string, changes: Of<UpdateWebhookInput>) {
-  return call('PATCH /v1/webhooks/{subscription_id}', { subscription_id, ...changes })
+  return call('updateWebhook', { subscription_id, ...changes })
 }
 
 export function deleteWebhook(subscription_id: string) {
-  return call('DELETE /v1/webhooks/{subscription_id}', { subscription_id })
+  return call('deleteWebhook', { subscription_id })
 }
 
 export function pauseWebhook(subscription_id: string) {
-  return call('POST /v1/webhooks/{subscription_id}/pause', { subscription_id })
+  return call('pauseWebhook', { subscription_id })
 }
 
 export function resumeWebhook(subscription_id: string) {
-  return call('POST /v1/webhooks/{subscription_id}/resume', { subscription_id })
+  return call('resumeWebhook', { subscription_id })
 }
 
 export function testWebhook(subscription_id: string) {
-  return call('POST /v1/webhooks/{subscription_id}/test', { subscription_id })
+  return call('testWebhook', { subscription_id })
 }
 
 export function rotateWebhookSecret(subscription_id: string, rotation: Of<RotateWebhookSecretInput>) {
-  return call('POST /v1/webhooks/{subscription_id}/rotate', { subscription_id, ...rotation })
+  return call('rotateWebhookSecret', { subscription_id, ...rotation })
 }
 
 export function resendWebhookDelivery({ subscription_id, delivery_id }: WebhookDelivery) {
-  const http = 'POST /v1/webhooks/{subscription_id}/deliveries/{delivery_id}/resend'
+  const http = 'resendWebhookDelivery'
   return call(http, { subscription_id, delivery_id })
 }
 
@@ -113,7 +111,7 @@ export const RESENT = ['failed', 'waiting', 'all'] as const
 export type Resent = (typeof RESENT)[number]
 
 function resendPart(subscription_id: string, sent: Of<ResendWebhookDeliveriesInput>) {
-  return call('POST /v1/webhooks/{subscription_id}/deliveries/resend', { subscription_id, ...sent })
+  return call('resendWebhookDeliveries', { subscription_id, ...sent })
 }
 
 /** Sends deliveries in a range of days again, part by part. @returns how many. */

@@ -10,13 +10,13 @@ import {
 } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useMe } from '../session/may.ts'
+import { useSwitchTenant } from '../session/use-switch-tenant.ts'
+import { showOverlay } from '../ui/overlay.ts'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import classes from './account-menu.module.css'
-import { useMe } from './may.ts'
-import { showOverlay } from './overlay.ts'
 import { text } from './text.ts'
 import { useSignOut } from './use-sign-out.ts'
-import { useSwitchTenant } from './use-switch-tenant.ts'
 
 /** The signed-in person and workspace; switches the workspace and the theme, leads to the documentation, and signs out. */
 export function AccountMenu() {

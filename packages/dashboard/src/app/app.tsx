@@ -3,9 +3,9 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { createQueryClient } from '../api/query-client.ts'
+import { styleNonce } from '../ui/nonce.ts'
 import { cssVariablesResolver, theme } from '../ui/theme.ts'
 import { useLater } from '../ui/use-later.ts'
-import { styleNonce } from './nonce.ts'
 import { createAppRouter } from './router.tsx'
 
 const queryClient = createQueryClient(() => {

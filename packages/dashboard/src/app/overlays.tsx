@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications'
 import { useEffect, useState } from 'react'
+import { openOverlay, showOverlay, useOverlay } from '../ui/overlay.ts'
 import { useLater } from '../ui/use-later.ts'
-import { openOverlay, showOverlay, useOverlay } from './overlay.ts'
 import { text } from './text.ts'
 
 /** By then the current page has loaded. */

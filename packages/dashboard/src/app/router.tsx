@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { createRouter } from '@tanstack/react-router'
+import { createRoute, createRouter } from '@tanstack/react-router'
 import { agentRoutes } from '../agents/routes.ts'
 import { approvalRoutes } from '../approvals/routes.ts'
 import { closingRoutes } from '../closing/routes.ts'
@@ -15,13 +15,19 @@ import { importRoutes } from '../imports/routes.ts'
 import { oauthRoutes } from '../oauth/routes.ts'
 import { providerRoutes } from '../providers/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { rootRoute, shellRoute } from '../session/root-routes.ts'
+import { parseSearch, stringifySearch } from '../session/search-params.ts'
 import { settingsRoutes } from '../settings/routes.ts'
 import { signInRoutes } from '../sign-in/routes.ts'
 import { NotFoundPage, PageError, PagePending } from '../ui/page-states.tsx'
 import { visitorRoutes } from '../visitors/routes.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
-import { rootRoute, shellRoute, unknownRoute } from './root-routes.tsx'
-import { parseSearch, stringifySearch } from './search-params.ts'
+
+/** The page for an unknown address, with the navigation beside it. */
+const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
+
+shellRoute.update({ component: lazyPage(() => import('./shell.tsx'), 'Shell') })
 
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,

@@ -1,6 +1,6 @@
 import { ActionIcon, Kbd, Text, UnstyledButton } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
-import { showOverlay } from './overlay.ts'
+import { showOverlay } from '../ui/overlay.ts'
 import classes from './search-button.module.css'
 import { text } from './text.ts'
 

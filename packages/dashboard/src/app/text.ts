@@ -42,7 +42,6 @@ export const text = {
   },
   shortcuts: {
     title: 'Keyboard shortcuts',
-    button: 'Shortcuts',
     everywhere: 'Everywhere',
     goTo: (page: string) => `Go to ${page.toLowerCase()}`,
     palette: 'Search or run a command',

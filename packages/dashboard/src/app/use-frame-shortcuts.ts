@@ -1,7 +1,7 @@
 import { useRouter } from '@tanstack/react-router'
+import { showOverlay } from '../ui/overlay.ts'
 import { useShortcuts } from '../ui/shortcuts.ts'
 import { MAIN_PAGES } from './navigation.ts'
-import { showOverlay } from './overlay.ts'
 import { text } from './text.ts'
 
 /** The shortcuts of every page. */

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { signOut } from '../api/session.ts'
-import { forgetRecentPages } from './recent-pages.ts'
+import { forgetRecentPages } from '../session/recent-pages.ts'
+import { signOut } from '../session/session.ts'
 
 /** Signs out and opens the sign-in page. */
 export function useSignOut(): () => void {

@@ -2,9 +2,9 @@ import { Button, Group, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { closeTenant } from '../api/tenant.ts'
-import { useMe } from '../app/may.ts'
-import { SettingsPart } from '../settings/settings-part.tsx'
+import { useMe } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { SettingsPart } from '../ui/settings-part.tsx'
 import { text } from './text.ts'
 
 /** Closes the workspace, whose name has to be typed; an export is offered first. Only for owners. */

@@ -1,7 +1,7 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { meQuery } from '../api/session.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { rootRoute } from '../app/root-routes.tsx'
+import { lazyPage } from '../session/lazy-page.ts'
+import { rootRoute } from '../session/root-routes.ts'
+import { meQuery } from '../session/session.ts'
 
 const closed = createRoute({
   getParentRoute: () => rootRoute,

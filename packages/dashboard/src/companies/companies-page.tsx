@@ -4,12 +4,14 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { type Company, companiesCsv, companiesQuery, createCompany, refreshCompanies } from '../api/companies.ts'
 import type { SavedView } from '../api/views.ts'
-import { useMay } from '../app/may.ts'
-import { given } from '../app/search-params.ts'
 import { BulkBar } from '../records/bulk-bar.tsx'
+import { companyName, DEFAULT_COLUMNS } from '../records/company-columns.tsx'
 import { filterText, parseFilter } from '../records/filter-param.ts'
 import { RecordBar } from '../records/record-bar.tsx'
+import { text as records } from '../records/text.ts'
 import { useLayout } from '../records/use-layout.ts'
+import { useMay } from '../session/may.ts'
+import { given } from '../session/search-params.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -18,7 +20,6 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { useSelection } from '../ui/use-selection.ts'
-import { companyName, DEFAULT_COLUMNS } from './company-columns.tsx'
 import { type CompanySearch, companySearch, toCompanyQuery } from './company-search.ts'
 import { text } from './text.ts'
 import { useCompanyColumns } from './use-company-columns.ts'
@@ -130,8 +131,8 @@ export function CompaniesPage() {
 const keyOf = ({ company_id }: Company) => company_id
 
 const NEW_COMPANY = [
-  { name: 'name', label: text.columns.name, required: true },
-  { name: 'domain', label: text.columns.domain },
+  { name: 'name', label: records.companyColumns.name, required: true },
+  { name: 'domain', label: records.companyColumns.domain },
 ]
 
 /** The part of the URL that a saved view stores. */

@@ -1,6 +1,6 @@
 import type { ListCompaniesInput } from '../api/companies.ts'
-import { given, oneOf, pageNumber, searchParams, text, words } from '../app/search-params.ts'
 import { filterParam } from '../records/filter-param.ts'
+import { given, oneOf, pageNumber, searchParams, text, words } from '../session/search-params.ts'
 
 /** The search parameters of the list of companies. */
 export const companySearch = searchParams({

@@ -3,9 +3,9 @@ import { companiesQuery, companyQuery, peopleOf } from '../api/companies.ts'
 import { contactsQuery } from '../api/contacts.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { viewsQuery } from '../api/views.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { shellRoute } from '../app/root-routes.tsx'
-import { oneOf, pageNumber, searchParams, text } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { shellRoute } from '../session/root-routes.ts'
+import { oneOf, pageNumber, searchParams, text } from '../session/search-params.ts'
 import { companySearch, toCompanyQuery } from './company-search.ts'
 
 const list = createRoute({

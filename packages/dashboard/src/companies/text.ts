@@ -2,7 +2,6 @@
 export const text = {
   title: 'Companies',
   one: 'Company',
-  unnamed: 'Unnamed',
   list: {
     search: 'Search name or domain',
     create: 'New company',
@@ -11,11 +10,6 @@ export const text = {
     noMatchHint: 'Remove a filter or search for something else.',
     none: 'No companies yet',
     noneHint: 'Companies come from forms, imports and the API.',
-  },
-  columns: {
-    name: 'Name',
-    domain: 'Domain',
-    created: 'Created',
   },
   page: {
     about: 'About this company',

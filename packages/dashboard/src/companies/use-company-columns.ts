@@ -9,11 +9,11 @@ import {
   updateCompany,
 } from '../api/companies.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { useMay } from '../app/may.ts'
+import { COMPANY_COLUMNS, propertyColumn } from '../records/company-columns.tsx'
 import { beginSaving } from '../records/save-cell.ts'
+import { useMay } from '../session/may.ts'
 import type { CellEdit, Column } from '../ui/data-table-column.ts'
 import type { PropertyValue } from '../ui/property-value.ts'
-import { COMPANY_COLUMNS, propertyColumn } from './company-columns.tsx'
 
 /**
  * All columns of companies: the standard ones, and one for each other property of the workspace's companies. A property

@@ -2,7 +2,7 @@ import { Alert, Button, Text } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { createApiKey, refreshKeys } from '../api/keys.ts'
-import { useIsAtLeast } from '../app/may.ts'
+import { useIsAtLeast } from '../session/may.ts'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
 

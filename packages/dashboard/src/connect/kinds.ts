@@ -12,7 +12,7 @@ import {
   IconWebhook,
   IconWorld,
 } from '@tabler/icons-react'
-import type { Role } from '../api/session.ts'
+import type { Role } from '../session/session.ts'
 
 /** What shows that a connection works. */
 export type Proof =

@@ -2,9 +2,9 @@ import { createRoute, notFound } from '@tanstack/react-router'
 import { problemsQuery } from '../api/problems.ts'
 import { tenantQuery } from '../api/tenant.ts'
 import { trackerQuery } from '../api/tracker.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { shellRoute } from '../app/root-routes.tsx'
-import { oneOf, searchParams, text } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { shellRoute } from '../session/root-routes.ts'
+import { oneOf, searchParams, text } from '../session/search-params.ts'
 import { isKind } from './kinds.ts'
 
 const overview = createRoute({

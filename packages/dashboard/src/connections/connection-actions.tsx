@@ -15,7 +15,7 @@ import {
   rereadConnection,
   resumeConnection,
 } from '../api/connections.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import { Form, FormError } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'

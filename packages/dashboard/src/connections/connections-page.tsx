@@ -9,7 +9,7 @@ import {
   connectionsQuery,
   connectorsQuery,
 } from '../api/connections.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'

@@ -7,9 +7,9 @@ import {
   connectionsQuery,
   connectorsQuery,
 } from '../api/connections.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { requireRole, shellRoute } from '../app/root-routes.tsx'
-import { pageNumber, searchParams } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { requireRole, shellRoute } from '../session/root-routes.ts'
+import { pageNumber, searchParams } from '../session/search-params.ts'
 
 const listSearch = searchParams({ page: pageNumber })
 const oneSearch = searchParams({ page: pageNumber, runs: pageNumber })

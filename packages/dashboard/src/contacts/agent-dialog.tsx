@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { RunDialog } from '../agents/run-dialog.tsx'
 import { agentsQuery } from '../api/agents.ts'
 import type { Contact } from '../api/contacts.ts'
-import { contactName } from './contact-name.ts'
+import { contactName } from '../records/contact-name.ts'
 import { text } from './text.ts'
 
 const AGENTS_MAX = 100

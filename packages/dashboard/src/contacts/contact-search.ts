@@ -1,6 +1,6 @@
 import type { ListContactsInput } from '../api/contacts.ts'
-import { flag, given, oneOf, pageNumber, searchParams, text, words } from '../app/search-params.ts'
 import { filterParam } from '../records/filter-param.ts'
+import { flag, given, oneOf, pageNumber, searchParams, text, words } from '../session/search-params.ts'
 
 /** The search parameters of the list of contacts. */
 export const contactSearch = searchParams({

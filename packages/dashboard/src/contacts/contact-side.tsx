@@ -11,7 +11,7 @@ import {
 import { lastEventQuery } from '../api/events.ts'
 import { propertiesQuery, usualNames } from '../api/properties.ts'
 import { allSegmentsQuery } from '../api/segments.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'

@@ -3,10 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Contact, forgetContact, mergeContact, refreshContacts } from '../api/contacts.ts'
+import { contactName } from '../records/contact-name.ts'
+import { contactChoice, useFoundContacts } from '../records/find-contacts.ts'
 import { FindField } from '../ui/find-field.tsx'
 import { FormError } from '../ui/form.tsx'
-import { contactName } from './contact-name.ts'
-import { contactChoice, useFoundContacts } from './find-contacts.ts'
 import { text } from './text.ts'
 
 /** Merges a contact into another one, and opens that. */

@@ -3,9 +3,9 @@ import { contactQuery, contactsQuery } from '../api/contacts.ts'
 import { timelineQuery } from '../api/events.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { viewsQuery } from '../api/views.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { shellRoute } from '../app/root-routes.tsx'
-import { oneOf, searchParams, text } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { shellRoute } from '../session/root-routes.ts'
+import { oneOf, searchParams, text } from '../session/search-params.ts'
 import { contactSearch, toContactQuery } from './contact-search.ts'
 
 const list = createRoute({

@@ -6,7 +6,6 @@ import { isolated } from '../ui/text.tsx'
 export const text = {
   title: 'Contacts',
   one: 'Contact',
-  unnamed: 'Unnamed',
   list: {
     search: 'Search name, email, company, title',
     create: 'New contact',
@@ -16,13 +15,6 @@ export const text = {
     none: 'No contacts yet',
     noneHint:
       'Import a CSV file, or create one. Contacts also appear when a visitor is identified, a form is submitted, or your systems send them to the API.',
-  },
-  columns: {
-    name: 'Name',
-    stage: 'Stage',
-    source: 'Source',
-    created: 'Created',
-    firstSeen: 'First seen',
   },
   page: {
     about: 'About this contact',

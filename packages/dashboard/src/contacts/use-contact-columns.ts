@@ -2,10 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { type Contact, readContact, refreshContacts, showInLists, updateContact } from '../api/contacts.ts'
 import { type Property, propertiesQuery } from '../api/properties.ts'
-import { useMay } from '../app/may.ts'
+import { CONTACT_COLUMNS, propertyColumn } from '../records/contact-columns.tsx'
 import { beginSaving } from '../records/save-cell.ts'
+import { useMay } from '../session/may.ts'
 import type { CellEdit, Column } from '../ui/data-table-column.ts'
-import { CONTACT_COLUMNS, propertyColumn } from './contact-columns.tsx'
 
 /**
  * All columns of contacts: the standard ones, and one for each other property of the workspace's contacts. A property

@@ -9,7 +9,7 @@ import {
   searchParams,
   words,
   text as written,
-} from '../app/search-params.ts'
+} from '../session/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
 import { daysOfPeriod, rangeSearch, resolveRange } from '../ui/range.ts'
 import { text } from './text.ts'

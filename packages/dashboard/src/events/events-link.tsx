@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { text } from '../app/search-params.ts'
+import { text } from '../session/search-params.ts'
 import type { EventListSearch } from './event-search.ts'
 
 interface EventsLinkProps {

@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
 import { eventGroupsQuery, eventQuery, eventsQuery } from '../api/event-explorer.ts'
 import { visitsQuery } from '../api/events.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { shellRoute } from '../app/root-routes.tsx'
+import { lazyPage } from '../session/lazy-page.ts'
+import { shellRoute } from '../session/root-routes.ts'
 import {
   eventGroupSearch,
   eventListSearch,

@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
 import { hookBodiesQuery, hookBodyQuery, hookQuery, hooksQuery } from '../api/hooks.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { requireRole, shellRoute } from '../app/root-routes.tsx'
-import { searchParams, text } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { requireRole, shellRoute } from '../session/root-routes.ts'
+import { searchParams, text } from '../session/search-params.ts'
 
 const list = createRoute({
   getParentRoute: () => shellRoute,

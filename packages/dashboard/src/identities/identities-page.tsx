@@ -10,7 +10,7 @@ import {
   identityName,
   refreshIdentities,
 } from '../api/identities.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatDay } from '../ui/format.ts'

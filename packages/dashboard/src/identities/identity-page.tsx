@@ -13,7 +13,7 @@ import {
   refreshIdentities,
   updateIdentity,
 } from '../api/identities.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'

@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
 import { connectionsQuery, IDENTITIES_LENGTH, identitiesQuery, identityQuery } from '../api/identities.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { shellRoute } from '../app/root-routes.tsx'
-import { pageNumber, searchParams, text } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { shellRoute } from '../session/root-routes.ts'
+import { pageNumber, searchParams, text } from '../session/search-params.ts'
 
 const listSearch = searchParams({ page: pageNumber, search: text })
 

@@ -9,7 +9,7 @@ export function Discard({ importId }: { importId: string }) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const discard = async () => {
-    await showImport(queryClient, await askOfImport(importId, 'cancel'))
+    await showImport(queryClient, await askOfImport(importId, 'cancelImport'))
     await navigate({ to: '/imports' })
   }
   return (

@@ -49,7 +49,7 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
     scope,
     mutationFn: async () => {
       await setImportMapping(of.import_id, toMapping(draft))
-      return askOfImport(of.import_id, 'preview')
+      return askOfImport(of.import_id, 'previewImport')
     },
     onSuccess: async (response) => {
       await showImport(queryClient, response)

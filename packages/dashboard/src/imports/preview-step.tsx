@@ -30,10 +30,10 @@ export function PreviewStep({
   const isReady = of.state === 'previewed'
   const { data, error, refetch } = useQuery({ ...previewQuery(of.import_id), enabled: isReady })
   const asking = useMutation({
-    mutationFn: (action: 'preview' | 'start') => askOfImport(of.import_id, action),
+    mutationFn: (action: 'previewImport' | 'startImport') => askOfImport(of.import_id, action),
     onSuccess: async (response, action) => {
       await showImport(queryClient, response)
-      if (action === 'start') onStarted()
+      if (action === 'startImport') onStarted()
     },
   })
   const problem = asking.isError ? (
@@ -72,11 +72,11 @@ export function PreviewStep({
             {text.preview.back}
           </Button>
           {isReady ? (
-            <Button loading={asking.isPending} onClick={() => asking.mutate('start')}>
+            <Button loading={asking.isPending} onClick={() => asking.mutate('startImport')}>
               {text.preview.start(of.row_count)}
             </Button>
           ) : (
-            <Button loading={asking.isPending} onClick={() => asking.mutate('preview')}>
+            <Button loading={asking.isPending} onClick={() => asking.mutate('previewImport')}>
               {text.preview.compute}
             </Button>
           )}

@@ -58,7 +58,7 @@ function AtWork({ of }: { of: Import }) {
 function ActionButton({ of, action }: { of: Import; action: 'cancel' | 'undo' }) {
   const queryClient = useQueryClient()
   const act = async () => {
-    await showImport(queryClient, await askOfImport(of.import_id, action))
+    await showImport(queryClient, await askOfImport(of.import_id, action === 'undo' ? 'undoImport' : 'cancelImport'))
     await refreshContacts(queryClient)
   }
   const { cancel, cancelTitle, cancelExplanation, undo } = text.result
@@ -80,7 +80,7 @@ function ActionButton({ of, action }: { of: Import; action: 'cancel' | 'undo' })
 function Ended({ of }: { of: Import }) {
   const queryClient = useQueryClient()
   const continuing = useMutation({
-    mutationFn: () => askOfImport(of.import_id, 'start'),
+    mutationFn: () => askOfImport(of.import_id, 'startImport'),
     onSuccess: (response) => showImport(queryClient, response),
   })
   const state = of.state === 'completed' || of.state === 'failed' || of.state === 'undone' ? of.state : 'cancelled'

@@ -1,9 +1,9 @@
 import { createRoute } from '@tanstack/react-router'
 import { IMPORTS_LENGTH, importQuery, importsQuery } from '../api/imports.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { requireRole, shellRoute } from '../app/root-routes.tsx'
-import { oneOf, pageNumber, searchParams } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { requireRole, shellRoute } from '../session/root-routes.ts'
+import { oneOf, pageNumber, searchParams } from '../session/search-params.ts'
 
 const listSearch = searchParams({ page: pageNumber })
 const importSearch = searchParams({ step: oneOf('mapping', 'preview', 'import'), page: pageNumber })

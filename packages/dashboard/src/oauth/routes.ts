@@ -1,7 +1,7 @@
 import { createRoute } from '@tanstack/react-router'
-import { keepQuery } from '../app/kept-query.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { rootRoute } from '../app/root-routes.tsx'
+import { keepQuery } from '../session/kept-query.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { rootRoute } from '../session/root-routes.ts'
 
 const authorize = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,10 +1,10 @@
 import { Checkbox, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Company } from '../api/companies.ts'
-import { companyName } from '../companies/company-columns.tsx'
-import { companyChoice, useFoundCompanies } from '../companies/find-companies.ts'
 import { FindField } from '../ui/find-field.tsx'
 import { type BulkActionProps, BulkDialog } from './bulk-dialog.tsx'
+import { companyName } from './company-columns.tsx'
+import { companyChoice, useFoundCompanies } from './find-companies.ts'
 import { text } from './text.ts'
 
 /** Moves many contacts to a company, or out of theirs. */

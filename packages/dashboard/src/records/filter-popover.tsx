@@ -14,9 +14,9 @@ import {
   newGroup,
   newProperty,
   replaceIn,
-} from '../segments/draft.ts'
-import { FilterBuilder } from '../segments/filter-builder.tsx'
-import { FilteredEntity } from '../segments/filtered-entity.ts'
+} from '../filters/draft.ts'
+import { FilterBuilder } from '../filters/filter-builder.tsx'
+import { FilteredEntity } from '../filters/filtered-entity.ts'
 import { Form } from '../ui/form.tsx'
 import classes from './filter-popover.module.css'
 import { text } from './text.ts'

@@ -11,6 +11,29 @@ const counted = (entity: Entity, count: number) =>
 
 /** The texts that the tables of contacts and companies share. */
 export const text = {
+  preview: {
+    title: 'Matching contacts',
+    counting: 'Counting',
+    counted: (count: number, milliseconds: number) =>
+      `${count === 1 ? 'contact' : 'contacts'}, counted in ${formatNumber(milliseconds)} ms`,
+    incomplete: (count: number) =>
+      count === 1
+        ? 'One condition is incomplete and ignored.'
+        : `${formatNumber(count)} conditions are incomplete and ignored.`,
+  },
+  unnamed: 'Unnamed',
+  contactColumns: {
+    name: 'Name',
+    stage: 'Stage',
+    source: 'Source',
+    created: 'Created',
+    firstSeen: 'First seen',
+  },
+  companyColumns: {
+    name: 'Name',
+    domain: 'Domain',
+    created: 'Created',
+  },
   filter: {
     button: (active: number) => (active > 0 ? `Filter (${formatNumber(active)})` : 'Filter'),
     title: 'Filter',

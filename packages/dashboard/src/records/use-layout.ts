@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Entity } from '../api/bulk.ts'
-import { useMe } from '../app/may.ts'
+import { useMe } from '../session/may.ts'
 import { type ColumnLayout, moved } from '../ui/data-table-column.ts'
 
 /** What this browser keeps for each person, workspace and table. */

@@ -7,9 +7,9 @@ import {
   segmentQuery,
   segmentsQuery,
 } from '../api/segments.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { requireRole, shellRoute } from '../app/root-routes.tsx'
-import { pageNumber, searchParams } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { requireRole, shellRoute } from '../session/root-routes.ts'
+import { pageNumber, searchParams } from '../session/search-params.ts'
 import { segmentSearch } from './segment-search.ts'
 
 const listSearch = searchParams({ page: pageNumber })

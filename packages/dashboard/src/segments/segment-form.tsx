@@ -4,9 +4,6 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { propertiesQuery } from '../api/properties.ts'
 import { type CreateSegmentInput, refreshSegments, type Segment } from '../api/segments.ts'
-import { Form } from '../ui/form.tsx'
-import { messageOf } from '../ui/states.tsx'
-import { upTo } from '../ui/up-to.ts'
 import {
   countUnfinished,
   type Draft,
@@ -16,10 +13,13 @@ import {
   newGroup,
   newProperty,
   replaceIn,
-} from './draft.ts'
-import { FilterBuilder } from './filter-builder.tsx'
+} from '../filters/draft.ts'
+import { FilterBuilder } from '../filters/filter-builder.tsx'
+import { PreviewPanel } from '../records/preview-panel.tsx'
+import { Form } from '../ui/form.tsx'
+import { messageOf } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
 import { FilterJson } from './filter-json.tsx'
-import { PreviewPanel } from './preview-panel.tsx'
 import { text } from './text.ts'
 
 interface SegmentFormProps {

@@ -13,8 +13,9 @@ import {
   segmentMembersQuery,
   segmentQuery,
 } from '../api/segments.ts'
-import { useIsAtLeast } from '../app/may.ts'
-import { CREATED_COLUMN, FIRST_COLUMNS } from '../contacts/contact-columns.tsx'
+import { filterWords } from '../filters/words.ts'
+import { CREATED_COLUMN, FIRST_COLUMNS } from '../records/contact-columns.tsx'
+import { useIsAtLeast } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { DateRange } from '../ui/date-range.tsx'
@@ -26,7 +27,6 @@ import { Foreign } from '../ui/text.tsx'
 import { TrendChart } from '../ui/trend-chart.tsx'
 import { segmentSearch } from './segment-search.ts'
 import { text } from './text.ts'
-import { filterWords } from './words.ts'
 
 const words = text.segment
 

@@ -4,14 +4,14 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { propertiesQuery } from '../api/properties.ts'
 import { SEGMENTS_LENGTH, type Segment, segmentsQuery } from '../api/segments.ts'
-import { useIsAtLeast } from '../app/may.ts'
+import { filterWords } from '../filters/words.ts'
+import { useIsAtLeast } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { text } from './text.ts'
-import { filterWords } from './words.ts'
 
 const words = text.list
 

@@ -1,5 +1,5 @@
 import type { ListAuditLogInput } from '../api/audit.ts'
-import { pageNumber, searchParams, text } from '../app/search-params.ts'
+import { pageNumber, searchParams, text } from '../session/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
 import { text as catalogue } from './audit-text.ts'
 

@@ -10,7 +10,7 @@ import {
   refreshConnectedApps,
   revokeConnectedApp,
 } from '../api/connected-apps.ts'
-import { useMay, useMe } from '../app/may.ts'
+import { useMay, useMe } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'

@@ -11,7 +11,7 @@ import {
   exportsQuery,
   refreshExports,
 } from '../api/tenant-data.ts'
-import { useIsAtLeast } from '../app/may.ts'
+import { useIsAtLeast } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'

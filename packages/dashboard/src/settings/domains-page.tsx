@@ -13,18 +13,18 @@ import {
 } from '../api/domains.ts'
 import { tenantQuery } from '../api/tenant.ts'
 import { trackerQuery } from '../api/tracker.ts'
-import { useIsAtLeast } from '../app/may.ts'
+import { useIsAtLeast } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { formatDay } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Pager } from '../ui/pager.tsx'
+import { SettingsPart } from '../ui/settings-part.tsx'
 import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { CopyableValues } from './copyable-values.tsx'
 import { CheckResult, DomainProof } from './domain-proof.tsx'
 import { text } from './domains-text.ts'
-import { SettingsPart } from './settings-part.tsx'
 
 const route = getRouteApi('/shell/settings/domains')
 

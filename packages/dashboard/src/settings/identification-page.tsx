@@ -10,15 +10,15 @@ import {
   type Tenant,
   tenantQuery,
 } from '../api/tenant.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { FormError } from '../ui/form.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
+import { SettingsPart } from '../ui/settings-part.tsx'
 import { Snippet } from '../ui/snippet.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
-import { SettingsPart } from './settings-part.tsx'
 import { SIGNING_CODE } from './signing-code.ts'
 import { text } from './text.ts'
 import { WordList } from './word-list.tsx'

@@ -2,7 +2,6 @@ import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } fro
 import { IconMailForward, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Role, signInOptionsQuery } from '../api/session.ts'
 import {
   type CreateInvitationResult,
   createInvitation,
@@ -12,7 +11,8 @@ import {
   refreshTeam,
   renewInvitation,
 } from '../api/team.ts'
-import { rolesToGive, useMe } from '../app/may.ts'
+import { rolesToGive, useMe } from '../session/may.ts'
+import { type Role, signInOptionsQuery } from '../session/session.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'

@@ -1,6 +1,6 @@
 import { linkOptions } from '@tanstack/react-router'
-import type { Role } from '../api/session.ts'
-import { isAtLeast } from '../app/may.ts'
+import { isAtLeast } from '../session/may.ts'
+import type { Role } from '../session/session.ts'
 import { text } from './text.ts'
 
 const { pages: label } = text

@@ -5,9 +5,9 @@ import { type Suggestion, suggestionsQuery } from '../api/personal-properties.ts
 import { choosePersonalProperties, refreshTenant, type Tenant, tenantQuery } from '../api/tenant.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Form } from '../ui/form.tsx'
+import { Outcome, SettingsPart } from '../ui/settings-part.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
-import { Outcome, SettingsPart } from './settings-part.tsx'
 import { text as settingsText } from './text.ts'
 import { WordsInput } from './word-list.tsx'
 

@@ -11,9 +11,9 @@ import { tenantQuery } from '../api/tenant.ts'
 import { ERASURES_LENGTH, erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
 import { trackerQuery } from '../api/tracker.ts'
 import { destinationQuery, destinationsQuery, runsQuery } from '../api/warehouse.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { shellRoute } from '../app/root-routes.tsx'
-import { flag, pageNumber, searchParams } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { shellRoute } from '../session/root-routes.ts'
+import { flag, pageNumber, searchParams } from '../session/search-params.ts'
 import { auditSearch, toAuditQuery } from './audit-search.ts'
 
 const pageSearch = searchParams({ page: pageNumber })

@@ -7,10 +7,10 @@ import { type SeenEvent, trackerQuery } from '../api/tracker.ts'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
+import { SettingsPart } from '../ui/settings-part.tsx'
 import { Snippet } from '../ui/snippet.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { ExternalLink, Foreign, Moment } from '../ui/text.tsx'
-import { SettingsPart } from './settings-part.tsx'
 import { text as texts } from './text.ts'
 
 const text = texts.tracker

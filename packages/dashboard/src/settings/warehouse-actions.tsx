@@ -13,7 +13,7 @@ import {
   updateWarehouseDestination,
   type WarehouseDestination,
 } from '../api/warehouse.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import { Form, FormError } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { refreshTenant } from '../api/tenant.ts'
 import { Form } from '../ui/form.tsx'
-import { Outcome } from './settings-part.tsx'
+import { Outcome } from '../ui/settings-part.tsx'
 
 interface WordsText {
   label: string

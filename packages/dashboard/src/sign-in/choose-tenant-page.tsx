@@ -1,6 +1,6 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { meQuery, signOut, switchTenant } from '../api/session.ts'
+import { meQuery, signOut, switchTenant } from '../session/session.ts'
 import { LoadingState } from '../ui/states.tsx'
 import { EntryFrame } from './entry-frame.tsx'
 import { text } from './text.ts'

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { requestPasswordReset } from '../api/session.ts'
+import { requestPasswordReset } from '../session/session.ts'
 import { FormError } from '../ui/form.tsx'
 import { text } from './text.ts'
 

@@ -2,7 +2,7 @@ import { Alert, Button, Divider, PasswordInput, Stack, Text, TextInput } from '@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { type SignInStep, signIn, startOidc } from '../api/session.ts'
+import { type SignInStep, signIn, startOidc } from '../session/session.ts'
 import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { ForgottenPassword } from './forgotten-password.tsx'

@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
-import { invitationQuery, meQuery, signInOptionsQuery } from '../api/session.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { rootRoute } from '../app/root-routes.tsx'
-import { oneOf, searchParams, text } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { rootRoute } from '../session/root-routes.ts'
+import { oneOf, searchParams, text } from '../session/search-params.ts'
+import { invitationQuery, meQuery, signInOptionsQuery } from '../session/session.ts'
 
 const signIn = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Navigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { signInOptionsQuery } from '../api/session.ts'
+import { signInOptionsQuery } from '../session/session.ts'
 import { LoadingState } from '../ui/states.tsx'
 import { CodeForm } from './code-form.tsx'
 import { EntryFrame } from './entry-frame.tsx'

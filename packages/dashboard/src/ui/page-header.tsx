@@ -1,7 +1,7 @@
 import { Box, Group, Text, Title } from '@mantine/core'
 import { useLocation } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
-import { rememberPage } from '../app/recent-pages.ts'
+import { rememberPage } from '../session/recent-pages.ts'
 import { text } from './text.ts'
 
 interface PageHeaderProps {

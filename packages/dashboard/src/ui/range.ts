@@ -1,4 +1,4 @@
-import { day, oneOf } from '../app/search-params.ts'
+import { day, oneOf } from '../session/search-params.ts'
 import { text } from './text.ts'
 
 /** The search parameters of a range of days, for a route to include. */

@@ -12,7 +12,7 @@ import {
   type SavedView,
   viewsQuery,
 } from '../api/views.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { Form } from './form.tsx'
 import { messageOf } from './states.tsx'
 import { text } from './text.ts'

@@ -2,6 +2,7 @@ import { formatNumber } from './format.ts'
 
 /** The texts, by part. */
 export const text = {
+  shortcuts: 'Shortcuts',
   chart: { todaySoFar: 'Today so far' },
   event: {
     /** Verbs in the past tense, so that each also reads after "has": "has viewed a page". */
@@ -159,13 +160,6 @@ export const text = {
       annualrevenue: 'Annual revenue',
       linkedin_url: 'LinkedIn',
     } as Record<string, string>,
-  },
-  /** Why a request failed, if the service does not say it. */
-  responses: {
-    none: 'The service did not respond. Check your connection; it may still be starting.',
-    signedOut: 'Your session has ended. Sign in again in another tab, then retry: what you typed here is kept.',
-    tooMany: 'Too many requests in a short time. Wait a moment and try again.',
-    status: (status: number) => `The service returned status ${status}.`,
   },
   states: {
     loading: 'Loading',

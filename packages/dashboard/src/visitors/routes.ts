@@ -1,9 +1,9 @@
 import { createRoute } from '@tanstack/react-router'
 import { timelineQuery } from '../api/events.ts'
 import { visitorQuery } from '../api/visitors.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { shellRoute } from '../app/root-routes.tsx'
-import { oneOf, searchParams, text } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { shellRoute } from '../session/root-routes.ts'
+import { oneOf, searchParams, text } from '../session/search-params.ts'
 
 const one = createRoute({
   getParentRoute: () => shellRoute,

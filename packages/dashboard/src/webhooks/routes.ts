@@ -8,9 +8,9 @@ import {
   webhookQuery,
   webhooksQuery,
 } from '../api/webhooks.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { requireRole, shellRoute } from '../app/root-routes.tsx'
-import { oneOf, pageNumber, searchParams } from '../app/search-params.ts'
+import { lazyPage } from '../session/lazy-page.ts'
+import { requireRole, shellRoute } from '../session/root-routes.ts'
+import { oneOf, pageNumber, searchParams } from '../session/search-params.ts'
 
 const webhookSearch = searchParams({ page: pageNumber, status: oneOf('pending', 'succeeded', 'failed') })
 

@@ -13,7 +13,7 @@ import {
   updateWebhook,
   type Webhook,
 } from '../api/webhooks.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { FormError } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'

@@ -12,7 +12,7 @@ import {
   webhookHealthQuery,
   webhookQuery,
 } from '../api/webhooks.ts'
-import { useMay } from '../app/may.ts'
+import { useMay } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'

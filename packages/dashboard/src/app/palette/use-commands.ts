@@ -21,14 +21,14 @@ import {
   IconWorld,
 } from '@tabler/icons-react'
 import { type LinkProps, useRouter } from '@tanstack/react-router'
+import { useMe } from '../../session/may.ts'
+import { recentPages } from '../../session/recent-pages.ts'
+import { useSwitchTenant } from '../../session/use-switch-tenant.ts'
 import { settingsPagesFor } from '../../settings/pages.ts'
-import { useMe } from '../may.ts'
+import { showOverlay } from '../../ui/overlay.ts'
 import { MAIN_PAGES } from '../navigation.ts'
-import { showOverlay } from '../overlay.ts'
-import { recentPages } from '../recent-pages.ts'
 import { text } from '../text.ts'
 import { useSignOut } from '../use-sign-out.ts'
-import { useSwitchTenant } from '../use-switch-tenant.ts'
 import type { PaletteItem } from './palette-item.ts'
 
 const { actions: label, words } = text.palette

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { switchTenant } from '../api/session.ts'
 import { forgetRecentPages } from './recent-pages.ts'
+import { switchTenant } from './session.ts'
 
 /** Switches to another tenant and opens its home page. */
 export function useSwitchTenant(): (tenantId: string) => Promise<void> {

@@ -3,11 +3,11 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type SegmentFilter, segmentPreviewQuery } from '../api/segments.ts'
-import { contactName } from '../contacts/contact-name.ts'
 import { formatNumber } from '../ui/format.ts'
 import { propertyText } from '../ui/property-value.ts'
 import { ErrorState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import { contactName } from './contact-name.ts'
 import { text } from './text.ts'
 
 const words = text.preview

@@ -1,18 +1,16 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
-import { meQuery, type Role } from '../api/session.ts'
-import { NotFoundPage } from '../ui/page-states.tsx'
-import { lazyPage } from './lazy-page.ts'
 import { isAtLeast } from './may.ts'
+import { meQuery, type Role } from './session.ts'
 
 interface Context {
   queryClient: QueryClient
 }
 
-export const rootRoute = createRootRouteWithContext<Context>()({ component: Outlet })
+export const rootRoute = createRootRouteWithContext<Context>()()
 
-/** The parent of every page that requires a sign-in: the frame with the navigation. */
+/** The parent of every page that requires a sign-in. `app/router.tsx` gives it the frame with the navigation. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
@@ -24,11 +22,7 @@ export const shellRoute = createRoute({
     if (me.tenant === null) throw redirect({ to: '/choose-tenant' })
     if (me.tenant.closed !== null) throw redirect({ to: '/closed' })
   },
-  component: lazyPage(() => import('./shell.tsx'), 'Shell'),
 })
-
-/** The page for an unknown address, with the navigation beside it. */
-export const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
 
 /** Redirects people without the role from a page for editing to one for reading. */
 export async function requireRole({ queryClient }: Context, role: Role, instead: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { Alert, Card, Stack, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { FormError } from '../ui/form.tsx'
+import { FormError } from './form.tsx'
 
 /** A section of a settings page. */
 export function SettingsPart({ title, children }: { title: ReactNode; children: ReactNode }) {

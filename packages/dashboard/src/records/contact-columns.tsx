@@ -25,7 +25,7 @@ export const propertyColumn = (key: string, more: Partial<Column<Listed>> = {}):
 export const FIRST_COLUMNS: Column<Listed>[] = [
   {
     id: 'name',
-    header: text.columns.name,
+    header: text.contactColumns.name,
     sortBy: 'lastname',
     width: 165,
     cell: (contact) => (
@@ -43,7 +43,7 @@ export const FIRST_COLUMNS: Column<Listed>[] = [
   propertyColumn('jobtitle', { visibleFrom: 'lg', width: 145 }),
   {
     id: 'lifecyclestage',
-    header: text.columns.stage,
+    header: text.contactColumns.stage,
     width: 125,
     cell: ({ properties }) => {
       const stage = propertyText(properties.lifecyclestage)
@@ -55,7 +55,7 @@ export const FIRST_COLUMNS: Column<Listed>[] = [
 /** When a contact was created. */
 export const CREATED_COLUMN: Column<Listed> = {
   id: 'created_at',
-  header: text.columns.created,
+  header: text.contactColumns.created,
   sortBy: 'createdate',
   width: 120,
   cell: ({ created_at }) => <Moment at={created_at} c="dimmed" />,
@@ -69,11 +69,11 @@ export const CONTACT_COLUMNS: Column<Contact>[] = [
   propertyColumn('industry'),
   propertyColumn('city'),
   propertyColumn('state'),
-  { id: 'creation_source', header: text.columns.source, cell: ({ creation_source }) => creation_source },
+  { id: 'creation_source', header: text.contactColumns.source, cell: ({ creation_source }) => creation_source },
   CREATED_COLUMN,
   {
     id: 'first_seen_at',
-    header: text.columns.firstSeen,
+    header: text.contactColumns.firstSeen,
     cell: ({ first_seen_at }) => <Moment at={first_seen_at} c="dimmed" />,
   },
 ]

@@ -5,7 +5,7 @@ import type {
   SignInOptionsResponse,
 } from '../../../server/src/access/sign-in/schema.ts'
 import type { Role } from '../../../server/src/operations/roles.ts'
-import { get, send } from './client.ts'
+import { get, send } from '../api/client.ts'
 
 export type { Role }
 export type Me = MeResponse

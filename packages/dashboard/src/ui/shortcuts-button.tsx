@@ -12,7 +12,7 @@ export function ShortcutsButton() {
       onClick={() => showOverlay('shortcuts')}
       visibleFrom="sm"
     >
-      {text.shortcuts.button}
+      {text.shortcuts}
     </Button>
   )
 }

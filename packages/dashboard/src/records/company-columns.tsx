@@ -33,7 +33,7 @@ const quantity = (key: string): Column<Company> =>
 export const COMPANY_COLUMNS: Column<Company>[] = [
   {
     id: 'name',
-    header: text.columns.name,
+    header: text.companyColumns.name,
     width: 190,
     sortBy: 'name',
     cell: (company) => (
@@ -50,7 +50,7 @@ export const COMPANY_COLUMNS: Column<Company>[] = [
   },
   {
     id: 'domain',
-    header: text.columns.domain,
+    header: text.companyColumns.domain,
     width: 200,
     cell: ({ domain }) => (domain === null ? <None /> : <Foreign max={120}>{domain}</Foreign>),
   },
@@ -62,7 +62,7 @@ export const COMPANY_COLUMNS: Column<Company>[] = [
   quantity('annualrevenue'),
   {
     id: 'created_at',
-    header: text.columns.created,
+    header: text.companyColumns.created,
     sortBy: 'createdate',
     width: 120,
     cell: ({ created_at }) => <Moment at={created_at} c="dimmed" />,

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { type Me, meQuery, type Role } from '../api/session.ts'
+import { type Me, meQuery, type Role } from './session.ts'
 
 const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
 

@@ -1,0 +1,80 @@
+import { keepPreviousData, type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { call, type Input, type OperationName, type Result } from './client.ts'
+import { PATHS } from './generated/paths.ts'
+
+/** A call's input; none is needed where every parameter is optional. */
+type Given<Name extends OperationName> = object extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>]
+
+/**
+ * The query of an operation that reads, for `useQuery` and for loading ahead:
+ * `useQuery({ ...queryOf('getHook', { hook_id }), select: ({ hook }) => hook })`.
+ * A page of a list stays visible while the next one loads.
+ */
+export function queryOf<Name extends OperationName>(name: Name, ...[input]: Given<Name>) {
+  return queryOptions<Result<Name>>({
+    queryKey: keyOf(name, input),
+    queryFn: ({ signal }) => call(name, input ?? ({} as Input<Name>), signal),
+    placeholderData: name.startsWith('list') ? keepPreviousData : undefined,
+  })
+}
+
+/** The key of an operation's query; without an input, what the keys of all its queries begin with. */
+export function keyOf(name: OperationName, input?: object): readonly unknown[] {
+  return input === undefined ? [kindOf(name), name] : [kindOf(name), name, input]
+}
+
+/** What an operation is about: the first part of its path, such as `hooks`. */
+function kindOf(name: OperationName): string {
+  return PATHS[name].split('/')[2] ?? ''
+}
+
+/** What changes along with another kind of thing. */
+const FOLLOWING: Readonly<Record<string, readonly string[]>> = {
+  // Approving is an operation of a run, a domain's events appear among its problems, and so on.
+  agents: ['approvals', 'contacts'],
+  approvals: ['agents', 'contacts'],
+  companies: ['contacts', 'properties', 'segments'],
+  contacts: ['companies', 'events', 'properties', 'segments', 'timeline', 'visits'],
+  domains: ['tracker', 'events', 'overview'],
+  erasures: ['contacts', 'companies', 'events', 'segments'],
+  imports: ['contacts', 'companies', 'properties', 'segments'],
+  invitations: ['members'],
+  members: ['invitations'],
+  segments: ['contacts'],
+  tenant: ['me'],
+}
+
+/**
+ * Reads again what a call of an operation may have changed: everything of its kind, and what follows from it. Only what
+ * is on the screen is requested at once.
+ */
+export async function refreshAfter(queryClient: QueryClient, name: OperationName): Promise<void> {
+  const kind = kindOf(name)
+  await Promise.all(
+    [kind, ...(FOLLOWING[kind] ?? [])].map((each) => queryClient.invalidateQueries({ queryKey: [each] })),
+  )
+}
+
+interface Outcome<Name extends OperationName> {
+  /**
+   * Called when what the call changed has been read again. After a deletion it is called before that, to leave the page
+   * of the deleted thing, which would find nothing.
+   */
+  onDone?: (result: Result<Name>, input: Input<Name>) => unknown
+  onError?: (error: Error) => unknown
+}
+
+/** Calls an operation that changes something: `useOperation('updateHook', { onDone: close }).mutate({ hook_id, name })`. */
+export function useOperation<Name extends OperationName>(name: Name, { onDone, onError }: Outcome<Name> = {}) {
+  const queryClient = useQueryClient()
+  return useMutation<Result<Name>, Error, Input<Name>>({
+    mutationFn: (input) => call(name, input),
+    onSuccess: async (result, input) => {
+      const isDeletion = PATHS[name].startsWith('DELETE ')
+      if (isDeletion) await onDone?.(result, input)
+      await refreshAfter(queryClient, name)
+      if (!isDeletion) await onDone?.(result, input)
+    },
+    ...(onError === undefined ? {} : { onError }),
+  })
+}

@@ -1,0 +1,1 @@
+export type * from '../../../client/src/generated/types.gen.ts'
