@@ -1,12 +1,12 @@
-import { Anchor, Badge, Card, Code, Group, ScrollArea, Stack, Text, Title } from '@mantine/core'
+import { Badge, Card, Code, Group, ScrollArea, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type Agent, type CreateAgentInput, playbooksQuery } from '../api/agents.ts'
 import { identityName, identityQuery } from '../api/identities.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { segmentQuery } from '../api/segments.ts'
 import { filterWords } from '../filters/words.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { formatCost } from './run-state.tsx'
 import { ScheduleWords } from './schedule-words.tsx'
@@ -108,9 +108,9 @@ function IdentityLink({ identityId }: { identityId: string | null }) {
 function NamedIdentity({ identityId }: { identityId: string }) {
   const { data: identity } = useQuery(identityQuery(identityId))
   return (
-    <Anchor inherit renderRoot={(props) => <Link to="/identities/$identityId" params={{ identityId }} {...props} />}>
+    <AnchorLink inherit to="/identities/$identityId" params={{ identityId }}>
       <Foreign max={80}>{identity ? identityName(identity) : text.facts.theIdentity}</Foreign>
-    </Anchor>
+    </AnchorLink>
   )
 }
 
@@ -126,8 +126,8 @@ function SegmentLink({ segmentId }: { segmentId: string }) {
   const { data, error } = useQuery({ ...segmentQuery(segmentId), retry: false })
   if (error) return <>{text.facts.deletedSegment}</>
   return (
-    <Anchor inherit renderRoot={(props) => <Link to="/segments/$segmentId" params={{ segmentId }} {...props} />}>
+    <AnchorLink inherit to="/segments/$segmentId" params={{ segmentId }}>
       <Foreign max={80}>{data?.name ?? text.facts.segment}</Foreign>
-    </Anchor>
+    </AnchorLink>
   )
 }

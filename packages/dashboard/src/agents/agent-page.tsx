@@ -1,7 +1,7 @@
-import { Alert, Anchor, Button, Card, Grid, Stack, Switch, Text, Title } from '@mantine/core'
+import { Alert, Card, Grid, Stack, Switch, Text, Title } from '@mantine/core'
 import { IconEdit, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import {
   type Agent,
   agentQuery,
@@ -16,6 +16,7 @@ import { useIsAtLeast, useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
@@ -32,9 +33,9 @@ export function AgentPage() {
   const { agentId } = route.useParams()
   const { data: agent, error, refetch } = useQuery(agentQuery(agentId))
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/agents" {...props} />}>
+    <AnchorLink inherit to="/agents">
       {text.title}
-    </Anchor>
+    </AnchorLink>
   )
   if (!agent) {
     return (
@@ -84,13 +85,14 @@ function Actions({ agent }: { agent: Agent }) {
       {mayRun ? <RunNow agent={agent} /> : null}
       {mayWrite ? (
         <>
-          <Button
+          <ButtonLink
             variant="default"
             leftSection={<IconEdit size={16} aria-hidden />}
-            renderRoot={(props) => <Link to="/agents/$agentId/edit" params={{ agentId }} {...props} />}
+            to="/agents/$agentId/edit"
+            params={{ agentId }}
           >
             {text.page.edit}
-          </Button>
+          </ButtonLink>
           <ConfirmButton
             leftSection={<IconTrash size={16} aria-hidden />}
             title={text.page.deleteTitle}
@@ -187,9 +189,9 @@ const RUN_COLUMNS: Column<Run>[] = [
     id: 'created_at',
     header: text.page.columns.started,
     cell: ({ run_id: runId, created_at: at }) => (
-      <Anchor fw={550} inherit renderRoot={(props) => <Link to="/agents/runs/$runId" params={{ runId }} {...props} />}>
+      <AnchorLink fw={550} inherit to="/agents/runs/$runId" params={{ runId }}>
         <Moment at={at} />
-      </Anchor>
+      </AnchorLink>
     ),
   },
   { id: 'status', header: text.page.columns.status, cell: (run) => <RunState status={run.status} /> },

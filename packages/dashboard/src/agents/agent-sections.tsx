@@ -1,6 +1,5 @@
 import {
   Alert,
-  Anchor,
   Card,
   Checkbox,
   Group,
@@ -13,9 +12,9 @@ import {
   Title,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { identityQuery } from '../api/identities.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { ACTION_WORDS } from './action-words.ts'
 import { AudienceFields } from './audience-fields.tsx'
@@ -165,13 +164,9 @@ function MailboxWarning({ identityId }: { identityId: string }) {
   return (
     <Alert color="orange" variant="light" role="note">
       {text.allowed.noMailbox}{' '}
-      <Anchor
-        inherit
-        underline="always"
-        renderRoot={(props) => <Link to="/identities/$identityId" params={{ identityId }} {...props} />}
-      >
+      <AnchorLink inherit underline="always" to="/identities/$identityId" params={{ identityId }}>
         {text.allowed.connectMailbox}
-      </Anchor>
+      </AnchorLink>
     </Alert>
   )
 }

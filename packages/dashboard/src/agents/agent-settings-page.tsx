@@ -1,6 +1,5 @@
 import {
   Alert,
-  Anchor,
   Autocomplete,
   Button,
   Card,
@@ -13,11 +12,11 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type AgentSettings, agentSettingsQuery, updateAgentSettings } from '../api/agents.ts'
 import { useIsAtLeast } from '../session/may.ts'
 import { Form } from '../ui/form.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { formatCost } from './run-state.tsx'
@@ -32,9 +31,9 @@ export function AgentSettingsPage() {
         title={text.settings.title}
         description={text.settings.description}
         breadcrumb={
-          <Anchor inherit renderRoot={(props) => <Link to="/agents" {...props} />}>
+          <AnchorLink inherit to="/agents">
             {text.title}
-          </Anchor>
+          </AnchorLink>
         }
       />
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}

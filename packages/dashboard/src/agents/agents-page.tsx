@@ -1,10 +1,11 @@
-import { Anchor, Button, Group, Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import { IconAdjustments, IconPlus, IconRobot } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { AGENTS_LENGTH, agentsQuery, type ListedAgent, playbooksQuery } from '../api/agents.ts'
 import { useIsAtLeast } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -25,12 +26,9 @@ export function AgentsPage() {
   const { data: playbooks } = useQuery(playbooksQuery)
   const titles = new Map(playbooks?.templates.map(({ name, title }) => [name, title]))
   const create = isAdmin ? (
-    <Button
-      leftSection={<IconPlus size={16} aria-hidden />}
-      renderRoot={(props) => <Link to="/agents/new" {...props} />}
-    >
+    <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/agents/new">
       {text.list.create}
-    </Button>
+    </ButtonLink>
   ) : null
   return (
     <>
@@ -39,13 +37,9 @@ export function AgentsPage() {
         description={text.list.description}
         actions={
           <>
-            <Button
-              variant="default"
-              leftSection={<IconAdjustments size={16} aria-hidden />}
-              renderRoot={(props) => <Link to="/agents/settings" {...props} />}
-            >
+            <ButtonLink variant="default" leftSection={<IconAdjustments size={16} aria-hidden />} to="/agents/settings">
               {text.list.rules}
-            </Button>
+            </ButtonLink>
             {create}
           </>
         }
@@ -82,13 +76,9 @@ function columnsWith(titles: ReadonlyMap<string, string>): Column<ListedAgent>[]
       header: text.list.columns.name,
       cell: ({ agent_id: agentId, name, playbook_template: template }) => (
         <>
-          <Anchor
-            fw={550}
-            inherit
-            renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}
-          >
+          <AnchorLink fw={550} inherit to="/agents/$agentId" params={{ agentId }}>
             <Foreign max={120}>{name}</Foreign>
-          </Anchor>
+          </AnchorLink>
           <Text size="xs" c="dimmed">
             {template === null ? text.list.custom : (titles.get(template) ?? template)}
           </Text>
@@ -117,12 +107,9 @@ function columnsWith(titles: ReadonlyMap<string, string>): Column<ListedAgent>[]
         ) : (
           <Group gap={8} wrap="nowrap">
             <RunState status={run.status} />
-            <Anchor
-              inherit
-              renderRoot={(props) => <Link to="/agents/runs/$runId" params={{ runId: run.run_id }} {...props} />}
-            >
+            <AnchorLink inherit to="/agents/runs/$runId" params={{ runId: run.run_id }}>
               <Moment at={run.created_at} />
-            </Anchor>
+            </AnchorLink>
           </Group>
         ),
     },

@@ -1,8 +1,8 @@
-import { Anchor, Badge, Card, Group, Stack, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Badge, Card, Group, Stack, Text } from '@mantine/core'
 import { Children, type ReactNode } from 'react'
 import type { RunContact } from '../api/agents.ts'
 import type { Action } from '../api/approvals.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { ACTION_WORDS, personName } from './action-words.ts'
 import { text } from './text.ts'
@@ -28,12 +28,9 @@ export function ContactCard({ result, children }: ContactCardProps) {
             {contact === null ? (
               personName(null)
             ) : (
-              <Anchor
-                inherit
-                renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}
-              >
+              <AnchorLink inherit to="/contacts/$contactId" params={{ contactId }}>
                 <Foreign max={80}>{personName(contact)}</Foreign>
-              </Anchor>
+              </AnchorLink>
             )}
           </Text>
           {contact ? (

@@ -1,7 +1,7 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { agentQuery, playbooksQuery, updateAgent } from '../api/agents.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -23,9 +23,9 @@ export function EditAgentPage() {
         title={text.form.editTitle}
         description={text.form.editDescription}
         breadcrumb={
-          <Anchor inherit renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
+          <AnchorLink inherit to="/agents/$agentId" params={{ agentId }}>
             {agent.data ? <Foreign max={80}>{agent.data.name}</Foreign> : text.agent}
-          </Anchor>
+          </AnchorLink>
         }
       />
       {error && !isThere ? (

@@ -1,7 +1,7 @@
-import { Anchor, Group, Stack, Text } from '@mantine/core'
+import { Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconClock } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import type { Action } from '../api/approvals.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { text } from './text.ts'
 
 type Guardrail = Action['guardrails'][number]
@@ -61,24 +61,16 @@ function latestOf(guardrails: readonly Guardrail[]): Guardrail[] {
 function Remedy({ rule, identityId, agentId }: Omit<GuardrailListProps, 'guardrails'> & { rule: string }) {
   if ((rule === 'mailbox' || rule === 'social_profile') && identityId) {
     return (
-      <Anchor
-        inherit
-        underline="always"
-        renderRoot={(props) => <Link to="/identities/$identityId" params={{ identityId }} {...props} />}
-      >
+      <AnchorLink inherit underline="always" to="/identities/$identityId" params={{ identityId }}>
         {text.guardrails.openIdentity}
-      </Anchor>
+      </AnchorLink>
     )
   }
   if (rule === 'identity' && agentId) {
     return (
-      <Anchor
-        inherit
-        underline="always"
-        renderRoot={(props) => <Link to="/agents/$agentId/edit" params={{ agentId }} {...props} />}
-      >
+      <AnchorLink inherit underline="always" to="/agents/$agentId/edit" params={{ agentId }}>
         {text.guardrails.editAgent}
-      </Anchor>
+      </AnchorLink>
     )
   }
   return null

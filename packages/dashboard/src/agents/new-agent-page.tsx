@@ -1,7 +1,7 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { playbooksQuery } from '../api/agents.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { newDraft } from './agent-draft.ts'
@@ -19,9 +19,9 @@ export function NewAgentPage() {
         title={text.form.newTitle}
         description={text.form.newDescription}
         breadcrumb={
-          <Anchor inherit renderRoot={(props) => <Link to="/agents" {...props} />}>
+          <AnchorLink inherit to="/agents">
             {text.title}
-          </Anchor>
+          </AnchorLink>
         }
       />
       {error && !playbooks ? <ErrorState error={error} onRetry={refetch} /> : null}

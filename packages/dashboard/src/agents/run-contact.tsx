@@ -1,8 +1,8 @@
-import { Alert, Anchor, Badge, Box, Group, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Alert, Badge, Box, Group, Text } from '@mantine/core'
 import type { RunContact } from '../api/agents.ts'
 import { type Action, actionKey } from '../api/approvals.ts'
 import { formatMoment } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { ActionContent } from './action-content.tsx'
 import { ACTION_STATES, ACTION_WORDS } from './action-words.ts'
@@ -30,9 +30,9 @@ function ProposedAction({ action }: { action: Action }) {
         <ActionBadge type={action.type} />
         <Badge color={state.color}>{state.label}</Badge>
         {status === 'pending_approval' ? (
-          <Anchor size="sm" renderRoot={(props) => <Link to="/approvals" {...props} />}>
+          <AnchorLink size="sm" to="/approvals">
             {text.run.decide}
-          </Anchor>
+          </AnchorLink>
         ) : (
           <Text size="xs" c="dimmed">
             {decidedWords(action)}

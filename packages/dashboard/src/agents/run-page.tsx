@@ -1,7 +1,7 @@
-import { Alert, Anchor, Card, Group, Loader, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Alert, Card, Group, Loader, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconPlayerStop, IconUsers } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import {
   agentQuery,
   cancelRun,
@@ -15,6 +15,7 @@ import {
 import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { RunProgress } from '../ui/run-progress.tsx'
@@ -84,9 +85,9 @@ function startOf({ trigger, created_at: at, requested_by: by }: Run): string {
 function AgentLink({ agentId }: { agentId: string }) {
   const { data } = useQuery(agentQuery(agentId))
   return (
-    <Anchor inherit renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
+    <AnchorLink inherit to="/agents/$agentId" params={{ agentId }}>
       <Foreign max={80}>{data?.name ?? text.agent}</Foreign>
-    </Anchor>
+    </AnchorLink>
   )
 }
 

@@ -1,9 +1,10 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { Link, useRouter } from '@tanstack/react-router'
+import { useRouter } from '@tanstack/react-router'
 import { closeTenant } from '../api/tenant.ts'
 import { useMe } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { ButtonLink } from '../ui/link.tsx'
 import { SettingsPart } from '../ui/settings-part.tsx'
 import { text } from './text.ts'
 
@@ -16,9 +17,9 @@ export function CloseWorkspace() {
     <SettingsPart title={text.settings.title}>
       <Text size="sm">{text.settings.explanation}</Text>
       <Group gap="xs">
-        <Button variant="default" renderRoot={(props) => <Link to="/settings/data" {...props} />}>
+        <ButtonLink variant="default" to="/settings/data">
           {text.settings.exportFirst}
-        </Button>
+        </ButtonLink>
         <ConfirmButton
           color="red"
           variant="light"

@@ -1,6 +1,6 @@
-import { Anchor, Box, Card, Stack, Tabs } from '@mantine/core'
+import { Box, Card, Stack, Tabs } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useRouter } from '@tanstack/react-router'
+import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
 import {
   type Company,
@@ -17,6 +17,7 @@ import { companyName } from '../records/company-columns.tsx'
 import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { MovableContent, MovablePlace, useSide } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage } from '../ui/page-states.tsx'
@@ -54,9 +55,9 @@ export function CompanyPage() {
         title={<Foreign max={200}>{name}</Foreign>}
         documentTitle={name.slice(0, 200)}
         breadcrumb={
-          <Anchor size="sm" renderRoot={(props) => <Link to="/companies" {...props} />}>
+          <AnchorLink size="sm" to="/companies">
             {text.title}
-          </Anchor>
+          </AnchorLink>
         }
         description={company.domain ? <ExternalLink url={`https://${company.domain}`} /> : null}
         actions={<DeleteCompany company={company} />}

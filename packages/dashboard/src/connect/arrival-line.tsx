@@ -1,13 +1,13 @@
-import { Anchor, Badge, Button, Code, Group, Text } from '@mantine/core'
+import { Badge, Button, Code, Group, Text } from '@mantine/core'
 import { IconAlertTriangle, IconBan } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { eventQuery } from '../api/event-explorer.ts'
 import type { LiveEvent } from '../api/live.ts'
 import type { RequestProblem } from '../api/problems.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { eventIcon } from '../ui/event-words.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import classes from './connect.module.css'
@@ -52,12 +52,9 @@ function EventSummary({ event }: { event: LiveEvent }) {
       <Icon size={17} stroke={1.6} aria-hidden />
       <div className={classes.what}>
         <Group gap={8}>
-          <Anchor
-            size="sm"
-            renderRoot={(props) => <Link to="/events/$eventId" params={{ eventId: event.event_id }} {...props} />}
-          >
+          <AnchorLink size="sm" to="/events/$eventId" params={{ eventId: event.event_id }}>
             <Foreign max={100}>{event.event}</Foreign>
-          </Anchor>
+          </AnchorLink>
           {event.is_bot ? (
             <Badge size="xs" variant="default">
               {words.bot}

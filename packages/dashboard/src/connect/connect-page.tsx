@@ -1,6 +1,6 @@
-import { Anchor, Button, Card, Group, SimpleGrid, Text, Title } from '@mantine/core'
+import { Card, Group, SimpleGrid, Text, Title } from '@mantine/core'
 import { IconBug } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import classes from './connect.module.css'
 import { KINDS, type KindName } from './kinds.ts'
@@ -15,13 +15,9 @@ export function ConnectPage() {
         title={text.title}
         description={text.description}
         actions={
-          <Button
-            variant="default"
-            leftSection={<IconBug size={16} aria-hidden />}
-            renderRoot={(props) => <Link to="/connect/debugger" {...props} />}
-          >
+          <ButtonLink variant="default" leftSection={<IconBug size={16} aria-hidden />} to="/connect/debugger">
             {text.debugger.title}
-          </Button>
+          </ButtonLink>
         }
       />
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="md">
@@ -41,14 +37,9 @@ function Tile({ kind }: { kind: KindName }) {
       <Group gap="sm" wrap="nowrap" mb={4}>
         <Icon size={22} stroke={1.6} aria-hidden />
         <Title order={2} size="h5">
-          <Anchor
-            inherit
-            c="inherit"
-            className={classes.open}
-            renderRoot={(props) => <Link to="/connect/$kind" params={{ kind }} {...props} />}
-          >
+          <AnchorLink inherit c="inherit" className={classes.open} to="/connect/$kind" params={{ kind }}>
             {title}
-          </Anchor>
+          </AnchorLink>
         </Title>
       </Group>
       <Text size="sm" c="dimmed" mb="sm">

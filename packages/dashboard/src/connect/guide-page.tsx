@@ -1,11 +1,12 @@
-import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link, type LinkOptions } from '@tanstack/react-router'
+import { getRouteApi, type LinkOptions } from '@tanstack/react-router'
 import { useState } from 'react'
 import { domainsQuery } from '../api/domains.ts'
 import { trackerQuery } from '../api/tracker.ts'
 import { useMe } from '../session/may.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SettingsPart } from '../ui/settings-part.tsx'
 import { Snippet } from '../ui/snippet.tsx'
@@ -74,9 +75,9 @@ function Guide({ kind }: { kind: KindName }) {
         title={title}
         description={description}
         breadcrumb={
-          <Anchor inherit renderRoot={(props) => <Link to="/connect" {...props} />}>
+          <AnchorLink inherit to="/connect">
             {text.back}
-          </Anchor>
+          </AnchorLink>
         }
       />
       {tracker.error && !filling ? <ErrorState error={tracker.error} onRetry={tracker.refetch} /> : null}
@@ -88,9 +89,9 @@ function Guide({ kind }: { kind: KindName }) {
           {verified.data?.domains.length === 0 ? (
             <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />}>
               {text.domain.missing}{' '}
-              <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
+              <AnchorLink inherit underline="always" to="/settings/domains">
                 {text.domain.link}
-              </Anchor>
+              </AnchorLink>
             </Alert>
           ) : null}
           {proof.by === 'key' ? (
@@ -109,9 +110,9 @@ function Guide({ kind }: { kind: KindName }) {
           ))}
           <Group gap="xs">
             {(ACTIONS[kind] ?? []).map(({ label, link }) => (
-              <Button key={label} variant="default" renderRoot={(props) => <Link {...link} {...props} />}>
+              <ButtonLink key={label} variant="default" {...link}>
                 {label}
-              </Button>
+              </ButtonLink>
             ))}
           </Group>
         </Stack>

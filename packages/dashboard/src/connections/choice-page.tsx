@@ -1,8 +1,8 @@
-import { Anchor, Card, SimpleGrid, Text, Title } from '@mantine/core'
+import { Card, SimpleGrid, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { connectorsQuery } from '../api/connections.ts'
 import classes from '../connect/connect.module.css'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { text } from './text.ts'
@@ -16,9 +16,9 @@ export function ChoicePage() {
         title={text.choice.title}
         description={text.choice.description}
         breadcrumb={
-          <Anchor inherit renderRoot={(props) => <Link to="/connections" {...props} />}>
+          <AnchorLink inherit to="/connections">
             {text.title}
-          </Anchor>
+          </AnchorLink>
         }
       />
       {error && !connectors ? <ErrorState error={error} onRetry={refetch} /> : null}
@@ -27,16 +27,15 @@ export function ChoicePage() {
         {connectors?.map(({ name, label, objects }) => (
           <Card key={name} className={classes.tile}>
             <Title order={2} size="h5" mb={4}>
-              <Anchor
+              <AnchorLink
                 inherit
                 c="inherit"
                 className={classes.open}
-                renderRoot={(props) => (
-                  <Link to="/connections/new/$connector" params={{ connector: name }} {...props} />
-                )}
+                to="/connections/new/$connector"
+                params={{ connector: name }}
               >
                 {label}
-              </Anchor>
+              </AnchorLink>
             </Title>
             <Text size="sm" c="dimmed">
               {text.choice.reads(objects)}

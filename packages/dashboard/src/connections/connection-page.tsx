@@ -1,13 +1,14 @@
-import { Alert, Anchor, Button, Card, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Card, Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type Connection, type Connector, connectionQuery, connectorsQuery } from '../api/connections.ts'
 import { SignInButton } from '../providers/sign-in-button.tsx'
 import { useMay } from '../session/may.ts'
 import { Facts } from '../ui/facts.tsx'
 import { formatAgo, formatMoment, formatNumber } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -26,9 +27,9 @@ export function ConnectionPage() {
   const { data: connection, error, refetch } = useQuery(connectionQuery(connectionId))
   const { data: connectors } = useQuery(connectorsQuery)
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/connections" {...props} />}>
+    <AnchorLink inherit to="/connections">
       {text.title}
-    </Anchor>
+    </AnchorLink>
   )
   if (!connection) {
     return (

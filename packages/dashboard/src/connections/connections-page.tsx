@@ -1,7 +1,7 @@
-import { Anchor, Badge, Button } from '@mantine/core'
+import { Badge } from '@mantine/core'
 import { IconPlugConnected, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import {
   CONNECTIONS_LENGTH,
   type Connection,
@@ -12,6 +12,7 @@ import {
 import { useMay } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -27,12 +28,9 @@ export function ConnectionsPage() {
   const { data: connectors } = useQuery(connectorsQuery)
   const { data, error, isPlaceholderData, refetch } = useQuery(connectionsQuery(page, CONNECTIONS_LENGTH))
   const create = useMay('settings:write') ? (
-    <Button
-      leftSection={<IconPlus size={16} aria-hidden />}
-      renderRoot={(props) => <Link to="/connections/new" {...props} />}
-    >
+    <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/connections/new">
       {text.list.create}
-    </Button>
+    </ButtonLink>
   ) : null
   return (
     <>
@@ -70,15 +68,14 @@ function columnsWith(connectors: readonly Connector[] | undefined): Column<Conne
       id: 'system',
       header: text.list.system,
       cell: (connection) => (
-        <Anchor
+        <AnchorLink
           fw={550}
           inherit
-          renderRoot={(props) => (
-            <Link to="/connections/$connectionId" params={{ connectionId: connection.connection_id }} {...props} />
-          )}
+          to="/connections/$connectionId"
+          params={{ connectionId: connection.connection_id }}
         >
           {labelOf(connection, connectors)}
-        </Anchor>
+        </AnchorLink>
       ),
     },
     { id: 'state', header: text.list.state, cell: (connection) => <State {...connection} /> },

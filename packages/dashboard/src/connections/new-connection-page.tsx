@@ -1,10 +1,11 @@
-import { Alert, Anchor, Button, Card, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Card, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { type Connector, connectorsQuery, createConnection, refreshConnections } from '../api/connections.ts'
 import type { Purpose } from '../api/providers.ts'
 import { SignInButton } from '../providers/sign-in-button.tsx'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
@@ -24,9 +25,9 @@ export function NewConnectionPage() {
       <PageHeader
         title={connector ? text.create.title(connector.label) : text.choice.title}
         breadcrumb={
-          <Anchor inherit renderRoot={(props) => <Link to="/connections/new" {...props} />}>
+          <AnchorLink inherit to="/connections/new">
             {text.choice.title}
-          </Anchor>
+          </AnchorLink>
         }
       />
       {error && !connectors ? <ErrorState error={error} onRetry={refetch} /> : null}
@@ -144,9 +145,9 @@ function NewConnection({ connector }: { connector: Connector }) {
               <Button type="submit" loading={creating.isPending}>
                 {text.create.submit}
               </Button>
-              <Button variant="default" renderRoot={(props) => <Link to="/connections" {...props} />}>
+              <ButtonLink variant="default" to="/connections">
                 {text.cancel}
-              </Button>
+              </ButtonLink>
             </Group>
           </Stack>
         </Card>

@@ -1,9 +1,9 @@
-import { Anchor, Badge, Card, Group, Stack, Text } from '@mantine/core'
+import { Badge, Card, Group, Stack, Text } from '@mantine/core'
 import { IconRobot } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { Event } from '../api/events.ts'
 import { contactActionsQuery } from '../api/events.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { text } from './text.ts'
@@ -52,9 +52,9 @@ function ActionCard({ event: { event, timestamp, data } }: { event: Event }) {
         </Group>
         <Group gap="sm">
           {typeof data.run_id === 'string' ? (
-            <Anchor size="sm" renderRoot={(props) => <Link to={`${RUNS}/${data.run_id}`} {...props} />}>
+            <AnchorLink size="sm" to="/agents/runs/$runId" params={{ runId: data.run_id }}>
               {text.actions.viewRun}
-            </Anchor>
+            </AnchorLink>
           ) : null}
           <Moment at={timestamp} size="xs" c="dimmed" />
         </Group>
@@ -67,5 +67,3 @@ function ActionCard({ event: { event, timestamp, data } }: { event: Event }) {
     </Card>
   )
 }
-
-const RUNS: string = '/agents/runs'

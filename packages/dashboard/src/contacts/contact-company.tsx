@@ -1,6 +1,5 @@
-import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { companyQuery } from '../api/companies.ts'
 import { type Contact, refreshContacts, updateContact } from '../api/contacts.ts'
@@ -9,6 +8,7 @@ import { companyChoice, useFoundCompanies } from '../records/find-companies.ts'
 import { useMay } from '../session/may.ts'
 import { FindField } from '../ui/find-field.tsx'
 import { FormError } from '../ui/form.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
 
@@ -73,13 +73,9 @@ function CompanyLink({ companyId }: { companyId: string }) {
   const { data } = useQuery(companyQuery(companyId))
   return (
     <Text size="sm">
-      <Anchor
-        inherit
-        fw={550}
-        renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId }} {...props} />}
-      >
+      <AnchorLink inherit fw={550} to="/companies/$companyId" params={{ companyId }}>
         <Foreign max={120}>{data ? companyName(data) : '…'}</Foreign>
-      </Anchor>
+      </AnchorLink>
     </Text>
   )
 }

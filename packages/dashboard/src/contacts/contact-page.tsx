@@ -1,11 +1,12 @@
-import { Alert, Anchor, Badge, Box, Group, Stack, Tabs, Text } from '@mantine/core'
+import { Alert, Badge, Box, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { contactQuery } from '../api/contacts.ts'
 import { notesQuery } from '../api/notes.ts'
 import { contactName } from '../records/contact-name.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { MovableContent, MovablePlace, useSide } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage } from '../ui/page-states.tsx'
@@ -67,9 +68,9 @@ export function ContactPage() {
         title={<Foreign max={200}>{name}</Foreign>}
         documentTitle={name.slice(0, 200)}
         breadcrumb={
-          <Anchor size="sm" renderRoot={(props) => <Link to="/contacts" {...props} />}>
+          <AnchorLink size="sm" to="/contacts">
             {text.title}
-          </Anchor>
+          </AnchorLink>
         }
         description={<Subtitle contact={contact} />}
         actions={

@@ -1,9 +1,10 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { IconArrowMerge } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link, useRouter } from '@tanstack/react-router'
+import { useRouter } from '@tanstack/react-router'
 import { refreshContacts, unmergeContact } from '../api/contacts.ts'
 import { useMay } from '../session/may.ts'
+import { ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
@@ -30,11 +31,9 @@ export function MergedPage({ contactId, survivorId }: { contactId: string; survi
         title={text.merge.merged}
         action={
           <Group justify="center">
-            <Button
-              renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId: survivorId }} {...props} />}
-            >
+            <ButtonLink to="/contacts/$contactId" params={{ contactId: survivorId }}>
               {text.merge.open}
-            </Button>
+            </ButtonLink>
             <UnmergeButton mergedId={contactId} />
           </Group>
         }

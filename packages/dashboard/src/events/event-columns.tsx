@@ -1,8 +1,8 @@
-import { Anchor, Badge, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Badge, Text } from '@mantine/core'
 import type { Event } from '../api/events.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { eventLine, isKnown } from '../ui/event-words.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { ExternalLink, Foreign, Moment, None } from '../ui/text.tsx'
 import { text } from './text.ts'
 
@@ -27,13 +27,9 @@ export const EVENT_COLUMNS: Column<Event>[] = [
     sortBy: 'event',
     cell: (row) => (
       <Text size="sm" component="div" miw={180}>
-        <Anchor
-          fw={550}
-          inherit
-          renderRoot={(props) => <Link to="/events/$eventId" params={{ eventId: row.event_id }} {...props} />}
-        >
+        <AnchorLink fw={550} inherit to="/events/$eventId" params={{ eventId: row.event_id }}>
           <Foreign max={120}>{eventLine(row)}</Foreign>
-        </Anchor>
+        </AnchorLink>
         {isKnown(row.event) ? (
           <Text size="xs" c="dimmed">
             {row.event}
@@ -103,9 +99,9 @@ export function Who({ event: { internal_contact_id: contactId, contact } }: { ev
   if (contact === null) return <Badge color="gray">{words.deleted}</Badge>
   const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email || words.unnamed
   return (
-    <Anchor inherit renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}>
+    <AnchorLink inherit to="/contacts/$contactId" params={{ contactId }}>
       <Foreign max={80}>{name}</Foreign>
-    </Anchor>
+    </AnchorLink>
   )
 }
 

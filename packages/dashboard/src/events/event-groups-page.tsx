@@ -1,12 +1,13 @@
-import { Anchor, Card, Group, NativeSelect, Stack, Text, Title, Tooltip } from '@mantine/core'
+import { Card, Group, NativeSelect, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { IconChartBar } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { type EventGroups, eventGroupsQuery } from '../api/event-explorer.ts'
 import { BarList } from '../ui/bar-list.tsx'
 import { DateRange } from '../ui/date-range.tsx'
 import { eventLabel } from '../ui/event-words.ts'
 import { FilterBar } from '../ui/filter-bar.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { daysOf, resolveRange } from '../ui/range.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
@@ -154,9 +155,9 @@ function ContactGroup({ search, bucket: { key, contact } }: NamedGroupProps) {
   const name = called || email || words.unnamed
   return (
     <>
-      <Anchor inherit renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}>
+      <AnchorLink inherit to="/contacts/$contactId" params={{ contactId }}>
         <Foreign max={120}>{name}</Foreign>
-      </Anchor>
+      </AnchorLink>
       {called && email ? (
         <Text span size="xs" c="dimmed">
           {' '}
@@ -173,12 +174,9 @@ function CompanyGroup({ search, bucket: { key, company } }: NamedGroupProps) {
   const name = company.name ?? company.domain ?? words.unnamed
   return (
     <>
-      <Anchor
-        inherit
-        renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId: company._id }} {...props} />}
-      >
+      <AnchorLink inherit to="/companies/$companyId" params={{ companyId: company._id }}>
         <Foreign max={120}>{name}</Foreign>
-      </Anchor>
+      </AnchorLink>
       <EventsOfGroup search={search} bucket={key} name={name} />
     </>
   )

@@ -1,12 +1,13 @@
-import { Anchor, Card, Code, Group, ScrollArea, SimpleGrid, Stack, Table, Title } from '@mantine/core'
+import { Card, Code, Group, ScrollArea, SimpleGrid, Stack, Table, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { eventQuery } from '../api/event-explorer.ts'
 import type { Event } from '../api/events.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { eventLine } from '../ui/event-words.ts'
 import { formatMoment } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { ExternalLink, Foreign, None } from '../ui/text.tsx'
@@ -23,9 +24,9 @@ export function EventPage() {
   const { eventId } = route.useParams()
   const { data: event, error, refetch } = useQuery(eventQuery(eventId))
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/events" {...props} />}>
+    <AnchorLink inherit to="/events">
       {words.breadcrumb}
-    </Anchor>
+    </AnchorLink>
   )
   if (!event) {
     return (
@@ -139,12 +140,9 @@ function personOf(event: Event): Fact[] {
         company === null ? (
           <None />
         ) : (
-          <Anchor
-            inherit
-            renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId: company._id }} {...props} />}
-          >
+          <AnchorLink inherit to="/companies/$companyId" params={{ companyId: company._id }}>
             <Foreign max={120}>{company.name ?? company.domain ?? catalogue.columns.unnamed}</Foreign>
-          </Anchor>
+          </AnchorLink>
         ),
     },
     {
@@ -169,18 +167,18 @@ function personOf(event: Event): Fact[] {
 
 function VisitorLink({ visitorId }: { visitorId: string }) {
   return (
-    <Anchor inherit renderRoot={(props) => <Link to="/visitors/$visitorId" params={{ visitorId }} {...props} />}>
+    <AnchorLink inherit to="/visitors/$visitorId" params={{ visitorId }}>
       <Foreign max={120}>{visitorId}</Foreign>
-    </Anchor>
+    </AnchorLink>
   )
 }
 
 /** Links to the other events of a session or a user of an analytics tool. */
 function Groups({ name, value }: { name: GroupName; value: string }) {
   return (
-    <Anchor inherit renderRoot={(props) => <Link to="/events/groups" search={{ [name]: value }} {...props} />}>
+    <AnchorLink inherit to="/events/groups" search={{ [name]: value }}>
       <Foreign max={120}>{value}</Foreign>
-    </Anchor>
+    </AnchorLink>
   )
 }
 

@@ -1,7 +1,6 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { text } from '../session/search-params.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import type { EventListSearch } from './event-search.ts'
 
 interface EventsLinkProps {
@@ -15,8 +14,8 @@ interface EventsLinkProps {
 export function EventsLink({ search, label, children }: EventsLinkProps) {
   if (Object.values(search).some((value) => typeof value === 'string' && text(value) !== value)) return children
   return (
-    <Anchor inherit aria-label={label} renderRoot={(props) => <Link to="/events" search={search} {...props} />}>
+    <AnchorLink inherit aria-label={label} to="/events" search={search}>
       {children}
-    </Anchor>
+    </AnchorLink>
   )
 }

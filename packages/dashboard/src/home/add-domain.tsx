@@ -1,9 +1,9 @@
-import { Alert, Anchor, Button, Group, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { addDomain, domainsQuery, refreshDomains } from '../api/domains.ts'
 import { useIsAtLeast } from '../session/may.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { text as texts } from './text.ts'
@@ -51,9 +51,9 @@ export function AddDomain() {
       {added ? (
         <Text size="sm">
           <Foreign max={253}>{text.added.before(added.domain)}</Foreign>
-          <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
+          <AnchorLink inherit underline="always" to="/settings/domains">
             {text.added.link}
-          </Anchor>
+          </AnchorLink>
           {text.added.after}
         </Text>
       ) : null}

@@ -1,6 +1,6 @@
-import { Anchor, Code, Stack, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Code, Stack, Text } from '@mantine/core'
 import type { AskResult, ToolCall } from '../api/ask.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { Markdown } from '../ui/markdown.tsx'
 import { linkOf } from './ask-links.ts'
 import { text as texts } from './text.ts'
@@ -14,9 +14,9 @@ export function AnswerShown({ answer: { answer, calls } }: { answer: AskResult }
     <Stack gap="xs">
       <Markdown>{answer}</Markdown>
       {link === null ? null : (
-        <Anchor size="sm" renderRoot={(props) => <Link to={link.to} search={link.search} {...props} />}>
+        <AnchorLink size="sm" to={link.to} search={link.search}>
           {link.to === '/contacts' ? text.openContacts : text.openChart}
-        </Anchor>
+        </AnchorLink>
       )}
       <details>
         <Text component="summary" size="sm" c="dimmed">

@@ -1,8 +1,8 @@
-import { Alert, Anchor, Text } from '@mantine/core'
+import { Alert, Text } from '@mantine/core'
 import { IconCircleCheck } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import type { Tracker } from '../api/tracker.ts'
 import { eventLabel } from '../ui/event-words.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { ExternalLink, Foreign, placeOf } from '../ui/text.tsx'
 import { text as texts } from './text.ts'
 
@@ -28,21 +28,13 @@ export function FirstEvent({ event }: { event: NonNullable<Tracker['first_event'
         )}
         {' · '}
         {contactId === null ? (
-          <Anchor
-            inherit
-            underline="always"
-            renderRoot={(props) => <Link to="/visitors/$visitorId" params={{ visitorId }} {...props} />}
-          >
+          <AnchorLink inherit underline="always" to="/visitors/$visitorId" params={{ visitorId }}>
             {text.visitor}
-          </Anchor>
+          </AnchorLink>
         ) : (
-          <Anchor
-            inherit
-            underline="always"
-            renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}
-          >
+          <AnchorLink inherit underline="always" to="/contacts/$contactId" params={{ contactId }}>
             {text.contact}
-          </Anchor>
+          </AnchorLink>
         )}
       </Text>
     </Alert>

@@ -1,11 +1,11 @@
-import { Anchor, Card, Code, Group, List, Loader, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { Card, Code, Group, List, Loader, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { domainsQuery } from '../api/domains.ts'
 import { forgetActivity } from '../api/overview.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { ErrorState } from '../ui/states.tsx'
 import { AddDomain } from './add-domain.tsx'
 import { text as texts } from './text.ts'
@@ -63,9 +63,9 @@ export function FirstSteps({ snippet }: { snippet: string }) {
           </Group>
           <Text size="sm" c="dimmed">
             {text.visit.api.before}
-            <Anchor inherit underline="always" renderRoot={(props) => <Link to="/connect" {...props} />}>
+            <AnchorLink inherit underline="always" to="/connect">
               {text.visit.api.link}
-            </Anchor>
+            </AnchorLink>
             {text.visit.api.after}
           </Text>
         </Step>

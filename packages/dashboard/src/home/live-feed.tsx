@@ -1,11 +1,11 @@
-import { Anchor, Button, Card, Group, Text, Title } from '@mantine/core'
+import { Button, Card, Group, Text, Title } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { latestEventsQuery } from '../api/events.ts'
 import { type LiveEvent, toLiveEvent, watchEvents } from '../api/live.ts'
 import { eventIcon, eventLine } from '../ui/event-words.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, placeOf } from '../ui/text.tsx'
 import classes from './live-feed.module.css'
@@ -97,14 +97,9 @@ function FeedRow({ event }: { event: LiveEvent }) {
           {event.contact_id === null ? (
             <AnonymousVisitor event={event} />
           ) : (
-            <Anchor
-              inherit
-              renderRoot={(props) => (
-                <Link to="/contacts/$contactId" params={{ contactId: event.contact_id ?? '' }} {...props} />
-              )}
-            >
+            <AnchorLink inherit to="/contacts/$contactId" params={{ contactId: event.contact_id ?? '' }}>
               {event.contact_name ? <Foreign max={60}>{event.contact_name}</Foreign> : text.contact}
-            </Anchor>
+            </AnchorLink>
           )}
           {' · '}
           <Foreign max={160}>{eventLine({ ...event, data: { title: event.title, text: event.text } })}</Foreign>
@@ -122,12 +117,8 @@ function AnonymousVisitor({ event: { visitor_id: visitorId, is_bot: isBot } }: {
   const name = isBot ? text.bot : text.anonymous
   if (visitorId === null) return <span>{name}</span>
   return (
-    <Anchor
-      inherit
-      c="dimmed"
-      renderRoot={(props) => <Link to="/visitors/$visitorId" params={{ visitorId }} {...props} />}
-    >
+    <AnchorLink inherit c="dimmed" to="/visitors/$visitorId" params={{ visitorId }}>
       {name}
-    </Anchor>
+    </AnchorLink>
   )
 }

@@ -1,9 +1,9 @@
-import { Anchor, Card, Group, Text, ThemeIcon, Title } from '@mantine/core'
+import { Card, Group, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconCircleCheck, IconInbox } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import type { Overview } from '../api/overview.ts'
 import { EventsLink } from '../events/events-link.tsx'
 import { BarList } from '../ui/bar-list.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
 
@@ -90,9 +90,9 @@ export function WaitingForApproval({ count }: { count: number }) {
             {text.approvals.waiting(count)}
           </Title>
           {count > 0 ? (
-            <Anchor size="sm" renderRoot={(props) => <Link to={APPROVALS} {...props} />}>
+            <AnchorLink size="sm" to={APPROVALS}>
               {text.approvals.review}
-            </Anchor>
+            </AnchorLink>
           ) : (
             <Text size="sm" c="dimmed">
               {text.approvals.none}

@@ -1,14 +1,15 @@
-import { Anchor, Button, Card, Code, Group, ScrollArea, Stack, Title } from '@mantine/core'
+import { Button, Card, Code, Group, ScrollArea, Stack, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type HookBody, hookBodyQuery, refreshHooks, runHookBody } from '../api/hooks.ts'
 import { useMay } from '../session/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment } from '../ui/format.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
@@ -22,9 +23,9 @@ export function BodyPage() {
   const { hookId, bodyId } = route.useParams()
   const { data, error, refetch } = useQuery(hookBodyQuery(hookId, bodyId))
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId }} {...props} />}>
+    <AnchorLink inherit to="/hooks/$hookId" params={{ hookId }}>
       {text.one.title}
-    </Anchor>
+    </AnchorLink>
   )
   if (!data) {
     return (
@@ -84,14 +85,9 @@ function Actions({ body }: { body: HookBody }) {
       >
         {text.body.run}
       </Button>
-      <Button
-        variant="default"
-        renderRoot={(props) => (
-          <Link to="/hooks/$hookId/mapping" params={{ hookId }} search={{ body: bodyId }} {...props} />
-        )}
-      >
+      <ButtonLink variant="default" to="/hooks/$hookId/mapping" params={{ hookId }} search={{ body: bodyId }}>
         {text.body.useAsSample}
-      </Button>
+      </ButtonLink>
     </>
   )
 }
@@ -112,13 +108,9 @@ function factsOf(body: HookBody): [string, ReactNode][] {
       eventId === null ? (
         <None key="event" />
       ) : (
-        <Anchor
-          key="event"
-          inherit
-          renderRoot={(props) => <Link to="/events/$eventId" params={{ eventId }} {...props} />}
-        >
+        <AnchorLink key="event" inherit to="/events/$eventId" params={{ eventId }}>
           <Foreign max={80}>{event ?? eventId}</Foreign>
-        </Anchor>
+        </AnchorLink>
       ),
     ],
     [text.body.contact, <ContactOf key="contact" body={body} />],
@@ -127,13 +119,9 @@ function factsOf(body: HookBody): [string, ReactNode][] {
       companyId === null ? (
         <None key="company" />
       ) : (
-        <Anchor
-          key="company"
-          inherit
-          renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId }} {...props} />}
-        >
+        <AnchorLink key="company" inherit to="/companies/$companyId" params={{ companyId }}>
           {text.body.company}
-        </Anchor>
+        </AnchorLink>
       ),
     ],
     [text.body.size, text.bodies.bytes(body.size_bytes)],

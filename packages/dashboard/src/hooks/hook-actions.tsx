@@ -2,11 +2,12 @@ import { Button, Menu, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconRoute } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { deleteHook, type Hook, refreshHooks, updateHook } from '../api/hooks.ts'
 import { useMay } from '../session/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
+import { ButtonLink } from '../ui/link.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { isolated } from '../ui/text.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
@@ -29,13 +30,14 @@ export function HookActions({ hook }: { hook: Hook }) {
   })
   const close = () => setDialog(null)
   const mapping = (
-    <Button
+    <ButtonLink
       variant={mayWrite ? 'filled' : 'default'}
       leftSection={<IconRoute size={16} aria-hidden />}
-      renderRoot={(props) => <Link to="/hooks/$hookId/mapping" params={{ hookId }} {...props} />}
+      to="/hooks/$hookId/mapping"
+      params={{ hookId }}
     >
       {mayWrite ? text.actions.editMapping : text.actions.viewMapping}
-    </Button>
+    </ButtonLink>
   )
   if (!mayWrite) return mapping
   const icon = enabled ? <IconPlayerPause size={16} aria-hidden /> : <IconPlayerPlay size={16} aria-hidden />

@@ -1,13 +1,14 @@
-import { Alert, Anchor, Badge, Button, Card, Code, Stack, Text, Title } from '@mantine/core'
+import { Alert, Badge, Card, Code, Stack, Text, Title } from '@mantine/core'
 import { IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type Hook, type HookBody, hookBodiesQuery, hookQuery } from '../api/hooks.ts'
 import { useMay } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment } from '../ui/format.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -24,9 +25,9 @@ export function HookPage() {
   const { hookId } = route.useParams()
   const { data: hook, error, refetch } = useQuery({ ...hookQuery(hookId), refetchInterval: REFRESH_MS })
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/hooks" {...props} />}>
+    <AnchorLink inherit to="/hooks">
       {text.title}
-    </Anchor>
+    </AnchorLink>
   )
   if (!hook) {
     return (
@@ -71,9 +72,9 @@ function NextStep({ hook }: { hook: Hook }) {
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{text.one.needsMapping}</Text>
         {mayWrite && kept > 0 ? (
-          <Button size="xs" renderRoot={(props) => <Link to="/hooks/$hookId/mapping" params={{ hookId }} {...props} />}>
+          <ButtonLink size="xs" to="/hooks/$hookId/mapping" params={{ hookId }}>
             {text.actions.editMapping}
-          </Button>
+          </ButtonLink>
         ) : null}
       </Stack>
     </Alert>
@@ -133,13 +134,9 @@ const COLUMNS: Column<HookBody>[] = [
     id: 'received_at',
     header: text.bodies.when,
     cell: ({ received_at: at, hook_id: hookId, body_id: bodyId }) => (
-      <Anchor
-        inherit
-        fw={550}
-        renderRoot={(props) => <Link to="/hooks/$hookId/bodies/$bodyId" params={{ hookId, bodyId }} {...props} />}
-      >
+      <AnchorLink inherit fw={550} to="/hooks/$hookId/bodies/$bodyId" params={{ hookId, bodyId }}>
         <Moment at={at} />
-      </Anchor>
+      </AnchorLink>
     ),
   },
   { id: 'state', header: text.bodies.state, cell: ({ state }) => <BodyState state={state} /> },
@@ -166,8 +163,8 @@ export function BodyState({ state }: { state: HookBody['state'] }) {
 export function ContactOf({ body: { contact_id: contactId, contact_status: status } }: { body: HookBody }) {
   if (contactId === null) return <None />
   return (
-    <Anchor inherit renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}>
+    <AnchorLink inherit to="/contacts/$contactId" params={{ contactId }}>
       {status === null ? text.bodies.contact : text.bodies.contactStates[status]}
-    </Anchor>
+    </AnchorLink>
   )
 }

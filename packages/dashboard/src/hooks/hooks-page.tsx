@@ -1,11 +1,11 @@
-import { Anchor, Badge, Button } from '@mantine/core'
+import { Badge } from '@mantine/core'
 import { IconPlus, IconTransferIn } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type Hook, hooksQuery } from '../api/hooks.ts'
 import { useMay } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
@@ -15,12 +15,9 @@ import { text } from './text.ts'
 export function HooksPage() {
   const { data, error, refetch } = useQuery(hooksQuery)
   const create = useMay('settings:write') ? (
-    <Button
-      leftSection={<IconPlus size={16} aria-hidden />}
-      renderRoot={(props) => <Link to="/hooks/new" {...props} />}
-    >
+    <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/hooks/new">
       {text.list.create}
-    </Button>
+    </ButtonLink>
   ) : null
   return (
     <>
@@ -48,9 +45,9 @@ const COLUMNS: Column<Hook>[] = [
     id: 'name',
     header: text.list.name,
     cell: ({ name, hook_id: hookId }) => (
-      <Anchor fw={550} inherit renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId }} {...props} />}>
+      <AnchorLink fw={550} inherit to="/hooks/$hookId" params={{ hookId }}>
         <Foreign max={80}>{name}</Foreign>
-      </Anchor>
+      </AnchorLink>
     ),
   },
   { id: 'kind', header: text.list.kind, visibleFrom: 'sm', cell: ({ kind }) => text.kinds[kind] },

@@ -1,10 +1,11 @@
-import { Alert, Anchor, Button, Grid, Stack } from '@mantine/core'
+import { Alert, Button, Grid, Stack } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { type Hook, type HookBody, hookBodiesQuery, hookQuery, refreshHooks, updateHook } from '../api/hooks.ts'
 import { useMay } from '../session/may.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -24,9 +25,9 @@ export function MappingPage() {
   const bodies = useQuery(hookBodiesQuery(hookId))
   const failed = [hook, bodies].find(({ data, error }) => error !== null && data === undefined)
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId }} {...props} />}>
+    <AnchorLink inherit to="/hooks/$hookId" params={{ hookId }}>
       {hook.data ? <Foreign max={80}>{hook.data.name}</Foreign> : text.one.title}
-    </Anchor>
+    </AnchorLink>
   )
   return (
     <>
@@ -103,12 +104,9 @@ function Editor({ hook, bodies }: { hook: Hook; bodies: readonly HookBody[] }) {
               <Button loading={saving.isPending} onClick={() => saving.mutate()} mr="xs">
                 {text.mapping.save}
               </Button>
-              <Button
-                variant="default"
-                renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId }} {...props} />}
-              >
+              <ButtonLink variant="default" to="/hooks/$hookId" params={{ hookId }}>
                 {text.mapping.cancel}
-              </Button>
+              </ButtonLink>
             </div>
           )}
         </Stack>

@@ -1,8 +1,8 @@
-import { Alert, Anchor, Button, Card, Group, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Card, Group, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { createHook, type Hook, refreshHooks } from '../api/hooks.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
@@ -31,9 +31,9 @@ export function NewHookPage() {
     })
   }
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/hooks" {...props} />}>
+    <AnchorLink inherit to="/hooks">
       {text.title}
-    </Anchor>
+    </AnchorLink>
   )
   if (saving.data) {
     const { hook, url } = saving.data
@@ -43,9 +43,9 @@ export function NewHookPage() {
         <Stack gap="md" maw={820}>
           <UrlShown url={url} kind={hook.kind} />
           <div>
-            <Button renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId: hook.hook_id }} {...props} />}>
+            <ButtonLink to="/hooks/$hookId" params={{ hookId: hook.hook_id }}>
               {words.open}
-            </Button>
+            </ButtonLink>
           </div>
         </Stack>
       </>
@@ -99,9 +99,9 @@ export function NewHookPage() {
             <Button type="submit" loading={saving.isPending}>
               {words.submit}
             </Button>
-            <Button variant="default" renderRoot={(props) => <Link to="/hooks" {...props} />}>
+            <ButtonLink variant="default" to="/hooks">
               {words.cancel}
-            </Button>
+            </ButtonLink>
           </Group>
         </Stack>
       </Card>

@@ -1,7 +1,7 @@
-import { Anchor, Badge, Group, Text } from '@mantine/core'
+import { Badge, Group, Text } from '@mantine/core'
 import { IconSearch, IconUserCircle } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import {
   createIdentity,
   IDENTITIES_LENGTH,
@@ -14,6 +14,7 @@ import { useMay } from '../session/may.ts'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatDay } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { EmptyState } from '../ui/states.tsx'
@@ -93,15 +94,9 @@ const COLUMNS: Column<Identity>[] = [
     header: text.columns.name,
     cell: (identity) => (
       <>
-        <Anchor
-          fw={550}
-          inherit
-          renderRoot={(props) => (
-            <Link to="/identities/$identityId" params={{ identityId: identity.identity_id }} {...props} />
-          )}
-        >
+        <AnchorLink fw={550} inherit to="/identities/$identityId" params={{ identityId: identity.identity_id }}>
           <Foreign max={120}>{identityName(identity)}</Foreign>
-        </Anchor>
+        </AnchorLink>
         <Text size="xs" c="dimmed">
           <Foreign max={120}>{identity.jobTitle ?? identity.role}</Foreign>
         </Text>

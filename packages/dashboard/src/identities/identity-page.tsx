@@ -1,7 +1,7 @@
-import { Anchor, Button, Card, Grid, Group, List, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Card, Grid, Group, List, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import {
   connectionsQuery,
@@ -15,6 +15,7 @@ import {
 } from '../api/identities.ts'
 import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -31,9 +32,9 @@ export function IdentityPage() {
   const { data: identity, error, refetch } = useQuery(identityQuery(identityId))
   const connections = useQuery(connectionsQuery(identityId))
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/identities" {...props} />}>
+    <AnchorLink inherit to="/identities">
       {text.title}
-    </Anchor>
+    </AnchorLink>
   )
   const mayWrite = useMay('identities:write')
   if (!identity) {
@@ -190,9 +191,9 @@ function Agents({ connections }: { connections: IdentityConnections | undefined 
       <List size="sm" listStyleType="none" spacing={4}>
         {connections?.agents.slice(0, 20).map(({ agent_id: agentId, name, enabled }) => (
           <List.Item key={agentId}>
-            <Anchor inherit renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
+            <AnchorLink inherit to="/agents/$agentId" params={{ agentId }}>
               <Foreign max={80}>{name}</Foreign>
-            </Anchor>
+            </AnchorLink>
             {enabled ? '' : text.page.disabled}
           </List.Item>
         ))}

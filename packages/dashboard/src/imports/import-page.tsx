@@ -1,10 +1,11 @@
-import { Anchor, Group } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { refreshContacts } from '../api/contacts.ts'
 import { type Import, importQuery, isAtWork } from '../api/imports.ts'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -25,9 +26,9 @@ export function ImportPage() {
   const { data, error, refetch } = useQuery(importQuery(importId))
   useFreshContacts(data)
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/imports" {...props} />}>
+    <AnchorLink inherit to="/imports">
       {text.imports}
-    </Anchor>
+    </AnchorLink>
   )
   if (!data) {
     return (

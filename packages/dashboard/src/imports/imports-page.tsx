@@ -1,10 +1,10 @@
-import { Anchor, Button } from '@mantine/core'
 import { IconFileImport, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { IMPORTS_LENGTH, importsQuery, type ListedImport } from '../api/imports.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -19,17 +19,14 @@ export function ImportsPage() {
   const navigate = route.useNavigate()
   const { data, error, isPlaceholderData, refetch } = useQuery(importsQuery(page, IMPORTS_LENGTH))
   const create = (
-    <Button
-      leftSection={<IconPlus size={16} aria-hidden />}
-      renderRoot={(props) => <Link to="/imports/new" {...props} />}
-    >
+    <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/imports/new">
       {text.list.create}
-    </Button>
+    </ButtonLink>
   )
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/contacts" {...props} />}>
+    <AnchorLink inherit to="/contacts">
       {text.contacts}
-    </Anchor>
+    </AnchorLink>
   )
   return (
     <>
@@ -68,13 +65,9 @@ const COLUMNS: Column<ListedImport>[] = [
     id: 'file',
     header: text.list.columns.file,
     cell: ({ import_id: importId, file_name }) => (
-      <Anchor
-        fw={550}
-        inherit
-        renderRoot={(props) => <Link to="/imports/$importId" params={{ importId }} {...props} />}
-      >
+      <AnchorLink fw={550} inherit to="/imports/$importId" params={{ importId }}>
         <Foreign max={80}>{file_name}</Foreign>
-      </Anchor>
+      </AnchorLink>
     ),
   },
   { id: 'state', header: text.list.columns.state, cell: ({ state }) => <ImportState state={state} /> },

@@ -1,8 +1,9 @@
-import { Anchor, Title } from '@mantine/core'
+import { Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { type KeptContact, keptQuery } from '../api/imports.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
 
@@ -45,9 +46,9 @@ const COLUMNS: Column<KeptContact>[] = [
     id: 'contact',
     header: text.result.undo.keptContact,
     cell: ({ contact_id: contactId }) => (
-      <Anchor inherit renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}>
+      <AnchorLink inherit to="/contacts/$contactId" params={{ contactId }}>
         {contactId}
-      </Anchor>
+      </AnchorLink>
     ),
   },
   {

@@ -1,8 +1,9 @@
-import { Alert, Anchor, Button, Card, Group, Progress, Stack, Text } from '@mantine/core'
+import { Alert, Button, Card, Group, Progress, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { showImport, uploadImport } from '../api/imports.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -44,9 +45,9 @@ export function NewImportPage() {
         title={text.file.title}
         description={text.file.description}
         breadcrumb={
-          <Anchor inherit renderRoot={(props) => <Link to="/imports" {...props} />}>
+          <AnchorLink inherit to="/imports">
             {text.imports}
-          </Anchor>
+          </AnchorLink>
         }
       />
       <ImportSteps step="file" />

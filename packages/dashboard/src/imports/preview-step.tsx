@@ -1,10 +1,10 @@
-import { Alert, Anchor, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconArrowRight, IconTable } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { askOfImport, type Import, type PreviewedRow, previewQuery, showImport } from '../api/imports.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { propertyLabel } from '../ui/property-value.ts'
 import { RunProgress } from '../ui/run-progress.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
@@ -121,12 +121,9 @@ const COLUMNS: Column<PreviewedRow>[] = [
           {contactId === null ? (
             <span>{name}</span>
           ) : (
-            <Anchor
-              inherit
-              renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}
-            >
+            <AnchorLink inherit to="/contacts/$contactId" params={{ contactId }}>
               {email === null ? contactId : name}
-            </Anchor>
+            </AnchorLink>
           )}
         </Stack>
       )

@@ -1,13 +1,13 @@
 import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconArrowBackUp, IconDownload, IconPlayerStop, IconUsers } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { refreshContacts } from '../api/contacts.ts'
 import { askOfImport, type Import, isAtWork, showImport } from '../api/imports.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { FormError } from '../ui/form.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { ButtonLink } from '../ui/link.tsx'
 import { RunProgress } from '../ui/run-progress.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { ConsentNotice } from './consent-notice.tsx'
@@ -100,21 +100,22 @@ function Ended({ of }: { of: Import }) {
       <FormError error={continuing.error} />
       <Group gap="xs">
         {written > 0 ? (
-          <Button
+          <ButtonLink
             leftSection={<IconUsers size={16} aria-hidden />}
-            renderRoot={(props) => <Link to="/contacts" search={{ import_id: of.import_id }} {...props} />}
+            to="/contacts"
+            search={{ import_id: of.import_id }}
           >
             {text.result.viewContacts}
-          </Button>
+          </ButtonLink>
         ) : null}
         {state === 'failed' && of.has_file && of.error?.code !== 'invalid_file' ? (
           <Button loading={continuing.isPending} onClick={() => continuing.mutate()}>
             {text.result.again}
           </Button>
         ) : null}
-        <Button variant="default" renderRoot={(props) => <Link to="/imports/new" {...props} />}>
+        <ButtonLink variant="default" to="/imports/new">
           {text.result.another}
-        </Button>
+        </ButtonLink>
         {of.can_undo ? <ActionButton of={of} action="undo" /> : null}
       </Group>
     </Stack>

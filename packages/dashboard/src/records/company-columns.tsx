@@ -1,8 +1,7 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { Company } from '../api/companies.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { propertyLabel, propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { text } from './text.ts'
@@ -37,15 +36,9 @@ export const COMPANY_COLUMNS: Column<Company>[] = [
     width: 190,
     sortBy: 'name',
     cell: (company) => (
-      <Anchor
-        fw={550}
-        inherit
-        renderRoot={(props) => (
-          <Link to="/companies/$companyId" params={{ companyId: company.company_id }} {...props} />
-        )}
-      >
+      <AnchorLink fw={550} inherit to="/companies/$companyId" params={{ companyId: company.company_id }}>
         <Foreign max={120}>{companyName(company)}</Foreign>
-      </Anchor>
+      </AnchorLink>
     ),
   },
   {

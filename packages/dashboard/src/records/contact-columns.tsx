@@ -1,7 +1,7 @@
-import { Anchor, Badge } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Badge } from '@mantine/core'
 import type { Contact } from '../api/contacts.ts'
 import type { Column } from '../ui/data-table.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { propertyLabel, propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { contactName } from './contact-name.ts'
@@ -29,13 +29,9 @@ export const FIRST_COLUMNS: Column<Listed>[] = [
     sortBy: 'lastname',
     width: 165,
     cell: (contact) => (
-      <Anchor
-        fw={550}
-        inherit
-        renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId: contact.contact_id }} {...props} />}
-      >
+      <AnchorLink fw={550} inherit to="/contacts/$contactId" params={{ contactId: contact.contact_id }}>
         <Foreign max={120}>{contactName(contact)}</Foreign>
-      </Anchor>
+      </AnchorLink>
     ),
   },
   propertyColumn('email', { sortBy: 'email', visibleFrom: 'sm', width: 225 }),

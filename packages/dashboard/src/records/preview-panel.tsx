@@ -1,9 +1,9 @@
-import { Anchor, Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
+import { Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type SegmentFilter, segmentPreviewQuery } from '../api/segments.ts'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { propertyText } from '../ui/property-value.ts'
 import { ErrorState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -42,14 +42,9 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
             <Stack component="ul" gap={6} m={0} p={0} style={{ listStyle: 'none' }}>
               {data.sample.map((contact) => (
                 <li key={contact.contact_id}>
-                  <Anchor
-                    size="sm"
-                    renderRoot={(props) => (
-                      <Link to="/contacts/$contactId" params={{ contactId: contact.contact_id }} {...props} />
-                    )}
-                  >
+                  <AnchorLink size="sm" to="/contacts/$contactId" params={{ contactId: contact.contact_id }}>
                     <Foreign max={80}>{contactName(contact)}</Foreign>
-                  </Anchor>
+                  </AnchorLink>
                   <Text size="xs" c="dimmed" truncate>
                     <Foreign max={100}>{propertyText(contact.properties.email)}</Foreign>
                   </Text>

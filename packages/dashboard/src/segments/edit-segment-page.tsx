@@ -1,7 +1,7 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { segmentQuery, updateSegment } from '../api/segments.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -18,9 +18,9 @@ export function EditSegmentPage() {
       <PageHeader
         title={text.form.editTitle}
         breadcrumb={
-          <Anchor inherit renderRoot={(props) => <Link to="/segments/$segmentId" params={{ segmentId }} {...props} />}>
+          <AnchorLink inherit to="/segments/$segmentId" params={{ segmentId }}>
             {segment ? <Foreign max={80}>{segment.name}</Foreign> : text.form.segment}
-          </Anchor>
+          </AnchorLink>
         }
       />
       {error && !segment ? <ErrorState error={error} onRetry={refetch} /> : null}

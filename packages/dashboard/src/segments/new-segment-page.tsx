@@ -1,6 +1,5 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { createSegment } from '../api/segments.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SegmentForm } from './segment-form.tsx'
 import { text } from './text.ts'
@@ -12,9 +11,9 @@ export function NewSegmentPage() {
         title={text.form.newTitle}
         description={text.form.newDescription}
         breadcrumb={
-          <Anchor inherit renderRoot={(props) => <Link to="/segments" {...props} />}>
+          <AnchorLink inherit to="/segments">
             {text.form.breadcrumb}
-          </Anchor>
+          </AnchorLink>
         }
       />
       <SegmentForm submitLabel={text.form.create} save={createSegment} />

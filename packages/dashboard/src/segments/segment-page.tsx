@@ -1,7 +1,7 @@
-import { Anchor, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconEdit, IconTrash, IconUsers } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { propertiesQuery } from '../api/properties.ts'
 import {
   deleteSegment,
@@ -20,6 +20,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { DateRange } from '../ui/date-range.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { resolveRange } from '../ui/range.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
@@ -39,9 +40,9 @@ export function SegmentPage() {
   const { segmentId } = route.useParams()
   const { data: segment, error, refetch } = useQuery({ ...segmentQuery(segmentId), refetchInterval: REFRESH_MS })
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/segments" {...props} />}>
+    <AnchorLink inherit to="/segments">
       {words.breadcrumb}
-    </Anchor>
+    </AnchorLink>
   )
   if (!segment) {
     return (
@@ -83,13 +84,14 @@ function Actions({ segment }: { segment: Segment }) {
   }
   return (
     <>
-      <Button
+      <ButtonLink
         variant="default"
         leftSection={<IconEdit size={16} aria-hidden />}
-        renderRoot={(props) => <Link to="/segments/$segmentId/edit" params={{ segmentId }} {...props} />}
+        to="/segments/$segmentId/edit"
+        params={{ segmentId }}
       >
         {words.edit}
-      </Button>
+      </ButtonLink>
       <ConfirmButton
         leftSection={<IconTrash size={16} aria-hidden />}
         title={words.removeTitle}

@@ -1,13 +1,14 @@
-import { Anchor, Button, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { IconFilter, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { propertiesQuery } from '../api/properties.ts'
 import { SEGMENTS_LENGTH, type Segment, segmentsQuery } from '../api/segments.ts'
 import { filterWords } from '../filters/words.ts'
 import { useIsAtLeast } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
@@ -26,12 +27,9 @@ export function SegmentsPage() {
   const { data: known } = useQuery(propertiesQuery('contacts'))
   const labels = new Map(known?.properties.map(({ name, label }) => [name, label]))
   const create = mayWrite ? (
-    <Button
-      leftSection={<IconPlus size={16} aria-hidden />}
-      renderRoot={(props) => <Link to="/segments/new" {...props} />}
-    >
+    <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/segments/new">
       {words.create}
-    </Button>
+    </ButtonLink>
   ) : null
   return (
     <>
@@ -67,13 +65,9 @@ function columnsWith(labels: ReadonlyMap<string, string>): Column<Segment>[] {
       id: 'name',
       header: words.name,
       cell: ({ segment_id: segmentId, name }) => (
-        <Anchor
-          fw={550}
-          inherit
-          renderRoot={(props) => <Link to="/segments/$segmentId" params={{ segmentId }} {...props} />}
-        >
+        <AnchorLink fw={550} inherit to="/segments/$segmentId" params={{ segmentId }}>
           <Foreign max={120}>{name}</Foreign>
-        </Anchor>
+        </AnchorLink>
       ),
     },
     {

@@ -1,7 +1,7 @@
-import { Anchor } from '@mantine/core'
-import { Link, type LinkProps } from '@tanstack/react-router'
+import type { LinkProps } from '@tanstack/react-router'
 import { ACTION_WORDS } from '../agents/action-words.ts'
 import type { AuditLogEntry } from '../api/audit.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { Foreign, None } from '../ui/text.tsx'
 import { text } from './audit-text.ts'
 
@@ -60,9 +60,9 @@ function Linked({ to, children }: { to: LinkProps | undefined; children: string 
   const name = <Foreign max={120}>{children}</Foreign>
   if (!to) return name
   return (
-    <Anchor inherit renderRoot={(props) => <Link {...to} {...props} />}>
+    <AnchorLink inherit {...to}>
       {name}
-    </Anchor>
+    </AnchorLink>
   )
 }
 

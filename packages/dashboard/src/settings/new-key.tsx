@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { createApiKey, refreshKeys, scopesQuery, toolsQuery } from '../api/keys.ts'
 import { Form, FormError } from '../ui/form.tsx'
 import { DAY_MS } from '../ui/range.ts'
+import { SecretShown } from '../ui/secret-shown.tsx'
 import { ALL_TOOLS, ToolChoice, toolsWithin } from '../ui/tool-choice.tsx'
 import { upTo } from '../ui/up-to.ts'
-import { SecretShown } from './secret-shown.tsx'
 import { text } from './text.ts'
 
 /** The form for a new key, which is then shown once. */

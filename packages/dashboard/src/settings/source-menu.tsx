@@ -1,14 +1,13 @@
-import { ActionIcon, Checkbox, Menu, Modal, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Menu, Text } from '@mantine/core'
 import { IconDots, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { deleteSource, refreshSources, rotateWriteKey, type Source, updateSource } from '../api/sources.ts'
+import { useOperation } from '../api/operation.ts'
+import type { Source } from '../api/types.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
-import { Form, FormButtons, FormError } from '../ui/form.tsx'
+import { RenameDialog, RotateDialog } from '../ui/form-dialog.tsx'
+import { SecretShown } from '../ui/secret-shown.tsx'
 import { isolated } from '../ui/text.tsx'
-import { upTo } from '../ui/up-to.ts'
 import { useMenuButton } from '../ui/use-menu-button.ts'
-import { SecretShown } from './secret-shown.tsx'
 import { text } from './sources-text.ts'
 
 interface DialogProps {
@@ -18,16 +17,12 @@ interface DialogProps {
 
 /** Renames or deletes a source, or replaces its write key. */
 export function SourceMenu({ source }: { source: Source }) {
-  const queryClient = useQueryClient()
   const { button, afterFocus } = useMenuButton()
   const [dialog, setDialog] = useState<'rename' | 'rotate' | 'delete' | null>(null)
   const close = () => setDialog(null)
   const name = isolated(source.name.slice(0, 80))
   const isConnector = source.type === 'connector'
-  const remove = async () => {
-    await deleteSource(source.source_id)
-    await refreshSources(queryClient)
-  }
+  const remove = useOperation('deleteSource')
   return (
     <>
       <Menu position="bottom-end" width={230}>
@@ -63,92 +58,44 @@ export function SourceMenu({ source }: { source: Source }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {dialog === 'rename' ? <RenameDialog source={source} onClose={close} /> : null}
-      {dialog === 'rotate' ? <RotateDialog source={source} onClose={close} /> : null}
+      {dialog === 'rename' ? <RenameSource source={source} onClose={close} /> : null}
+      {dialog === 'rotate' ? <RotateWriteKey source={source} onClose={close} /> : null}
       <ConfirmDialog
         opened={dialog === 'delete'}
         onClose={close}
         title={text.remove.title(name)}
         explanation={<Text size="sm">{isConnector ? text.remove.ofConnector : text.remove.explanation}</Text>}
         confirmLabel={text.remove.confirm}
-        onConfirm={remove}
+        onConfirm={() => remove.mutateAsync({ source_id: source.source_id })}
       />
     </>
   )
 }
 
-function RenameDialog({ source, onClose }: DialogProps) {
-  const queryClient = useQueryClient()
-  const [name, setName] = useState(source.name)
-  const renaming = useMutation({
-    mutationFn: async () => {
-      await updateSource(source.source_id, name.trim())
-      await refreshSources(queryClient)
-    },
-    onSuccess: onClose,
-  })
+function RenameSource({ source: { source_id, name }, onClose }: DialogProps) {
+  const renaming = useOperation('updateSource', { onDone: onClose })
   return (
-    <Modal opened onClose={onClose} title={text.rename.title}>
-      <Form onSubmit={() => renaming.mutate()}>
-        <TextInput
-          label={text.rename.name}
-          required
-          {...upTo(200)}
-          data-autofocus
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <FormError error={renaming.error} />
-        <FormButtons
-          submit={text.rename.submit}
-          cancel={text.rename.cancel}
-          isPending={renaming.isPending}
-          onCancel={onClose}
-        />
-      </Form>
-    </Modal>
+    <RenameDialog
+      title={text.rename.title}
+      submit={text.rename.submit}
+      name={name}
+      sending={renaming}
+      onRename={(next) => renaming.mutate({ source_id, name: next })}
+      onClose={onClose}
+    />
   )
 }
 
-function RotateDialog({ source, onClose }: DialogProps) {
-  const queryClient = useQueryClient()
-  const [revokesOld, setRevokesOld] = useState(false)
-  const rotating = useMutation({
-    mutationFn: () => rotateWriteKey(source.source_id, revokesOld),
-    onSuccess: () => refreshSources(queryClient),
-  })
+function RotateWriteKey({ source: { source_id, name }, onClose }: DialogProps) {
+  const rotating = useOperation('rotateWriteKey')
   const made = rotating.data?.write_key
-  const isMade = made !== undefined
   return (
-    <Modal
-      opened
+    <RotateDialog
+      words={{ ...text.rotate, title: text.rotate.title(isolated(name.slice(0, 80))) }}
+      sending={rotating}
+      onRotate={(revokesOld) => rotating.mutate({ source_id, revoke_old_key: revokesOld })}
       onClose={onClose}
-      title={isMade ? text.rotate.titleWhenRotated : text.rotate.title(isolated(source.name.slice(0, 80)))}
-      // A click outside must not close the dialog before the key is saved.
-      closeOnClickOutside={!isMade}
-      closeOnEscape={!isMade}
-      withCloseButton={!isMade}
-    >
-      {isMade ? (
-        <SecretShown secret={made} words={text.shown} onDone={onClose} />
-      ) : (
-        <Form onSubmit={() => rotating.mutate()}>
-          <Text size="sm">{text.rotate.explanation}</Text>
-          <Checkbox
-            label={text.rotate.revoke}
-            description={text.rotate.revokeDescription}
-            checked={revokesOld}
-            onChange={(event) => setRevokesOld(event.currentTarget.checked)}
-          />
-          <FormError error={rotating.error} />
-          <FormButtons
-            submit={text.rotate.submit}
-            cancel={text.rotate.cancel}
-            isPending={rotating.isPending}
-            onCancel={onClose}
-          />
-        </Form>
-      )}
-    </Modal>
+      rotated={made === undefined ? null : <SecretShown secret={made} words={text.shown} onDone={onClose} />}
+    />
   )
 }

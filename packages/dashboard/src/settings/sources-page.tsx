@@ -2,16 +2,19 @@ import { Badge, Button, Code, Text } from '@mantine/core'
 import { IconPlugConnected, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { SOURCES_LENGTH, type Source, sourcesQuery } from '../api/sources.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Source } from '../api/types.ts'
 import { useIsAtLeast } from '../session/may.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
-import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { NewSourceDialog } from './new-source.tsx'
 import classes from './settings-table.module.css'
 import { SourceMenu } from './source-menu.tsx'
 import { text } from './sources-text.ts'
+
+/** Rows per page. */
+const SOURCES_LENGTH = 50
 
 const route = getRouteApi('/shell/settings/sources')
 
@@ -19,7 +22,6 @@ const route = getRouteApi('/shell/settings/sources')
 export function SourcesPage() {
   const { page = 1, dialog = false } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery(sourcesQuery(page, SOURCES_LENGTH))
   const isAdmin = useIsAtLeast('admin')
   const show = (changes: { dialog?: true }) =>
     navigate({ search: ({ page: shown }) => ({ page: shown, ...changes }), replace: true })
@@ -30,28 +32,23 @@ export function SourcesPage() {
   ) : null
   return (
     <>
-      <PageHeader title={text.title} description={text.description} actions={create} />
-      <DataTable
+      <ListPage
+        title={text.title}
+        description={text.description}
+        create={create}
         label={text.title}
-        columns={isAdmin ? [...COLUMNS, ACTIONS] : COLUMNS}
-        rows={data?.sources}
+        query={useQuery(queryOf('listSources', { page, limit: SOURCES_LENGTH }))}
+        rowsOf={({ sources }) => sources}
         rowKey={({ source_id }) => source_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconPlugConnected} title={text.empty} action={create}>
-            {text.explanation}
-          </EmptyState>
-        }
+        columns={isAdmin ? [...COLUMNS, ACTIONS] : COLUMNS}
+        empty={{ icon: IconPlugConnected, title: text.empty, hint: text.explanation }}
         paging={{
           page,
           limit: SOURCES_LENGTH,
-          total: data?.pagination.total_items ?? 0,
           onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}
       />
-      {isAdmin ? <NewSourceDialog isOpen={dialog} onClose={() => show({})} /> : null}
+      {isAdmin && dialog ? <NewSourceDialog onClose={() => show({})} /> : null}
     </>
   )
 }

@@ -1,11 +1,11 @@
 import { Alert, Anchor, Card, Group, List, Loader, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { domainsQuery } from '../api/domains.ts'
 import { type SeenEvent, trackerQuery } from '../api/tracker.ts'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SettingsPart } from '../ui/settings-part.tsx'
 import { Snippet } from '../ui/snippet.tsx'
@@ -44,9 +44,9 @@ export function TrackerPage() {
           {isUnverified ? (
             <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />} title={text.unverified.title}>
               {text.unverified.before}
-              <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
+              <AnchorLink inherit underline="always" to="/settings/domains">
                 {text.unverified.link}
-              </Anchor>
+              </AnchorLink>
               {text.unverified.after}
             </Alert>
           ) : null}
@@ -60,13 +60,9 @@ export function TrackerPage() {
             <Snippet code={IDENTIFY} label={text.identify.code} />
             <Text size="sm">
               {text.identify.sign.before}
-              <Anchor
-                inherit
-                underline="always"
-                renderRoot={(props) => <Link to="/settings/identification" {...props} />}
-              >
+              <AnchorLink inherit underline="always" to="/settings/identification">
                 {text.identify.sign.link}
-              </Anchor>
+              </AnchorLink>
               {text.identify.sign.after}
             </Text>
           </SettingsPart>
@@ -96,9 +92,9 @@ export function TrackerPage() {
               </List.Item>
               <List.Item>
                 {text.more.debug.before}
-                <Anchor inherit underline="always" renderRoot={(props) => <Link to="/connect/debugger" {...props} />}>
+                <AnchorLink inherit underline="always" to="/connect/debugger">
                   {text.more.debug.link}
-                </Anchor>
+                </AnchorLink>
                 {text.more.debug.after}
               </List.Item>
             </List>

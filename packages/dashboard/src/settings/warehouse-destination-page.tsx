@@ -1,7 +1,7 @@
-import { Alert, Anchor, Badge, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Badge, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconDatabaseExport } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import {
   destinationQuery,
@@ -13,6 +13,7 @@ import {
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -29,9 +30,9 @@ export function WarehouseDestinationPage() {
   const { destinationId } = route.useParams()
   const { data, error, refetch } = useQuery({ ...destinationQuery(destinationId), refetchInterval: REFRESH_MS })
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/settings/warehouse" {...props} />}>
+    <AnchorLink inherit to="/settings/warehouse">
       {text.title}
-    </Anchor>
+    </AnchorLink>
   )
   if (!data) {
     return (

@@ -1,10 +1,11 @@
-import { Anchor, Badge, Button } from '@mantine/core'
+import { Badge, Button } from '@mantine/core'
 import { IconDatabaseExport, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { destinationsQuery, type WarehouseDestination } from '../api/warehouse.ts'
 import { useMay } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -56,13 +57,9 @@ const COLUMNS: Column<WarehouseDestination>[] = [
     id: 'name',
     header: text.name,
     cell: ({ name, destination_id: destinationId }) => (
-      <Anchor
-        fw={550}
-        inherit
-        renderRoot={(props) => <Link to="/settings/warehouse/$destinationId" params={{ destinationId }} {...props} />}
-      >
+      <AnchorLink fw={550} inherit to="/settings/warehouse/$destinationId" params={{ destinationId }}>
         <Foreign max={80}>{name}</Foreign>
-      </Anchor>
+      </AnchorLink>
     ),
   },
   {

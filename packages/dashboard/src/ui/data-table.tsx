@@ -13,7 +13,7 @@ import type { Selection } from './use-selection.ts'
 
 export type { Column } from './data-table-column.ts'
 
-interface DataTableProps<Row> {
+export interface DataTableProps<Row> {
   /** What the table lists ("Contacts"), for screen readers. */
   label: string
   columns: Column<Row>[]

@@ -1,8 +1,8 @@
-import { Anchor, Text, Tooltip } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Text, Tooltip } from '@mantine/core'
 import type { Event } from '../api/events.ts'
 import { eventIcon, eventLine } from './event-words.ts'
 import { formatMoment } from './format.ts'
+import { AnchorLink } from './link.tsx'
 import type { TimedEvent } from './page-times.ts'
 import { text } from './text.ts'
 import { Foreign, placeOf } from './text.tsx'
@@ -30,14 +30,9 @@ export function EventRow({ event, withName = false, withDevice = true }: EventRo
         <Text size="sm" className={classes.line}>
           {withName ? <ContactOf item={event} /> : null}
           <Tooltip label={text.event.rawName(name)}>
-            <Anchor
-              inherit
-              c="inherit"
-              fw={550}
-              renderRoot={(props) => <Link to="/events/$eventId" params={{ eventId }} {...props} />}
-            >
+            <AnchorLink inherit c="inherit" fw={550} to="/events/$eventId" params={{ eventId }}>
               <Foreign max={300}>{eventLine(event)}</Foreign>
-            </Anchor>
+            </AnchorLink>
           </Tooltip>
         </Text>
         {url || where ? (
@@ -69,12 +64,9 @@ export function ContactOf({ item: { contact, is_bot } }: { item: Pick<Event, 'co
   const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email || text.timeline.unnamed
   return (
     <>
-      <Anchor
-        inherit
-        renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId: contact._id }} {...props} />}
-      >
+      <AnchorLink inherit to="/contacts/$contactId" params={{ contactId: contact._id }}>
         <Foreign max={80}>{name}</Foreign>
-      </Anchor>
+      </AnchorLink>
       {' · '}
     </>
   )

@@ -32,17 +32,18 @@ interface FormButtonsProps {
   submit: string
   cancel: string
   isPending: boolean
+  isDisabled?: boolean
   onCancel: () => void
 }
 
 /** The buttons at the end of a form. */
-export function FormButtons({ submit, cancel, isPending, onCancel }: FormButtonsProps) {
+export function FormButtons({ submit, cancel, isPending, isDisabled = false, onCancel }: FormButtonsProps) {
   return (
     <Group justify="flex-end" gap="xs">
       <Button variant="default" onClick={onCancel}>
         {cancel}
       </Button>
-      <Button type="submit" loading={isPending}>
+      <Button type="submit" loading={isPending} disabled={isDisabled}>
         {submit}
       </Button>
     </Group>

@@ -1,7 +1,7 @@
 import { Anchor, Code, Table, Text, Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { lexer, type Token, type Tokens } from 'marked'
 import { Fragment, type ReactNode } from 'react'
+import { AnchorLink } from './link.tsx'
 import classes from './markdown.module.css'
 import { text } from './text.ts'
 import { isWebAddress } from './text.tsx'
@@ -126,13 +126,9 @@ function link(href: string, label: ReactNode): ReactNode {
   const [, contactId] = CONTACT_PAGE.exec(href) ?? []
   if (contactId !== undefined) {
     return (
-      <Anchor
-        inherit
-        underline="always"
-        renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}
-      >
+      <AnchorLink inherit underline="always" to="/contacts/$contactId" params={{ contactId }}>
         {label}
-      </Anchor>
+      </AnchorLink>
     )
   }
   if (!isWebAddress(href) && !/^mailto:[^\s]+$/i.test(href)) return <Text span>{label}</Text>

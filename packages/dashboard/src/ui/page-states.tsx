@@ -1,6 +1,7 @@
-import { Button, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { IconMapPinOff } from '@tabler/icons-react'
-import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { ButtonLink } from './link.tsx'
 import { useTitle } from './page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
 import { text } from './text.ts'
@@ -33,9 +34,9 @@ export function NotFoundPage() {
       title={text.pageNotFound.title}
       order={1}
       action={
-        <Button renderRoot={(props) => <Link to="/" {...props} />} variant="light">
+        <ButtonLink to="/" variant="light">
           {text.pageNotFound.action}
-        </Button>
+        </ButtonLink>
       }
     >
       {text.pageNotFound.explanation}

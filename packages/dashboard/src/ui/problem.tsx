@@ -1,6 +1,5 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
+import { AnchorLink } from './link.tsx'
 import { messageOf } from './states.tsx'
 import { text } from './text.ts'
 
@@ -14,22 +13,14 @@ export function Problem({ error }: { error: unknown }) {
     <>
       {messageOf(error)}{' '}
       {contactId ? (
-        <Anchor
-          inherit
-          underline="always"
-          renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}
-        >
+        <AnchorLink inherit underline="always" to="/contacts/$contactId" params={{ contactId }}>
           {text.states.open}
-        </Anchor>
+        </AnchorLink>
       ) : null}
       {companyId ? (
-        <Anchor
-          inherit
-          underline="always"
-          renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId }} {...props} />}
-        >
+        <AnchorLink inherit underline="always" to="/companies/$companyId" params={{ companyId }}>
           {text.states.open}
-        </Anchor>
+        </AnchorLink>
       ) : null}
     </>
   )

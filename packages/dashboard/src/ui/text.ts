@@ -97,6 +97,7 @@ export const text = {
     page === undefined ? 'Customer Data Service' : `${page} · Customer Data Service`,
   close: 'Close',
   cancel: 'Cancel',
+  name: 'Name',
   create: 'Create',
   current: 'current',
   none: 'none',

@@ -1,6 +1,6 @@
-import { Anchor, Box, Card, Group, Title } from '@mantine/core'
+import { Box, Card, Group, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { ApiError } from '../api/client.ts'
 import { timelineQuery } from '../api/events.ts'
@@ -9,6 +9,7 @@ import { type Visitor, visitorQuery } from '../api/visitors.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage } from '../ui/page-states.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
@@ -29,9 +30,9 @@ export function VisitorPage() {
   const { data: visitor, error, refetch } = useQuery(visitorQuery(visitorId))
   useRefreshWhenActive(visitorId)
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/events" {...props} />}>
+    <AnchorLink inherit to="/events">
       {text.events}
-    </Anchor>
+    </AnchorLink>
   )
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
   if (!visitor) {
@@ -104,13 +105,9 @@ function factsOf(visitor: Visitor): [string, ReactNode][] {
       contact === null ? (
         about.notIdentified
       ) : (
-        <Anchor
-          key="contact"
-          inherit
-          renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId: contact._id }} {...props} />}
-        >
+        <AnchorLink key="contact" inherit to="/contacts/$contactId" params={{ contactId: contact._id }}>
           <Foreign max={80}>{nameOf(visitor)}</Foreign>
-        </Anchor>
+        </AnchorLink>
       ),
     ],
     [about.first, <Moment key="first" at={visitor.first_seen_at} />],

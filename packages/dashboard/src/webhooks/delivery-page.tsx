@@ -1,13 +1,14 @@
-import { Anchor, Badge, Button, Card, Code, Group, ScrollArea, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Badge, Button, Card, Code, Group, ScrollArea, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { deliveryQuery, refreshWebhooks, resendWebhookDelivery, type WebhookDelivery } from '../api/webhooks.ts'
 import { useMay } from '../session/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { FormError } from '../ui/form.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
@@ -29,18 +30,13 @@ export function DeliveryPage() {
     refetchInterval: ({ state }) => (state.data?.delivery.status === 'pending' ? REFRESH_MS : false),
   })
   const breadcrumb = delivery ? (
-    <Anchor
-      inherit
-      renderRoot={(props) => (
-        <Link to="/webhooks/$webhookId" params={{ webhookId: delivery.subscription_id }} {...props} />
-      )}
-    >
+    <AnchorLink inherit to="/webhooks/$webhookId" params={{ webhookId: delivery.subscription_id }}>
       <Foreign max={80}>{delivery.event}</Foreign>
-    </Anchor>
+    </AnchorLink>
   ) : (
-    <Anchor inherit renderRoot={(props) => <Link to="/webhooks" {...props} />}>
+    <AnchorLink inherit to="/webhooks">
       {text.title}
-    </Anchor>
+    </AnchorLink>
   )
   return (
     <>

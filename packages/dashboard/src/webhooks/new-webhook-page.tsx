@@ -1,6 +1,5 @@
 import {
   Alert,
-  Anchor,
   Autocomplete,
   Button,
   Card,
@@ -15,7 +14,6 @@ import {
   Title,
 } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import {
   createWebhook,
@@ -24,6 +22,7 @@ import {
   type Webhook,
   webhookEventTypesQuery,
 } from '../api/webhooks.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
@@ -56,9 +55,9 @@ export function NewWebhookPage() {
     })
   }
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/webhooks" {...props} />}>
+    <AnchorLink inherit to="/webhooks">
       {text.title}
-    </Anchor>
+    </AnchorLink>
   )
   if (saving.data) {
     const { webhook, signing_secret: secret } = saving.data
@@ -68,13 +67,9 @@ export function NewWebhookPage() {
         <Stack gap="md" maw={820}>
           <SecretShown secret={secret} />
           <div>
-            <Button
-              renderRoot={(props) => (
-                <Link to="/webhooks/$webhookId" params={{ webhookId: webhook.subscription_id }} {...props} />
-              )}
-            >
+            <ButtonLink to="/webhooks/$webhookId" params={{ webhookId: webhook.subscription_id }}>
               {text.create.saved}
-            </Button>
+            </ButtonLink>
           </div>
         </Stack>
       </>
@@ -135,9 +130,9 @@ export function NewWebhookPage() {
                 <Button type="submit" loading={saving.isPending}>
                   {text.create.submit}
                 </Button>
-                <Button variant="default" renderRoot={(props) => <Link to="/webhooks" {...props} />}>
+                <ButtonLink variant="default" to="/webhooks">
                   {text.create.cancel}
-                </Button>
+                </ButtonLink>
               </Group>
             </Stack>
           </Card>

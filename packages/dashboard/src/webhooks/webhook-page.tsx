@@ -1,7 +1,7 @@
-import { Anchor, Badge, Card, Group, NativeSelect, Stack, Title } from '@mantine/core'
+import { Badge, Card, Group, NativeSelect, Stack, Title } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import {
   DELIVERIES_LENGTH,
@@ -16,6 +16,7 @@ import { useMay } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -33,9 +34,9 @@ export function WebhookPage() {
   const { webhookId } = route.useParams()
   const { data: webhook, error, refetch } = useQuery(webhookQuery(webhookId))
   const breadcrumb = (
-    <Anchor inherit renderRoot={(props) => <Link to="/webhooks" {...props} />}>
+    <AnchorLink inherit to="/webhooks">
       {text.title}
-    </Anchor>
+    </AnchorLink>
   )
   if (!webhook) {
     return (
@@ -160,15 +161,14 @@ const DELIVERY_COLUMNS: Column<WebhookDelivery>[] = [
     header: text.deliveries.when,
     cell: ({ created_at: at, subscription_id: webhookId, delivery_id: deliveryId, is_test: isTest }) => (
       <Group gap={6} wrap="nowrap">
-        <Anchor
+        <AnchorLink
           inherit
           fw={550}
-          renderRoot={(props) => (
-            <Link to="/webhooks/$webhookId/deliveries/$deliveryId" params={{ webhookId, deliveryId }} {...props} />
-          )}
+          to="/webhooks/$webhookId/deliveries/$deliveryId"
+          params={{ webhookId, deliveryId }}
         >
           <Moment at={at} />
-        </Anchor>
+        </AnchorLink>
         {isTest ? <Badge color="gray">{text.deliveries.test}</Badge> : null}
       </Group>
     ),

@@ -1,11 +1,11 @@
-import { Anchor, Badge, Button } from '@mantine/core'
+import { Badge } from '@mantine/core'
 import { IconPlus, IconWebhook } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type Webhook, type WebhookHealth, webhookHealthQuery, webhooksQuery } from '../api/webhooks.ts'
 import { useMay } from '../session/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -16,12 +16,9 @@ export function WebhooksPage() {
   const { data, error, refetch } = useQuery(webhooksQuery)
   const health = useQuery(webhookHealthQuery)
   const create = useMay('webhooks:write') ? (
-    <Button
-      leftSection={<IconPlus size={16} aria-hidden />}
-      renderRoot={(props) => <Link to="/webhooks/new" {...props} />}
-    >
+    <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/webhooks/new">
       {text.list.create}
-    </Button>
+    </ButtonLink>
   ) : null
   return (
     <>
@@ -53,13 +50,9 @@ function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Co
       id: 'event',
       header: text.list.event,
       cell: ({ event, subscription_id: webhookId }) => (
-        <Anchor
-          fw={550}
-          inherit
-          renderRoot={(props) => <Link to="/webhooks/$webhookId" params={{ webhookId }} {...props} />}
-        >
+        <AnchorLink fw={550} inherit to="/webhooks/$webhookId" params={{ webhookId }}>
           <Foreign max={80}>{event}</Foreign>
-        </Anchor>
+        </AnchorLink>
       ),
     },
     { id: 'url', header: text.url, visibleFrom: 'sm', cell: ({ url }) => <Foreign max={120}>{url}</Foreign> },

@@ -1,6 +1,6 @@
 import { Alert, Button, Code, Group, Stack } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
-import { CopyButton } from '../ui/copy-button.tsx'
+import { CopyButton } from './copy-button.tsx'
 
 interface SecretShownProps {
   secret: string
