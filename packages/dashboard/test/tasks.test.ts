@@ -1,11 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { actionOf, insertAgent, MAIL, propose } from '../../server/test/actions.ts'
+import { actionOf, insertAgent, NOTE, propose } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { order, send } from '../../server/test/hooks.ts'
-import { type MailBench, startMailBench } from '../../server/test/mail.ts'
-import { CHROME, call, createTestTenant, type TestService, type TestTenant } from '../../server/test/service.ts'
+import {
+  CHROME,
+  call,
+  createTestTenant,
+  sharedService,
+  type TestService,
+  type TestTenant,
+} from '../../server/test/service.ts'
 import { openBrowser, openWithin, type TestBrowser } from './browser.ts'
 
 /**
@@ -32,7 +38,6 @@ const COSTS = {
 const DAY_MS = 86_400_000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
 
-let bench: MailBench
 let service: TestService
 let browser: TestBrowser
 let tenant: TestTenant
@@ -43,8 +48,7 @@ describe.skipIf(!HAS_BROWSER)('a person at work', () => {
   let loads = 0
 
   beforeAll(async () => {
-    bench = await startMailBench()
-    service = bench.service
+    service = await sharedService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     await createPeople()
@@ -58,10 +62,7 @@ describe.skipIf(!HAS_BROWSER)('a person at work', () => {
     await page.getByRole('region', { name: 'Figures' }).waitFor()
     person = new Person()
   })
-  afterAll(async () => {
-    await browser?.close()
-    await bench?.close()
-  })
+  afterAll(() => browser?.close())
 
   test('finds someone by a part of their name', async () => {
     await openPerson('lovela', 'Ada Lovelace')
@@ -145,14 +146,17 @@ describe.skipIf(!HAS_BROWSER)('a person at work', () => {
 
   test('approves what an agent proposes', async () => {
     const contactId = await tenant.contact('prospect@engines.example', { firstname: 'Charles', lastname: 'Babbage' })
-    const { identityId } = await bench.addSender(tenant)
-    const agentId = await insertAgent(tenant.handle, identityId, 'Scout')
-    const { ref } = await propose(tenant.handle, service.jobs, { contactId, identityId, agentId, ...MAIL })
+    const agentId = await insertAgent(tenant.handle)
+    // An agent's own notes run without approval; what another application proposes for the agent waits.
+    const proposal = { contactId, agentId, ...NOTE, proposedBy: { kind: 'service' } as const }
+    const { ref } = await propose(tenant.handle, service.jobs, proposal)
     await openFromNavigation(/^Approvals/)
     const card = page.getByRole('article', { name: 'Charles Babbage' })
     await person.click(card.getByRole('button', { name: /^Approve/ }))
-    await card.getByText('Sent to prospect@engines.example.').waitFor()
+    await card.getByText('Done', { exact: true }).waitFor()
     expect(await actionOf(tenant.handle, ref)).toMatchObject({ status: 'executed', decided_by: { kind: 'user' } })
+    const { body } = await tenant.call('GET', `/v1/contacts/${contactId}/notes`)
+    expect(body.notes).toMatchObject([{ content: NOTE.params.content }])
     expect(person.cost()).toEqual(COSTS.approve)
   })
 
