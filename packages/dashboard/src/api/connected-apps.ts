@@ -1,14 +1,9 @@
-import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { ConnectedApp } from '../../../client/src/generated/types.gen.ts'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { ConsentResponse } from '../../../server/src/access/oauth/consent.ts'
 import { call, get, send } from './client.ts'
 
-export type { ConnectedApp }
 export type Refused = NonNullable<ConsentResponse['refusal']>
 export type Consent = NonNullable<ConsentResponse['consent']>
-
-/** Rows per page. */
-export const APPS_LENGTH = 50
 
 export const connectedAppsQuery = (page: number, limit: number) =>
   queryOptions({
@@ -16,18 +11,6 @@ export const connectedAppsQuery = (page: number, limit: number) =>
     queryFn: ({ signal }) => call('listConnectedApps', { page, limit }, signal),
     placeholderData: keepPreviousData,
   })
-
-export function chooseAppTools(grant_id: string, tools: string[]) {
-  return call('updateConnectedApp', { grant_id, tools })
-}
-
-export function revokeConnectedApp(grant_id: string) {
-  return call('revokeConnectedApp', { grant_id })
-}
-
-export function refreshConnectedApps(queryClient: QueryClient): Promise<unknown> {
-  return queryClient.invalidateQueries({ queryKey: ['connected-apps'] })
-}
 
 /** What an application asks for. @param query the query with which it sent the person here. */
 export const consentQuery = (query: string) =>

@@ -3,7 +3,8 @@ import { call, type Input, type OperationName, type Result } from './client.ts'
 import { PATHS } from './generated/paths.ts'
 
 /** A call's input; none is needed where every parameter is optional. */
-type Given<Name extends OperationName> = object extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>]
+type Given<Name extends OperationName> =
+  Record<never, never> extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>]
 
 /**
  * The query of an operation that reads, for `useQuery` and for loading ahead:
@@ -41,7 +42,7 @@ const FOLLOWING: Readonly<Record<string, readonly string[]>> = {
   invitations: ['members'],
   members: ['invitations'],
   segments: ['contacts'],
-  tenant: ['me'],
+  tenant: ['me', 'personal-properties'],
 }
 
 /**

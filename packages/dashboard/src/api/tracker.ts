@@ -1,8 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { GetTrackerResult, SeenEvent } from '../../../client/src/generated/types.gen.ts'
+import type { GetTrackerResult } from '../../../client/src/generated/types.gen.ts'
 import { call } from './client.ts'
 
-export type { SeenEvent }
 export type Tracker = GetTrackerResult
 
 /** The snippet for a site's pages, and the first and last event that were received. */

@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { closeTenant } from '../api/tenant.ts'
+import { call } from '../api/client.ts'
 import { useMe } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { ButtonLink } from '../ui/link.tsx'
@@ -28,7 +28,7 @@ export function CloseWorkspace() {
           confirmLabel={text.settings.close}
           typeToConfirm={tenant.name}
           onConfirm={async () => {
-            await closeTenant(tenant.name)
+            await call('closeTenant', { confirm: tenant.name })
             await router.navigate({ to: '/closed' })
             queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'me' })
           }}

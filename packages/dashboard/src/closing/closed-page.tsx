@@ -1,7 +1,6 @@
 import { Alert, Button, Divider, Progress, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { closeTenant, reopenTenant } from '../api/tenant.ts'
-import { createExport, exportsQuery, refreshExports } from '../api/tenant-data.ts'
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { queryOf, useOperation } from '../api/operation.ts'
 import { meQuery, signOut, switchTenant } from '../session/session.ts'
 import { EntryFrame } from '../sign-in/entry-frame.tsx'
 import { useEnter } from '../sign-in/use-enter.ts'
@@ -14,7 +13,8 @@ const REFRESH_MS = 1_500
 export function ClosedPage() {
   const { tenant, tenants, role } = useSuspenseQuery(meQuery).data
   const enter = useEnter()
-  const reopening = useMutation({ mutationFn: reopenTenant, onSuccess: enter })
+  const reopening = useOperation('reopenTenant', { onDone: enter })
+  const deleting = useOperation('closeTenant', { onDone: enter })
   const choosing = useMutation({ mutationFn: switchTenant, onSuccess: enter })
   const leaving = useMutation({ mutationFn: signOut, onSettled: enter })
   if (!tenant?.closed) return null
@@ -30,7 +30,7 @@ export function ClosedPage() {
     >
       {isOwner ? (
         <Stack gap="xs">
-          <Button loading={reopening.isPending} onClick={() => reopening.mutate()}>
+          <Button loading={reopening.isPending} onClick={() => reopening.mutate({})}>
             {text.closed.reopen}
           </Button>
           <Export />
@@ -41,10 +41,7 @@ export function ClosedPage() {
             explanation={<Text size="sm">{text.closed.deleteExplanation}</Text>}
             confirmLabel={text.closed.deleteNow}
             typeToConfirm={name}
-            onConfirm={async () => {
-              await closeTenant(name, { isNow: true })
-              await enter()
-            }}
+            onConfirm={() => deleting.mutateAsync({ confirm: name, now: true })}
           >
             {text.closed.deleteNow}
           </ConfirmButton>
@@ -69,13 +66,12 @@ export function ClosedPage() {
 
 /** Requests an export of all data, and downloads it once it is ready. */
 function Export() {
-  const queryClient = useQueryClient()
   const { data, error } = useQuery({
-    ...exportsQuery,
+    ...queryOf('listExports'),
     refetchInterval: ({ state }) => (isUnderWay(state.data?.exports[0]) ? REFRESH_MS : false),
   })
-  const creating = useMutation({ mutationFn: createExport, onSuccess: () => refreshExports(queryClient) })
-  const latest = data?.[0]
+  const creating = useOperation('createExport')
+  const latest = data?.exports[0]
   const problem = creating.error ?? error
   const failed = latest?.status === 'failed' ? text.closed.exportFailed : null
   const message = problem ? problem.message : failed
@@ -93,7 +89,7 @@ function Export() {
         </Button>
       ) : null}
       {latest && (isUnderWay(latest) || latest.status === 'ready') ? null : (
-        <Button variant="default" loading={creating.isPending} onClick={() => creating.mutate()}>
+        <Button variant="default" loading={creating.isPending} onClick={() => creating.mutate({})}>
           {text.closed.export}
         </Button>
       )}

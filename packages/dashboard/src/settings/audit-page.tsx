@@ -2,13 +2,13 @@ import { Anchor, Button, Code, Group, Modal, ScrollArea, Stack, Text } from '@ma
 import { IconHistory } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type AuditLogEntry, auditQuery } from '../api/audit.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import { queryOf } from '../api/operation.ts'
+import type { AuditLogEntry } from '../api/types.ts'
+import type { Column } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { FilterBar } from '../ui/filter-bar.tsx'
 import { formatMoment } from '../ui/format.ts'
-import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { AUDIT_FILTERS, type AuditSearch, auditSearch, toAuditQuery } from './audit-search.ts'
 import { text } from './audit-text.ts'
@@ -22,35 +22,33 @@ export function AuditPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const query = toAuditQuery(search)
-  const { data, error, isPlaceholderData, refetch } = useQuery(auditQuery(query))
+  const log = useQuery(queryOf('listAuditLog', query))
   const change = (changes: Record<string, unknown>) =>
     navigate({ search: (before) => auditSearch({ ...before, page: undefined, ...changes }) })
   const { actor, subject_kind, subject_id } = search
   const isFiltered = [actor, subject_kind, subject_id].some((value) => value !== undefined)
-  const opened = data?.entries.find(({ entry_id }) => entry_id === search.entry)
+  const opened = log.data?.entries.find(({ entry_id }) => entry_id === search.entry)
   const close = () => navigate({ search: ({ entry: _closed, ...rest }) => rest, replace: true })
   const narrow = (filters: Omit<AuditSearch, 'page' | 'entry'>) => navigate({ search: auditSearch(filters) })
   return (
     <>
-      <PageHeader title={text.title} description={text.description} />
-      <FilterBar fields={AUDIT_FILTERS} values={{ actor, subject_kind, subject_id }} onChange={change} />
-      <DataTable
+      <ListPage
+        title={text.title}
+        description={text.description}
+        bar={<FilterBar fields={AUDIT_FILTERS} values={{ actor, subject_kind, subject_id }} onChange={change} />}
         label={text.table}
-        columns={columnsWith((entry) => navigate({ search: (before) => ({ ...before, entry }), replace: true }))}
-        rows={data?.entries}
+        query={log}
+        rowsOf={({ entries }) => entries}
         rowKey={({ entry_id }) => entry_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconHistory} title={isFiltered ? text.noMatch : text.empty}>
-            {isFiltered ? text.noMatchHint : text.emptyHint}
-          </EmptyState>
-        }
+        columns={columnsWith((entry) => navigate({ search: (before) => ({ ...before, entry }), replace: true }))}
+        empty={{
+          icon: IconHistory,
+          title: isFiltered ? text.noMatch : text.empty,
+          hint: isFiltered ? text.noMatchHint : text.emptyHint,
+        }}
         paging={{
           page: query.page,
           limit: query.limit,
-          total: data?.pagination.total_items ?? 0,
           onPage: (page) => change({ page: page === 1 ? undefined : page }),
         }}
       />

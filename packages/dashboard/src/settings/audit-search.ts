@@ -1,4 +1,4 @@
-import type { ListAuditLogInput } from '../api/audit.ts'
+import type { ListAuditLogInput } from '../api/types.ts'
 import { pageNumber, searchParams, text } from '../session/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
 import { text as catalogue } from './audit-text.ts'

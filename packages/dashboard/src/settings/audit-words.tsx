@@ -1,6 +1,6 @@
 import type { LinkProps } from '@tanstack/react-router'
 import { ACTION_WORDS } from '../agents/action-words.ts'
-import type { AuditLogEntry } from '../api/audit.ts'
+import type { AuditLogEntry } from '../api/types.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { Foreign, None } from '../ui/text.tsx'
 import { text } from './audit-text.ts'

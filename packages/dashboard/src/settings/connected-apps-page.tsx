@@ -1,20 +1,13 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { IconPlugConnected } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import {
-  APPS_LENGTH,
-  type ConnectedApp,
-  chooseAppTools,
-  connectedAppsQuery,
-  refreshConnectedApps,
-  revokeConnectedApp,
-} from '../api/connected-apps.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { ConnectedApp } from '../api/types.ts'
 import { useMay, useMe } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
-import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import { RedactionBadge, ScopeBadges, ToolsBadge } from './scope-badges.tsx'
 import classes from './settings-table.module.css'
@@ -23,57 +16,37 @@ import { ToolsButton } from './tools-button.tsx'
 
 const text = texts.connectedApps
 
+/** Rows per page. */
+const APPS_LENGTH = 50
+
 const route = getRouteApi('/shell/settings/connected-apps')
 
 /** The applications that act for people in the workspace. */
 export function ConnectedAppsPage() {
-  const queryClient = useQueryClient()
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
   const { user } = useMe()
   const mayRevokeAll = useMay('settings:write')
-  const { data, error, isPlaceholderData, refetch } = useQuery(connectedAppsQuery(page, APPS_LENGTH))
-  const revoke = async (grantId: string) => {
-    await revokeConnectedApp(grantId)
-    await refreshConnectedApps(queryClient)
-  }
-  const chooseTools = async (grantId: string, tools: string[]) => {
-    await chooseAppTools(grantId, tools)
-    await refreshConnectedApps(queryClient)
-  }
   return (
-    <>
-      <PageHeader title={text.title} description={text.description} />
-      <DataTable
-        label={text.title}
-        columns={columnsWith(user.user_id, mayRevokeAll, revoke, chooseTools)}
-        rows={data?.connected_apps}
-        rowKey={({ grant_id }) => grant_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconPlugConnected} title={text.empty}>
-            {text.explanation(`${window.location.origin}/mcp`)}
-          </EmptyState>
-        }
-        paging={{
-          page,
-          limit: APPS_LENGTH,
-          total: data?.pagination.total_items ?? 0,
-          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
-        }}
-      />
-    </>
+    <ListPage
+      title={text.title}
+      description={text.description}
+      label={text.title}
+      query={useQuery(queryOf('listConnectedApps', { page, limit: APPS_LENGTH }))}
+      rowsOf={({ connected_apps: apps }) => apps}
+      rowKey={({ grant_id }) => grant_id}
+      columns={columnsWith(user.user_id, mayRevokeAll)}
+      empty={{
+        icon: IconPlugConnected,
+        title: text.empty,
+        hint: text.explanation(`${window.location.origin}/mcp`),
+      }}
+      paging={{ page, limit: APPS_LENGTH, onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }) }}
+    />
   )
 }
 
-function columnsWith(
-  ownId: string,
-  mayRevokeAll: boolean,
-  revoke: (grantId: string) => Promise<unknown>,
-  chooseTools: (grantId: string, tools: string[]) => Promise<unknown>,
-): Column<ConnectedApp>[] {
+function columnsWith(ownId: string, mayRevokeAll: boolean): Column<ConnectedApp>[] {
   return [
     {
       id: 'name',
@@ -124,22 +97,32 @@ function columnsWith(
       id: 'actions',
       header: text.actions,
       align: 'right',
-      cell: ({ grant_id: id, name, user, scopes, tools }) =>
-        mayRevokeAll || user.user_id === ownId ? (
-          <Group gap="xs" justify="flex-end" wrap="nowrap">
-            <ToolsButton name={name} scopes={scopes} tools={tools} onSave={(chosen) => chooseTools(id, chosen)} />
-            <ConfirmButton
-              size="xs"
-              title={text.revoke.title}
-              explanation={text.revoke.explanation(isolated(name), isolated(user.name.slice(0, 80)))}
-              confirmLabel={text.revoke.confirm}
-              onConfirm={() => revoke(id)}
-              aria-label={text.revoke.label(name)}
-            >
-              {text.revoke.button}
-            </ConfirmButton>
-          </Group>
-        ) : null,
+      cell: (app) => (mayRevokeAll || app.user.user_id === ownId ? <Actions app={app} /> : null),
     },
   ]
+}
+
+function Actions({ app: { grant_id, name, user, scopes, tools } }: { app: ConnectedApp }) {
+  const changing = useOperation('updateConnectedApp')
+  const revoking = useOperation('revokeConnectedApp')
+  return (
+    <Group gap="xs" justify="flex-end" wrap="nowrap">
+      <ToolsButton
+        name={name}
+        scopes={scopes}
+        tools={tools}
+        onSave={(chosen) => changing.mutateAsync({ grant_id, tools: chosen })}
+      />
+      <ConfirmButton
+        size="xs"
+        title={text.revoke.title}
+        explanation={text.revoke.explanation(isolated(name), isolated(user.name.slice(0, 80)))}
+        confirmLabel={text.revoke.confirm}
+        onConfirm={() => revoking.mutateAsync({ grant_id })}
+        aria-label={text.revoke.label(name)}
+      >
+        {text.revoke.button}
+      </ConfirmButton>
+    </Group>
+  )
 }

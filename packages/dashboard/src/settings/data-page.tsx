@@ -1,27 +1,23 @@
 import { Alert, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { IconArchive, IconDownload, IconEraser } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import {
-  createExport,
-  ERASURES_LENGTH,
-  type ErasureReceipt,
-  type Export,
-  erasuresQuery,
-  exportsQuery,
-  refreshExports,
-} from '../api/tenant-data.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { ErasureReceipt, Export } from '../api/types.ts'
 import { useIsAtLeast } from '../session/may.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { RunProgress } from '../ui/run-progress.tsx'
-import { EmptyState, messageOf } from '../ui/states.tsx'
+import { messageOf } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/settings/data')
+/** Rows per page. */
+const ERASURES_LENGTH = 20
 const REFRESH_MS = 1_500
 
 /** Exports of all the workspace's data, and erasures. */
@@ -38,19 +34,18 @@ export function DataPage() {
 }
 
 function Exports() {
-  const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery({
-    ...exportsQuery,
+  const exports = useQuery({
+    ...queryOf('listExports'),
     refetchInterval: ({ state }) => (state.data?.exports.some(isUnderWay) ? REFRESH_MS : false),
   })
-  const creating = useMutation({ mutationFn: createExport, onSuccess: () => refreshExports(queryClient) })
-  const isBusy = data?.some(isUnderWay) ?? false
+  const creating = useOperation('createExport')
+  const isBusy = exports.data?.exports.some(isUnderWay) ?? false
   const createButton = useIsAtLeast('admin') ? (
     <Button
       leftSection={<IconArchive size={16} aria-hidden />}
       loading={creating.isPending}
       disabled={isBusy}
-      onClick={() => creating.mutate()}
+      onClick={() => creating.mutate({})}
     >
       {text.data.exports.create}
     </Button>
@@ -66,25 +61,25 @@ function Exports() {
             {text.data.exports.explanation}
           </Text>
         </div>
-        {data && data.length > 0 ? createButton : null}
+        {exports.data?.exports.length ? createButton : null}
       </Group>
       {creating.isError ? (
         <Alert color="red" role="alert" mb="sm">
           {messageOf(creating.error)}
         </Alert>
       ) : null}
-      <DataTable
+      <List
         label={text.data.exports.title}
-        columns={EXPORT_COLUMNS}
-        rows={data}
+        query={exports}
+        rowsOf={(data) => data.exports}
         rowKey={({ export_id }) => export_id}
-        error={error}
-        onRetry={refetch}
-        empty={
-          <EmptyState icon={IconArchive} title={text.data.exports.empty} action={createButton}>
-            {text.data.exports.emptyExplanation}
-          </EmptyState>
-        }
+        columns={EXPORT_COLUMNS}
+        empty={{
+          icon: IconArchive,
+          title: text.data.exports.empty,
+          hint: text.data.exports.emptyExplanation,
+          action: createButton,
+        }}
       />
     </section>
   )
@@ -166,7 +161,10 @@ function ExportState({ each }: { each: Export }) {
 function Erasures() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery(erasuresQuery(page, ERASURES_LENGTH))
+  const erasures = useQuery({
+    ...queryOf('listErasures', { page, limit: ERASURES_LENGTH }),
+    refetchInterval: ({ state }) => (state.data?.erasures.some(({ status }) => status === 'running') ? 2_000 : false),
+  })
   return (
     <section>
       <Title order={2} size="h4">
@@ -175,23 +173,16 @@ function Erasures() {
       <Text size="sm" c="dimmed" mb="sm">
         {text.data.erasures.explanation}
       </Text>
-      <DataTable
+      <List
         label={text.data.erasures.title}
-        columns={ERASURE_COLUMNS}
-        rows={data?.erasures}
+        query={erasures}
+        rowsOf={(data) => data.erasures}
         rowKey={({ erasure_id }) => erasure_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconEraser} title={text.data.erasures.empty}>
-            {text.data.erasures.emptyExplanation}
-          </EmptyState>
-        }
+        columns={ERASURE_COLUMNS}
+        empty={{ icon: IconEraser, title: text.data.erasures.empty, hint: text.data.erasures.emptyExplanation }}
         paging={{
           page,
           limit: ERASURES_LENGTH,
-          total: data?.pagination.total_items ?? 0,
           onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}
       />

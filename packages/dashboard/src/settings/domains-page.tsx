@@ -1,24 +1,16 @@
 import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconRefresh, IconWorld } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import {
-  addDomain,
-  DOMAINS_LENGTH,
-  type Domain,
-  domainsQuery,
-  refreshDomains,
-  removeDomain,
-  verifyDomain,
-} from '../api/domains.ts'
-import { tenantQuery } from '../api/tenant.ts'
-import { trackerQuery } from '../api/tracker.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { Domain } from '../api/types.ts'
 import { useIsAtLeast } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { formatDay } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Pager } from '../ui/pager.tsx'
+import { hostOf } from '../ui/readable-address.ts'
 import { SettingsPart } from '../ui/settings-part.tsx'
 import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -26,24 +18,24 @@ import { CopyableValues } from './copyable-values.tsx'
 import { CheckResult, DomainProof } from './domain-proof.tsx'
 import { text } from './domains-text.ts'
 
+/** Domains per page. */
+const DOMAINS_LENGTH = 20
+
 const route = getRouteApi('/shell/settings/domains')
 
 /** The workspace's domains, each with the ways to prove ownership, and where their forms go. */
 export function DomainsPage() {
-  const queryClient = useQueryClient()
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, refetch } = useQuery(domainsQuery({ page, limit: DOMAINS_LENGTH }))
+  const { data, error, refetch } = useQuery(queryOf('listDomains', { page, limit: DOMAINS_LENGTH }))
   const total = data?.pagination.total_items ?? 0
   const isAdmin = useIsAtLeast('admin')
+  const adding = useOperation('addDomain')
   const create = isAdmin ? (
     <CreateDialog
       title={text.add.title}
       fields={[{ name: 'domain', label: text.add.label, required: true }]}
-      onCreate={async ({ domain = '' }) => {
-        await addDomain(domain)
-        await refreshDomains(queryClient)
-      }}
+      onCreate={({ domain = '' }) => adding.mutateAsync({ domain: hostOf(domain) })}
     />
   ) : null
   return (
@@ -79,13 +71,9 @@ export function DomainsPage() {
 
 function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boolean }) {
   const { domain_id: id, domain: name, verified_at: verifiedAt, verified_by: verifiedBy } = domain
-  const queryClient = useQueryClient()
-  const verifying = useMutation({ mutationFn: () => verifyDomain(id), onSuccess: () => refreshDomains(queryClient) })
+  const verifying = useOperation('verifyDomain')
+  const removing = useOperation('removeDomain')
   const isVerified = verifiedAt !== null && verifiedBy !== null
-  const remove = async () => {
-    await removeDomain(id)
-    await refreshDomains(queryClient)
-  }
   return (
     <Card component="section" aria-label={name}>
       <Group justify="space-between" gap="sm">
@@ -102,7 +90,7 @@ function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boolean }) {
               size="xs"
               leftSection={<IconRefresh size={14} aria-hidden />}
               loading={verifying.isPending}
-              onClick={() => verifying.mutate()}
+              onClick={() => verifying.mutate({ domain_id: id })}
             >
               {isVerified ? text.verifyAgain : text.verify}
             </Button>
@@ -111,7 +99,7 @@ function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boolean }) {
               title={text.remove.title(name)}
               explanation={text.remove.explanation}
               confirmLabel={text.remove.confirm}
-              onConfirm={remove}
+              onConfirm={() => removing.mutateAsync({ domain_id: id })}
             >
               {text.remove.button}
             </ConfirmButton>
@@ -135,8 +123,8 @@ function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boolean }) {
 const EXAMPLE = '{"contact_data": {"email": "ada@example.com", "firstName": "Ada"}}'
 
 function Forms() {
-  const tenant = useQuery(tenantQuery)
-  const tracker = useQuery(trackerQuery)
+  const tenant = useQuery(queryOf('getTenant'))
+  const tracker = useQuery(queryOf('getTracker'))
   if (!tenant.data || !tracker.data) return null
   const { forms } = text
   return (
@@ -146,7 +134,7 @@ function Forms() {
         rows={[
           { label: forms.url, value: tracker.data.form_url, copy: forms.copyUrl },
           { label: forms.example, value: EXAMPLE, copy: forms.copyExample },
-          { label: forms.id, value: tenant.data.tenant_id, copy: forms.copyId },
+          { label: forms.id, value: tenant.data.tenant.tenant_id, copy: forms.copyId },
         ]}
       />
     </SettingsPart>

@@ -1,15 +1,9 @@
 import { Alert, Button, Code, Group, Stack, Switch, Tabs, Text } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import {
-  refreshTenant,
-  requireSignedIdentification,
-  rotateIdentitySecret,
-  setIgnoredIds,
-  type Tenant,
-  tenantQuery,
-} from '../api/tenant.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { Tenant } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -28,7 +22,7 @@ const ID_LENGTH_MAX = 200
 
 /** The settings for identification: its signature, and the IDs that are ignored. */
 export function IdentificationPage() {
-  const { data: tenant, error, refetch } = useQuery(tenantQuery)
+  const { data: tenant, error, refetch } = useQuery({ ...queryOf('getTenant'), select: ({ tenant }) => tenant })
   return (
     <>
       <PageHeader title={text.identification.title} description={text.identification.description} />
@@ -78,22 +72,18 @@ const IDENTIFY = `<script>
 </script>`
 
 function Secret({ secret }: { secret: Tenant['identity_secret'] }) {
-  const queryClient = useQueryClient()
   const mayWrite = useMay('settings:write')
   const [shown, setShown] = useState<string | null>(null)
-  const rotate = async () => {
-    const { identity_secret: made } = await rotateIdentitySecret()
-    setShown(made)
-    await refreshTenant(queryClient)
-  }
-  const creation = useMutation({ mutationFn: rotate })
+  const rotation = useOperation('rotateIdentitySecret', {
+    onDone: ({ identity_secret: made }) => setShown(made),
+  })
   if (shown !== null) return <SecretShown secret={shown} onDone={() => setShown(null)} />
   return (
     <>
       <Text size="sm">{stateOf(secret)}</Text>
-      <FormError error={creation.error} />
+      <FormError error={rotation.error} />
       {mayWrite && secret === null ? (
-        <Button mr="auto" loading={creation.isPending} onClick={() => creation.mutate()}>
+        <Button mr="auto" loading={rotation.isPending} onClick={() => rotation.mutate({})}>
           {text.identification.secret.create}
         </Button>
       ) : null}
@@ -107,7 +97,7 @@ function Secret({ secret }: { secret: Tenant['identity_secret'] }) {
               : text.identification.secret.rotateAgainExplanation
           }
           confirmLabel={text.identification.secret.rotate}
-          onConfirm={rotate}
+          onConfirm={() => rotation.mutateAsync({})}
         >
           {text.identification.secret.rotate}
         </ConfirmButton>
@@ -144,7 +134,7 @@ function IgnoredIds({ tenant }: { tenant: Tenant }) {
   return (
     <WordList
       saved={tenant.ignored_ids}
-      save={setIgnoredIds}
+      changeOf={(ignored_ids) => ({ ignored_ids })}
       text={text.identification.ignored}
       max={IGNORED_IDS_MAX}
       lengthMax={ID_LENGTH_MAX}
@@ -154,21 +144,17 @@ function IgnoredIds({ tenant }: { tenant: Tenant }) {
 }
 
 function Requirement({ tenant }: { tenant: Tenant }) {
-  const queryClient = useQueryClient()
   const mayWrite = useMay('settings:write')
-  const saving = useMutation({
-    mutationFn: requireSignedIdentification,
-    onSuccess: () => refreshTenant(queryClient),
-  })
+  const saving = useOperation('updateTenant')
   const isRequired = tenant.require_signed_identification
   return (
     <>
       <Switch
         label={text.identification.enforcement.label}
         description={text.identification.enforcement.description}
-        checked={saving.isPending ? saving.variables : isRequired}
+        checked={saving.isPending ? saving.variables.require_signed_identification : isRequired}
         disabled={!mayWrite || saving.isPending}
-        onChange={(event) => saving.mutate(event.currentTarget.checked)}
+        onChange={(event) => saving.mutate({ require_signed_identification: event.currentTarget.checked })}
       />
       {isRequired && tenant.identity_secret === null ? (
         <Alert color="yellow">{text.identification.enforcement.noSecret}</Alert>

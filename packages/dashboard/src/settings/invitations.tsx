@@ -1,46 +1,36 @@
 import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
 import { IconMailForward, IconPlus } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import {
-  type CreateInvitationResult,
-  createInvitation,
-  deleteInvitation,
-  type Invitation,
-  invitationsQuery,
-  refreshTeam,
-  renewInvitation,
-} from '../api/team.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { CreateInvitationResult, Invitation } from '../api/types.ts'
 import { rolesToGive, useMe } from '../session/may.ts'
 import { type Role, signInOptionsQuery } from '../session/session.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
-import { Form, FormButtons, FormError } from '../ui/form.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { List } from '../ui/list-page.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
 
 /** Pending invitations. */
 export function Invitations() {
-  const { data, error, refetch } = useQuery(invitationsQuery)
   return (
-    <DataTable
+    <List
       label={text.invitations.title}
-      columns={COLUMNS}
-      rows={data}
+      query={useQuery(queryOf('listInvitations', { limit: INVITATIONS_MAX }))}
+      rowsOf={({ invitations }) => invitations}
       rowKey={({ invitation_id }) => invitation_id}
-      error={error}
-      onRetry={refetch}
-      empty={
-        <EmptyState icon={IconMailForward} title={text.invitations.empty}>
-          {text.invitations.explanation}
-        </EmptyState>
-      }
+      columns={COLUMNS}
+      empty={{ icon: IconMailForward, title: text.invitations.empty, hint: text.invitations.explanation }}
     />
   )
 }
+
+/** A tenant's limit of pending invitations. */
+const INVITATIONS_MAX = 100
 
 const COLUMNS: Column<Invitation>[] = [
   {
@@ -68,7 +58,8 @@ const COLUMNS: Column<Invitation>[] = [
 ]
 
 function Actions({ invitation: { invitation_id: id, email, role } }: { invitation: Invitation }) {
-  const queryClient = useQueryClient()
+  const renewing = useOperation('renewInvitation', { onDone: (result) => setMade(result) })
+  const deleting = useOperation('deleteInvitation')
   const { role: mine } = useMe()
   const [made, setMade] = useState<CreateInvitationResult | null>(null)
   const canMail = useQuery(signInOptionsQuery).data?.password_reset === 'mail'
@@ -83,10 +74,7 @@ function Actions({ invitation: { invitation_id: id, email, role } }: { invitatio
         explanation={text.invitations.renewExplanation}
         confirmLabel={renewal.confirm}
         aria-label={renewal.label(email)}
-        onConfirm={async () => {
-          setMade(await renewInvitation(id))
-          await refreshTeam(queryClient)
-        }}
+        onConfirm={() => renewing.mutateAsync({ invitation_id: id })}
       >
         {renewal.button}
       </ConfirmButton>
@@ -99,10 +87,7 @@ function Actions({ invitation: { invitation_id: id, email, role } }: { invitatio
         explanation={text.invitations.deletion.explanation}
         confirmLabel={text.invitations.deletion.confirm}
         aria-label={text.invitations.deletion.label(email)}
-        onConfirm={async () => {
-          await deleteInvitation(id)
-          await refreshTeam(queryClient)
-        }}
+        onConfirm={() => deleting.mutateAsync({ invitation_id: id })}
       >
         {text.invitations.deletion.button}
       </ConfirmButton>
@@ -123,25 +108,26 @@ export function InviteButton({ isOpen, onOpen, onClose }: InviteButtonProps) {
       <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={onOpen}>
         {text.invitations.invite.title}
       </Button>
-      <Modal opened={isOpen} onClose={onClose} title={text.invitations.invite.title}>
-        <InviteForm onDone={onClose} />
-      </Modal>
+      {isOpen ? <InviteDialog onClose={onClose} /> : null}
     </>
   )
 }
 
-function InviteForm({ onDone }: { onDone: () => void }) {
-  const queryClient = useQueryClient()
+function InviteDialog({ onClose }: { onClose: () => void }) {
   const { role: mine } = useMe()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('member')
-  const inviting = useMutation({
-    mutationFn: () => createInvitation({ email: email.trim(), role }),
-    onSuccess: () => refreshTeam(queryClient),
-  })
-  if (inviting.data) return <LinkMade made={inviting.data} onDone={onDone} />
+  const inviting = useOperation('createInvitation')
+  const { title, submit } = text.invitations.invite
   return (
-    <Form onSubmit={() => inviting.mutate()}>
+    <FormDialog
+      title={title}
+      submit={submit}
+      sending={inviting}
+      onSubmit={() => inviting.mutate({ email: email.trim(), role })}
+      onClose={onClose}
+      result={inviting.data ? { title, content: <LinkMade made={inviting.data} onDone={onClose} /> } : null}
+    >
       <TextInput
         label={text.invitations.email}
         type="email"
@@ -157,14 +143,7 @@ function InviteForm({ onDone }: { onDone: () => void }) {
         onChange={(event) => setRole(event.currentTarget.value as Role)}
         data={rolesToGive(mine)}
       />
-      <FormError error={inviting.error} />
-      <FormButtons
-        submit={text.invitations.invite.submit}
-        cancel={text.invitations.invite.cancel}
-        isPending={inviting.isPending}
-        onCancel={onDone}
-      />
-    </Form>
+    </FormDialog>
   )
 }
 

@@ -1,7 +1,7 @@
 import { Alert, Stack, Text, Title } from '@mantine/core'
 import { IconGauge } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { limitsQuery } from '../api/limits.ts'
+import { queryOf } from '../api/operation.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -14,7 +14,7 @@ const REFRESH_MS = 10_000
 
 /** The rate limits and their use. */
 export function LimitsPage() {
-  const { data, error, refetch } = useQuery({ ...limitsQuery, refetchInterval: REFRESH_MS })
+  const { data, error, refetch } = useQuery({ ...queryOf('getLimits'), refetchInterval: REFRESH_MS })
   const perMinute = (name: string) => data?.limits.find((limit) => limit.name === name)?.per_minute ?? null
   const used: Usage[] | undefined = data && [
     {

@@ -1,68 +1,47 @@
-import { Button, Checkbox, Group, Modal, NativeSelect, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, Checkbox, Group, NativeSelect, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { createApiKey, refreshKeys, scopesQuery, toolsQuery } from '../api/keys.ts'
-import { Form, FormError } from '../ui/form.tsx'
+import { queryOf, useOperation } from '../api/operation.ts'
+import { FormDialog, NameField } from '../ui/form-dialog.tsx'
 import { DAY_MS } from '../ui/range.ts'
 import { SecretShown } from '../ui/secret-shown.tsx'
 import { ALL_TOOLS, ToolChoice, toolsWithin } from '../ui/tool-choice.tsx'
-import { upTo } from '../ui/up-to.ts'
 import { text } from './text.ts'
 
 /** The form for a new key, which is then shown once. */
-export function NewKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const [made, setMade] = useState<string | null>(null)
-  return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      onExitTransitionEnd={() => setMade(null)}
-      title={made === null ? text.keys.create.title : text.keys.create.titleWhenCreated}
-      size="lg"
-      // A click outside must not close the dialog before the key is saved.
-      closeOnClickOutside={made === null}
-      closeOnEscape={made === null}
-      withCloseButton={made === null}
-    >
-      {made === null ? (
-        <KeyForm onMade={setMade} onCancel={onClose} />
-      ) : (
-        <SecretShown secret={made} words={text.keys.create} onDone={onClose} />
-      )}
-    </Modal>
-  )
-}
-
-function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCancel: () => void }) {
-  const queryClient = useQueryClient()
-  const all = useQuery(scopesQuery)
+export function NewKeyDialog({ onClose }: { onClose: () => void }) {
+  const all = useQuery({ ...queryOf('listScopes'), ...FOR_GOOD })
+  const allTools = useQuery({ ...queryOf('listTools'), ...FOR_GOOD })
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<string[]>([])
   const [life, setLife] = useState<keyof typeof LIVES>('never')
   const [lastDay, setLastDay] = useState('')
   const [use, setUse] = useState<Use>('apps')
   const [tools, setTools] = useState(ALL_TOOLS)
-  const allTools = useQuery(toolsQuery)
-  const making = useMutation({
-    mutationFn: () => createApiKey({ name: name.trim(), scopes, ...expiryOf(life, lastDay), ...fieldsOf(use, tools) }),
-    onSuccess: ({ api_key: apiKey }) => {
-      onMade(apiKey)
-      return refreshKeys(queryClient)
-    },
-  })
-  const known = all.data ?? []
-  const error = making.error ?? all.error ?? allTools.error
+  const creating = useOperation('createApiKey')
+  const known = all.data?.scopes ?? []
+  const made = creating.data?.api_key
   return (
-    <Form onSubmit={() => making.mutate()}>
-      <TextInput
-        label={text.keys.create.name}
-        description={text.keys.create.nameDescription}
-        required
-        {...upTo(200)}
-        data-autofocus
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
+    <FormDialog
+      title={text.keys.create.title}
+      submit={text.keys.create.submit}
+      size="lg"
+      sending={{ isPending: creating.isPending, error: creating.error ?? all.error ?? allTools.error }}
+      isDisabled={scopes.length === 0}
+      onSubmit={() =>
+        creating.mutate({ name: name.trim(), scopes, ...expiryOf(life, lastDay), ...fieldsOf(use, tools) })
+      }
+      onClose={onClose}
+      result={
+        made === undefined
+          ? null
+          : {
+              title: text.keys.create.titleWhenCreated,
+              content: <SecretShown secret={made} words={text.keys.create} onDone={onClose} />,
+            }
+      }
+    >
+      <NameField value={name} onChange={setName} description={text.keys.create.nameDescription} />
       <Checkbox.Group
         label={text.keys.create.scopes}
         description={text.keys.create.scopesDescription}
@@ -118,20 +97,14 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
         </Stack>
       </Radio.Group>
       {use === 'apps' ? null : (
-        <ToolChoice tools={toolsWithin(allTools.data ?? [], scopes)} chosen={tools} onChange={setTools} />
+        <ToolChoice tools={toolsWithin(allTools.data?.tools ?? [], scopes)} chosen={tools} onChange={setTools} />
       )}
-      <FormError error={error} />
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          {text.keys.create.cancel}
-        </Button>
-        <Button type="submit" loading={making.isPending} disabled={scopes.length === 0}>
-          {text.keys.create.submit}
-        </Button>
-      </Group>
-    </Form>
+    </FormDialog>
   )
 }
+
+/** They change with the version of the service. */
+const FOR_GOOD = { staleTime: Number.POSITIVE_INFINITY }
 
 /** What will use the key: the service hides personal data from agents, unless the person chooses otherwise. */
 type Use = 'apps' | 'agent' | 'openAgent'

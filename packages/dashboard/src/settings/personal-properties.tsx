@@ -1,8 +1,9 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Suggestion, suggestionsQuery } from '../api/personal-properties.ts'
-import { choosePersonalProperties, refreshTenant, type Tenant, tenantQuery } from '../api/tenant.ts'
+import { call } from '../api/client.ts'
+import { keyOf, queryOf, useOperation } from '../api/operation.ts'
+import type { PersonalPropertyProposal, Tenant } from '../api/types.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Form } from '../ui/form.tsx'
 import { Outcome, SettingsPart } from '../ui/settings-part.tsx'
@@ -22,7 +23,7 @@ interface Choice {
 
 /** What the workspace says about its own properties: AI agents see them or not. The names of all others decide. */
 export function PersonalProperties() {
-  const { data: tenant, error, refetch } = useQuery(tenantQuery)
+  const { data: tenant, error, refetch } = useQuery({ ...queryOf('getTenant'), select: ({ tenant }) => tenant })
   return (
     <SettingsPart title={text.title}>
       {error && !tenant ? <ErrorState error={error} onRetry={refetch} /> : null}
@@ -33,14 +34,9 @@ export function PersonalProperties() {
 }
 
 function ChoiceForm({ tenant }: { tenant: Tenant }) {
-  const queryClient = useQueryClient()
   const saved: Choice = { hide: tenant.personal_properties, show: tenant.visible_properties }
   const [choice, setChoice] = useState(saved)
-  const saving = useMutation({
-    mutationFn: () => choosePersonalProperties(choice.hide, choice.show),
-    onSuccess: () =>
-      Promise.all([refreshTenant(queryClient), queryClient.invalidateQueries({ queryKey: suggestionsQuery.queryKey })]),
-  })
+  const saving = useOperation('updateTenant')
   /** A name is in one list at most. */
   const choose = (list: keyof Choice, names: string[]) => {
     const other = list === 'hide' ? 'show' : 'hide'
@@ -50,7 +46,12 @@ function ChoiceForm({ tenant }: { tenant: Tenant }) {
   const limits = { max: PROPERTIES_MAX, lengthMax: PROPERTY_LENGTH_MAX }
   return (
     <Stack gap="md">
-      <Form gap="sm" align="flex-start" maw={560} onSubmit={() => saving.mutate()}>
+      <Form
+        gap="sm"
+        align="flex-start"
+        maw={560}
+        onSubmit={() => saving.mutate({ personal_properties: choice.hide, visible_properties: choice.show })}
+      >
         <WordsInput text={text.hide} words={choice.hide} onChange={(names) => choose('hide', names)} {...limits} />
         <WordsInput text={text.show} words={choice.show} onChange={(names) => choose('show', names)} {...limits} />
         <Outcome error={saving.error} success={saving.isSuccess ? text.saved : null} />
@@ -71,6 +72,27 @@ function ChoiceForm({ tenant }: { tenant: Tenant }) {
 function isSame(names: string[], others: string[]): boolean {
   return names.length === others.length && names.every((name, index) => name === others[index])
 }
+
+const ENTITIES = ['contacts', 'companies', 'events'] as const
+
+/** A property, or a field of events, of which a person may want to say whether AI agents see it. */
+interface Suggestion extends PersonalPropertyProposal {
+  name: string
+  entity: (typeof ENTITIES)[number]
+}
+
+/** Made from the newest records of every kind. Of a name that several kinds have, the first counts: a choice is of names. */
+const suggestionsQuery = queryOptions({
+  queryKey: keyOf('listPersonalProperties'),
+  queryFn: async ({ signal }) => {
+    const lists = ENTITIES.map(async (entity) => {
+      const { properties } = await call('listPersonalProperties', { entity }, signal)
+      return properties.flatMap(({ name, proposal }) => (proposal === null ? [] : { name, entity, ...proposal }))
+    })
+    const found: Suggestion[] = (await Promise.all(lists)).flat()
+    return [...new Map(found.toReversed().map((each) => [each.name, each])).values()].toReversed()
+  },
+})
 
 function Suggestions({ choice, onChoose }: { choice: Choice; onChoose: (list: keyof Choice, name: string) => void }) {
   const { data, error, refetch } = useQuery(suggestionsQuery)

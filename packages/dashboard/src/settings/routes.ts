@@ -1,16 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { auditQuery } from '../api/audit.ts'
-import { APPS_LENGTH, connectedAppsQuery } from '../api/connected-apps.ts'
-import { DOMAINS_LENGTH, domainsQuery } from '../api/domains.ts'
-import { KEYS_LENGTH, keysQuery } from '../api/keys.ts'
-import { limitsQuery } from '../api/limits.ts'
-import { oauthClientsQuery } from '../api/providers.ts'
-import { SOURCES_LENGTH, sourcesQuery } from '../api/sources.ts'
-import { MEMBERS_LENGTH, membersQuery } from '../api/team.ts'
-import { tenantQuery } from '../api/tenant.ts'
-import { ERASURES_LENGTH, erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
-import { trackerQuery } from '../api/tracker.ts'
-import { destinationQuery, destinationsQuery, runsQuery } from '../api/warehouse.ts'
+import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import { flag, pageNumber, searchParams } from '../session/search-params.ts'
@@ -46,7 +35,7 @@ const team = createRoute({
   validateSearch: dialogSearch,
   loaderDeps: ({ search: { page } }) => ({ page }),
   loader: ({ context, deps: { page = 1 } }) =>
-    void context.queryClient.prefetchQuery(membersQuery(page, MEMBERS_LENGTH)),
+    void context.queryClient.prefetchQuery(queryOf('listMembers', { page, limit: 50 })),
   component: lazyPage(() => import('./team-page.tsx'), 'TeamPage'),
 })
 
@@ -60,8 +49,8 @@ const tracker = createRoute({
   getParentRoute: () => settings,
   path: '/tracker',
   loader: ({ context }) => {
-    void context.queryClient.prefetchQuery(trackerQuery)
-    void context.queryClient.prefetchQuery(domainsQuery({ limit: 1, verified: true }))
+    void context.queryClient.prefetchQuery(queryOf('getTracker'))
+    void context.queryClient.prefetchQuery(queryOf('listDomains', { limit: 1, verified: true }))
   },
   component: lazyPage(() => import('./tracker-page.tsx'), 'TrackerPage'),
 })
@@ -72,9 +61,9 @@ const domains = createRoute({
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queryClient }, deps: { page = 1 } }) => {
-    void queryClient.prefetchQuery(domainsQuery({ page, limit: DOMAINS_LENGTH }))
-    void queryClient.prefetchQuery(tenantQuery)
-    void queryClient.prefetchQuery(trackerQuery)
+    void queryClient.prefetchQuery(queryOf('listDomains', { page, limit: 20 }))
+    void queryClient.prefetchQuery(queryOf('getTenant'))
+    void queryClient.prefetchQuery(queryOf('getTracker'))
   },
   component: lazyPage(() => import('./domains-page.tsx'), 'DomainsPage'),
 })
@@ -82,7 +71,7 @@ const domains = createRoute({
 const identification = createRoute({
   getParentRoute: () => settings,
   path: '/identification',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(tenantQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('getTenant')),
   component: lazyPage(() => import('./identification-page.tsx'), 'IdentificationPage'),
 })
 
@@ -92,7 +81,7 @@ const sources = createRoute({
   validateSearch: dialogSearch,
   loaderDeps: ({ search: { page } }) => ({ page }),
   loader: ({ context, deps: { page = 1 } }) =>
-    void context.queryClient.prefetchQuery(sourcesQuery(page, SOURCES_LENGTH)),
+    void context.queryClient.prefetchQuery(queryOf('listSources', { page, limit: 50 })),
   component: lazyPage(() => import('./sources-page.tsx'), 'SourcesPage'),
 })
 
@@ -101,7 +90,8 @@ const keys = createRoute({
   path: '/keys',
   validateSearch: dialogSearch,
   loaderDeps: ({ search: { page } }) => ({ page }),
-  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(keysQuery(page, KEYS_LENGTH)),
+  loader: ({ context, deps: { page = 1 } }) =>
+    void context.queryClient.prefetchQuery(queryOf('listApiKeys', { page, limit: 50 })),
   component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 })
 
@@ -111,14 +101,14 @@ const connectedApps = createRoute({
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) =>
-    void context.queryClient.prefetchQuery(connectedAppsQuery(page, APPS_LENGTH)),
+    void context.queryClient.prefetchQuery(queryOf('listConnectedApps', { page, limit: 50 })),
   component: lazyPage(() => import('./connected-apps-page.tsx'), 'ConnectedAppsPage'),
 })
 
 const oauthClients = createRoute({
   getParentRoute: () => settings,
   path: '/oauth-clients',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(oauthClientsQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('listOAuthClients')),
   component: lazyPage(() => import('./oauth-clients-page.tsx'), 'OAuthClientsPage'),
 })
 
@@ -126,7 +116,7 @@ const warehouse = createRoute({
   getParentRoute: () => settings,
   path: '/warehouse',
   validateSearch: searchParams({ dialog: flag }),
-  loader: ({ context }) => void context.queryClient.prefetchQuery(destinationsQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('listWarehouseDestinations', { limit: 20 })),
   component: lazyPage(() => import('./warehouse-page.tsx'), 'WarehousePage'),
 })
 
@@ -136,8 +126,8 @@ const warehouseDestination = createRoute({
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queryClient }, params: { destinationId }, deps: { page = 1 } }) => {
-    void queryClient.prefetchQuery(destinationQuery(destinationId))
-    void queryClient.prefetchQuery(runsQuery(destinationId, page))
+    void queryClient.prefetchQuery(queryOf('getWarehouseDestination', { destination_id: destinationId }))
+    void queryClient.prefetchQuery(queryOf('listWarehouseRuns', { destination_id: destinationId, page, limit: 20 }))
   },
   component: lazyPage(() => import('./warehouse-destination-page.tsx'), 'WarehouseDestinationPage'),
 })
@@ -145,7 +135,7 @@ const warehouseDestination = createRoute({
 const limits = createRoute({
   getParentRoute: () => settings,
   path: '/limits',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(limitsQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('getLimits')),
   component: lazyPage(() => import('./limits-page.tsx'), 'LimitsPage'),
 })
 
@@ -154,7 +144,7 @@ const audit = createRoute({
   path: '/audit',
   validateSearch: auditSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(auditQuery(toAuditQuery(deps))),
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(queryOf('listAuditLog', toAuditQuery(deps))),
   component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 })
 
@@ -164,8 +154,8 @@ const data = createRoute({
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) => {
-    void context.queryClient.prefetchQuery(exportsQuery)
-    void context.queryClient.prefetchQuery(erasuresQuery(page, ERASURES_LENGTH))
+    void context.queryClient.prefetchQuery(queryOf('listExports'))
+    void context.queryClient.prefetchQuery(queryOf('listErasures', { page, limit: 20 }))
   },
   component: lazyPage(() => import('./data-page.tsx'), 'DataPage'),
 })

@@ -1,19 +1,24 @@
 import { Badge, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconUsers } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { MEMBERS_LENGTH, type Member, membersQuery, refreshTeam, removeMember, updateMember } from '../api/team.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { Member } from '../api/types.ts'
 import { rolesToGive, useIsAtLeast, useMe } from '../session/may.ts'
 import type { Role } from '../session/session.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState, messageOf } from '../ui/states.tsx'
+import { messageOf } from '../ui/states.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import { Invitations, InviteButton } from './invitations.tsx'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
+
+/** Rows per page. */
+const MEMBERS_LENGTH = 50
 
 const route = getRouteApi('/shell/settings/team')
 
@@ -21,7 +26,6 @@ const route = getRouteApi('/shell/settings/team')
 export function TeamPage() {
   const { page = 1, dialog = false } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery(membersQuery(page, MEMBERS_LENGTH))
   const { role, user } = useMe()
   const isAdmin = useIsAtLeast('admin')
   const show = (changes: { dialog?: true }) =>
@@ -38,19 +42,16 @@ export function TeamPage() {
         }
       />
       <Stack gap="xl">
-        <DataTable
+        <List
           label={text.team.members}
-          columns={columnsWith(role, user.user_id)}
-          rows={data?.members}
+          query={useQuery(queryOf('listMembers', { page, limit: MEMBERS_LENGTH }))}
+          rowsOf={({ members }) => members}
           rowKey={({ user_id }) => user_id}
-          error={error}
-          onRetry={refetch}
-          isUpdating={isPlaceholderData}
-          empty={<EmptyState icon={IconUsers} title={text.team.empty} />}
+          columns={columnsWith(role, user.user_id)}
+          empty={{ icon: IconUsers, title: text.team.empty, hint: null }}
           paging={{
             page,
             limit: MEMBERS_LENGTH,
-            total: data?.pagination.total_items ?? 0,
             onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
           }}
         />
@@ -115,11 +116,8 @@ function isMine(member: Member, myRole: Role): boolean {
 }
 
 function RoleOf({ member, myRole, isMe }: { member: Member; myRole: Role; isMe: boolean }) {
-  const queryClient = useQueryClient()
-  const changing = useMutation({
-    mutationFn: (role: Role) => updateMember(member.user_id, role),
+  const changing = useOperation('updateMember', {
     onError: (error) => notifications.show({ color: 'red', message: messageOf(error) }),
-    onSettled: () => refreshTeam(queryClient),
   })
   if (isMe || !isMine(member, myRole)) return member.role
   return (
@@ -129,14 +127,14 @@ function RoleOf({ member, myRole, isMe }: { member: Member; myRole: Role; isMe: 
       aria-label={text.team.roleOf((member.name || member.email).slice(0, 80))}
       data={rolesToGive(myRole)}
       disabled={changing.isPending}
-      value={changing.isPending ? changing.variables : member.role}
-      onChange={(event) => changing.mutate(event.currentTarget.value as Role)}
+      value={changing.isPending ? changing.variables.role : member.role}
+      onChange={(event) => changing.mutate({ user_id: member.user_id, role: event.currentTarget.value as Role })}
     />
   )
 }
 
 function Remove({ member: { user_id: id, name, email } }: { member: Member }) {
-  const queryClient = useQueryClient()
+  const removing = useOperation('removeMember')
   const called = (name || email).slice(0, 80)
   return (
     <ConfirmButton
@@ -145,10 +143,7 @@ function Remove({ member: { user_id: id, name, email } }: { member: Member }) {
       explanation={text.team.remove.explanation(isolated(called))}
       confirmLabel={text.team.remove.confirm}
       aria-label={text.team.remove.label(called)}
-      onConfirm={async () => {
-        await removeMember(id)
-        await refreshTeam(queryClient)
-      }}
+      onConfirm={() => removing.mutateAsync({ user_id: id })}
     >
       {text.team.remove.button}
     </ConfirmButton>

@@ -1,9 +1,9 @@
-import { Button, Modal, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { toolsQuery } from '../api/keys.ts'
-import { Form, FormButtons, FormError } from '../ui/form.tsx'
+import { queryOf } from '../api/operation.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { ToolChoice, toolsWithin } from '../ui/tool-choice.tsx'
 import { text as texts } from './text.ts'
 
@@ -25,23 +25,26 @@ export function ToolsButton({ name, ...edited }: ToolsButtonProps) {
       <Button variant="default" size="xs" onClick={open} aria-label={text.label(name)}>
         {text.button}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={text.title} size="lg">
-        <ToolsForm {...edited} onClose={close} />
-      </Modal>
+      {isOpen ? <ToolsDialog {...edited} onClose={close} /> : null}
     </>
   )
 }
 
-function ToolsForm({ scopes, tools, onSave, onClose }: Omit<ToolsButtonProps, 'name'> & { onClose: () => void }) {
-  const { data: all = [], error } = useQuery(toolsQuery)
+function ToolsDialog({ scopes, tools, onSave, onClose }: Omit<ToolsButtonProps, 'name'> & { onClose: () => void }) {
+  const { data, error } = useQuery({ ...queryOf('listTools'), staleTime: Number.POSITIVE_INFINITY })
   const [chosen, setChosen] = useState([...tools])
   const saving = useMutation({ mutationFn: () => onSave(chosen), onSuccess: onClose })
   return (
-    <Form onSubmit={() => saving.mutate()}>
+    <FormDialog
+      title={text.title}
+      submit={text.save}
+      size="lg"
+      sending={{ isPending: saving.isPending, error: saving.error ?? error }}
+      onSubmit={() => saving.mutate()}
+      onClose={onClose}
+    >
       <Text size="sm">{text.explanation}</Text>
-      <ToolChoice tools={toolsWithin(all, scopes)} chosen={chosen} onChange={setChosen} />
-      <FormError error={saving.error ?? error} />
-      <FormButtons submit={text.save} cancel={text.cancel} isPending={saving.isPending} onCancel={onClose} />
-    </Form>
+      <ToolChoice tools={toolsWithin(data?.tools ?? [], scopes)} chosen={chosen} onChange={setChosen} />
+    </FormDialog>
   )
 }

@@ -1,8 +1,8 @@
 import { Alert, Anchor, Card, Group, List, Loader, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { domainsQuery } from '../api/domains.ts'
-import { type SeenEvent, trackerQuery } from '../api/tracker.ts'
+import { queryOf } from '../api/operation.ts'
+import type { SeenEvent } from '../api/types.ts'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
@@ -29,10 +29,10 @@ export function TrackerPage() {
     error,
     refetch,
   } = useQuery({
-    ...trackerQuery,
+    ...queryOf('getTracker'),
     refetchInterval: ({ state }) => (state.data && state.data.first_event === null ? WAITING_MS : LATER_MS),
   })
-  const verified = useQuery(domainsQuery(ANY_VERIFIED))
+  const verified = useQuery(queryOf('listDomains', ANY_VERIFIED))
   const isUnverified = verified.data?.domains.length === 0
   return (
     <>

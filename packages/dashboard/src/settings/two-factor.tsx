@@ -13,13 +13,13 @@ import {
 } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { disableTwoFactor, enableTwoFactor, newBackupCodes, refreshMe } from '../api/account.ts'
 import { verifyCode } from '../session/session.ts'
 import { codeMessage } from '../sign-in/code-form.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Form, FormError } from '../ui/form.tsx'
 import { QrImage } from '../ui/qr-image.tsx'
 import { SettingsPart } from '../ui/settings-part.tsx'
+import { disableTwoFactor, enableTwoFactor, newBackupCodes, refreshMe } from './account.ts'
 import { text } from './text.ts'
 
 type Step =

@@ -1,24 +1,15 @@
-import { Button, Checkbox, Menu, Modal, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Menu, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDots, IconPlayerPlay } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import {
-  deleteWarehouseDestination,
-  refreshWarehouse,
-  runWarehouseExport,
-  setPaused,
-  testWarehouseDestination,
-  updateWarehouseDestination,
-  type WarehouseDestination,
-} from '../api/warehouse.ts'
+import { useOperation } from '../api/operation.ts'
+import type { WarehouseDestination } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
-import { Form, FormError } from '../ui/form.tsx'
+import { FormDialog, NameField } from '../ui/form-dialog.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { isolated } from '../ui/text.tsx'
-import { upTo } from '../ui/up-to.ts'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import { KeyFields } from './warehouse-form.tsx'
 import { ScheduleFields } from './warehouse-schedule.tsx'
@@ -28,39 +19,37 @@ const { one: words } = text
 
 /** The actions for a destination, for people who may export. */
 export function DestinationActions({ destination }: { destination: WarehouseDestination }) {
-  const { destination_id: id, status, name } = destination
-  const queryClient = useQueryClient()
+  const { destination_id, status, name } = destination
   const navigate = useNavigate()
   const { button, afterFocus } = useMenuButton()
   const [dialog, setDialog] = useState<'edit' | 'full' | 'delete' | null>(null)
   const close = () => setDialog(null)
   const onError = (error: Error) => notifications.show({ color: 'red', message: messageOf(error) })
-  const refresh = () => refreshWarehouse(queryClient)
-  const run = useMutation({
-    mutationFn: () => runWarehouseExport(id),
-    onSuccess: async ({ is_new: isNew }) => {
-      notifications.show({ message: isNew ? words.started : words.underWay })
-      await refresh()
+  const run = useOperation('runWarehouseExport', {
+    onDone: ({ is_new: isNew }, { full }) => {
+      if (!full) notifications.show({ message: isNew ? words.started : words.underWay })
     },
     onError,
   })
-  const test = useMutation({
-    mutationFn: () => testWarehouseDestination(id),
-    onSuccess: () => notifications.show({ message: words.tested }),
+  const test = useOperation('testWarehouseDestination', {
+    onDone: () => notifications.show({ message: words.tested }),
     onError,
   })
-  const toggle = useMutation({ mutationFn: () => setPaused(id, status === 'active'), onSuccess: refresh, onError })
+  const toggle = useOperation(status === 'active' ? 'pauseWarehouseDestination' : 'resumeWarehouseDestination', {
+    onError,
+  })
+  const remove = useOperation('deleteWarehouseDestination', { onDone: () => navigate({ to: '/settings/warehouse' }) })
   if (!useMay('data:export')) return null
   return (
     <>
       <Button
         leftSection={<IconPlayerPlay size={16} aria-hidden />}
         loading={run.isPending}
-        onClick={() => run.mutate()}
+        onClick={() => run.mutate({ destination_id })}
       >
         {words.run}
       </Button>
-      <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+      <Button variant="default" loading={test.isPending} onClick={() => test.mutate({ destination_id })}>
         {words.test}
       </Button>
       <Menu position="bottom-end">
@@ -70,7 +59,9 @@ export function DestinationActions({ destination }: { destination: WarehouseDest
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => toggle.mutate()}>{status === 'active' ? words.pause : words.resume}</Menu.Item>
+          <Menu.Item onClick={() => toggle.mutate({ destination_id })}>
+            {status === 'active' ? words.pause : words.resume}
+          </Menu.Item>
           <Menu.Item onClick={afterFocus(() => setDialog('edit'))}>{words.edit}</Menu.Item>
           <Menu.Item onClick={afterFocus(() => setDialog('full'))}>{words.full}</Menu.Item>
           <Menu.Item color="red" onClick={afterFocus(() => setDialog('delete'))}>
@@ -78,19 +69,14 @@ export function DestinationActions({ destination }: { destination: WarehouseDest
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={dialog === 'edit'} onClose={close} title={text.edit.title} size="lg">
-        <EditForm destination={destination} onSaved={close} />
-      </Modal>
+      {dialog === 'edit' ? <EditDialog destination={destination} onClose={close} /> : null}
       <ConfirmDialog
         opened={dialog === 'full'}
         onClose={close}
         title={words.fullTitle}
         explanation={<Text size="sm">{words.fullExplanation}</Text>}
         confirmLabel={words.fullConfirm}
-        onConfirm={async () => {
-          await runWarehouseExport(id, true)
-          await refresh()
-        }}
+        onConfirm={() => run.mutateAsync({ destination_id, full: true })}
       />
       <ConfirmDialog
         opened={dialog === 'delete'}
@@ -98,18 +84,13 @@ export function DestinationActions({ destination }: { destination: WarehouseDest
         title={words.removeTitle(isolated(name.slice(0, 80)))}
         explanation={<Text size="sm">{words.removeExplanation}</Text>}
         confirmLabel={words.removeConfirm}
-        onConfirm={async () => {
-          await deleteWarehouseDestination(id)
-          await navigate({ to: '/settings/warehouse' })
-          await refresh()
-        }}
+        onConfirm={() => remove.mutateAsync({ destination_id })}
       />
     </>
   )
 }
 
-function EditForm({ destination, onSaved }: { destination: WarehouseDestination; onSaved: () => void }) {
-  const queryClient = useQueryClient()
+function EditDialog({ destination, onClose }: { destination: WarehouseDestination; onClose: () => void }) {
   const [name, setName] = useState(destination.name)
   const [schedule, setSchedule] = useState<{ schedule: string | null; time_zone: string }>({
     schedule: destination.schedule,
@@ -117,23 +98,18 @@ function EditForm({ destination, onSaved }: { destination: WarehouseDestination;
   })
   const [replacesKeys, setReplacesKeys] = useState(false)
   const [keys, setKeys] = useState({ access_key_id: destination.access_key_id ?? '', secret_access_key: '' })
-  const saving = useMutation({
-    mutationFn: async () => {
-      const changes = { name: name.trim(), ...schedule, ...(replacesKeys ? keys : {}) }
-      await updateWarehouseDestination(destination.destination_id, changes)
-      await refreshWarehouse(queryClient)
-    },
-    onSuccess: onSaved,
-  })
+  const saving = useOperation('updateWarehouseDestination', { onDone: onClose })
+  const { destination_id } = destination
   return (
-    <Form onSubmit={() => saving.mutate()}>
-      <TextInput
-        label={text.create.name}
-        required
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        {...upTo(200)}
-      />
+    <FormDialog
+      title={text.edit.title}
+      submit={text.edit.submit}
+      size="lg"
+      sending={saving}
+      onSubmit={() => saving.mutate({ destination_id, name: name.trim(), ...schedule, ...(replacesKeys ? keys : {}) })}
+      onClose={onClose}
+    >
+      <NameField value={name} onChange={setName} />
       <ScheduleFields value={schedule} onChange={setSchedule} />
       {destination.type === 's3' ? (
         <Checkbox
@@ -143,10 +119,6 @@ function EditForm({ destination, onSaved }: { destination: WarehouseDestination;
         />
       ) : null}
       {replacesKeys ? <KeyFields value={keys} onChange={setKeys} /> : null}
-      <FormError error={saving.error} />
-      <Button type="submit" ml="auto" loading={saving.isPending}>
-        {text.edit.submit}
-      </Button>
-    </Form>
+    </FormDialog>
   )
 }

@@ -3,32 +3,34 @@ import { IconDatabaseExport } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import {
-  destinationQuery,
-  RUNS_LENGTH,
-  runsQuery,
-  type WarehouseDestination,
-  type WarehouseRun,
-} from '../api/warehouse.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import { queryOf } from '../api/operation.ts'
+import type { WarehouseDestination, WarehouseRun } from '../api/types.ts'
+import type { Column } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
+import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { DestinationActions } from './warehouse-actions.tsx'
 import { DestinationState, STATE_COLORS, scheduleWords } from './warehouse-page.tsx'
 import { text } from './warehouse-text.ts'
 
 const route = getRouteApi('/shell/settings/warehouse/$destinationId')
+/** Runs per page. */
+const RUNS_LENGTH = 20
 /** Runs progress while the page is open. */
 const REFRESH_MS = 3_000
 
 /** An export destination: its settings and its runs. */
 export function WarehouseDestinationPage() {
   const { destinationId } = route.useParams()
-  const { data, error, refetch } = useQuery({ ...destinationQuery(destinationId), refetchInterval: REFRESH_MS })
+  const { data, error, refetch } = useQuery({
+    ...queryOf('getWarehouseDestination', { destination_id: destinationId }),
+    select: ({ destination }) => destination,
+    refetchInterval: REFRESH_MS,
+  })
   const breadcrumb = (
     <AnchorLink inherit to="/settings/warehouse">
       {text.title}
@@ -83,8 +85,8 @@ function factsOf(destination: WarehouseDestination): [string, ReactNode][] {
 function Runs({ destinationId }: { destinationId: string }) {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery({
-    ...runsQuery(destinationId, page),
+  const runs = useQuery({
+    ...queryOf('listWarehouseRuns', { destination_id: destinationId, page, limit: RUNS_LENGTH }),
     refetchInterval: REFRESH_MS,
   })
   return (
@@ -92,23 +94,16 @@ function Runs({ destinationId }: { destinationId: string }) {
       <Title order={2} size="h4" mb="sm">
         {text.runs.title}
       </Title>
-      <DataTable
+      <List
         label={text.runs.title}
-        columns={COLUMNS}
-        rows={data?.runs}
+        query={runs}
+        rowsOf={(data) => data.runs}
         rowKey={({ run_id }) => run_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconDatabaseExport} title={text.runs.empty}>
-            {text.runs.emptyExplanation}
-          </EmptyState>
-        }
+        columns={COLUMNS}
+        empty={{ icon: IconDatabaseExport, title: text.runs.empty, hint: text.runs.emptyExplanation }}
         paging={{
           page,
           limit: RUNS_LENGTH,
-          total: data?.pagination.total_items ?? 0,
           onPage: (next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true }),
         }}
       />

@@ -1,9 +1,9 @@
-import { Group, Modal, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Group, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { createWarehouseDestination, refreshWarehouse, type WarehouseDestination } from '../api/warehouse.ts'
-import { Form, FormButtons, FormError } from '../ui/form.tsx'
+import { useOperation } from '../api/operation.ts'
+import type { WarehouseDestination } from '../api/types.ts'
+import { FormDialog, NameField } from '../ui/form-dialog.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { ScheduleFields } from './warehouse-schedule.tsx'
 import { text } from './warehouse-text.ts'
@@ -11,19 +11,9 @@ import { text } from './warehouse-text.ts'
 const { create: words } = text
 
 interface DialogProps {
-  isOpen: boolean
   /** Whether the operator has set a folder. */
   hasFolders: boolean
   onClose: () => void
-}
-
-/** The form for a new export destination. */
-export function NewDestinationDialog({ isOpen, hasFolders, onClose }: DialogProps) {
-  return (
-    <Modal opened={isOpen} onClose={onClose} title={words.title} size="lg">
-      <DestinationForm hasFolders={hasFolders} onCancel={onClose} />
-    </Modal>
-  )
 }
 
 interface Keys {
@@ -55,8 +45,8 @@ export function KeyFields({ value, onChange }: { value: Keys; onChange: (keys: K
   )
 }
 
-function DestinationForm({ hasFolders, onCancel }: { hasFolders: boolean; onCancel: () => void }) {
-  const queryClient = useQueryClient()
+/** The form for a new export destination. */
+export function NewDestinationDialog({ hasFolders, onClose }: DialogProps) {
   const navigate = useNavigate()
   const [name, setName] = useState('')
   const [type, setType] = useState<WarehouseDestination['type']>('s3')
@@ -66,23 +56,21 @@ function DestinationForm({ hasFolders, onCancel }: { hasFolders: boolean; onCanc
     schedule: 'daily',
     time_zone: 'UTC',
   })
-  const making = useMutation({
-    mutationFn: () => {
-      const { prefix, endpoint, region, bucket } = place
-      const storage = { endpoint: endpoint.trim(), bucket: bucket.trim(), ...keys }
-      return createWarehouseDestination({
-        name: name.trim(),
-        type,
-        prefix: prefix.trim(),
-        ...schedule,
-        ...(type === 's3' ? { ...storage, ...(region.trim() === '' ? {} : { region: region.trim() }) } : {}),
-      })
-    },
-    onSuccess: async ({ destination: { destination_id: destinationId } }) => {
-      await refreshWarehouse(queryClient)
-      await navigate({ to: '/settings/warehouse/$destinationId', params: { destinationId } })
-    },
+  const creating = useOperation('createWarehouseDestination', {
+    onDone: ({ destination: { destination_id: destinationId } }) =>
+      navigate({ to: '/settings/warehouse/$destinationId', params: { destinationId } }),
   })
+  const create = () => {
+    const { prefix, endpoint, region, bucket } = place
+    const storage = { endpoint: endpoint.trim(), bucket: bucket.trim(), ...keys }
+    creating.mutate({
+      name: name.trim(),
+      type,
+      prefix: prefix.trim(),
+      ...schedule,
+      ...(type === 's3' ? { ...storage, ...(region.trim() === '' ? {} : { region: region.trim() }) } : {}),
+    })
+  }
   const field = (key: keyof typeof place, isRequired: boolean, length: number, placeholder?: string) => (
     <TextInput
       label={words[key]}
@@ -95,15 +83,15 @@ function DestinationForm({ hasFolders, onCancel }: { hasFolders: boolean; onCanc
     />
   )
   return (
-    <Form onSubmit={() => making.mutate()}>
-      <TextInput
-        label={words.name}
-        required
-        data-autofocus
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        {...upTo(200)}
-      />
+    <FormDialog
+      title={words.title}
+      submit={words.submit}
+      size="lg"
+      sending={creating}
+      onSubmit={create}
+      onClose={onClose}
+    >
+      <NameField value={name} onChange={setName} />
       {hasFolders ? (
         <Radio.Group
           label={words.type}
@@ -134,8 +122,6 @@ function DestinationForm({ hasFolders, onCancel }: { hasFolders: boolean; onCanc
       ) : null}
       {field('prefix', false, 500)}
       <ScheduleFields value={schedule} onChange={setSchedule} />
-      <FormError error={making.error} />
-      <FormButtons submit={words.submit} cancel={words.cancel} isPending={making.isPending} onCancel={onCancel} />
-    </Form>
+    </FormDialog>
   )
 }

@@ -2,17 +2,19 @@ import { Badge, Button } from '@mantine/core'
 import { IconDatabaseExport, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { destinationsQuery, type WarehouseDestination } from '../api/warehouse.ts'
+import { queryOf } from '../api/operation.ts'
+import type { WarehouseDestination } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { AnchorLink } from '../ui/link.tsx'
-import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { NewDestinationDialog } from './warehouse-form.tsx'
 import { text } from './warehouse-text.ts'
 
 const route = getRouteApi('/shell/settings/warehouse')
+/** A tenant's limit. */
+const DESTINATIONS_MAX = 20
 /** Runs progress while the page is open. */
 const REFRESH_MS = 5_000
 
@@ -20,7 +22,10 @@ const REFRESH_MS = 5_000
 export function WarehousePage() {
   const { dialog = false } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, refetch } = useQuery({ ...destinationsQuery, refetchInterval: REFRESH_MS })
+  const destinations = useQuery({
+    ...queryOf('listWarehouseDestinations', { limit: DESTINATIONS_MAX }),
+    refetchInterval: REFRESH_MS,
+  })
   const mayCreate = useMay('data:export')
   const show = (isOpen: boolean) => navigate({ search: isOpen ? { dialog: true } : {}, replace: true })
   const create = mayCreate ? (
@@ -30,23 +35,20 @@ export function WarehousePage() {
   ) : null
   return (
     <>
-      <PageHeader title={text.title} description={text.description} actions={create} />
-      <DataTable
+      <ListPage
+        title={text.title}
+        description={text.description}
+        create={create}
         label={text.title}
+        query={destinations}
+        rowsOf={(data) => data.destinations}
+        rowKey={({ destination_id }) => destination_id}
         opensRows
         columns={COLUMNS}
-        rows={data?.destinations}
-        rowKey={({ destination_id }) => destination_id}
-        error={error}
-        onRetry={refetch}
-        empty={
-          <EmptyState icon={IconDatabaseExport} title={text.empty} action={create}>
-            {text.explanation}
-          </EmptyState>
-        }
+        empty={{ icon: IconDatabaseExport, title: text.empty, hint: text.explanation }}
       />
-      {mayCreate ? (
-        <NewDestinationDialog isOpen={dialog} hasFolders={data?.has_folders === true} onClose={() => show(false)} />
+      {mayCreate && dialog ? (
+        <NewDestinationDialog hasFolders={destinations.data?.has_folders === true} onClose={() => show(false)} />
       ) : null}
     </>
   )

@@ -1,7 +1,7 @@
 import { Button, TagsInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { refreshTenant } from '../api/tenant.ts'
+import { useOperation } from '../api/operation.ts'
+import type { UpdateTenantInput } from '../api/types.ts'
 import { Form } from '../ui/form.tsx'
 import { Outcome } from '../ui/settings-part.tsx'
 
@@ -52,25 +52,24 @@ export function WordsInput({
 /** A list of words among the tenant's settings, saved as a whole. */
 export function WordList({
   saved,
-  save,
+  changeOf,
   text,
   max,
   lengthMax,
   disabled = false,
 }: {
   saved: string[]
-  save: (words: string[]) => Promise<unknown>
+  changeOf: (words: string[]) => UpdateTenantInput
   text: WordListText
   max: number
   lengthMax: number
   disabled?: boolean
 }) {
-  const queryClient = useQueryClient()
   const [words, setWords] = useState(saved)
-  const saving = useMutation({ mutationFn: () => save(words), onSuccess: () => refreshTenant(queryClient) })
+  const saving = useOperation('updateTenant')
   const isSaved = words.length === saved.length && words.every((word, index) => word === saved[index])
   return (
-    <Form gap="sm" align="flex-start" maw={560} onSubmit={() => saving.mutate()}>
+    <Form gap="sm" align="flex-start" maw={560} onSubmit={() => saving.mutate(changeOf(words))}>
       <WordsInput
         text={text}
         words={words}

@@ -1,10 +1,9 @@
 import { Badge, Button, Code, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconBuildingCommunity } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { refreshMe } from '../api/account.ts'
-import { refreshTenant, renameTenant } from '../api/tenant.ts'
+import { useOperation } from '../api/operation.ts'
 import { CloseWorkspace } from '../closing/close-workspace.tsx'
 import { useIsAtLeast, useMay, useMe } from '../session/may.ts'
 import { createTenant, type Me } from '../session/session.ts'
@@ -77,16 +76,12 @@ export function WorkspacePage() {
 }
 
 function WorkspaceName() {
-  const queryClient = useQueryClient()
   const { tenant } = useMe()
   const [name, setName] = useState(tenant.name)
-  const saving = useMutation({
-    mutationFn: () => renameTenant(name.trim()),
-    onSuccess: () => Promise.all([refreshMe(queryClient), refreshTenant(queryClient)]),
-  })
+  const saving = useOperation('updateTenant')
   return (
     <SettingsPart title={text.workspace.name.title}>
-      <Form gap="sm" align="flex-start" maw={560} onSubmit={() => saving.mutate()}>
+      <Form gap="sm" align="flex-start" maw={560} onSubmit={() => saving.mutate({ name: name.trim() })}>
         <TextInput
           label={text.workspace.name.label}
           description={text.workspace.name.description}

@@ -52,3 +52,9 @@ function adapted(delta: number, size: number, isFirst: boolean): number {
   for (; rest > ((BASE - T_MIN) * T_MAX) / 2; k += BASE) rest = Math.floor(rest / (BASE - T_MIN))
   return k + Math.floor(((BASE - T_MIN + 1) * rest) / (rest + SKEW))
 }
+
+/** The host of an address as copied from a browser, with or without scheme, port and path; else the text itself. */
+export function hostOf(text: string): string {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`)
+  return url?.hostname || text
+}

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { send } from './client.ts'
+import { send } from '../api/client.ts'
 
 export function changeMyName(name: string) {
   return send<{ name: string }>('PATCH', '/api/me', { name })
