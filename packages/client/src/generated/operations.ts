@@ -24,6 +24,8 @@ import type {
   BatchActivityResult,
   BatchDetailsInput,
   BatchDetailsResult,
+  BatchEngagementInput,
+  BatchEngagementResult,
   CancelImportInput,
   CancelImportResult,
   CancelRunInput,
@@ -131,6 +133,8 @@ import type {
   GetConnectedAppInput,
   GetConnectionInput,
   GetConnectorInput,
+  GetContactEngagementInput,
+  GetContactEngagementResult,
   GetContactInput,
   GetContactResult,
   GetConversationInput,
@@ -233,6 +237,7 @@ import type {
   ListKeptContactsInput,
   ListMailboxesInput,
   ListMembersInput,
+  ListMergesInput,
   ListNotesInput,
   ListOAuthClientsResult,
   ListPersonalPropertiesInput,
@@ -264,6 +269,7 @@ import type {
   MembersPage,
   MergeContactInput,
   MergeContactResult,
+  MergesPage,
   NoteResult,
   NotesPage,
   OAuthClientResult,
@@ -437,6 +443,7 @@ export interface OperationTypes {
   ask: { input: AskInput; response: AskResult }
   batchActivity: { input: BatchActivityInput; response: BatchActivityResult }
   batchDetails: { input: BatchDetailsInput; response: BatchDetailsResult }
+  batchEngagement: { input: BatchEngagementInput; response: BatchEngagementResult }
   cancelImport: { input: CancelImportInput; response: CancelImportResult }
   cancelRun: { input: CancelRunInput; response: RunResult }
   changeCompanies: { input: ChangeCompaniesInput; response: ChangeCompaniesResult }
@@ -493,6 +500,7 @@ export interface OperationTypes {
   getConnection: { input: GetConnectionInput; response: ConnectionResult }
   getConnector: { input: GetConnectorInput; response: ConnectorResult }
   getContact: { input: GetContactInput; response: GetContactResult }
+  getContactEngagement: { input: GetContactEngagementInput; response: GetContactEngagementResult }
   getConversation: { input: GetConversationInput; response: GetConversationResult }
   getDomain: { input: GetDomainInput; response: DomainResult }
   getEmailAccount: { input: GetEmailAccountInput; response: EmailAccountResult }
@@ -567,6 +575,7 @@ export interface OperationTypes {
   listKeptContacts: { input: ListKeptContactsInput; response: KeptContactsPage }
   listMailboxes: { input: ListMailboxesInput; response: MailboxesPage }
   listMembers: { input: ListMembersInput; response: MembersPage }
+  listMerges: { input: ListMergesInput; response: MergesPage }
   listNotes: { input: ListNotesInput; response: NotesPage }
   listOAuthClients: { input: Record<string, never>; response: ListOAuthClientsResult }
   listPersonalProperties: { input: ListPersonalPropertiesInput; response: ListPersonalPropertiesResult }
@@ -746,6 +755,15 @@ export class Operations extends Caller {
    */
   batchDetails(input: BatchDetailsInput, options?: RequestOptions): Promise<BatchDetailsResult> {
     return this.call('POST /v1/batch/details', input, options)
+  }
+
+  /**
+   * Get when several contacts were last seen, and how often they visited.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  batchEngagement(input: BatchEngagementInput, options?: RequestOptions): Promise<BatchEngagementResult> {
+    return this.call('POST /v1/batch/engagement', input, options)
   }
 
   /**
@@ -1250,6 +1268,15 @@ export class Operations extends Caller {
    */
   getContact(input: GetContactInput, options?: RequestOptions): Promise<GetContactResult> {
     return this.call('GET /v1/contacts/{contact_id}', input, options)
+  }
+
+  /**
+   * Get when a contact was last seen, how often they visited, and their favorite pages.
+   *
+   * The contact's anonymous past counts. `POST /v1/batch/engagement` returns the figures of many contacts. Needs the scope `contacts:read`.
+   */
+  getContactEngagement(input: GetContactEngagementInput, options?: RequestOptions): Promise<GetContactEngagementResult> {
+    return this.call('GET /v1/contacts/{contact_id}/engagement', input, options)
   }
 
   /**
@@ -1914,6 +1941,15 @@ export class Operations extends Caller {
    */
   listMembers(input: ListMembersInput = {}, options?: RequestOptions): List<MembersPage, NonNullable<MembersPage['members']>[number]> {
     return this.list('GET /v1/members', input, options, 'members', 'page')
+  }
+
+  /**
+   * List the contacts that were merged into a contact, the latest first.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  listMerges(input: ListMergesInput, options?: RequestOptions): List<MergesPage, NonNullable<MergesPage['merges']>[number]> {
+    return this.list('GET /v1/contacts/{contact_id}/merges', input, options, 'merges', 'page')
   }
 
   /**

@@ -686,6 +686,14 @@ export type BatchDetailsResult = {
     warnings?: Array<string>;
 };
 
+export type BatchEngagementResult = {
+    status: 'success';
+    engagement: {
+        [key: string]: Engagement;
+    };
+    warnings?: Array<string>;
+};
+
 export type CancelImportResult = {
     status: 'success';
     import: Import;
@@ -1497,6 +1505,22 @@ export type EmailThreadsPage = {
     warnings?: Array<string>;
 };
 
+export type Engagement = {
+    /**
+     * When the contact last did something; null if never.
+     */
+    last_seen_at: string | null;
+    /**
+     * The number of different sessions.
+     */
+    visits: number;
+    page_views: number;
+    /**
+     * All events but those that the service records itself.
+     */
+    events: number;
+};
+
 export type ErasureReceipt = {
     erasure_id: string;
     contact_id: string;
@@ -1673,6 +1697,16 @@ export type GetAskModelResult = {
      * null if none is configured: questions then cannot be asked.
      */
     model: string | null;
+    warnings?: Array<string>;
+};
+
+export type GetContactEngagementResult = {
+    status: 'success';
+    engagement: Engagement;
+    /**
+     * The most viewed first, at most 5.
+     */
+    top_pages: Array<TopPage>;
     warnings?: Array<string>;
 };
 
@@ -2656,10 +2690,33 @@ export type MembersPage = {
     warnings?: Array<string>;
 };
 
+export type Merge = {
+    contact_id: string;
+    email: string | null;
+    firstname: string | null;
+    lastname: string | null;
+    merged_at: string;
+    /**
+     * null for the command line and the service itself.
+     */
+    merged_by: NamedActor | null;
+    /**
+     * Whether it is the latest merge: merges into one contact are undone in reverse order.
+     */
+    can_unmerge: boolean;
+};
+
 export type MergeContactResult = {
     status: 'success';
     contact: Contact;
     merged_contact_id: string;
+    warnings?: Array<string>;
+};
+
+export type MergesPage = {
+    status: 'success';
+    merges: Array<Merge>;
+    pagination: Pagination;
     warnings?: Array<string>;
 };
 
@@ -3859,6 +3916,12 @@ export type ToolCall = {
     title: string;
 };
 
+export type TopPage = {
+    url_path: string;
+    views: number;
+    title: string | null;
+};
+
 export type TrackResult = {
     status: 'success';
     accepted: number;
@@ -4489,6 +4552,13 @@ export type BatchDetailsInput = {
      * Unknown ids are omitted; a repeated id is returned once.
      */
     ids: Array<string>;
+};
+
+export type BatchEngagementInput = {
+    /**
+     * Unknown contacts are omitted.
+     */
+    contact_ids: Array<string>;
 };
 
 export type CancelImportInput = {
@@ -5405,6 +5475,13 @@ export type GetContactInput = {
      * What to add. Comma-separated list of: provenance, raw.
      */
     include?: string;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
+export type GetContactEngagementInput = {
     /**
      * The contact.
      */
@@ -6617,6 +6694,21 @@ export type ListMembersInput = {
      * Records per page.
      */
     limit?: number;
+};
+
+export type ListMergesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The contact.
+     */
+    contact_id: string;
 };
 
 export type ListNotesInput = {

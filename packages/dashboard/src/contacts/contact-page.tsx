@@ -1,4 +1,4 @@
-import { Alert, Badge, Box, Group, Stack, Tabs, Text } from '@mantine/core'
+import { Alert, Avatar, Badge, Box, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -20,6 +20,7 @@ import classes from './contact-page.module.css'
 import { ContactSide } from './contact-side.tsx'
 import { Conversations } from './conversations.tsx'
 import { Notes } from './notes.tsx'
+import { Overview } from './overview.tsx'
 import { SourceTable } from './source-table.tsx'
 import { text } from './text.ts'
 import { MergedNotice, MergedPage } from './unmerge.tsx'
@@ -65,7 +66,12 @@ export function ContactPage() {
   return (
     <>
       <PageHeader
-        title={<Foreign max={200}>{name}</Foreign>}
+        title={
+          <Group gap="sm" wrap="nowrap">
+            <Avatar name={initialsOf(name)} color="initials" size={40} radius="xl" aria-hidden />
+            <Foreign max={200}>{name}</Foreign>
+          </Group>
+        }
         documentTitle={name.slice(0, 200)}
         breadcrumb={
           <AnchorLink size="sm" to="/contacts">
@@ -94,6 +100,7 @@ export function ContactPage() {
           <Text size="sm">{text.page.notWrittenTo(contact.consent)}</Text>
         </Alert>
       ) : null}
+      <Overview contact={contact} />
       <MovableContent of={side}>
         <ContactSide key={contactId} contact={contact} />
       </MovableContent>
@@ -147,16 +154,30 @@ export function ContactPage() {
 
 const TABS = ['timeline', 'details', 'notes', 'conversations', 'profile', 'actions'] as const
 
+/** The letters of the first and the last word: Mantine takes them from all words. */
+function initialsOf(name: string): string {
+  const words = name
+    .replace(/@.*/, '')
+    .split(/[\s._-]+/)
+    .filter((word) => /^\p{L}/u.test(word))
+  return [words[0], words.length > 1 ? words.at(-1) : undefined].filter(Boolean).join(' ') || name.slice(0, 1)
+}
+
 function Count({ value }: { value: number }) {
   return value > 0 ? <Badge color="gray">{value}</Badge> : null
 }
 
 function Subtitle({ contact: { properties } }: { contact: { properties: Record<string, unknown> } }) {
-  const [title, company, stage] = ['jobtitle', 'company', 'lifecyclestage'].map((key) => propertyText(properties[key]))
+  const [title, company, stage, city, country] = ['jobtitle', 'company', 'lifecyclestage', 'city', 'country'].map(
+    (key) => propertyText(properties[key]),
+  )
+  const place = [city, country].filter(Boolean).join(', ')
   const work = title && company ? text.page.titleAt(title, company) : title || company
   return (
     <Group gap="xs">
       {work ? <Foreign max={160}>{work}</Foreign> : null}
+      {work && place ? <span aria-hidden>·</span> : null}
+      {place ? <Foreign max={100}>{place}</Foreign> : null}
       {stage ? <Badge>{stage.slice(0, 40)}</Badge> : null}
     </Group>
   )

@@ -1,6 +1,5 @@
-import { Badge, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import {
   type Contact,
   type PropertyChanges,
@@ -8,15 +7,15 @@ import {
   showContactChange,
   updateContact,
 } from '../api/contacts.ts'
-import { lastEventQuery } from '../api/events.ts'
 import { propertiesQuery, usualNames } from '../api/properties.ts'
-import { allSegmentsQuery } from '../api/segments.ts'
 import { useMay } from '../session/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
-import { Foreign, Moment } from '../ui/text.tsx'
+import { Moment } from '../ui/text.tsx'
 import { ContactCompany } from './contact-company.tsx'
+import classes from './contact-page.module.css'
+import { Merges } from './merges.tsx'
 import { text } from './text.ts'
 
 /** The side of a contact's page: its properties, company and segments. */
@@ -44,6 +43,7 @@ export function ContactSide({ contact }: { contact: Contact }) {
         <PropertyEditor
           properties={contact.properties}
           first={usualNames(data?.properties)}
+          groups={PROPERTY_GROUPS}
           mustStay={['email']}
           choices={choices}
           provenance={contact.properties_provenance}
@@ -55,15 +55,14 @@ export function ContactSide({ contact }: { contact: Contact }) {
           {text.side.company}
         </Title>
         <ContactCompany key={contactId} contact={contact} />
-        <Title order={2} size="h5" mt="md" mb="xs">
-          {text.side.segments}
-        </Title>
-        <Segments segmentIds={contact.segment_ids} />
       </Card>
-      <Card>
+      <Merges contactId={contactId} />
+      <Card component="details" className={classes.folded}>
+        <Text component="summary" size="sm" fw={600}>
+          {text.side.record}
+        </Text>
         <Facts
           facts={[
-            [text.side.lastSeen, <LastSeen key="last" contactId={contactId} />],
             [text.side.firstSeen, <Moment key="first" at={contact.first_seen_at} />],
             [text.side.created, <Moment key="created" at={contact.created_at} />],
             [text.side.createdBy, contact.creation_source],
@@ -84,35 +83,23 @@ export function ContactSide({ contact }: { contact: Contact }) {
   )
 }
 
-/** When the contact last did something. */
-function LastSeen({ contactId }: { contactId: string }) {
-  const { data } = useQuery(lastEventQuery(contactId))
-  if (data === undefined) return '…'
-  return data === null ? text.side.never : <Moment at={data.timestamp} />
-}
+const NAMES_OF_GROUPS = {
+  person: ['firstname', 'lastname', 'email', 'phone', 'mobilephone', 'jobtitle', 'company', 'website'],
+  stage: ['lifecyclestage', 'lead_status', 'lead_source', 'plan'],
+  place: ['address', 'city', 'state', 'zip', 'postal_code', 'country', 'timezone', 'language'],
+  social: ['linkedin_url', 'social_profile_url', 'twitter', 'twitter_url', 'facebook_url', 'github_url'],
+  origin: [
+    'first_referrer',
+    'first_landing_page',
+    'first_utm_source',
+    'first_utm_medium',
+    'first_utm_campaign',
+    'first_utm_term',
+    'first_utm_content',
+  ],
+} as const
 
-function Segments({ segmentIds }: { segmentIds: string[] }) {
-  const { data: segments } = useQuery({ ...allSegmentsQuery, enabled: segmentIds.length > 0 })
-  if (segmentIds.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {text.side.noSegments}
-      </Text>
-    )
-  }
-  return (
-    <Group gap={6} role="list" aria-label={text.side.segments}>
-      {segmentIds.map((segmentId) => (
-        <Badge key={segmentId} role="listitem" size="lg" variant="default" maw="100%" style={{ cursor: 'pointer' }}>
-          <Link to={segmentPath(segmentId)} style={{ color: 'inherit', textDecoration: 'none' }}>
-            <Foreign max={80}>{segments?.get(segmentId)?.name ?? text.side.segment}</Foreign>
-          </Link>
-        </Badge>
-      ))}
-    </Group>
-  )
-}
-
-function segmentPath(segmentId: string): string {
-  return `/segments/${segmentId}`
-}
+/** The usual properties of a contact, in groups; all others come after them. */
+const PROPERTY_GROUPS: { label: string; names: readonly string[] }[] = Object.entries(NAMES_OF_GROUPS).map(
+  ([group, names]) => ({ label: text.propertyGroups[group as keyof typeof NAMES_OF_GROUPS], names }),
+)

@@ -1,12 +1,14 @@
+import { useMediaQuery } from '@mantine/hooks'
 import { IconUsers } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { type Contact, contactsCsv, contactsQuery, createContact, refreshContacts } from '../api/contacts.ts'
+import { queryOf } from '../api/operation.ts'
 import type { SavedView } from '../api/views.ts'
 import { ImportLink } from '../imports/import-link.tsx'
 import { BulkBar } from '../records/bulk-bar.tsx'
-import { DEFAULT_COLUMNS } from '../records/contact-columns.tsx'
+import { DEFAULT_COLUMNS, type ListedContact, PHONE_COLUMNS } from '../records/contact-columns.tsx'
 import { contactName } from '../records/contact-name.ts'
 import { filterText, parseFilter } from '../records/filter-param.ts'
 import { RecordBar } from '../records/record-bar.tsx'
@@ -56,6 +58,8 @@ export function ContactsPage() {
     [columns, chosen],
   )
   const filter = parseFilter(search.filter)
+  const rows = useEngagement(data?.contacts)
+  const isPhone = useMediaQuery('(max-width: 47.99em)', false, { getInitialValueInEffect: false })
   const selection = useSelection(data?.contacts.map(({ contact_id }) => contact_id) ?? [])
   const isFiltered = [search.search, search.filter, search.segment_id, search.import_id].some(
     (value) => value !== undefined,
@@ -106,14 +110,14 @@ export function ContactsPage() {
       </RecordBar>
       <DataTable
         label={text.title}
-        columns={shown}
-        rows={data?.contacts}
+        columns={isPhone ? PHONE_COLUMNS : shown}
+        rows={rows}
         rowKey={keyOf}
         error={error}
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         opensRows
-        layout={layout}
+        {...(isPhone ? {} : { layout })}
         selection={{ ...selection, nameOf: contactName }}
         empty={
           isFiltered ? (
@@ -161,6 +165,16 @@ export function ContactsPage() {
         />
       </DataTable>
     </>
+  )
+}
+
+/** Contacts with their figures, which arrive later. The same rows as before, so that they need not be rendered again. */
+function useEngagement(contacts: Contact[] | undefined): ListedContact[] | undefined {
+  const contact_ids = contacts?.map(({ contact_id }) => contact_id) ?? []
+  const { data } = useQuery({ ...queryOf('batchEngagement', { contact_ids }), enabled: contact_ids.length > 0 })
+  return useMemo(
+    () => contacts?.map((contact) => ({ ...contact, engagement: data?.engagement[contact.contact_id] })),
+    [contacts, data],
   )
 }
 

@@ -1,8 +1,7 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { IconArrowMerge } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { refreshContacts, unmergeContact } from '../api/contacts.ts'
+import { useOperation } from '../api/operation.ts'
 import { useMay } from '../session/may.ts'
 import { ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -44,21 +43,22 @@ export function MergedPage({ contactId, survivorId }: { contactId: string; survi
   )
 }
 
-function UnmergeButton({ mergedId }: { mergedId: string }) {
-  const queryClient = useQueryClient()
+/** Undoes a merge, and opens the contact that is restored. */
+export function UnmergeButton({ mergedId }: { mergedId: string }) {
   const router = useRouter()
   const mayWrite = useMay('contacts:write')
-  const undoing = useMutation({
-    mutationFn: () => unmergeContact(mergedId),
-    onSuccess: async () => {
-      await router.navigate({ to: '/contacts/$contactId', params: { contactId: mergedId } })
-      await refreshContacts(queryClient)
-    },
+  const undoing = useOperation('unmergeContact', {
+    onDone: () => router.navigate({ to: '/contacts/$contactId', params: { contactId: mergedId } }),
   })
   if (!mayWrite) return null
   return (
     <>
-      <Button variant="default" size="xs" loading={undoing.isPending} onClick={() => undoing.mutate()}>
+      <Button
+        variant="default"
+        size="xs"
+        loading={undoing.isPending}
+        onClick={() => undoing.mutate({ contact_id: mergedId })}
+      >
         {text.merge.undo}
       </Button>
       {undoing.isError ? (

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { type Contact, readContact, refreshContacts, showInLists, updateContact } from '../api/contacts.ts'
+import { readContact, refreshContacts, showInLists, updateContact } from '../api/contacts.ts'
 import { type Property, propertiesQuery } from '../api/properties.ts'
-import { CONTACT_COLUMNS, propertyColumn } from '../records/contact-columns.tsx'
+import { allSegmentsQuery } from '../api/segments.ts'
+import { CONTACT_COLUMNS, engagementColumns, type ListedContact, propertyColumn } from '../records/contact-columns.tsx'
 import { beginSaving } from '../records/save-cell.ts'
 import { useMay } from '../session/may.ts'
 import type { CellEdit, Column } from '../ui/data-table-column.ts'
@@ -11,8 +12,9 @@ import type { CellEdit, Column } from '../ui/data-table-column.ts'
  * All columns of contacts: the standard ones, and one for each other property of the workspace's contacts. A property
  * that people set is edited in its cell.
  */
-export function useContactColumns(): Column<Contact>[] {
+export function useContactColumns(): Column<ListedContact>[] {
   const { data } = useQuery(propertiesQuery('contacts'))
+  const { data: segments } = useQuery(allSegmentsQuery)
   const queryClient = useQueryClient()
   const mayWrite = useMay('contacts:write')
   // The same columns as before, so that the rows need not be rendered again.
@@ -23,9 +25,10 @@ export function useContactColumns(): Column<Contact>[] {
     )
     const usual = new Set([...CONTACT_COLUMNS.map(({ id }) => id), ...IN_OTHERS])
     const others = properties.filter(({ name }) => !usual.has(name))
-    const all: Column<Contact>[] = [
+    const all: Column<ListedContact>[] = [
       // Columns that do not fit are scrolled to.
       ...CONTACT_COLUMNS.map(({ visibleFrom: _hidden, ...column }) => column),
+      ...engagementColumns(segments),
       ...others.map(({ name, label }) => propertyColumn(name, { header: label })),
     ]
     return all.map((column) => {
@@ -33,8 +36,8 @@ export function useContactColumns(): Column<Contact>[] {
       return property ? { ...column, edit: editOf(property) } : column
     })
 
-    function editOf({ name: key, choices }: Property): CellEdit<Contact> {
-      const valueIn = ({ properties: { [key]: value } }: Contact) => value
+    function editOf({ name: key, choices }: Property): CellEdit<ListedContact> {
+      const valueIn = ({ properties: { [key]: value } }: ListedContact) => value
       return {
         valueIn,
         ...(choices ? { choices } : {}),
@@ -53,7 +56,7 @@ export function useContactColumns(): Column<Contact>[] {
           }),
       }
     }
-  }, [data, mayWrite, queryClient])
+  }, [data, segments, mayWrite, queryClient])
 }
 
 /** Properties that the standard columns show under another name. */

@@ -1,6 +1,7 @@
-import { Badge } from '@mantine/core'
-import type { Contact } from '../api/contacts.ts'
+import { Badge, Stack, Text } from '@mantine/core'
+import type { Contact, Engagement } from '../api/types.ts'
 import type { Column } from '../ui/data-table.tsx'
+import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { propertyLabel, propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -74,5 +75,72 @@ export const CONTACT_COLUMNS: Column<Contact>[] = [
   },
 ]
 
+/** A contact in a list, with its figures once they have arrived. */
+export type ListedContact = Contact & { engagement?: Engagement | undefined }
+
+/** When the contacts of a list were here, how often, and in which segments they are. */
+export const engagementColumns = (
+  segments: ReadonlyMap<string, { name: string }> | undefined,
+): Column<ListedContact>[] => [
+  {
+    id: 'last_seen',
+    header: text.contactColumns.lastSeen,
+    width: 115,
+    cell: ({ engagement }) => {
+      if (engagement === undefined) return null
+      const { last_seen_at: at } = engagement
+      return at === null ? <None /> : <Moment at={at} c="dimmed" />
+    },
+  },
+  {
+    id: 'visits',
+    header: text.contactColumns.visits,
+    align: 'right',
+    width: 85,
+    cell: ({ engagement }) => (engagement === undefined ? null : formatNumber(engagement.visits)),
+  },
+  {
+    id: 'segments',
+    header: text.contactColumns.segments,
+    width: 150,
+    cell: ({ segment_ids: [first, ...more] }) => {
+      if (first === undefined) return <None />
+      const name = segments?.get(first)?.name
+      return name === undefined ? null : (
+        <>
+          <Foreign max={60}>{name}</Foreign>
+          {more.length === 0 ? null : text.contactColumns.moreSegments(more.length)}
+        </>
+      )
+    },
+  },
+]
+
+/** On a phone: who it is, in two lines, and when they were last here. */
+export const PHONE_COLUMNS: Column<ListedContact>[] = [
+  {
+    id: 'name',
+    header: text.contactColumns.name,
+    cell: ({ contact_id: contactId, properties }) => {
+      const name = contactName({ properties })
+      const [company, email] = [propertyText(properties.company), propertyText(properties.email)]
+      const second = company || (email === name ? '' : email)
+      return (
+        <Stack gap={0} miw={0} style={{ overflow: 'hidden' }}>
+          <AnchorLink fw={550} inherit truncate to="/contacts/$contactId" params={{ contactId }}>
+            <Foreign max={80}>{name}</Foreign>
+          </AnchorLink>
+          {second === '' ? null : (
+            <Text size="xs" c="dimmed" truncate>
+              <Foreign max={80}>{second}</Foreign>
+            </Text>
+          )}
+        </Stack>
+      )
+    },
+  },
+  ...engagementColumns(undefined).filter(({ id }) => id === 'last_seen'),
+]
+
 /** They fit a window of 1280 px. */
-export const DEFAULT_COLUMNS = ['name', 'email', 'company', 'jobtitle', 'lifecyclestage', 'created_at']
+export const DEFAULT_COLUMNS = ['name', 'email', 'company', 'lifecyclestage', 'last_seen', 'visits', 'segments']

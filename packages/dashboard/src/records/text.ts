@@ -28,6 +28,11 @@ export const text = {
     source: 'Source',
     created: 'Created',
     firstSeen: 'First seen',
+    lastSeen: 'Last seen',
+    neverSeen: 'Never',
+    visits: 'Visits',
+    segments: 'Segments',
+    moreSegments: (count: number) => ` +${formatNumber(count)}`,
   },
   companyColumns: {
     name: 'Name',

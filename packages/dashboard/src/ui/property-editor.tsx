@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { Form } from './form.tsx'
 import { PropertyRow } from './property-row.tsx'
 import { type PropertyValue, propertyText } from './property-value.ts'
@@ -15,6 +15,8 @@ interface PropertyEditorProps {
   properties: PropertyMap
   /** Keys that come first, and are offered even without a value. */
   first: readonly string[]
+  /** The usual keys in groups. Without them, there is one list. */
+  groups?: readonly { label: string; names: readonly string[] }[]
   /** Keys that cannot be removed. */
   mustStay?: readonly string[]
   /** Keys with a fixed set of values. */
@@ -27,27 +29,56 @@ interface PropertyEditorProps {
 
 /** The properties of a record, edited in place. */
 export function PropertyEditor(props: PropertyEditorProps) {
-  const { properties, first, mustStay = [], choices = {}, provenance, onSave } = props
-  const others = Object.keys(properties).filter((key) => !first.includes(key))
-  const shown = [...first.filter((key) => onSave || key in properties), ...others.sort()]
+  const { properties, first, groups = [], mustStay = [], choices = {}, provenance, onSave } = props
+  const [showsEmpty, setShowsEmpty] = useState(false)
+  const offered = onSave ? first : []
+  const all = [...new Set([...first.filter((key) => key in properties), ...offered, ...Object.keys(properties).sort()])]
+  const isEmpty = (name: string) => propertyText(properties[name]) === ''
+  const empty = all.filter(isEmpty)
+  const shown = showsEmpty || groups.length === 0 ? all : all.filter((name) => !isEmpty(name))
+  const grouped = groups.map(({ label, names }) => ({ label, names: names.filter((name) => shown.includes(name)) }))
+  const inGroups = new Set(grouped.flatMap(({ names }) => names))
+  const others = shown.filter((name) => !inGroups.has(name))
+  const parts = [...grouped, { label: text.properties.others, names: others }].filter(({ names }) => names.length > 0)
   return (
     <>
       <Title order={2} size="h5" mb={4}>
         {text.properties.title}
       </Title>
-      <Stack component="dl" gap={0} m={0}>
-        {shown.map((name) => (
-          <PropertyRow
-            key={name}
-            name={name}
-            value={properties[name]}
-            source={provenance?.[name]}
-            choices={choices[name]}
-            canRemove={!mustStay.includes(name)}
-            onSave={onSave && ((value) => onSave({ [name]: value }))}
-          />
-        ))}
-      </Stack>
+      {parts.map(({ label, names }) => (
+        <Fragment key={label}>
+          {groups.length > 0 && parts.length > 1 ? (
+            <Title order={3} size="xs" c="dimmed" fw={600} mt="sm">
+              {label}
+            </Title>
+          ) : null}
+          <Stack component="dl" gap={0} m={0}>
+            {names.map((name) => (
+              <PropertyRow
+                key={name}
+                name={name}
+                value={properties[name]}
+                source={provenance?.[name]}
+                choices={choices[name]}
+                canRemove={!mustStay.includes(name)}
+                onSave={onSave && ((value) => onSave({ [name]: value }))}
+              />
+            ))}
+          </Stack>
+        </Fragment>
+      ))}
+      {groups.length > 0 && empty.length > 0 ? (
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-xs"
+          ml={-6}
+          mt="xs"
+          onClick={() => setShowsEmpty(!showsEmpty)}
+        >
+          {showsEmpty ? text.properties.hideEmpty : text.properties.showEmpty(empty.length)}
+        </Button>
+      ) : null}
       {onSave ? <AddProperty known={properties} onSave={onSave} /> : null}
     </>
   )

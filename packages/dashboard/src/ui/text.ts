@@ -140,6 +140,10 @@ export const text = {
   },
   properties: {
     title: 'Properties',
+    others: 'More',
+    showEmpty: (count: number) =>
+      count === 1 ? 'Show 1 empty property' : `Show ${formatNumber(count)} empty properties`,
+    hideEmpty: 'Hide empty properties',
     add: 'Add a property',
     name: 'Name',
     value: 'Value',

@@ -4,6 +4,7 @@ import { findCompanies } from '../companies/list.ts'
 import { Contact } from '../contacts/contact-object.ts'
 import { findContacts, knownContacts } from '../contacts/read.ts'
 import { activityOfContacts } from '../events/activity.ts'
+import { Engagement, engagementOfContacts } from '../events/engagement.ts'
 import { ActivityEvent } from '../events/event-object.ts'
 import { eventFilterSchemas } from '../events/filters.ts'
 import { includeSystemInBody } from '../events/requests.ts'
@@ -12,10 +13,12 @@ import { isUuid } from '../platform/ids.ts'
 
 const tag = 'Batch'
 const IDS_MAX = 25
+/** Contacts whose figures are read at once: a page of a list. */
+const FIGURES_MAX = 100
 const CONTACT_ID = '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'
 
-function ids(description: string) {
-  return Type.Array(Type.String({ 'x-unstorable': 'replaced' }), { minItems: 1, maxItems: IDS_MAX, description })
+function ids(description: string, maxItems = IDS_MAX) {
+  return Type.Array(Type.String({ 'x-unstorable': 'replaced' }), { minItems: 1, maxItems, description })
 }
 
 /** Fields of POST /v1/batch/details. */
@@ -86,6 +89,22 @@ export const BATCH_OPERATIONS = [
       const none = { events: [], total_events: 0 }
       const entries = ids.filter((id) => known.has(id)).map((id) => [id, activity.get(id) ?? none])
       return { contact_count: entries.length, activity: Object.fromEntries(entries) }
+    },
+  }),
+  operation({
+    name: 'batchEngagement',
+    tag,
+    http: 'POST /v1/batch/engagement',
+    command: 'batch engagement',
+    scope: 'contacts:read',
+    summary: 'Get when several contacts were last seen, and how often they visited',
+    input: { contact_ids: ids('Unknown contacts are omitted.', FIGURES_MAX) },
+    output: { engagement: Type.Record(Type.String({ description: 'Contact id.' }), Engagement) },
+    example: { contact_ids: [CONTACT_ID] },
+    reads: true,
+    async run({ tenant }, { contact_ids }) {
+      const known = [...(await knownContacts(tenant, storedIds(contact_ids)))]
+      return { engagement: Object.fromEntries(await engagementOfContacts(tenant, known)) }
     },
   }),
 ]

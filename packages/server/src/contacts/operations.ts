@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Config } from '../config.ts'
+import { Engagement, engagementOfContacts, NEVER_SEEN, TopPage, topPagesOfContact } from '../events/engagement.ts'
 import { CompactEvent, ContactEvent, PlainEvent } from '../events/event-object.ts'
 import { eventFilterSchemas } from '../events/filters.ts'
 import { includesSystem } from '../events/requests.ts'
@@ -8,11 +9,12 @@ import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, wordList } from '../platform/http/query-parameters.ts'
 import { ContactId, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
+import { missingContact } from './aliases.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
 import { contactFiltersOf, filtersByEvents, type ListFilter } from './list-filters.ts'
-import { readContact, toWholeContact } from './read.ts'
+import { knownContacts, readContact, toWholeContact } from './read.ts'
 import {
   CONTACT_FIELDS,
   ListContactsQuery,
@@ -143,6 +145,30 @@ export const CONTACT_OPERATIONS = [
         withRaw: include?.includes('raw') ?? false,
       })
       return { ...result, timestamp: clock().toISOString() }
+    },
+  }),
+  contactOperation({
+    name: 'getContactEngagement',
+    tag,
+    http: 'GET /v1/contacts/:contact_id/engagement',
+    command: 'contact engagement',
+    scope: 'contacts:read',
+    summary: 'Get when a contact was last seen, how often they visited, and their favorite pages',
+    description:
+      "The contact's anonymous past counts. `POST /v1/batch/engagement` returns the figures of many contacts.",
+    input: ContactPath,
+    output: {
+      engagement: Engagement,
+      top_pages: Type.Array(TopPage, { description: 'The most viewed first, at most 5.' }),
+    },
+    errors: ['404 contact_merged'],
+    async run({ tenant }, { contact_id }) {
+      if (!(await knownContacts(tenant, [contact_id])).has(contact_id)) throw await missingContact(tenant, contact_id)
+      const [engagement, pages] = await Promise.all([
+        engagementOfContacts(tenant, [contact_id]),
+        topPagesOfContact(tenant, contact_id),
+      ])
+      return { engagement: engagement.get(contact_id) ?? NEVER_SEEN, top_pages: pages }
     },
   }),
   contactOperation({

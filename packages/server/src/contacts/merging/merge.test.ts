@@ -410,3 +410,35 @@ test('a merge of many visitors works; more than 1,000 are rejected, and nothing 
   expect([refused.status, refused.body.error.code]).toEqual([409, 'too_many_visitors'])
   expect(await everything()).toEqual(before)
 })
+
+describe('GET /v1/contacts/:contact_id/merges', () => {
+  const merges = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}/merges`)).body
+
+  test('tells who was merged, when and by whom, and which merge can be undone', async () => {
+    const [survivor, first, second] = [
+      await tenant.contact('survivor@example.com'),
+      await tenant.contact('first@example.com', { firstname: 'First' }),
+      await tenant.contact('second@example.com'),
+    ]
+    expect(await merges(survivor)).toMatchObject({ merges: [], pagination: { total_items: 0 } })
+    await merge(first, survivor)
+    await merge(second, survivor)
+    const body = await merges(survivor)
+    expect(body.merges).toMatchObject([
+      { contact_id: second, email: 'second@example.com', firstname: null, can_unmerge: true },
+      { contact_id: first, email: 'first@example.com', firstname: 'First', can_unmerge: false },
+    ])
+    expect(body.merges[0].merged_by).toEqual({ id: expect.any(String), name: expect.any(String) })
+    await tenant.call('POST', `/v1/contacts/${second}/unmerge`)
+    expect((await merges(survivor)).merges).toMatchObject([{ contact_id: first, can_unmerge: true }])
+  })
+
+  test('is 404 for a stranger, and for a contact that was merged itself', async () => {
+    const other = await createTestTenant(service)
+    const [one, two] = [await tenant.contact('one@example.com'), await tenant.contact('two@example.com')]
+    await merge(one, two)
+    expect((await other.call('GET', `/v1/contacts/${two}/merges`)).status).toBe(404)
+    const { status, body } = await tenant.call('GET', `/v1/contacts/${one}/merges`)
+    expect([status, body.error.code]).toEqual([404, 'contact_merged'])
+  })
+})

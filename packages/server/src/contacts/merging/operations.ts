@@ -1,9 +1,12 @@
+import Type from 'typebox'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { idInput } from '../../platform/http/inputs.ts'
+import { Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { ContactId, Id, pathId } from '../../platform/http/responses.ts'
 import { Contact, etagOfContact } from '../contact-object.ts'
 import { toWholeContact } from '../read.ts'
 import { type MergeServices, mergeContacts } from './merge.ts'
+import { Merge, mergesInto } from './merges.ts'
 import { unmergeContact } from './unmerge.ts'
 
 const tag = 'Contacts'
@@ -44,6 +47,21 @@ export const MERGE_OPERATIONS = [
     },
     // Connectors merge too; the service is the actor.
     audit: 'own',
+  }),
+  mergeOperation({
+    name: 'listMerges',
+    tag,
+    http: 'GET /v1/contacts/:contact_id/merges',
+    command: 'contact merges',
+    scope: 'contacts:read',
+    summary: 'List the contacts that were merged into a contact, the latest first',
+    input: { ...ContactPath, ...pageParameters(20, 100) },
+    output: { merges: Type.Array(Merge), pagination: Pagination },
+    errors: ['404 contact_merged'],
+    async run({ tenant }, { contact_id, page, limit }) {
+      const { merges, total } = await mergesInto(tenant, contact_id, { page, limit })
+      return { merges, pagination: paginationOf({ page, limit }, total) }
+    },
   }),
   mergeOperation({
     name: 'unmergeContact',

@@ -1,0 +1,87 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+
+const MINUTE_MS = 60_000
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS).toISOString()
+
+/** A page view of a visitor in a session, some minutes ago. */
+async function view(visitor_id: string, session_id: string, path: string, minutes: number, title = '') {
+  const url = `https://${tenant.site}${path}`
+  const event = { event: 'page_view', url, title, timestamp: minutesAgo(minutes) }
+  await tenant.track({ visitor_id, session_id, events: [event] })
+}
+
+const read = (id: string, key?: string) => tenant.call('GET', `/v1/contacts/${id}/engagement`, undefined, key)
+const readMany = (ids: unknown) => tenant.call('POST', '/v1/batch/engagement', { contact_ids: ids })
+
+test('a visit in which a person identified counts once, with the pages before', async () => {
+  await view('v', 's1', '/pricing', 50, 'Pricing')
+  await view('v', 's1', '/', 49)
+  const ada = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
+  await view('v', 's1', '/pricing', 40, 'Prices')
+  await view('v', 's2', '/docs', 30)
+  const { status, body } = await read(ada)
+  expect(status).toBe(200)
+  expect(body.engagement).toMatchObject({ visits: 2, page_views: 4, events: 4 })
+  expect(Date.parse(body.engagement.last_seen_at)).toBeGreaterThan(Date.now() - 31 * MINUTE_MS)
+  expect(body.top_pages).toEqual([
+    { url_path: '/pricing', title: 'Prices', views: 2 },
+    { url_path: '/', title: null, views: 1 },
+    { url_path: '/docs', title: null, views: 1 },
+  ])
+})
+
+test('a merged contact counts for the one that survives, and an unmerge gives it back', async () => {
+  const [ada, old] = [
+    await tenant.contact('ada@example.com', {}, { visitor_id: 'v' }),
+    await tenant.contact('old@example.com', {}, { visitor_id: 'w' }),
+  ]
+  await view('v', 's1', '/', 20)
+  await view('w', 's2', '/', 10)
+  await tenant.call('POST', `/v1/contacts/${old}/merge`, { into: ada })
+  expect((await read(ada)).body.engagement.visits).toBe(2)
+  const gone = await read(old)
+  expect([gone.status, gone.body.error.code]).toEqual([404, 'contact_merged'])
+  await tenant.call('POST', `/v1/contacts/${old}/unmerge`)
+  expect((await readMany([ada, old])).body.engagement).toMatchObject({ [ada]: { visits: 1 }, [old]: { visits: 1 } })
+})
+
+test('many contacts are read at once: unknown ones and those of another tenant are left out', async () => {
+  const other = await createTestTenant(service)
+  const [ada, bob] = [
+    await tenant.contact('ada@example.com', {}, { visitor_id: 'v' }),
+    await tenant.contact('b@example.com'),
+  ]
+  const foreign = await other.contact('c@example.com')
+  await view('v', 's1', '/', 5)
+  const { status, body } = await readMany([ada, bob.toUpperCase(), foreign, newId(), 'nope', ada])
+  expect(status).toBe(200)
+  expect(body.engagement).toEqual({
+    [ada]: { last_seen_at: expect.any(String), visits: 1, page_views: 1, events: 1 },
+    [bob]: { last_seen_at: null, visits: 0, page_views: 0, events: 0 },
+  })
+})
+
+test.each([[[]], [Array(101).fill('x')], ['x'], [[7]]])('contact_ids %j is 400', async (ids) => {
+  const { status, body } = await readMany(ids)
+  expect([status, body.error.code]).toEqual([400, 'validation_error'])
+})
+
+test('a stranger finds nothing, and a key needs contacts:read', async () => {
+  const other = await createTestTenant(service)
+  const ada = await tenant.contact('ada@example.com')
+  expect((await other.call('GET', `/v1/contacts/${ada}/engagement`)).status).toBe(404)
+  const { status, body } = await read(ada, await tenant.keyWith('events:read'))
+  expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
+})
