@@ -75,7 +75,7 @@ describe.skipIf(!HAS_BROWSER)('a page on a domain that nobody added', () => {
     const list = debug.getByRole('list', { name: 'What arrived, newest first' })
     await list.getByText(`A page on ${host} tried to send events`).waitFor()
     expect(await checkPage(debug, 'connect-debugger-refused')).toEqual([])
-    await debug.getByRole('button', { name: `Add ${host}` }).click()
+    await debug.getByRole('button', { name: `Add domain: ${host}` }).click()
     await debug.getByText('Reload the page, and its events arrive.').waitFor()
     await offerOf(debug, host).waitFor({ state: 'detached' })
     await until(async () => {
@@ -97,7 +97,7 @@ describe.skipIf(!HAS_BROWSER)('a page on a domain that nobody added', () => {
     await open()
     await offerOf(home, host).waitFor()
     expect(await checkPage(home, 'home-refused-page')).toEqual([])
-    await home.getByRole('button', { name: `Add ${host}` }).click()
+    await home.getByRole('button', { name: `Add domain: ${host}` }).click()
     await home.getByText(`Pages on ${host} and its subdomains can send events`, { exact: false }).waitFor()
     await until(async () => {
       await open()
@@ -119,7 +119,7 @@ describe.skipIf(!HAS_BROWSER)('a page on a domain that nobody added', () => {
     await load(tenant, host)
     await offerOf(guide, host).waitFor()
     expect(await checkPage(guide, 'connect-website-refused')).toEqual([])
-    await guide.getByRole('button', { name: `Add ${host}` }).click()
+    await guide.getByRole('button', { name: `Add domain: ${host}` }).click()
     await offerOf(guide, host).waitFor({ state: 'detached' })
     await guide.getByRole('link', { name: 'Prove that you own it, and its pages can send events.' }).click()
     await guide.waitForURL('**/settings/domains')
@@ -134,7 +134,7 @@ describe.skipIf(!HAS_BROWSER)('a page on a domain that nobody added', () => {
     const asked = page.getByText('Ask an admin of your workspace to add this domain.', { exact: false })
     await asked.first().waitFor()
     expect(await asked.count()).toBe(3)
-    expect(await page.getByRole('button', { name: 'Add ', exact: false }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Add domain:' }).count()).toBe(0)
     expect(browser.problems).toEqual([])
   })
 

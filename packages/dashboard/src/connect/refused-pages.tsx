@@ -7,6 +7,7 @@ import { useIsAtLeast } from '../session/may.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Foreign } from '../ui/text.tsx'
+import classes from './connect.module.css'
 import { text } from './text.ts'
 import { useProblems } from './use-arrivals.ts'
 
@@ -35,16 +36,20 @@ export function RefusedPages() {
 function Offer({ host, onAdded }: { host: string; onAdded: (domain: Domain) => void }) {
   const isAdmin = useIsAtLeast('admin')
   const adding = useOperation('addDomain', { onDone: ({ domain }) => onAdded(domain) })
-  const label = <Foreign max={253}>{words.tried(host)}</Foreign>
   return (
     <Alert color="yellow" icon={<IconWorldQuestion aria-hidden />} role="status">
       <Group gap="sm" justify="space-between">
-        <Text size="sm" flex="1 1 240px" miw={0}>
-          {label} {isAdmin ? words.ask : words.adminsOnly}
+        <Text size="sm" flex="1 1 200px" className={classes.what}>
+          <Foreign max={300}>{words.tried(host)}</Foreign> {isAdmin ? words.ask : words.adminsOnly}
         </Text>
         {isAdmin ? (
-          <Button size="xs" loading={adding.isPending} onClick={() => adding.mutate({ domain: host })}>
-            <Foreign max={60}>{words.add(host)}</Foreign>
+          <Button
+            size="xs"
+            aria-label={words.addHost(host)}
+            loading={adding.isPending}
+            onClick={() => adding.mutate({ domain: host })}
+          >
+            {words.add}
           </Button>
         ) : null}
       </Group>
@@ -61,7 +66,7 @@ function Offer({ host, onAdded }: { host: string; onAdded: (domain: Domain) => v
 function Added({ domain: { domain, verified_at: verifiedAt } }: { domain: Domain }) {
   return (
     <Alert color="teal" icon={<IconCircleCheck aria-hidden />} role="status">
-      <Text size="sm">
+      <Text size="sm" className={classes.what}>
         <Foreign max={300}>{words.added(domain)}</Foreign>{' '}
         {verifiedAt === null ? (
           <AnchorLink inherit c="inherit" underline="always" to="/settings/domains">

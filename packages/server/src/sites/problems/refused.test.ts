@@ -53,7 +53,7 @@ describe('a page of a domain that nobody added', () => {
       path: '/tracker.js',
       status: 200,
       code: 'domain_not_allowed',
-      messages: [expect.stringContaining(`Add it at ${service.config.publicUrl}/settings/domains`)],
+      messages: [`${host} is not one of your verified domains. Add and verify it in the settings.`],
       page_host: host,
       domain_to_add: host,
       visitor_id: null,

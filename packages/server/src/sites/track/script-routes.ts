@@ -6,7 +6,7 @@ import { errorResponses, fileResponse, ROUTE_ERRORS } from '../../platform/http/
 import type { ProblemRecorder } from '../problems/record.ts'
 import { refusalOf } from '../problems/watch.ts'
 import { sendingHost } from './location.ts'
-import { type FindTenantOfHost, tenantNamed, toldInConsole } from './page.ts'
+import { type FindTenantOfHost, notVerified, tenantNamed, toldInConsole } from './page.ts'
 import { sendScriptThatSays, sendTrackerScript } from './script.ts'
 
 /**
@@ -56,12 +56,11 @@ export async function scriptRoutes(
         const host = sendingHost(request.headers)
         const isOfPage = origin !== undefined || referer !== undefined
         if (isOfPage && (host === null || (await findTenantOfHost(host)) === null)) {
-          const message = toldInConsole(host, publicUrl)
           const tenantId = tenantNamed((request.query as { tenant?: unknown }).tenant)
           if (host !== null) {
-            problems.refuse(refusalOf(request, { tenantId, host, status: 200, messages: [message] }))
+            problems.refuse(refusalOf(request, { tenantId, host, status: 200, messages: [notVerified(host)] }))
           }
-          return sendScriptThatSays(message, reply)
+          return sendScriptThatSays(toldInConsole(host, publicUrl), reply)
         }
         return sendTrackerScript(script, request, reply)
       },
