@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely'
 import { SCHEMA } from '../assembly/migrations.ts'
 import { type Config, DATA_DIRECTORY, listenUrl } from '../config.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { ownerOfTables } from '../platform/postgres/schema.ts'
 
@@ -68,12 +69,16 @@ async function findService({ host, port }: Place): Promise<string | null> {
   // The system chooses the port.
   if (port === 0) return null
   const url = listenUrl(host, port)
+  const outbound = createApiFetch({ allowPrivate: true, allowHttp: true })
   try {
-    const response = await fetch(`${url}/v1/health`, { signal: AbortSignal.timeout(RESPONDS_WITHIN_MS) })
+    const signal = AbortSignal.timeout(RESPONDS_WITHIN_MS)
+    const response = await outbound.fetch(new URL('/v1/health', url), { signal })
     const body = (await response.json()) as { status?: unknown } | null
     return body?.status === 'ok' ? url : null
   } catch {
     // Nothing listens there, or something that is not the service.
     return null
+  } finally {
+    await outbound.close()
   }
 }
