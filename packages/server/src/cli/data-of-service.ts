@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import { SCHEMA } from '../assembly/migrations.ts'
 import { type Config, DATA_DIRECTORY, listenUrl } from '../config.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { createApiFetch } from '../platform/outbound/api-fetch.ts'
+import { createJsonApi } from '../platform/outbound/json-api.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { ownerOfTables } from '../platform/postgres/schema.ts'
 
@@ -69,16 +69,15 @@ async function findService({ host, port }: Place): Promise<string | null> {
   // The system chooses the port.
   if (port === 0) return null
   const url = listenUrl(host, port)
-  const outbound = createApiFetch({ allowPrivate: true, allowHttp: true })
+  const api = createJsonApi({ allowPrivate: true })
   try {
-    const signal = AbortSignal.timeout(RESPONDS_WITHIN_MS)
-    const response = await outbound.fetch(new URL('/v1/health', url), { signal })
-    const body = (await response.json()) as { status?: unknown } | null
-    return body?.status === 'ok' ? url : null
+    const health = { method: 'GET', url: `${url}/v1/health`, headers: {}, timeoutMs: RESPONDS_WITHIN_MS } as const
+    const { body } = await api.call(health)
+    return (body as { status?: unknown } | null | undefined)?.status === 'ok' ? url : null
   } catch {
     // Nothing listens there, or something that is not the service.
     return null
   } finally {
-    await outbound.close()
+    await api.close()
   }
 }
