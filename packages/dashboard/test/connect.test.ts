@@ -32,13 +32,10 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
   })
   afterAll(() => browser?.close())
 
-  test('the tiles show what is connected', async () => {
+  test('the guide for a website names its form, and the old address of all guides still works', async () => {
     const page = await browser.signedIn(tenant, { path: '/connect' })
-    await page.getByText('Not connected').first().waitFor()
-    await tenant.track({ visitor_id: 'first', events: [{ event: 'page_view', url: `https://${tenant.site}/` }] })
-    await page.getByText('Connected, last seen', { exact: false }).first().waitFor()
-    expect(await checkPage(page, 'connect')).toEqual([])
-    await page.getByRole('link', { name: 'Website' }).click()
+    await page.getByRole('heading', { name: 'Integrations', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Website', exact: true }).click()
     await page.getByText(`/v1/public/form-submission/${tenant.id}/contact`, { exact: false }).waitFor()
     expect(await checkPage(page, 'connect-website')).toEqual([])
     expect(browser.problems).toEqual([])

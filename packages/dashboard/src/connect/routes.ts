@@ -1,4 +1,4 @@
-import { createRoute, notFound } from '@tanstack/react-router'
+import { createRoute, notFound, redirect } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
@@ -9,8 +9,9 @@ import { PROBLEMS_READ } from './use-arrivals.ts'
 const overview = createRoute({
   getParentRoute: () => shellRoute,
   path: '/connect',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('getTracker')),
-  component: lazyPage(() => import('./connect-page.tsx'), 'ConnectPage'),
+  beforeLoad: () => {
+    throw redirect({ to: '/integrations', replace: true })
+  },
 })
 
 const watch = createRoute({

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import { SCHEMA } from '../assembly/migrations.ts'
 import { type Config, DATA_DIRECTORY, listenUrl } from '../config.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { createJsonApi } from '../platform/outbound/json-api.ts'
+import { isService } from '../platform/outbound/own-service.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { ownerOfTables } from '../platform/postgres/schema.ts'
 
@@ -12,8 +12,6 @@ import { ownerOfTables } from '../platform/postgres/schema.ts'
  * A command works on the data of the service. Started with other settings than the service, it would find none: then it
  * must say so, because what it did in a new database would be missing in the service's.
  */
-
-const RESPONDS_WITHIN_MS = 1_000
 
 type Place = Pick<Config, 'databaseUrl' | 'clickhouseUrl' | 'dataDirectory' | 'host' | 'port'>
 
@@ -69,15 +67,5 @@ async function findService({ host, port }: Place): Promise<string | null> {
   // The system chooses the port.
   if (port === 0) return null
   const url = listenUrl(host, port)
-  const api = createJsonApi({ allowPrivate: true })
-  try {
-    const health = { method: 'GET', url: `${url}/v1/health`, headers: {}, timeoutMs: RESPONDS_WITHIN_MS } as const
-    const { body } = await api.call(health)
-    return (body as { status?: unknown } | null | undefined)?.status === 'ok' ? url : null
-  } catch {
-    // Nothing listens there, or something that is not the service.
-    return null
-  } finally {
-    await api.close()
-  }
+  return (await isService(url)) ? url : null
 }
