@@ -33,8 +33,8 @@ export function watchForProblems(
     if (!attribution) return
     const { tenantId, isVerified } = attribution
     const host = sendingHost(request.headers)
-    if (code === REFUSED_CODE) {
-      if (host !== null) problems.refuse(refusalOf(request, { tenantId, host, status, messages }))
+    if (code === REFUSED_CODE && host !== null) {
+      problems.refuse(refusalOf(request, { tenantId, host, status, messages }))
       return
     }
     if (!problems.admit(tenantId, host)) return
