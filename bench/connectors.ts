@@ -123,7 +123,7 @@ function track(): Promise<Load> {
 }
 
 async function createBenchTenant(environment: Record<string, string>): Promise<string> {
-  const session = await openSession(readConfig({ ...process.env, ...environment }))
+  const session = await openSession(readConfig({ ...process.env, ...environment }), { mayCreate: true })
   try {
     const now = new Date()
     const tenant = session.tenant(

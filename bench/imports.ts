@@ -74,7 +74,7 @@ async function measureImport(target: Target): Promise<void> {
 }
 
 async function createTenants(environment: Record<string, string>, names: string[]): Promise<string[]> {
-  const session = await openSession(readConfig({ ...process.env, ...environment }))
+  const session = await openSession(readConfig({ ...process.env, ...environment }), { mayCreate: true })
   try {
     return await Promise.all(
       names.map((name) => createTenant(session.stores, { name }, { kind: 'command_line' }, new Date())),

@@ -23,7 +23,7 @@ function filterOf(index: number): unknown {
 
 /** Defines segments beside the running service, as if their members had been found. */
 export async function defineSegments(environment: Record<string, string>, tenantId: string): Promise<void> {
-  const session = await openSession(readConfig({ ...process.env, ...environment }))
+  const session = await openSession(readConfig({ ...process.env, ...environment }), { mayCreate: true })
   try {
     await session.tenant(tenantId).transaction(async (tx) => {
       for (let index = 0; index < SEGMENTS; index++) {

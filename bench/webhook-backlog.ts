@@ -20,7 +20,7 @@ const [site = '', url = '', count = '0', subscriptions = '1'] = process.argv.sli
 const BATCH = 1_000
 
 const config = readConfig(process.env)
-const session = await openSession(config)
+const session = await openSession(config, { mayCreate: true })
 const { database } = session.stores
 const now = new Date()
 const known = await database.selectFrom('domains').select('tenant_id').where('domain', '=', site).executeTakeFirst()

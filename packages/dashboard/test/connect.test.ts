@@ -114,7 +114,7 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
     await sendRejected(service, own)
     const lines = page.getByRole('list', { name: 'What arrived, newest first' }).getByRole('listitem')
     await lines.filter({ hasText: 'trial_started' }).waitFor()
-    await lines.filter({ hasText: 'Rejected: 400' }).waitFor()
+    await lines.filter({ hasText: `A request from ${own.site} was rejected` }).waitFor()
     expect(await checkPage(page, 'connect-debugger')).toEqual([])
 
     await lines.filter({ hasText: 'trial_started' }).getByRole('button', { name: 'JSON' }).click()
@@ -123,7 +123,7 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
     await lines.filter({ hasText: 'trial_started' }).waitFor({ state: 'detached' })
     await choose(page, 'Everything')
     await page.getByLabel('Filter by event', { exact: false }).fill('TRIAL')
-    await lines.filter({ hasText: 'Rejected: 400' }).waitFor({ state: 'detached' })
+    await lines.filter({ hasText: 'was rejected' }).waitFor({ state: 'detached' })
     expect(new URL(page.url()).searchParams.get('filter')).toBe('TRIAL')
     await page.getByLabel('Filter by event', { exact: false }).fill('')
 
@@ -135,6 +135,34 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
     await lines.filter({ hasText: 'while_paused' }).waitFor()
     await page.getByRole('button', { name: 'Clear', exact: true }).click()
     await page.getByText('Nothing yet.', { exact: false }).waitFor()
+    expect(browser.problems).toEqual([])
+  })
+
+  test('the debugger speaks like the other pages, with the raw names on demand', async () => {
+    const own = await createTestTenant(service)
+    const page = await browser.signedIn(own, { path: '/connect/debugger' })
+    await page.getByText('Live', { exact: true }).waitFor()
+    const url = `https://${own.site}/pricing?utm_source=mail`
+    await own.track({ visitor_id: 'v-raw', events: [{ event: 'page_view', url, title: 'Pricing' }] })
+    await sendRejected(service, own)
+    const lines = page.getByRole('list', { name: 'What arrived, newest first' }).getByRole('listitem')
+    const viewed = lines.filter({ hasText: 'Viewed Pricing' })
+    await viewed.filter({ hasText: `${own.site}/pricing · Anonymous visitor` }).waitFor()
+    const rejected = lines.filter({ hasText: `A request from ${own.site} was rejected` })
+    await rejected.waitFor()
+    for (const name of ['page_view', 'v-raw', 'validation_error', 'POST /track']) {
+      expect(await lines.filter({ hasText: name }).count(), name).toBe(0)
+    }
+    await page.getByRole('switch', { name: 'Raw names' }).check()
+    await viewed.filter({ hasText: 'page_view' }).filter({ hasText: 'v-raw' }).filter({ hasText: url }).waitFor()
+    await rejected.filter({ hasText: 'validation_error' }).filter({ hasText: 'POST /track 400' }).waitFor()
+    expect(await checkPage(page, 'connect-debugger-raw')).toEqual([])
+    // The filter finds a line by its words and by its raw name.
+    for (const sought of ['viewed pri', 'PAGE_VIEW']) {
+      await page.getByLabel('Filter by event', { exact: false }).fill(sought)
+      await rejected.waitFor({ state: 'detached' })
+      await viewed.waitFor()
+    }
     expect(browser.problems).toEqual([])
   })
 

@@ -19,7 +19,7 @@ import {
 } from './config-values.ts'
 
 /** `data` in the project's folder, wherever a program is started. */
-const DATA_DIRECTORY = fileURLToPath(new URL('../../../data', import.meta.url))
+export const DATA_DIRECTORY = fileURLToPath(new URL('../../../data', import.meta.url))
 
 /**
  * Everything that the environment can set. This is the only file that reads it; `.env.example` lists the same

@@ -2000,7 +2000,7 @@ export class Operations extends Caller {
   /**
    * List requests of the tenant's pages and servers that were rejected or accepted with warnings, newest first.
    *
-   * Tracker requests and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have added but not verified, you see that it sent something, not what. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list. Needs the scope `events:read`.
+   * Tracker requests, refused loads of the tracker script and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have not verified, you see that it sent something, not what: at most once a minute for each of 20 hosts, if the request names the tenant, if you added the domain or one above it, or if the service has no other tenant. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list. Needs the scope `events:read`.
    */
   listRequestProblems(input: ListRequestProblemsInput = {}, options?: RequestOptions): List<RequestProblemsPage, NonNullable<RequestProblemsPage['problems']>[number]> {
     return this.list('GET /v1/tracker/problems', input, options, 'problems', 'page')

@@ -3253,7 +3253,7 @@ export type RequestProblem = {
     method: string;
     path: string;
     /**
-     * The status that was returned: 200 if there were only warnings.
+     * The status that was returned: 200 if there were only warnings, or for a tracker script that only says what is wrong.
      */
     status: number;
     /**
@@ -3265,6 +3265,7 @@ export type RequestProblem = {
      */
     messages: Array<string>;
     page_host: string | null;
+    domain_to_add: string | null;
     visitor_id: string | null;
     user_agent: string;
     body: string | null;

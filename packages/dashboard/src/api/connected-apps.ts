@@ -1,16 +1,9 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import type { ConsentResponse } from '../../../server/src/access/oauth/consent.ts'
-import { call, get, send } from './client.ts'
+import { get, send } from './client.ts'
 
 export type Refused = NonNullable<ConsentResponse['refusal']>
 export type Consent = NonNullable<ConsentResponse['consent']>
-
-export const connectedAppsQuery = (page: number, limit: number) =>
-  queryOptions({
-    queryKey: ['connected-apps', page, limit],
-    queryFn: ({ signal }) => call('listConnectedApps', { page, limit }, signal),
-    placeholderData: keepPreviousData,
-  })
 
 /** What an application asks for. @param query the query with which it sent the person here. */
 export const consentQuery = (query: string) =>

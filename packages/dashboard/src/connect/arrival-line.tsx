@@ -2,30 +2,32 @@ import { Badge, Button, Code, Group, Text } from '@mantine/core'
 import { IconAlertTriangle, IconBan } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { eventQuery } from '../api/event-explorer.ts'
 import type { LiveEvent } from '../api/live.ts'
-import type { RequestProblem } from '../api/problems.ts'
+import { queryOf } from '../api/operation.ts'
+import type { RequestProblem } from '../api/types.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { eventIcon } from '../ui/event-words.ts'
+import { eventIcon, eventLine } from '../ui/event-words.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
-import { Foreign, Moment } from '../ui/text.tsx'
+import { Foreign, Moment, placeOf } from '../ui/text.tsx'
 import classes from './connect.module.css'
 import { text } from './text.ts'
 import type { Arrival } from './use-arrivals.ts'
 
 const words = text.debugger
+/** The code of a request that was refused because of its page's domain. */
+const REFUSED = 'domain_not_allowed'
 
 /** An event or a problem; opening it shows the whole of it as JSON. */
-export function ArrivalLine({ arrival }: { arrival: Arrival }) {
+export function ArrivalLine({ arrival, withRawNames }: { arrival: Arrival; withRawNames: boolean }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <li className={classes.line}>
       <Group gap="sm" wrap="nowrap" align="flex-start">
         {arrival.kind === 'event' ? (
-          <EventSummary event={arrival.event} />
+          <EventSummary event={arrival.event} withRawNames={withRawNames} />
         ) : (
-          <ProblemSummary problem={arrival.problem} />
+          <ProblemSummary problem={arrival.problem} withRawNames={withRawNames} />
         )}
         <Moment at={arrival.at} size="xs" c="dimmed" flex="none" mt={3} />
         <Button
@@ -45,16 +47,27 @@ export function ArrivalLine({ arrival }: { arrival: Arrival }) {
   )
 }
 
-function EventSummary({ event }: { event: LiveEvent }) {
+/** An event in the words of the other pages. */
+export function eventTitle({ title, text: element, ...event }: LiveEvent): string {
+  return eventLine({ ...event, data: { title, text: element } })
+}
+
+function EventSummary({ event, withRawNames }: { event: LiveEvent; withRawNames: boolean }) {
   const Icon = eventIcon(event.event)
+  const { url, visitor_id: visitorId } = event
   return (
     <>
       <Icon size={17} stroke={1.6} aria-hidden />
       <div className={classes.what}>
         <Group gap={8}>
           <AnchorLink size="sm" to="/events/$eventId" params={{ eventId: event.event_id }}>
-            <Foreign max={100}>{event.event}</Foreign>
+            <Foreign max={160}>{eventTitle(event)}</Foreign>
           </AnchorLink>
+          {withRawNames ? (
+            <Code>
+              <Foreign max={100}>{event.event}</Foreign>
+            </Code>
+          ) : null}
           {event.is_bot ? (
             <Badge size="xs" variant="default">
               {words.bot}
@@ -62,21 +75,43 @@ function EventSummary({ event }: { event: LiveEvent }) {
           ) : null}
         </Group>
         <Text size="xs" c="dimmed">
-          {event.url === null ? null : <Foreign max={200}>{event.url}</Foreign>}
-          {event.visitor_id === null ? null : (
-            <>
-              {event.url === null ? null : ' · '}
-              <Foreign max={60}>{event.visitor_id}</Foreign>
-            </>
-          )}
+          {url === null ? null : <Foreign max={200}>{withRawNames ? url : placeOf(url)}</Foreign>}
+          {url === null || visitorId === null ? null : ' · '}
+          {visitorId === null ? null : <Sender event={event} visitorId={visitorId} />}
+          {withRawNames && visitorId !== null ? <Foreign max={60}>{` ${visitorId}`}</Foreign> : null}
         </Text>
       </div>
     </>
   )
 }
 
-function ProblemSummary({ problem }: { problem: RequestProblem }) {
-  const isRejected = problem.status >= 400
+/** Who sent an event. */
+function Sender({ event: { contact_id: contactId, contact_name: name }, visitorId }: SenderProps) {
+  return contactId === null ? (
+    <AnchorLink inherit c="dimmed" to="/visitors/$visitorId" params={{ visitorId }}>
+      {words.anonymous}
+    </AnchorLink>
+  ) : (
+    <AnchorLink inherit c="dimmed" to="/contacts/$contactId" params={{ contactId }}>
+      {name ? <Foreign max={60}>{name}</Foreign> : words.contact}
+    </AnchorLink>
+  )
+}
+
+interface SenderProps {
+  event: LiveEvent
+  visitorId: string
+}
+
+/** What happened to a request, in a sentence. */
+export function problemTitle({ code, status, page_host: host }: RequestProblem): string {
+  if (code === REFUSED && host !== null) return words.refused(host)
+  const what = words.request(host)
+  return status >= 400 ? words.rejected(what) : words.warned(what)
+}
+
+function ProblemSummary({ problem, withRawNames }: { problem: RequestProblem; withRawNames: boolean }) {
+  const isRejected = problem.status >= 400 || problem.code === REFUSED
   return (
     <>
       {isRejected ? (
@@ -87,13 +122,16 @@ function ProblemSummary({ problem }: { problem: RequestProblem }) {
       <div className={classes.what}>
         <Group gap={8}>
           <Text size="sm" fw={550}>
-            {isRejected ? words.rejected(problem.status) : words.warnings}
+            <Foreign max={300}>{problemTitle(problem)}</Foreign>
           </Text>
-          <Code>{problem.code}</Code>
-          <Text size="xs" c="dimmed">
-            <Foreign max={200}>{`${problem.method} ${problem.path}`}</Foreign>
-            {problem.page_host === null ? null : <Foreign max={200}>{` ${words.from(problem.page_host)}`}</Foreign>}
-          </Text>
+          {withRawNames ? (
+            <>
+              <Code>{problem.code}</Code>
+              <Text size="xs" c="dimmed">
+                <Foreign max={200}>{`${problem.method} ${problem.path} ${problem.status}`}</Foreign>
+              </Text>
+            </>
+          ) : null}
         </Group>
         {problem.messages.map((message) => (
           <Text key={message} size="sm">
@@ -111,8 +149,8 @@ function ProblemSummary({ problem }: { problem: RequestProblem }) {
 }
 
 function WholeEvent({ eventId }: { eventId: string }) {
-  const { data, error, refetch } = useQuery(eventQuery(eventId))
-  if (data) return <Json value={data} />
+  const { data, error, refetch } = useQuery(queryOf('getEvent', { event_id: eventId }))
+  if (data) return <Json value={data.event} />
   return error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={6} />
 }
 

@@ -1,11 +1,12 @@
-import { Button, Card, Group, SegmentedControl, Text, TextInput } from '@mantine/core'
+import { Button, Card, Group, SegmentedControl, Switch, Text, TextInput } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
-import { ArrivalLine } from './arrival-line.tsx'
+import { ArrivalLine, eventTitle, problemTitle } from './arrival-line.tsx'
 import classes from './connect.module.css'
+import { RefusedPages } from './refused-pages.tsx'
 import { text } from './text.ts'
 import { type Arrival, useArrivals } from './use-arrivals.ts'
 
@@ -14,10 +15,13 @@ const words = text.debugger
 
 /** What sites send, as it arrives, with the reason where it was rejected. */
 export function DebuggerPage() {
-  const { filter = '', show = 'all' } = route.useSearch()
+  const { filter = '', show = 'all', raw = false } = route.useSearch()
   const navigate = route.useNavigate()
-  const change = (changes: { filter?: string | undefined; show?: 'events' | 'problems' | undefined }) =>
-    navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
+  const change = (changes: {
+    filter?: string | undefined
+    show?: 'events' | 'problems' | undefined
+    raw?: true | undefined
+  }) => navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
   const { arrivals, isConnected, isPending, error, refetch, clear } = useArrivals()
   // While it is paused, the list stays as it was.
   const [paused, setPaused] = useState<readonly Arrival[] | null>(null)
@@ -47,6 +51,11 @@ export function DebuggerPage() {
             { value: 'problems', label: words.problems },
           ]}
         />
+        <Switch
+          label={words.rawNames}
+          checked={raw}
+          onChange={(event) => change({ raw: event.currentTarget.checked || undefined })}
+        />
         <Button
           variant="default"
           leftSection={
@@ -60,6 +69,7 @@ export function DebuggerPage() {
           {words.clear}
         </Button>
       </Group>
+      <RefusedPages />
       <Card>
         <Group gap={8} mb="xs" role="status">
           <span className={classes.light} data-on={isLive} aria-hidden />
@@ -71,7 +81,7 @@ export function DebuggerPage() {
         {isPending ? <LoadingState lines={8} /> : null}
         <ul className={classes.list} aria-label={words.list}>
           {shown.map((arrival) => (
-            <ArrivalLine key={arrival.id} arrival={arrival} />
+            <ArrivalLine key={arrival.id} arrival={arrival} withRawNames={raw} />
           ))}
         </ul>
         {!isPending && !error && shown.length === 0 ? (
@@ -94,9 +104,19 @@ function matches(arrival: Arrival, filter: string, show: 'all' | 'events' | 'pro
   if (sought === '') return true
   const fields =
     arrival.kind === 'event'
-      ? [arrival.event.event, arrival.event.url, arrival.event.title, arrival.event.visitor_id]
-      : [arrival.problem.code, arrival.problem.path, arrival.problem.page_host, arrival.problem.visitor_id].concat(
-          arrival.problem.messages,
-        )
+      ? [
+          eventTitle(arrival.event),
+          arrival.event.event,
+          arrival.event.url,
+          arrival.event.title,
+          arrival.event.visitor_id,
+        ]
+      : [
+          problemTitle(arrival.problem),
+          arrival.problem.code,
+          arrival.problem.path,
+          arrival.problem.page_host,
+          arrival.problem.visitor_id,
+        ].concat(arrival.problem.messages)
   return fields.some((field) => field?.toLowerCase().includes(sought))
 }

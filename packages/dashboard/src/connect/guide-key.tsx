@@ -1,7 +1,6 @@
 import { Alert, Button, Text } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { createApiKey, refreshKeys } from '../api/keys.ts'
+import { useOperation } from '../api/operation.ts'
 import { useIsAtLeast } from '../session/may.ts'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
@@ -17,15 +16,8 @@ interface GuideKeyProps {
 
 /** Creates the key that the code of a guide needs, with no more scopes than that. */
 export function GuideKey({ name, scopes, isForAgent, isCreated, onCreated }: GuideKeyProps) {
-  const queryClient = useQueryClient()
   const mayCreate = useIsAtLeast('admin')
-  const creating = useMutation({
-    mutationFn: () => createApiKey({ name, scopes, ...(isForAgent ? { redact_personal_data: true } : {}) }),
-    onSuccess: ({ api_key: apiKey }) => {
-      onCreated(apiKey)
-      return refreshKeys(queryClient)
-    },
-  })
+  const creating = useOperation('createApiKey', { onDone: ({ api_key: apiKey }) => onCreated(apiKey) })
   if (isCreated) {
     return (
       <Alert color="teal" icon={<IconKey aria-hidden />} role="status">
@@ -39,7 +31,7 @@ export function GuideKey({ name, scopes, isForAgent, isCreated, onCreated }: Gui
       <Button
         leftSection={<IconKey size={16} aria-hidden />}
         loading={creating.isPending}
-        onClick={() => creating.mutate()}
+        onClick={() => creating.mutate({ name, scopes, ...(isForAgent ? { redact_personal_data: true } : {}) })}
       >
         {text.key.create}
       </Button>

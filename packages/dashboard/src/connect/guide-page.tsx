@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, type LinkOptions } from '@tanstack/react-router'
 import { useState } from 'react'
 import { queryOf } from '../api/operation.ts'
-import { trackerQuery } from '../api/tracker.ts'
 import { useMe } from '../session/may.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -14,6 +13,7 @@ import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { GuideKey } from './guide-key.tsx'
 import { isKind, KINDS, type KindName } from './kinds.ts'
 import { Light } from './light.tsx'
+import { RefusedPages } from './refused-pages.tsx'
 import { NO_KEY, SNIPPETS } from './snippets.ts'
 import { text } from './text.ts'
 
@@ -61,7 +61,7 @@ function Guide({ kind }: { kind: KindName }) {
   const { title, description, steps } = text.kinds[kind]
   const { tenant } = useMe()
   const [apiKey, setApiKey] = useState<string | null>(null)
-  const tracker = useQuery(trackerQuery)
+  const tracker = useQuery(queryOf('getTracker'))
   const verified = useQuery({
     ...queryOf('listDomains', { limit: 1, verified: true }),
     enabled: proof.by === 'tracker',
@@ -88,11 +88,12 @@ function Guide({ kind }: { kind: KindName }) {
       {filling ? (
         <Stack gap="md" maw={900}>
           <Light proof={proof} isWaiting />
+          {proof.by === 'tracker' ? <RefusedPages /> : null}
           <Text size="sm">{steps}</Text>
           {verified.data?.domains.length === 0 ? (
             <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />}>
               {text.domain.missing}{' '}
-              <AnchorLink inherit underline="always" to="/settings/domains">
+              <AnchorLink inherit c="inherit" underline="always" to="/settings/domains">
                 {text.domain.link}
               </AnchorLink>
             </Alert>

@@ -1,12 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { connectedAppsQuery } from '../api/connected-apps.ts'
-import { connectionsQuery } from '../api/connections.ts'
-import { identitiesQuery } from '../api/identities.ts'
-import { keysQuery } from '../api/keys.ts'
-import { sourcesQuery } from '../api/sources.ts'
-import { trackerQuery } from '../api/tracker.ts'
-import { webhooksQuery } from '../api/webhooks.ts'
+import { queryOf } from '../api/operation.ts'
 import { useMay } from '../session/may.ts'
 import { formatAgo } from '../ui/format.ts'
 import classes from './connect.module.css'
@@ -38,34 +32,38 @@ export function Light({ proof, isWaiting = false }: { proof: Proof; isWaiting?: 
 function useConnected(proof: Proof): string | null | undefined {
   const refetchInterval = AGAIN_MS
   const mayReadKeys = useMay('keys:write')
-  const tracker = useQuery({ ...trackerQuery, refetchInterval, enabled: proof.by === 'tracker' })
+  const tracker = useQuery({ ...queryOf('getTracker'), refetchInterval, enabled: proof.by === 'tracker' })
   const keys = useQuery({
-    ...keysQuery(1, KEYS_READ),
+    ...queryOf('listApiKeys', { limit: KEYS_READ }),
     refetchInterval,
     enabled: proof.by === 'key' && mayReadKeys,
   })
   const apps = useQuery({
-    ...connectedAppsQuery(1, APPS_READ),
+    ...queryOf('listConnectedApps', { limit: APPS_READ }),
     refetchInterval,
     enabled: proof.by === 'key' && proof.orApp === true,
   })
   const mayReadSources = useMay('settings:read')
   const sources = useQuery({
-    ...sourcesQuery(1, SOURCES_READ),
+    ...queryOf('listSources', { limit: SOURCES_READ }),
     refetchInterval,
     enabled: proof.by === 'write-key' && mayReadSources,
   })
   const connections = useQuery({
-    ...connectionsQuery(1, CONNECTIONS_READ),
+    ...queryOf('listConnections', { limit: CONNECTIONS_READ }),
     refetchInterval,
     enabled: proof.by === 'connection' && mayReadSources,
   })
   const identities = useQuery({
-    ...identitiesQuery({ limit: IDENTITIES_READ }),
+    ...queryOf('listIdentities', { limit: IDENTITIES_READ }),
     refetchInterval,
     enabled: proof.by === 'mailbox',
   })
-  const webhooks = useQuery({ ...webhooksQuery, refetchInterval, enabled: proof.by === 'webhook' })
+  const webhooks = useQuery({
+    ...queryOf('listWebhooks', { limit: 1 }),
+    refetchInterval,
+    enabled: proof.by === 'webhook',
+  })
 
   switch (proof.by) {
     case 'tracker':
@@ -89,7 +87,7 @@ function useConnected(proof: Proof): string | null | undefined {
         identities.data && connectedIf(identities.data.identities.some(({ email_account }) => email_account.connected))
       )
     case 'webhook':
-      return webhooks.data && connectedIf(webhooks.data.length > 0)
+      return webhooks.data && connectedIf(webhooks.data.webhooks.length > 0)
   }
 }
 

@@ -1,11 +1,10 @@
 import { createRoute, notFound, redirect } from '@tanstack/react-router'
-import { problemsQuery } from '../api/problems.ts'
-import { tenantQuery } from '../api/tenant.ts'
-import { trackerQuery } from '../api/tracker.ts'
+import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
-import { oneOf, searchParams, text } from '../session/search-params.ts'
+import { flag, oneOf, searchParams, text } from '../session/search-params.ts'
 import { isKind } from './kinds.ts'
+import { PROBLEMS_READ } from './use-arrivals.ts'
 
 const overview = createRoute({
   getParentRoute: () => shellRoute,
@@ -18,8 +17,8 @@ const overview = createRoute({
 const watch = createRoute({
   getParentRoute: () => shellRoute,
   path: '/connect/debugger',
-  validateSearch: searchParams({ filter: text, show: oneOf('events', 'problems') }),
-  loader: ({ context }) => void context.queryClient.prefetchQuery(problemsQuery),
+  validateSearch: searchParams({ filter: text, show: oneOf('events', 'problems'), raw: flag }),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('listRequestProblems', PROBLEMS_READ)),
   component: lazyPage(() => import('./debugger-page.tsx'), 'DebuggerPage'),
 })
 
@@ -29,10 +28,7 @@ const guide = createRoute({
   beforeLoad: ({ params }) => {
     if (!isKind(params.kind)) throw notFound()
   },
-  loader: ({ context }) => {
-    void context.queryClient.prefetchQuery(trackerQuery)
-    void context.queryClient.prefetchQuery(tenantQuery)
-  },
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('getTracker')),
   component: lazyPage(() => import('./guide-page.tsx'), 'GuidePage'),
 })
 

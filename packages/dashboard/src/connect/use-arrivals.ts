@@ -2,15 +2,28 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { latestEventsQuery } from '../api/events.ts'
 import { type LiveEvent, toLiveEvent, watchEvents } from '../api/live.ts'
-import { problemsQuery, type RequestProblem } from '../api/problems.ts'
+import { queryOf } from '../api/operation.ts'
+import type { RequestProblem } from '../api/types.ts'
 
 /** More would slow the page; older events are in the event list. */
 const KEPT_MAX = 300
 const FIRST_EVENTS = 20
+/** As many as a page of the list may have. */
+export const PROBLEMS_READ = { limit: 100 }
+const AGAIN_MS = 3_000
 
 export type Arrival =
   | { kind: 'event'; id: string; at: string; event: LiveEvent }
   | { kind: 'problem'; id: string; at: string; problem: RequestProblem }
+
+/** The last hour's requests that were rejected or got warnings, newest first. */
+export function useProblems() {
+  return useQuery({
+    ...queryOf('listRequestProblems', PROBLEMS_READ),
+    select: ({ problems }) => problems,
+    refetchInterval: AGAIN_MS,
+  })
+}
 
 /** What arrives, newest first: events from the live feed, and problems that are read every few seconds. */
 export function useArrivals() {
@@ -18,7 +31,7 @@ export function useArrivals() {
   const [isConnected, setConnected] = useState(false)
   const [clearedAt, setClearedAt] = useState('')
   const latest = useQuery(latestEventsQuery(FIRST_EVENTS))
-  const problems = useQuery(problemsQuery)
+  const problems = useProblems()
   useEffect(() => {
     const add = (event: LiveEvent) => setLive((before) => [event, ...before].slice(0, KEPT_MAX))
     return watchEvents(add, setConnected)

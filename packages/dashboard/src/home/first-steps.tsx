@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { queryOf } from '../api/operation.ts'
 import { forgetActivity } from '../api/overview.ts'
+import { RefusedPages } from '../connect/refused-pages.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { AnchorLink } from '../ui/link.tsx'
 import { ErrorState } from '../ui/states.tsx'
@@ -57,6 +58,7 @@ export function FirstSteps({ snippet }: { snippet: string }) {
         </Step>
         <Step number={3} title={text.visit.title}>
           <Text size="sm">{text.visit.description}</Text>
+          <RefusedPages />
           <Group gap="xs" role="status">
             <Loader size={16} aria-hidden />
             <Text size="sm">{text.visit.waiting}</Text>

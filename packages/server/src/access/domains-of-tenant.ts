@@ -8,7 +8,7 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Proof, placesOf } from './domain-proofs.ts'
-import { newDomainRow, normalizeDomain } from './domains.ts'
+import { domainsOf, newDomainRow, normalizeDomain } from './domains.ts'
 import { isLocalDomain, isLoopback } from './loopback.ts'
 
 const DOMAINS_MAX = 500
@@ -101,6 +101,29 @@ export function isLocalHere(domain: string, publicUrl: string): boolean {
   if (isLoopback(publicUrl)) return true
   const message = `${domain} is each visitor's own computer, so nobody can own it. It can be added only while the service itself runs on a local URL; this one runs on ${publicUrl}.`
   throw new ServiceError(400, 'local_domain', message)
+}
+
+/** Which hosts the tenant could add as domains: those that are neither added, themselves or above, nor refused. */
+export async function hostsToAdd(tenant: Tenant, hosts: readonly string[], publicUrl: string): Promise<Set<string>> {
+  const addable = [...new Set(hosts)].filter((host) => canBeAdded(host, publicUrl))
+  if (addable.length === 0) return new Set()
+  const rows = await tenant.db
+    .selectFrom('domains')
+    .select('domain')
+    .where('domain', 'in', [...new Set(addable.flatMap(domainsOf))])
+    .execute()
+  const added = new Set(rows.map(({ domain }) => domain))
+  return new Set(addable.filter((host) => !domainsOf(host).some((domain) => added.has(domain))))
+}
+
+function canBeAdded(host: string, publicUrl: string): boolean {
+  try {
+    isLocalHere(normalizeDomain(host), publicUrl)
+    return true
+  } catch (error) {
+    if (error instanceof ServiceError) return false
+    throw error
+  }
 }
 
 /** @throws ServiceError 404. */

@@ -46,21 +46,28 @@ async function tenantOfHost(database: Database, host: string, isLocal: boolean):
   return row?.tenant_id ?? null
 }
 
-/** Finds at most `TENANTS_MAX` tenants that added a host's domain, or a parent domain, without having verified it. */
-export async function tenantsThatAdded(database: Database, host: string): Promise<string[]> {
-  const rows = await database
+/**
+ * Finds the tenants that a refused page may belong to: at most `TENANTS_MAX` that added its host, a parent domain, or `www.`
+ * before one, or else the only tenant of the service.
+ */
+export async function tenantsOfRefusedHost(database: Database, host: string): Promise<string[]> {
+  const domains = domainsOf(host)
+  // www.com is somebody else's site.
+  const withWww = domains.filter((domain) => domain.includes('.') && !isPublicSuffix(domain))
+  const adding = await database
     .selectFrom('domains')
     .select('tenant_id')
     .distinct()
-    .where('domain', 'in', domainsOf(host))
-    .where('verified_at', 'is', null)
+    .where('domain', 'in', [...domains, ...withWww.map((domain) => `www.${domain}`)])
     .limit(TENANTS_MAX)
     .execute()
-  return rows.map((row) => row.tenant_id)
+  if (adding.length > 0) return adding.map((row) => row.tenant_id)
+  const tenants = await database.selectFrom('tenants').select('tenant_id').limit(2).execute()
+  return tenants.length === 1 ? tenants.map((row) => row.tenant_id) : []
 }
 
 /** A host and its parent domains. */
-function domainsOf(host: string): string[] {
+export function domainsOf(host: string): string[] {
   const parts = host.split('.')
   return parts.map((_, index) => parts.slice(index).join('.'))
 }

@@ -274,7 +274,8 @@ export const TRACKER_OPERATIONS = [
     output: Tracker,
     async run({ tenant, scopes, config: { publicUrl, trackerScriptPath, trackerCollectPath } }) {
       const { first, last } = scopes.has('events:read') ? await firstAndLastEvent(tenant) : NO_EVENTS
-      const scriptUrl = `${publicUrl}${trackerScriptPath}`
+      // The tenant is for pages that are refused: it sees that they loaded the script.
+      const scriptUrl = `${publicUrl}${trackerScriptPath}?tenant=${tenant.id}`
       return {
         // The script has the path for events built in.
         snippet: `<script async src="${escapeAttribute(scriptUrl)}"></script>`,

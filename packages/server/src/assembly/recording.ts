@@ -1,4 +1,4 @@
-import { tenantsThatAdded } from '../access/domains.ts'
+import { tenantsOfRefusedHost } from '../access/domains.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
 import { keepCompany } from '../companies/write.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
@@ -51,7 +51,7 @@ export async function startRecording({
   try {
     const problems = startProblemRecorder({
       database: stores.database,
-      tenantsThatAdded: (host) => tenantsThatAdded(stores.database, host),
+      tenantsOfRefusedHost: (host) => tenantsOfRefusedHost(stores.database, host),
       clock,
       log,
     })

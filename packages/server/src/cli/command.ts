@@ -26,6 +26,8 @@ interface Described {
 export interface CommandOnce extends Described {
   /** The fields of its result, which `--json` prints; `name?` may be absent. */
   prints: readonly string[]
+  /** Whether it creates the databases if there are none, as the service does. */
+  createsData?: true
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
   /** Describes a partial failure and where to find the details; null if there is none. */
   failuresOf?(result: Record<string, unknown>): string | null

@@ -141,7 +141,8 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
     }),
   },
   migrate: {
-    summary: 'Run the migrations of both databases',
+    summary: 'Run the migrations of both databases, and create them if there are none',
+    createsData: true,
     options: {},
     prints: ['migrated'],
     // Opening the session ran the migrations.

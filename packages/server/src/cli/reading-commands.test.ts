@@ -59,7 +59,7 @@ test('every command starts with a noun in the singular', () => {
 test("the tracker's snippet is printed", async () => {
   const { publicUrl } = service.config
   expect(await run('tracker get')).toMatchObject({
-    snippet: `<script async src="${publicUrl}/tracker.js"></script>`,
+    snippet: `<script async src="${publicUrl}/tracker.js?tenant=${tenant.id}"></script>`,
     form_url: `${publicUrl}/v1/public/form-submission/${tenant.id}/FORM_ID`,
     first_event: null,
   })

@@ -102,7 +102,7 @@ async function run(command: Command, values: Values): Promise<number> {
       })
       return 0
     }
-    const session = await openSession(readConfig(process.env))
+    const session = await openSession(readConfig(process.env), { mayCreate: command.createsData === true })
     try {
       const result = await command.run(session, values, systemClock())
       console.log(json ? JSON.stringify(result) : printed(result, process.stdout.columns))

@@ -27,6 +27,7 @@ import { systemClock } from '../platform/time.ts'
 import { cacheDefinitions } from '../segments/definitions.ts'
 import { createFollower } from '../segments/follow.ts'
 import { appendRecords, prepareDeliveries } from '../webhooks/append.ts'
+import { otherPostgres, refuseOtherData, requireEmbeddedData, requireTables } from './data-of-service.ts'
 
 /** The services that commands use. */
 export interface Session {
@@ -48,15 +49,23 @@ export interface Session {
 }
 
 /**
- * Opens the databases like the service does. If a service is already running on the embedded ones, the session uses its
+ * Opens the databases of the service like the service does. If a service is already running on the embedded ones, the session uses its
  * PostgreSQL, and that service projects what commands append to the journal.
+ * @param mayCreate whether to create databases that are missing.
+ * @throws ServiceError 503 `no_data`, `other_data`; then nothing has changed.
  */
-export async function openSession(config: Config): Promise<Session> {
+export async function openSession(config: Config, { mayCreate }: { mayCreate: boolean }): Promise<Session> {
+  if (!mayCreate) await requireEmbeddedData(config)
   try {
     const { stores, postgres, projector, close } = await openEngines({
       config,
       log,
       onProgress: say,
+      beforeChange: async (database) => {
+        if (mayCreate) return
+        await requireTables(database, config)
+        await refuseOtherData(config)
+      },
     })
     const known = { ...stores, closed: await closedTenants(stores.database) }
     return {
@@ -74,7 +83,7 @@ export async function openSession(config: Config): Promise<Session> {
     }
   } catch (error) {
     if ((error as { code?: string }).code !== 'data_directory_in_use') throw error
-    return sessionBesideService(config, error)
+    return sessionBesideService(config)
   }
 }
 
@@ -124,8 +133,8 @@ function follower(): SegmentFollower {
   return createFollower(cacheDefinitions(), systemClock)
 }
 
-async function sessionBesideService(config: Config, inUse: unknown): Promise<Session> {
-  const address = await addressOfRunningService(config, inUse)
+async function sessionBesideService(config: Config): Promise<Session> {
+  const address = await addressOfRunningService(config)
   const postgres = connectPostgres<DB>(address, CONNECTIONS)
   await requireKnownPostgres(postgres.db, config).catch(async (error: unknown) => {
     await postgres.close()
@@ -164,10 +173,10 @@ async function sessionBesideService(config: Config, inUse: unknown): Promise<Ses
   }
 }
 
-async function addressOfRunningService(config: Config, inUse: unknown): Promise<PostgresAddress> {
-  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
-  const text = await readFile(resolve(config.dataDirectory, ADDRESS_FILE), 'utf8').catch(() => {
-    throw inUse
-  })
-  return JSON.parse(text) as PostgresAddress
+/** @throws ServiceError 503 `other_data` if the service has another PostgreSQL than this command. */
+async function addressOfRunningService(config: Config): Promise<PostgresAddress> {
+  const { databaseUrl, dataDirectory } = config
+  const text = await readFile(resolve(dataDirectory, ADDRESS_FILE), 'utf8').catch(() => null)
+  if ((text === null) === (databaseUrl === null)) throw otherPostgres(config)
+  return text === null ? { connectionString: databaseUrl ?? '' } : (JSON.parse(text) as PostgresAddress)
 }

@@ -13,6 +13,7 @@ let cds: (words: string, ...options: string[]) => Promise<any>
 beforeAll(async () => {
   directory = await openDirectory()
   commandLine = new CommandLine({ CDS_DATA_DIR: directory, DATABASE_URL: await createDatabase() })
+  await commandLine.json('migrate')
   tenant = (await commandLine.json('tenant', 'create', '--name', 'Alone')).tenant_id
   cds = (words, ...options) => commandLine.json(...words.split(' '), '--tenant', tenant, ...options)
   await cds('seed', '--contacts', '20', '--companies', '3', '--events', '300', '--days', '5')

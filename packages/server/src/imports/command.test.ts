@@ -21,6 +21,7 @@ beforeAll(async () => {
   directory = await openDirectory()
   databaseUrl = await createDatabase()
   commandLine = new CommandLine(environment())
+  await cds('migrate')
   tenantId = (await cds('tenant', 'create', '--name', 'Import')).body.tenant_id
   apiKey = (await cds('key', 'create', '--tenant', tenantId, '--name', 'x', '--scopes', 'all')).body.api_key
 })

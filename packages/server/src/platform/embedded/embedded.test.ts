@@ -209,6 +209,7 @@ test('the command line works with and without a running service, whose SIGTERM l
   // The program itself is started once without the service, and once beside it with an invalid call.
   const commandLine = new CommandLine(environmentOf(directory))
   cleanup.push(() => commandLine.close())
+  expect(cds('migrate')).toEqual({ migrated: true })
   const { tenant_id } = cds('tenant', 'create', '--name', 'Alone')
   expect(await commandLine.json('domain', 'add', '--tenant', tenant_id, '--domain', 'Example.COM')).toMatchObject({
     domain: {

@@ -1,6 +1,6 @@
 import { propertyNameOf } from '../../contacts/property-names.ts'
 import { normalizeEmail, SENT_ADDRESS_LENGTH_MAX } from '../../platform/email.ts'
-import { ID_LENGTH_MAX, isUuid } from '../../platform/ids.ts'
+import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { type IgnoredIds, namesNobody } from '../../platform/ids-of-nobody.ts'
 import { sendingHost } from '../track/location.ts'
 import { domainNotAllowed, type FindTenantOfHost } from '../track/page.ts'
@@ -19,11 +19,6 @@ export async function requirePageOfForm(
   const tenantId = host === null ? null : await findTenantOfHost(host)
   if (tenantId === null || tenantId !== tenantInPath.toLowerCase()) throw domainNotAllowed(host)
   return tenantId
-}
-
-/** The tenant that a path names; null if it is not an id. */
-export function tenantNamed(tenantInPath: string): string | null {
-  return isUuid(tenantInPath) ? tenantInPath.toLowerCase() : null
 }
 
 /**

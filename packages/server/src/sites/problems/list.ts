@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { hostsToAdd } from '../../access/domains-of-tenant.ts'
 import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import { personal, TEXT, WORD } from '../../platform/personal.ts'
@@ -8,6 +9,9 @@ import { HOUR_MS } from '../../platform/time.ts'
 /** Problems older than this are not listed, and deleted soon after. */
 export const KEPT_MS = HOUR_MS
 
+/** The code of a problem whose reason is the page's host. */
+export const REFUSED_CODE = 'domain_not_allowed'
+
 /** A request of a page or a server that was rejected or accepted with warnings. */
 export const RequestProblem = Type.Object(
   {
@@ -15,10 +19,20 @@ export const RequestProblem = Type.Object(
     at: Timestamp,
     method: Type.String({ examples: ['POST'], ...WORD }),
     path: Type.String({ examples: ['/track'], ...TEXT }),
-    status: Type.Integer({ description: 'The status that was returned: 200 if there were only warnings.' }),
+    status: Type.Integer({
+      description:
+        'The status that was returned: 200 if there were only warnings, or for a tracker script that only says what is wrong.',
+    }),
     code: Type.String({ description: 'The error code, or `warnings`.', examples: ['validation_error'], ...WORD }),
     messages: Type.Array(Type.String(TEXT), { description: 'What was wrong, or what was ignored and why.' }),
     page_host: Nullable(Type.String({ description: 'The host of the page that sent the request.', ...WORD })),
+    domain_to_add: Nullable(
+      Type.String({
+        description:
+          "The page's host, if the request was refused because it is not among your domains, and you can add it. null once it is added.",
+        ...WORD,
+      }),
+    ),
     visitor_id: Nullable(Type.String(TEXT)),
     user_agent: Type.String(TEXT),
     body: Nullable(
@@ -37,6 +51,7 @@ export type RequestProblem = Type.Static<typeof RequestProblem>
 export async function listProblems(
   tenant: Tenant,
   page: Page,
+  publicUrl: string,
   now: Date,
 ): Promise<{ problems: RequestProblem[]; total: number }> {
   const recent = tenant.db.selectFrom('request_problems').where('at', '>=', new Date(now.getTime() - KEPT_MS))
@@ -63,6 +78,12 @@ export async function listProblems(
       .execute(),
     recent.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
   ])
-  const problems = rows.map(({ at, ...problem }) => ({ ...problem, at: at.toISOString() }))
+  const refused = rows.flatMap(({ code, page_host: host }) => (code === REFUSED_CODE && host !== null ? [host] : []))
+  const toAdd = await hostsToAdd(tenant, refused, publicUrl)
+  const problems = rows.map(({ at, ...problem }) => {
+    const { code, page_host: host } = problem
+    const canAdd = code === REFUSED_CODE && host !== null && toAdd.has(host)
+    return { ...problem, at: at.toISOString(), domain_to_add: canAdd ? host : null }
+  })
   return { problems, total: Number(counted.count) }
 }

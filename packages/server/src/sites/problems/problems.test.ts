@@ -47,6 +47,7 @@ test('a rejected batch is listed with its reason and its body', async () => {
     code: 'validation_error',
     messages: [expect.stringMatching(/^events\[1\]\.event: /)],
     page_host: tenant.site,
+    domain_to_add: null,
     visitor_id: 'v1',
     user_agent: CHROME,
     body: JSON.stringify(sent),

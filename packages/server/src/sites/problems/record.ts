@@ -6,7 +6,7 @@ import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { recordset } from '../../platform/postgres/recordset.ts'
 import { type Clock, MINUTE_MS } from '../../platform/time.ts'
-import { KEPT_MS, type RequestProblem } from './list.ts'
+import { KEPT_MS, REFUSED_CODE, type RequestProblem } from './list.ts'
 
 const WRITE_EVERY_MS = 1_000
 const DELETE_EVERY_MS = MINUTE_MS
@@ -16,11 +16,22 @@ const PER_SENDER_MAX = 5
 const PER_ROUND_MAX = 20
 /** Tenants and hosts that are counted in each round. A flood from more hosts must not fill the memory. */
 const SENDERS_COUNTED_MAX = 1_000
+/** A refused page is noted once in this time, however often it is opened. */
+const REFUSED_AGAIN_MS = MINUTE_MS
+/** Refused pages to keep in each round. They have their own share, so that strangers cannot displace a tenant's problems. */
+const REFUSED_PER_ROUND_MAX = 20
+/** The hosts of refused pages that a tenant has in its list. Anyone can name a host, so there must be a limit. */
+const REFUSED_HOSTS_MAX = 20
 
 /** A problem of a request that just got its response. */
-export interface Noted extends Omit<RequestProblem, 'problem_id' | 'at' | 'skipped'> {
-  /** null if nobody has verified the page's domain. Tenants that added it then see the problem. */
+export interface Noted extends Omit<RequestProblem, 'problem_id' | 'at' | 'skipped' | 'domain_to_add'> {
+  /** null if the request names no tenant. The tenants to whom the page may belong then see the problem. */
   tenantId: string | null
+}
+
+/** A request that was refused because of its page's host. What it sent, and from which browser, is nobody's business. */
+export interface Refused extends Pick<Noted, 'tenantId' | 'method' | 'path' | 'status' | 'messages'> {
+  host: string
 }
 
 export interface ProblemRecorder {
@@ -28,42 +39,48 @@ export interface ProblemRecorder {
   admit(tenantId: string | null, host: string | null): boolean
   /** Keeps a problem. It neither blocks nor throws. */
   note(problem: Noted): void
+  /** Keeps the refusal of a page, or counts it if its host was refused a short while ago. */
+  refuse(refused: Refused): void
   stop(): Promise<void>
 }
 
 interface Dependencies {
   database: Database
-  /** The tenants that added a host's domain without having verified it. */
-  tenantsThatAdded(host: string): Promise<string[]>
+  /** The tenants to whom a refused page may belong. */
+  tenantsOfRefusedHost(host: string): Promise<string[]>
   clock: Clock
   log: Logger
 }
 
-type Row = Omit<RequestProblem, 'at'> & { tenant_id: string; at: Date }
+type Row = Omit<RequestProblem, 'at' | 'domain_to_add'> & { tenant_id: string; at: Date }
 
 /**
  * Collects problems in memory and writes them once a second in one statement, so that even a flood of rejected requests costs
  * the database next to nothing.
  */
-export function startProblemRecorder({ database, tenantsThatAdded, clock, log }: Dependencies): ProblemRecorder {
+export function startProblemRecorder({ database, tenantsOfRefusedHost, clock, log }: Dependencies): ProblemRecorder {
   let kept: (Noted & { at: Date })[] = []
   let counts = new Map<string, number>()
+  const refusals = createRefusals(clock)
   let deletedAt = clock().getTime()
   let failing = false
 
   async function write(): Promise<void> {
-    if (kept.length === 0) return
-    const [problems, counted] = [kept, counts]
+    const [problems, counted, refused] = [kept, counts, refusals.take()]
     kept = []
     counts = new Map()
+    const sampled = problems.map((problem) => {
+      const sent = counted.get(senderOf(problem.tenantId, problem.page_host)) ?? 0
+      return { ...problem, skipped: Math.max(0, sent - PER_SENDER_MAX) }
+    })
     const rows: Row[] = []
-    for (const { tenantId, ...problem } of problems) {
-      const tenantIds = tenantId ? [tenantId] : problem.page_host ? await tenantsThatAdded(problem.page_host) : []
-      const sent = counted.get(senderOf(tenantId, problem.page_host)) ?? 0
-      const skipped = Math.max(0, sent - PER_SENDER_MAX)
-      for (const tenant_id of tenantIds) rows.push({ ...problem, problem_id: newId(), tenant_id, skipped })
+    for (const { tenantId, ...problem } of [...sampled, ...refused]) {
+      const { page_host: host } = problem
+      const tenantIds = tenantId ? [tenantId] : host ? await tenantsOfRefusedHost(host) : []
+      for (const tenant_id of tenantIds) rows.push({ ...problem, problem_id: newId(), tenant_id })
     }
-    if (rows.length > 0) await insert(database, rows)
+    if (rows.length === 0) return
+    await insert(database, rows)
     if (clock().getTime() - deletedAt < DELETE_EVERY_MS) return
     deletedAt = clock().getTime()
     await deleteOldProblems(database, clock())
@@ -91,7 +108,45 @@ export function startProblemRecorder({ database, tenantsThatAdded, clock, log }:
     note: (problem) => {
       kept.push({ ...problem, at: clock() })
     },
+    refuse: refusals.add,
     stop: writing.stop,
+  }
+}
+
+/** Collects the hosts of refused pages, each at most once in `REFUSED_AGAIN_MS`. */
+function createRefusals(clock: Clock) {
+  /** By tenant and host, oldest first: when it was last noted, and how often it was refused since. */
+  const seen = new Map<string, { at: number; others: number }>()
+  let waiting: (Refused & { at: Date; skipped: number })[] = []
+  return {
+    add(refused: Refused): void {
+      const key = senderOf(refused.tenantId, null) + refused.host
+      const before = seen.get(key)
+      const at = clock()
+      const isRecent = before !== undefined && at.getTime() - before.at < REFUSED_AGAIN_MS
+      if (isRecent || waiting.length >= REFUSED_PER_ROUND_MAX) {
+        if (before) before.others++
+        return
+      }
+      waiting.push({ ...refused, at, skipped: before?.others ?? 0 })
+      seen.delete(key)
+      seen.set(key, { at: at.getTime(), others: 0 })
+      const [oldest] = seen.keys()
+      if (seen.size > SENDERS_COUNTED_MAX && oldest !== undefined) seen.delete(oldest)
+    },
+    /** What waits to be written. */
+    take() {
+      const taken = waiting
+      waiting = []
+      return taken.map(({ host, ...refused }) => ({
+        ...refused,
+        code: REFUSED_CODE,
+        page_host: host,
+        visitor_id: null,
+        user_agent: '',
+        body: null,
+      }))
+    },
   }
 }
 
@@ -121,7 +176,21 @@ async function insert(database: Database, rows: readonly Row[]): Promise<void> {
       (problem_id, tenant_id, at, method, path, status, code, messages, page_host, visitor_id, user_agent, body, skipped)
     SELECT problem_id, tenant_id, at, method, path, status, code,
       ARRAY(SELECT json_array_elements_text(messages)), page_host, visitor_id, user_agent, body, skipped
-    FROM ${recordset(rows, 'sent', columns)} WHERE ${tenantExists('sent.tenant_id')}
+    FROM (
+      SELECT *, row_number() OVER (PARTITION BY tenant_id, code ORDER BY problem_id) AS place
+      FROM ${recordset(rows, 'listed', columns)}
+    ) sent
+    WHERE ${tenantExists('sent.tenant_id')} AND (
+      code <> ${REFUSED_CODE}
+      OR EXISTS (
+        SELECT FROM request_problems known
+        WHERE known.code = 'domain_not_allowed' AND (known.tenant_id, known.page_host) = (sent.tenant_id, sent.page_host)
+      )
+      OR place + (
+        SELECT count(DISTINCT known.page_host) FROM request_problems known
+        WHERE known.code = 'domain_not_allowed' AND known.tenant_id = sent.tenant_id
+      ) <= ${REFUSED_HOSTS_MAX}
+    )
   `.execute(database)
 }
 

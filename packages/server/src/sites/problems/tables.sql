@@ -18,3 +18,5 @@ CREATE UNLOGGED TABLE request_problems (
   PRIMARY KEY (tenant_id, at, problem_id)
 );
 CREATE INDEX request_problems_by_age ON request_problems (at);
+-- The hosts of refused pages, which are limited for each tenant.
+CREATE INDEX request_problems_refused ON request_problems (tenant_id, page_host) WHERE code = 'domain_not_allowed';

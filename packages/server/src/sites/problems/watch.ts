@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify'
+import { HOST_LENGTH_MAX } from '../../platform/characters.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { toServiceError } from '../../platform/http/conventions.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { sendingHost } from '../track/location.ts'
-import type { Noted, ProblemRecorder } from './record.ts'
+import { REFUSED_CODE } from './list.ts'
+import type { Noted, ProblemRecorder, Refused } from './record.ts'
 
 const BODY_CHARACTERS = 2_000
 const MESSAGES_MAX = 10
@@ -31,6 +33,10 @@ export function watchForProblems(
     if (!attribution) return
     const { tenantId, isVerified } = attribution
     const host = sendingHost(request.headers)
+    if (code === REFUSED_CODE && host !== null) {
+      problems.refuse(refusalOf(request, { tenantId, host, status, messages }))
+      return
+    }
     if (!problems.admit(tenantId, host)) return
     const sent = isVerified ? sentIn(request) : { visitor_id: null, body: null }
     problems.note({
@@ -55,6 +61,21 @@ export function watchForProblems(
   app.addHook('onResponse', async (request, reply) => {
     if (reply.statusCode === 200 && request.warnings.length > 0) note(request, 200, 'warnings', request.warnings)
   })
+}
+
+/** What is noted of a request that was refused because of its page's host. */
+export function refusalOf(
+  request: FastifyRequest,
+  { tenantId, host, status, messages }: Pick<Refused, 'tenantId' | 'host' | 'status'> & { messages: readonly string[] },
+): Refused {
+  return {
+    tenantId,
+    host: storable(host, HOST_LENGTH_MAX),
+    method: request.method,
+    path: storable(request.url.split('?')[0] ?? '', TEXT_CHARACTERS),
+    status,
+    messages: messages.slice(0, MESSAGES_MAX).map((message) => storable(message, MESSAGE_CHARACTERS)),
+  }
 }
 
 /** Requests that servers send instead of pages. The events debugger shows why they were rejected. */

@@ -1,9 +1,12 @@
+import type { Config } from '../../config.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { Compressed } from '../../platform/http/compressed.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { errorResponses, fileResponse, ROUTE_ERRORS } from '../../platform/http/responses.ts'
+import type { ProblemRecorder } from '../problems/record.ts'
+import { refusalOf } from '../problems/watch.ts'
 import { sendingHost } from './location.ts'
-import { type FindTenantOfHost, notVerified } from './page.ts'
+import { type FindTenantOfHost, notVerified, tenantNamed, toldInConsole } from './page.ts'
 import { sendScriptThatSays, sendTrackerScript } from './script.ts'
 
 /**
@@ -18,9 +21,12 @@ export async function scriptRoutes(
     scriptPath: string
     findTenantOfHost: FindTenantOfHost
     rateLimiter: RateLimiter
+    config: Pick<Config, 'publicUrl'>
+    problems: Pick<ProblemRecorder, 'refuse'>
   },
 ): Promise<void> {
-  const { script, scriptPath, findTenantOfHost, rateLimiter } = dependencies
+  const { script, scriptPath, findTenantOfHost, rateLimiter, problems } = dependencies
+  const { publicUrl } = dependencies.config
   app.addHook('onRequest', async (request, reply) => {
     // A module script needs it. "*", so that caches keep one copy for all pages.
     reply.header('access-control-allow-origin', '*')
@@ -35,7 +41,7 @@ export async function scriptRoutes(
           operationId: 'trackerScript',
           summary: 'The tracker script',
           description:
-            'Minified, compressed with brotli or gzip if the browser accepts it, with an ETag. Include it with one async script tag. A page whose domain is not verified gets a script that calls nothing and says in the console what to do.',
+            'Minified, compressed with brotli or gzip if the browser accepts it, with an ETag. Include it with one async script tag. A page whose domain is not verified gets a script that calls nothing and says in the console what to do. The tenant that `?tenant=` names then finds the page among its problems.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/tracker.js',
@@ -50,7 +56,11 @@ export async function scriptRoutes(
         const host = sendingHost(request.headers)
         const isOfPage = origin !== undefined || referer !== undefined
         if (isOfPage && (host === null || (await findTenantOfHost(host)) === null)) {
-          return sendScriptThatSays(notVerified(host), reply)
+          const tenantId = tenantNamed((request.query as { tenant?: unknown }).tenant)
+          if (host !== null) {
+            problems.refuse(refusalOf(request, { tenantId, host, status: 200, messages: [notVerified(host)] }))
+          }
+          return sendScriptThatSays(toldInConsole(host, publicUrl), reply)
         }
         return sendTrackerScript(script, request, reply)
       },

@@ -2,7 +2,10 @@ import { runInNewContext } from 'node:vm'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { until } from '../../../test/webhooks.ts'
+import { addVerifiedDomain } from '../../access/domains-of-tenant.ts'
 import { readConfig } from '../../config.ts'
+import { toldInConsole } from './page.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -10,7 +13,7 @@ let tenant: TestTenant
 beforeAll(async () => {
   service = await startTestService({
     CDS_RATE_LIMITS: 'on',
-    CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE: '40',
+    CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE: '80',
     CDS_TRACKER_SCRIPT_PATH: '/stats/app.js',
     CDS_TRACKER_COLLECT_PATH: '/data/in',
   })
@@ -86,6 +89,40 @@ describe('the tracker script', () => {
     expect(said).toEqual([expect.stringMatching(/nothing is recorded\. .*(evil\.example is not one|has no page)/)])
   })
 
+  test.each(['"-alert(1)-".example', 'a</script>.example', 'x'.repeat(3_000), `${'y.'.repeat(600)}example`])(
+    'never repeats a hostile host as code: %s',
+    async (host) => {
+      const { status, body } = await ask({ referer: `https://${host}/` })
+      expect(status).toBe(200)
+      const said: string[] = []
+      runInNewContext(body.toString(), { console: { warn: (text: string) => said.push(text) } })
+      expect(said).toEqual([expect.stringContaining('nothing is recorded')])
+      expect(body.toString()).toMatch(/^console\.warn\("[^\n<]*"\)\n$/)
+      expect(body.length).toBeLessThan(700)
+    },
+  )
+
+  test('says where to add the domain, or that nobody can own it', async () => {
+    const { publicUrl } = service.config
+    const told = async (host: string) => (await ask({ referer: `https://${host}/` })).body.toString()
+    expect(await told('shop.test')).toContain(
+      `shop.test is not one of your verified domains. Add it at ${publicUrl}/settings/domains`,
+    )
+    const elsewhere = toldInConsole('shop.localhost', 'https://cds.example')
+    expect(elsewhere).toContain("each visitor's own computer")
+    expect(toldInConsole('shop.localhost', 'http://localhost:8080')).toContain(
+      'Add it at http://localhost:8080/settings/domains',
+    )
+  })
+
+  test('helps at once when the domain is added', async () => {
+    const host = `later-${tenant.site}`
+    const page = { referer: `https://${host}/` }
+    expect((await ask(page)).body.toString()).toContain('console.warn')
+    await addVerifiedDomain(tenant.handle, host, new Date())
+    await until(async () => expect((await ask(page)).body).toEqual((await ask()).body))
+  })
+
   test('can be loaded as a module by pages of verified domains only', async () => {
     expect((await ask({ origin: `https://${tenant.site}` })).headers).toMatchObject({
       'access-control-allow-origin': '*',
@@ -111,7 +148,7 @@ describe('the tracker script', () => {
 
   test('is limited by address', async () => {
     const statuses: number[] = []
-    for (let i = 0; i < 45; i++) statuses.push((await ask()).status)
+    for (let i = 0; i < 85; i++) statuses.push((await ask()).status)
     expect(statuses.at(-1)).toBe(429)
   })
 })
