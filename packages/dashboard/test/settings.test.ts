@@ -92,6 +92,20 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(await viewer.getByLabel('Workspace name').count()).toBe(0)
   })
 
+  test("times are shown in the workspace's time zone, wherever the reader is", async () => {
+    const own = await createTestTenant(service)
+    const page = await browser.signedIn(own, { path: '/settings/workspace' })
+    const zone = page.getByRole('combobox', { name: 'Time zone of the workspace' })
+    await zone.fill('adel')
+    await page.getByRole('option', { name: 'Australia/Adelaide' }).click()
+    await page.getByText('Time zone saved.').waitFor()
+    expect(await checkPage(page, 'settings-workspace-time-zone')).toEqual([])
+    await goTo(page, 'Audit log')
+    await page.locator('time').first().hover()
+    await page.getByRole('tooltip').getByText('GMT+10:30').waitFor()
+    expect((await own.call('GET', '/v1/tenant')).body.tenant.time_zone).toBe('Australia/Adelaide')
+  })
+
   test('suggests which properties to hide from AI agents, and which to show; nothing changes until they are saved', async () => {
     const own = await createTestTenant(service)
     for (let index = 0; index < 20; index++) {

@@ -3777,6 +3777,10 @@ export type Tenant = {
     _id: string;
     name: string;
     /**
+     * The IANA time zone by which the dashboard shows times and counts days. Default: UTC.
+     */
+    time_zone: string;
+    /**
      * Whether identifications that pages send without a valid user_hash are ignored.
      */
     require_signed_identification: boolean;
@@ -7931,6 +7935,10 @@ export type UpdateSourceInput = {
 
 export type UpdateTenantInput = {
     name?: string;
+    /**
+     * An IANA time zone: the dashboard shows times in it, and counts days by it.
+     */
+    time_zone?: string;
     /**
      * Whether to ignore identifications that pages send without a valid user_hash.
      */

@@ -3,7 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, type LinkOptions } from '@tanstack/react-router'
 import { useState } from 'react'
-import { domainsQuery } from '../api/domains.ts'
+import { queryOf } from '../api/operation.ts'
 import { trackerQuery } from '../api/tracker.ts'
 import { useMe } from '../session/may.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
@@ -62,7 +62,10 @@ function Guide({ kind }: { kind: KindName }) {
   const { tenant } = useMe()
   const [apiKey, setApiKey] = useState<string | null>(null)
   const tracker = useQuery(trackerQuery)
-  const verified = useQuery({ ...domainsQuery({ limit: 1, verified: true }), enabled: proof.by === 'tracker' })
+  const verified = useQuery({
+    ...queryOf('listDomains', { limit: 1, verified: true }),
+    enabled: proof.by === 'tracker',
+  })
   const filling = tracker.data && {
     origin: new URL(tracker.data.script_url).origin,
     scriptUrl: tracker.data.script_url,

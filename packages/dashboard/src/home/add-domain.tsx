@@ -1,10 +1,11 @@
 import { Alert, Button, Group, Text, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { addDomain, domainsQuery, refreshDomains } from '../api/domains.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
 import { useIsAtLeast } from '../session/may.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { Problem } from '../ui/problem.tsx'
+import { hostOf } from '../ui/readable-address.ts'
 import { Foreign } from '../ui/text.tsx'
 import { text as texts } from './text.ts'
 
@@ -14,14 +15,13 @@ const IS_LOCAL = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(location.hostnam
 
 /** Adds the first domain. On the reader's own computer, localhost is suggested: it needs no proof. */
 export function AddDomain() {
-  const queryClient = useQueryClient()
   const isAdmin = useIsAtLeast('admin')
   const [name, setName] = useState(IS_LOCAL ? 'localhost' : '')
-  const { data } = useQuery(domainsQuery({ limit: 1 }))
-  const adding = useMutation({ mutationFn: () => addDomain(name), onSuccess: () => refreshDomains(queryClient) })
+  const { data } = useQuery(queryOf('listDomains', { limit: 1 }))
+  const adding = useOperation('addDomain')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    adding.mutate()
+    adding.mutate({ domain: hostOf(name) })
   }
   const [added] = data?.domains ?? []
   if (!isAdmin) return <Text size="sm">{text.viewer}</Text>

@@ -2,7 +2,7 @@ import { Card, Code, Group, List, Loader, Stack, Text, ThemeIcon, Title } from '
 import { IconCheck } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
-import { domainsQuery } from '../api/domains.ts'
+import { queryOf } from '../api/operation.ts'
 import { forgetActivity } from '../api/overview.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { AnchorLink } from '../ui/link.tsx'
@@ -19,7 +19,7 @@ export function FirstSteps({ snippet }: { snippet: string }) {
   const queryClient = useQueryClient()
   // What was read before the first event would be shown after it.
   useEffect(() => forgetActivity(queryClient), [queryClient])
-  const domains = useQuery({ ...domainsQuery({ limit: SHOWN, verified: true }), refetchInterval: 10_000 })
+  const domains = useQuery({ ...queryOf('listDomains', { limit: SHOWN, verified: true }), refetchInterval: 10_000 })
   const verified = domains.data?.domains ?? []
   return (
     <Card maw={760} padding="xl">

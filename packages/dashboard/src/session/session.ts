@@ -6,13 +6,18 @@ import type {
 } from '../../../server/src/access/sign-in/schema.ts'
 import type { Role } from '../../../server/src/operations/roles.ts'
 import { get, send } from '../api/client.ts'
+import { setTimeZone } from './time-zone.ts'
 
 export type { Role }
 export type Me = MeResponse
 
 export const meQuery = queryOptions({
   queryKey: ['me'],
-  queryFn: ({ signal }) => get<Me>('/api/me', {}, signal),
+  queryFn: async ({ signal }) => {
+    const me = await get<Me>('/api/me', {}, signal)
+    setTimeZone(me.tenant?.time_zone)
+    return me
+  },
   staleTime: 5 * 60_000,
 })
 
@@ -72,7 +77,7 @@ export function resetPassword(token: string, newPassword: string): Promise<unkno
 
 export function setUp(
   token: string,
-  owner: { name: string; email: string; password: string; tenant_name: string },
+  owner: { name: string; email: string; password: string; tenant_name: string; time_zone: string },
 ): Promise<unknown> {
   return send('POST', '/api/setup', { setup_token: token, ...owner })
 }
@@ -85,6 +90,7 @@ export function switchTenant(tenantId: string): Promise<unknown> {
   return send('POST', '/api/tenant', { tenant_id: tenantId })
 }
 
-export function createTenant(name: string) {
-  return send<{ tenant_id: string }>('POST', '/api/tenants', { name })
+/** @param timeZone an IANA name, such as that of the browser. */
+export function createTenant(name: string, timeZone: string) {
+  return send<{ tenant_id: string }>('POST', '/api/tenants', { name, time_zone: timeZone })
 }

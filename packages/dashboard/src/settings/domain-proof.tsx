@@ -1,5 +1,5 @@
 import { Alert, Stack, Tabs, Text } from '@mantine/core'
-import type { Check, Domain } from '../api/domains.ts'
+import type { Domain, VerifyDomainResult } from '../api/types.ts'
 import { Foreign } from '../ui/text.tsx'
 import { CopyableValues } from './copyable-values.tsx'
 import { text } from './domains-text.ts'
@@ -55,7 +55,7 @@ function Way({ value, explanation, children }: WayProps) {
 }
 
 /** Which proof was found; without one, what each place has instead. */
-export function CheckResult({ check: { method, attempts } }: { check: Check }) {
+export function CheckResult({ check: { method, attempts } }: { check: VerifyDomainResult['check'] }) {
   if (method !== null) {
     return (
       <Alert color="green" role="status" mt="sm">

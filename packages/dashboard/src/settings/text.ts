@@ -90,6 +90,13 @@ export const text = {
       save: 'Save name',
       saved: 'Name saved.',
     },
+    timeZone: {
+      title: 'Time zone',
+      label: 'Time zone of the workspace',
+      description: 'Everyone in the workspace sees times in it.',
+      ofBrowser: (zone: string) => `Use ${zone}, the time zone of this browser`,
+      saved: 'Time zone saved.',
+    },
     id: {
       title: 'Workspace ID',
       explanation: 'Forms on your site and the command line identify your workspace by this ID. It is not a secret.',

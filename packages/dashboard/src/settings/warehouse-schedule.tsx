@@ -1,9 +1,9 @@
 import { Autocomplete, NativeSelect, TextInput } from '@mantine/core'
+import { TIME_ZONES } from '../session/time-zone.ts'
 import { upTo } from '../ui/up-to.ts'
 import { text } from './warehouse-text.ts'
 
 const { scheduleFields: words } = text
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 
 interface Schedule {
   schedule: string | null
@@ -45,7 +45,7 @@ export function ScheduleFields({ value, onChange }: { value: Schedule; onChange:
           required
           value={value.time_zone}
           onChange={(zone) => onChange({ ...value, time_zone: zone })}
-          data={ZONES}
+          data={[...TIME_ZONES]}
           limit={20}
         />
       ) : null}

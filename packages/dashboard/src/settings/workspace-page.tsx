@@ -1,4 +1,4 @@
-import { Badge, Button, Code, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Badge, Button, Code, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconBuildingCommunity } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
@@ -7,6 +7,7 @@ import { useOperation } from '../api/operation.ts'
 import { CloseWorkspace } from '../closing/close-workspace.tsx'
 import { useIsAtLeast, useMay, useMe } from '../session/may.ts'
 import { createTenant, type Me } from '../session/session.ts'
+import { browserTimeZone, TIME_ZONES } from '../session/time-zone.ts'
 import { useSwitchTenant } from '../session/use-switch-tenant.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
@@ -34,7 +35,7 @@ export function WorkspacePage() {
       title={text.workspace.yours.create}
       fields={[{ name: 'name', label: text.workspace.yours.name, required: true }]}
       onCreate={async ({ name = '' }) => {
-        const { tenant_id: tenantId } = await createTenant(name)
+        const { tenant_id: tenantId } = await createTenant(name, browserTimeZone())
         await open(tenantId)
       }}
     />
@@ -44,6 +45,7 @@ export function WorkspacePage() {
       <PageHeader title={text.workspace.title} description={text.workspace.description} />
       <Stack gap="md">
         {maySet ? <WorkspaceName key={tenant.tenant_id} /> : null}
+        <TimeZone mayChange={maySet} />
         <SettingsPart title={text.workspace.id.title}>
           <Group gap="xs">
             <Code style={{ overflowWrap: 'anywhere' }}>{tenant.tenant_id}</Code>
@@ -105,6 +107,36 @@ function WorkspaceName() {
           {text.workspace.name.save}
         </Button>
       </Form>
+    </SettingsPart>
+  )
+}
+
+function TimeZone({ mayChange }: { mayChange: boolean }) {
+  const { tenant } = useMe()
+  const saving = useOperation('updateTenant')
+  const words = text.workspace.timeZone
+  const proposed = browserTimeZone()
+  const set = (time_zone: string | null) => time_zone !== null && saving.mutate({ time_zone })
+  return (
+    <SettingsPart title={words.title}>
+      <Select
+        label={words.label}
+        description={words.description}
+        data={[...new Set([tenant.time_zone, ...TIME_ZONES])]}
+        searchable
+        allowDeselect={false}
+        maw={560}
+        limit={100}
+        disabled={!mayChange || saving.isPending}
+        value={saving.isPending ? (saving.variables.time_zone ?? null) : tenant.time_zone}
+        onChange={set}
+      />
+      {mayChange && proposed !== tenant.time_zone ? (
+        <Button variant="default" size="xs" mr="auto" loading={saving.isPending} onClick={() => set(proposed)}>
+          {words.ofBrowser(proposed)}
+        </Button>
+      ) : null}
+      <Outcome error={saving.error} success={saving.isSuccess ? words.saved : null} />
     </SettingsPart>
   )
 }

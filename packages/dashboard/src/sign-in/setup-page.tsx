@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate, useLocation, useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { setUp, signInOptionsQuery } from '../session/session.ts'
+import { browserTimeZone } from '../session/time-zone.ts'
 import { Form } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { EntryFrame } from './entry-frame.tsx'
@@ -42,7 +43,10 @@ function SetupLinkNeeded({ error }: { error: unknown }) {
 function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; onSubmit: () => void }) {
   const [owner, setOwner] = useState({ tenant_name: '', name: '', email: '', password: '' })
   const enter = useEnter()
-  const making = useMutation({ mutationFn: () => setUp(token, owner), onSuccess: enter })
+  const making = useMutation({
+    mutationFn: () => setUp(token, { ...owner, time_zone: browserTimeZone() }),
+    onSuccess: enter,
+  })
   const set = (name: keyof typeof owner) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget
     setOwner((before) => ({ ...before, [name]: value }))

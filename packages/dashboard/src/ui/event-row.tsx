@@ -1,5 +1,6 @@
 import { Text, Tooltip } from '@mantine/core'
 import type { Event } from '../api/events.ts'
+import { formatIn } from '../session/time-zone.ts'
 import { eventIcon, eventLine } from './event-words.ts'
 import { formatMoment } from './format.ts'
 import { AnchorLink } from './link.tsx'
@@ -51,12 +52,12 @@ export function EventRow({ event, withName = false, withDevice = true }: EventRo
 export function Time({ at }: { at: string }) {
   return (
     <Text component="time" dateTime={at} title={formatMoment(at)} size="xs" c="dimmed" flex="none">
-      {TIME.format(new Date(at))}
+      {TIME(new Date(at))}
     </Text>
   )
 }
 
-const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const TIME = formatIn({ hour: '2-digit', minute: '2-digit' })
 
 /** Who an event or a visit belongs to, before its line. */
 export function ContactOf({ item: { contact, is_bot } }: { item: Pick<Event, 'contact' | 'is_bot'> }) {

@@ -1,8 +1,10 @@
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
+import { formatIn } from '../session/time-zone.ts'
+
+const MOMENT = formatIn({ dateStyle: 'medium', timeStyle: 'long' })
 const DAY_PARTS = { day: 'numeric', month: 'short', year: 'numeric' } as const
-const DAY = new Intl.DateTimeFormat(undefined, DAY_PARTS)
+const DAY = formatIn(DAY_PARTS)
 /** A calendar day is the same everywhere: west of Greenwich, midnight UTC would be the day before. */
-const CALENDAR_DAY = new Intl.DateTimeFormat(undefined, { ...DAY_PARTS, timeZone: 'UTC' })
+const CALENDAR = new Intl.DateTimeFormat(undefined, { ...DAY_PARTS, timeZone: 'UTC' })
 const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
 const UNITS = [
   ['day', 86_400_000],
@@ -14,14 +16,14 @@ const CLOCK_DIFFERENCE_MS = 5_000
 
 export function formatMoment(at: string): string {
   const date = new Date(at)
-  return Number.isNaN(date.getTime()) ? at : MOMENT.format(date)
+  return Number.isNaN(date.getTime()) ? at : MOMENT(date)
 }
 
-/** A time as a day in the reader's time zone, or a calendar day (`2026-01-31`). */
+/** A time as a day in the workspace's time zone, or a calendar day (`2026-01-31`). */
 export function formatDay(at: string): string {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return at
-  return (at.length === 10 ? CALENDAR_DAY : DAY).format(date)
+  return at.length === 10 ? CALENDAR.format(date) : DAY(date)
 }
 
 /** "3 hr. ago", "in 45 sec." or "in 7 days" within a month, else the date. The past is rounded down, the future to the nearest. */

@@ -11,6 +11,7 @@ import {
   timelineEventsQuery,
   timelineQuery,
 } from '../api/events.ts'
+import { formatIn } from '../session/time-zone.ts'
 import { EventRow } from './event-row.tsx'
 import { eventLabel } from './event-words.ts'
 import { withPageTimes } from './page-times.ts'
@@ -178,11 +179,11 @@ export function DayCards({ rows }: Pick<DaysProps, 'rows'>) {
   ))
 }
 
-const DAY = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
+const DAY = formatIn({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
 
 /** Items by days in the reader's time zone, in their order. */
 function byDay<Item>(items: readonly Item[], timeOf: (item: Item) => string): Map<string, Item[]> {
-  return Map.groupBy(items, (item) => DAY.format(new Date(timeOf(item))))
+  return Map.groupBy(items, (item) => DAY(new Date(timeOf(item))))
 }
 
 function Keyed({ children }: { children: ReactNode }) {

@@ -10,11 +10,12 @@ import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.t
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { LABEL, TEXT, WITHHELD, WORD } from '../platform/personal.ts'
+import { ZONE_LENGTH_MAX } from '../platform/time-zone.ts'
 import { liveApiKeys } from './api-keys.ts'
 import type { ChosenProperties } from './chosen-properties.ts'
 import { requireSignature, rotateIdentitySecret, setIgnoredIds } from './identification-settings.ts'
 import { readTenantObject, TenantObject } from './tenant-object.ts'
-import { chooseProperties, renameTenant } from './tenants.ts'
+import { chooseProperties, renameTenant, setTimeZone } from './tenants.ts'
 
 const tag = 'Settings'
 /** Only the busiest keys are shown: a tenant may have hundreds. */
@@ -77,6 +78,14 @@ export const TENANT_OPERATIONS = [
     summary: "Change the tenant's settings",
     input: {
       name: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
+      time_zone: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: ZONE_LENGTH_MAX,
+          description: 'An IANA time zone: the dashboard shows times in it, and counts days by it.',
+          examples: ['Europe/Berlin'],
+        }),
+      ),
       require_signed_identification: Type.Optional(
         Type.Boolean({
           description: 'Whether to ignore identifications that pages send without a valid user_hash.',
@@ -118,12 +127,14 @@ export const TENANT_OPERATIONS = [
     async run({ tenant, now }, changes) {
       const {
         name,
+        time_zone: timeZone,
         require_signed_identification: isRequired,
         personal_properties: personal,
         visible_properties: visible,
         ignored_ids: words,
       } = changes
       if (name !== undefined) await renameTenant(tenant, name)
+      if (timeZone !== undefined) await setTimeZone(tenant, timeZone)
       if (isRequired !== undefined) await requireSignature(tenant, isRequired)
       const chosen: Partial<ChosenProperties> = { ...(personal && { personal }), ...(visible && { visible }) }
       const properties = personal || visible ? await chooseProperties(tenant, chosen) : null

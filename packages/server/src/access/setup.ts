@@ -38,7 +38,7 @@ export async function setupToken(database: Database, secrets: SecretBox, now: Da
 export async function setUp(
   stores: Stores,
   secrets: SecretBox,
-  { setup_token, tenant_name, ...person }: Setup,
+  { setup_token, tenant_name, time_zone, ...person }: Setup,
   now: Date,
 ): Promise<string> {
   return stores.database.transaction().execute(async (transaction) => {
@@ -55,7 +55,8 @@ export async function setUp(
     // The person who sets up the service operates it, so their address counts as verified.
     const userId = await createUser(transaction, person, null, now)
     const actor = { kind: 'user', id: userId, name: person.name } as const
-    return createTenant({ ...stores, database: transaction }, { name: tenant_name, ownerId: userId }, actor, now)
+    const tenant = { name: tenant_name, timeZone: time_zone, ownerId: userId }
+    return createTenant({ ...stores, database: transaction }, tenant, actor, now)
   })
 }
 
@@ -65,6 +66,7 @@ interface Setup {
   email: string
   password: string
   tenant_name: string
+  time_zone?: string
 }
 
 function isSame(token: string, sent: string): boolean {

@@ -10,6 +10,10 @@ export const TenantObject = Type.Object(
     tenant_id: Id,
     _id: Id,
     name: Type.String(LABEL),
+    time_zone: Type.String({
+      description: 'The IANA time zone by which the dashboard shows times and counts days. Default: UTC.',
+      ...WORD,
+    }),
     require_signed_identification: Type.Boolean({
       description: 'Whether identifications that pages send without a valid user_hash are ignored.',
     }),
@@ -44,7 +48,7 @@ export type TenantObject = Type.Static<typeof TenantObject>
 
 /** A tenant as the API and the command line return it. */
 export async function readTenantObject(tenant: Tenant, now: Date): Promise<TenantObject> {
-  const [{ name, chosen, closing, createdAt }, settings] = await Promise.all([
+  const [{ name, timeZone, chosen, closing, createdAt }, settings] = await Promise.all([
     readTenant(tenant),
     readIdentificationSettings(tenant, now),
   ])
@@ -53,6 +57,7 @@ export async function readTenantObject(tenant: Tenant, now: Date): Promise<Tenan
     tenant_id: tenant.id,
     _id: tenant.id,
     name,
+    time_zone: timeZone,
     require_signed_identification: requiresSignature,
     identity_secret: secretCreatedAt && {
       created_at: secretCreatedAt.toISOString(),

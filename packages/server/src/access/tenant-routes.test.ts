@@ -22,6 +22,7 @@ test("GET /v1/tenant returns the key's tenant", async () => {
       tenant_id: tenant.id,
       _id: tenant.id,
       name: 'Test',
+      time_zone: 'UTC',
       require_signed_identification: false,
       identity_secret: null,
       personal_properties: [],
@@ -59,6 +60,19 @@ test('PATCH /v1/tenant renames its own tenant, and the change is audited', async
   expect((await other.call('GET', '/v1/tenant')).body.tenant.name).not.toBe('Engines & Co.')
   const { body: log } = await tenant.call('GET', '/v1/audit-log?subject_kind=tenant')
   expect(log.entries[0]).toMatchObject({ action: 'tenant.updated', details: { name: 'Engines & Co.' } })
+})
+
+test('PATCH /v1/tenant sets the time zone, and refuses what is none', async () => {
+  const set = (time_zone: unknown) => tenant.call('PATCH', '/v1/tenant', { time_zone })
+  const { status, body } = await set('Asia/Kathmandu')
+  expect([status, body.tenant.time_zone]).toEqual([200, 'Asia/Kathmandu'])
+  for (const zone of ['Mars/Olympus', '+02:00', '', 'x'.repeat(65), 1]) {
+    const refused = await set(zone)
+    expect([zone, refused.status, refused.body.error?.details[0].path]).toEqual([zone, 400, 'time_zone'])
+  }
+  expect((await tenant.call('GET', '/v1/tenant')).body.tenant.time_zone).toBe('Asia/Kathmandu')
+  const { entries } = (await tenant.call('GET', '/v1/audit-log?subject_kind=tenant')).body
+  expect(entries[0].details).toEqual({ time_zone: 'Asia/Kathmandu' })
 })
 
 test('PATCH /v1/tenant replaces the words that count as no id, and the audit log says which were added and removed', async () => {

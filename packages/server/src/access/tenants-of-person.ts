@@ -6,6 +6,7 @@ import { closingOf } from './closed-tenants.ts'
 interface TenantOfPerson {
   tenant_id: string
   name: string
+  time_zone: string
   role: Role
   /** When it was closed and will be deleted; null while it is open. */
   closed: { closed_at: string; deletes_at: string } | null
@@ -20,7 +21,8 @@ export async function profileOf(
     .selectFrom('tenant_users')
     .innerJoin('tenants', 'tenants.tenant_id', 'tenant_users.tenant_id')
     .where('tenant_users.user_id', '=', userId)
-    .select(['tenants.tenant_id', 'tenants.name', 'tenant_users.role', 'tenants.closed_at', 'tenants.deletes_at'])
+    .select(['tenants.tenant_id', 'tenants.name', 'tenants.time_zone', 'tenant_users.role'])
+    .select(['tenants.closed_at', 'tenants.deletes_at'])
     .orderBy('tenants.name')
     .orderBy('tenants.tenant_id')
     .execute()
@@ -30,13 +32,13 @@ export async function profileOf(
     .where('user_id', '=', userId)
     .where('password', 'is not', null)
     .executeTakeFirst()
-  const tenants = rows.flatMap(({ tenant_id, name, role, ...row }) => {
+  const tenants = rows.flatMap(({ tenant_id, name, time_zone, role, ...row }) => {
     const closing = closingOf(row)
     const closed = closing && {
       closed_at: closing.closedAt.toISOString(),
       deletes_at: closing.deletesAt.toISOString(),
     }
-    return isRole(role) ? [{ tenant_id, name, role, closed }] : []
+    return isRole(role) ? [{ tenant_id, name, time_zone, role, closed }] : []
   })
   return { tenants, hasPassword: password !== undefined }
 }

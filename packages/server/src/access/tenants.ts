@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { type Actor, audit } from '../operations/audit.ts'
-import { notFound } from '../platform/errors.ts'
+import { notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { problemsOfZone } from '../platform/time-zone.ts'
 import { type ChosenProperties, changesOf, chosenAfter, type ListChanges } from './chosen-properties.ts'
 import { type Closing, closingOf } from './closed-tenants.ts'
 import { requireTenantName } from './names.ts'
@@ -13,11 +14,11 @@ import { insertMember } from './users.ts'
 /**
  * Creates a tenant, with an audit entry, in one transaction, the caller's if there is one.
  * @param ownerId the person who owns it; without one, it has no members yet.
- * @returns its id. @throws ServiceError 400 for a name that is empty, too long or contains a link.
+ * @returns its id. @throws ServiceError 400 for a name that is empty, too long or contains a link, or an unknown time zone.
  */
 export async function createTenant(
   stores: Stores,
-  { name, ownerId }: { name: string; ownerId?: string },
+  { name, timeZone = 'UTC', ownerId }: { name: string; timeZone?: string | undefined; ownerId?: string },
   actor: Actor,
   now: Date,
 ): Promise<string> {
@@ -25,7 +26,12 @@ export async function createTenant(
   await openTenant(stores, tenantId).transaction(async (tx) => {
     await tx.unrestricted
       .insertInto('tenants')
-      .values({ tenant_id: tenantId, name: requireTenantName(name), created_at: now })
+      .values({
+        tenant_id: tenantId,
+        name: requireTenantName(name),
+        time_zone: requireTimeZone(timeZone),
+        created_at: now,
+      })
       .execute()
     if (ownerId !== undefined) {
       await insertMember(tx.unrestricted, tenantId, { userId: ownerId, role: 'owner' }, now)
@@ -44,19 +50,34 @@ export async function renameTenant(tx: Tenant, name: string): Promise<void> {
     .execute()
 }
 
+/** @throws ServiceError 400 for an unknown time zone. */
+export async function setTimeZone(tx: Tenant, timeZone: string): Promise<void> {
+  await tx.unrestricted
+    .updateTable('tenants')
+    .set({ time_zone: requireTimeZone(timeZone) })
+    .where('tenant_id', '=', tx.id)
+    .execute()
+}
+
+function requireTimeZone(zone: string): string {
+  const problems = problemsOfZone('time_zone', zone)
+  if (problems.length > 0) throw validationError(problems)
+  return zone
+}
+
 /** @throws ServiceError 404 if the tenant has been deleted. */
 export async function readTenant(
   tenant: Tenant,
-): Promise<{ name: string; chosen: ChosenProperties; closing: Closing | null; createdAt: Date }> {
+): Promise<{ name: string; timeZone: string; chosen: ChosenProperties; closing: Closing | null; createdAt: Date }> {
   const row = await tenant.unrestricted
     .selectFrom('tenants')
-    .select(['name', 'personal_properties as personal', 'visible_properties as visible'])
+    .select(['name', 'time_zone as timeZone', 'personal_properties as personal', 'visible_properties as visible'])
     .select(['closed_at', 'deletes_at', 'created_at'])
     .where('tenant_id', '=', tenant.id)
     .executeTakeFirst()
   if (!row) throw notFound('tenant')
-  const { name, personal, visible, created_at: createdAt } = row
-  return { name, chosen: { personal, visible }, closing: closingOf(row), createdAt }
+  const { name, timeZone, personal, visible, created_at: createdAt } = row
+  return { name, timeZone, chosen: { personal, visible }, closing: closingOf(row), createdAt }
 }
 
 /**

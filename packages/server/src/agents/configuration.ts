@@ -5,9 +5,9 @@ import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { problemsOfZone } from '../platform/time-zone.ts'
 import { parseSegmentFilter } from '../segments/parse-filter.ts'
 import { findSegment } from '../segments/segments.ts'
-import { isTimeZone } from './actions/local-time.ts'
 import type { AgentConfiguration, LlmConfig, Monitoring } from './agent.ts'
 import { checkPlaybook } from './playbooks/check.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
@@ -110,10 +110,7 @@ function checkSchedule(
   jobs: Pick<Jobs, 'nextTime'>,
   { schedule_cron: cron, time_zone: zone }: Monitoring,
 ): ErrorDetail[] {
-  const details: ErrorDetail[] = []
-  if (zone !== undefined && !isTimeZone(zone)) {
-    details.push({ path: 'monitoring.time_zone', message: 'must be an IANA time zone such as Europe/Berlin' })
-  }
+  const details = problemsOfZone('monitoring.time_zone', zone)
   if (cron !== undefined && jobs.nextTime(cron, 'UTC', new Date()) === null) {
     const message = 'must be a cron expression of five fields with a future time, such as 0 9 * * 1-5'
     details.push({ path: 'monitoring.schedule_cron', message })

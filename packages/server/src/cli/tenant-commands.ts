@@ -27,10 +27,11 @@ export const TENANT_COMMANDS: Record<string, CommandOnce> = {
   },
   'tenant create': {
     summary: 'Create a tenant',
-    options: { name: required('NAME') },
+    options: { name: required('NAME'), 'time-zone': optional('ZONE') },
     prints: ['tenant_id'],
-    run: async ({ stores }, { name }, now) => {
-      const tenantId = await createTenant(stores, { name: String(name) }, { kind: 'command_line' }, now)
+    run: async ({ stores }, { name, 'time-zone': zone }, now) => {
+      const tenant = { name: String(name), timeZone: zone === undefined ? undefined : String(zone) }
+      const tenantId = await createTenant(stores, tenant, { kind: 'command_line' }, now)
       return { tenant_id: tenantId }
     },
   },

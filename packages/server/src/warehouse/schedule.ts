@@ -1,7 +1,7 @@
-import { isTimeZone } from '../agents/actions/local-time.ts'
 import type { ErrorDetail } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import { MINUTE_MS } from '../platform/time.ts'
+import { problemsOfZone } from '../platform/time-zone.ts'
 
 /** Every run copies all contacts, so runs must not follow each other too closely. */
 const INTERVAL_MS_MIN = 15 * MINUTE_MS
@@ -31,10 +31,7 @@ export function checkSchedule(
   jobs: Cron,
   { schedule, time_zone: zone }: { schedule?: string | null | undefined; time_zone?: string | undefined },
 ): ErrorDetail[] {
-  const details: ErrorDetail[] = []
-  if (zone !== undefined && !isTimeZone(zone)) {
-    details.push({ path: 'time_zone', message: 'must be an IANA time zone such as Europe/Berlin' })
-  }
+  const details = problemsOfZone('time_zone', zone)
   if (schedule === undefined || schedule === null || schedule === 'hourly' || schedule === 'daily') return details
   const times: Date[] = []
   for (let after = new Date(); times.length < TIMES_COMPARED; ) {

@@ -31,7 +31,9 @@ export async function meOf(
       two_factor_enabled: user.twoFactorEnabled,
       has_password: hasPassword,
     },
-    tenant: active ? { tenant_id: active.tenant_id, name: active.name, closed: active.closed } : null,
+    tenant: active
+      ? { tenant_id: active.tenant_id, name: active.name, time_zone: active.time_zone, closed: active.closed }
+      : null,
     tenants,
     role: membership?.role ?? null,
     scopes: membership ? [...scopesOf(membership.role)] : [],

@@ -4,6 +4,7 @@ import { emailInput, idInput } from '../../platform/http/inputs.ts'
 import { Id, Nullable, success, Timestamp } from '../../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../../platform/names.ts'
 import { LABEL, personal, WORD } from '../../platform/personal.ts'
+import { ZONE_LENGTH_MAX } from '../../platform/time-zone.ts'
 import { PASSWORD_LENGTH_MAX } from '../passwords.ts'
 
 const strict = { additionalProperties: false }
@@ -20,6 +21,9 @@ export const LocalPath = Type.String({
 
 export const PersonName = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })
 
+/** The time zone of a new tenant, such as that of the person's browser. Default: UTC. */
+const ZoneName = Type.String({ minLength: 1, maxLength: ZONE_LENGTH_MAX })
+
 export const SetupBody = Type.Object(
   {
     setup_token: Type.String({ minLength: 1, maxLength: 200 }),
@@ -27,6 +31,7 @@ export const SetupBody = Type.Object(
     email: Address,
     password: Password,
     tenant_name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
+    time_zone: Type.Optional(ZoneName),
   },
   strict,
 )
@@ -42,12 +47,15 @@ export const SignInOptions = success({
 })
 
 export const TenantBody = Type.Object({ tenant_id: idInput() }, strict)
-export const NewTenantBody = Type.Object({ name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }) }, strict)
+export const NewTenantBody = Type.Object(
+  { name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }), time_zone: Type.Optional(ZoneName) },
+  strict,
+)
 
 export const MyNameBody = Type.Object({ name: PersonName }, strict)
 
 const Closed = Nullable(Type.Object({ closed_at: Timestamp, deletes_at: Timestamp }))
-const TenantName = Type.Object({ tenant_id: Id, name: Type.String(LABEL), closed: Closed })
+const SHOWN = { tenant_id: Id, name: Type.String(LABEL), time_zone: Type.String(WORD), closed: Closed }
 
 /** Who is signed in. If the person was removed from the session's tenant, `tenant` is null until they choose another. */
 export const Me = success({
@@ -61,8 +69,8 @@ export const Me = success({
     two_factor_enabled: Type.Boolean(),
     has_password: Type.Boolean(),
   }),
-  tenant: Nullable(TenantName),
-  tenants: Type.Array(Type.Object({ tenant_id: Id, name: Type.String(LABEL), role: RoleName, closed: Closed })),
+  tenant: Nullable(Type.Object(SHOWN)),
+  tenants: Type.Array(Type.Object({ ...SHOWN, role: RoleName })),
   role: Nullable(RoleName),
   scopes: Type.Array(Type.String(WORD)),
   sign_in: Type.Object({ oidc: Type.Object({ enabled: Type.Boolean(), label: Nullable(Type.String(WORD)) }) }),

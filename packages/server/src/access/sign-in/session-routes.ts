@@ -109,7 +109,8 @@ export function sessionRoutes(
     },
     async (request, reply) => {
       const person = personOf(request)
-      const named = { name: request.body.name, ownerId: person.user.id }
+      const { name, time_zone: timeZone } = request.body
+      const named = { name, timeZone, ownerId: person.user.id }
       const tenantId = await createTenant(stores, named, request.actor, clock())
       return reply.code(201).send({ status: 'success', tenant_id: tenantId })
     },

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { dayOf, isTimeZone, quietUntil } from './local-time.ts'
+import { isTimeZone } from '../../platform/time-zone.ts'
+import { dayOf, quietUntil } from './local-time.ts'
 
 const NIGHT = { from: '20:00', to: '08:00' }
 const NOON = { from: '12:00', to: '13:30' }

@@ -17,23 +17,11 @@ interface LocalTime {
 }
 
 const CLOCK_TIME = /^([01]\d|2[0-3]):([0-5]\d)$/
-const ZONE_LENGTH_MAX = 64
 
 /** Minutes since midnight; null if the text is not `HH:MM`. */
 export function minuteOf(text: string): number | null {
   const match = CLOCK_TIME.exec(text)
   return match ? Number(match[1]) * 60 + Number(match[2]) : null
-}
-
-/** Whether a text is a time zone name, such as `Europe/Berlin`. Offsets are rejected, because they ignore summer time. */
-export function isTimeZone(text: unknown): text is string {
-  if (typeof text !== 'string' || text.length > ZONE_LENGTH_MAX || !/^[A-Za-z]/.test(text)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text })
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** When the current quiet hours end; null outside quiet hours. */

@@ -4,7 +4,8 @@ import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { Nullable } from '../../platform/http/responses.ts'
 import { WORD } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { isTimeZone, minuteOf } from './local-time.ts'
+import { problemsOfZone } from '../../platform/time-zone.ts'
+import { minuteOf } from './local-time.ts'
 
 const DAYS_MAX = 365
 const DAILY_LIMIT_MAX = 10_000
@@ -107,12 +108,9 @@ export async function setAgentSettings(tenant: Tenant, changes: Partial<AgentSet
 
 /** What the schema of the settings cannot express. */
 function problemsOf({ quiet_hours: quiet, time_zone: zone }: Partial<AgentSettings>): ErrorDetail[] {
-  const details: ErrorDetail[] = []
+  const details = problemsOfZone('time_zone', zone)
   if (quiet && (quiet.from === quiet.to || minuteOf(quiet.from) === null || minuteOf(quiet.to) === null)) {
     details.push({ path: 'quiet_hours', message: QUIET_HOURS_FORM })
-  }
-  if (zone !== undefined && !isTimeZone(zone)) {
-    details.push({ path: 'time_zone', message: 'must be an IANA time zone such as Europe/Berlin' })
   }
   return details
 }

@@ -4,8 +4,8 @@ import { notFound, validationError } from '../../platform/errors.ts'
 import { Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { WORD } from '../../platform/personal.ts'
+import { problemsOfZone } from '../../platform/time-zone.ts'
 import { ACTION_TYPES, CAPABILITIES, type Capability } from '../action-types.ts'
-import { isTimeZone } from '../actions/local-time.ts'
 import { MAX_CONTACTS } from '../agent.ts'
 import { chooseModel, type LlmSettings } from '../reasoning/models.ts'
 import { PLAYBOOK_LENGTH_MAX } from '../requests.ts'
@@ -161,9 +161,8 @@ function configuredProviders({ openaiApiKey, anthropicApiKey, baseUrl }: LlmSett
 
 /** @throws ServiceError 400 for an invalid schedule or time zone. */
 function nextTimes(jobs: PlaybookServices['jobs'], cron: string, zone: string, now: Date): string[] {
-  if (!isTimeZone(zone)) {
-    throw validationError([{ path: 'time_zone', message: 'must be an IANA time zone such as Europe/Berlin' }])
-  }
+  const problems = problemsOfZone('time_zone', zone)
+  if (problems.length > 0) throw validationError(problems)
   const times: string[] = []
   let after = now
   while (times.length < TIMES) {

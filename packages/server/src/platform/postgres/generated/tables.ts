@@ -1025,6 +1025,7 @@ export interface Tenants {
   name: string;
   personal_properties: Generated<string[]>;
   tenant_id: string;
+  time_zone: Generated<string>;
   visible_properties: Generated<string[]>;
 }
 
