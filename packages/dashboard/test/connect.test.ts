@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { insertConnection } from '../../server/test/connected-system.ts'
 import { isInstalled } from '../../server/test/docs-code.ts'
 import { connectClient } from '../../server/test/mcp.ts'
 import {
@@ -37,11 +38,30 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
     await page.getByText('Not connected').first().waitFor()
     await tenant.track({ visitor_id: 'first', events: [{ event: 'page_view', url: `https://${tenant.site}/` }] })
     await page.getByText('Connected, last seen', { exact: false }).first().waitFor()
+    // The tracker does not say what page it is on, so an event proves no guide but the website's.
+    expect(await lights(page)).toMatchObject({ Website: 'Connected', 'Next.js': null, WordPress: null })
     expect(await checkPage(page, 'connect')).toEqual([])
     await page.getByRole('link', { name: 'Website' }).click()
     await page.getByText(`/v1/public/form-submission/${tenant.id}/contact`, { exact: false }).waitFor()
     expect(await checkPage(page, 'connect-website')).toEqual([])
     expect(browser.problems).toEqual([])
+  })
+
+  test('a webhook without a delivery and a connection that is paused are not connected', async () => {
+    const own = await createTestTenant(service)
+    await own.call('POST', '/v1/webhooks', { event: 'page_view', url: 'https://hooks.example.com/page' })
+    const connection = await insertConnection(own)
+    const page = await browser.signedIn(own, { path: '/connect' })
+    await expect
+      .poll(() => lights(page))
+      .toMatchObject({ 'Systems you use': 'Not connected', Webhooks: 'Not connected', HubSpot: 'Not connected' })
+    await own.handle.db
+      .updateTable('connections')
+      .set({ state: 'waiting', next_pull_at: new Date(Date.now() + 3_600_000) })
+      .where('connection_id', '=', connection)
+      .execute()
+    // Its last run has read the system; it is not HubSpot.
+    await expect.poll(() => lights(page)).toMatchObject({ 'Systems you use': 'Connected', HubSpot: 'Not connected' })
   })
 
   test.for([
@@ -156,4 +176,19 @@ function sendRejected(service: TestService, { site }: TestTenant) {
     headers: { origin: `https://${site}`, 'content-type': 'text/plain', 'user-agent': CHROME },
     body: JSON.stringify({ visitor_id: 'v-2', events: [{ event: '' }] }),
   })
+}
+
+/** What the light of each tile says, without its time; null for a tile without a light. */
+function lights(page: Page): Promise<Record<string, string | null>> {
+  return page.evaluate(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll('#main h2')].map((title) => {
+        const said = title.closest('.mantine-Card-root')?.textContent ?? ''
+        return [
+          title.textContent,
+          /Not connected$/.exec(said)?.[0] ?? /Connected(?=(, last seen .*)?$)/.exec(said)?.[0] ?? null,
+        ]
+      }),
+    ),
+  )
 }

@@ -31,6 +31,7 @@ export function ConnectPage() {
 
 function Tile({ kind }: { kind: KindName }) {
   const { icon: Icon, proof } = KINDS[kind]
+  const hasLight = proof.by !== 'tracker' || proof.isShownInList
   const { title, description } = text.kinds[kind]
   return (
     <Card className={classes.tile}>
@@ -45,7 +46,7 @@ function Tile({ kind }: { kind: KindName }) {
       <Text size="sm" c="dimmed" mb="sm">
         {description}
       </Text>
-      <Light proof={proof} />
+      {hasLight ? <Light proof={proof} /> : null}
     </Card>
   )
 }
