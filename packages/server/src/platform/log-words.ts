@@ -18,7 +18,7 @@ export function inWords(json: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(json) as LoggedLine
   const what = [msg, err?.message].filter((text) => text !== undefined).join(': ')
   const named = Object.entries(err?.code === undefined ? fields : { code: err.code, ...fields })
-  const shown = named.slice(0, FIELDS_MAX).map(([name, value]) => `${name}=${valueOf(value)}`)
+  const shown = named.slice(0, FIELDS_MAX).map(([name, value]) => `${name}=${fieldText(value)}`)
   const more = named.length > FIELDS_MAX ? ['…'] : []
   const line = [clockTime(time), (LEVELS[level] ?? '').padEnd(5), oneLine(what), ...shown, ...more].join(' ')
   const places = level >= ERROR && err?.stack ? `\n${err.stack}` : ''
@@ -30,7 +30,7 @@ function clockTime(time: number): string {
   return new Date(time).toTimeString().slice(0, 8)
 }
 
-function valueOf(value: unknown): string {
+function fieldText(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return oneLine(text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX)}…` : text)
 }
