@@ -17,7 +17,7 @@ import {
   type TestService,
   type TestTenant,
 } from '../../server/test/service.ts'
-import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, openWithin, type TestBrowser } from './browser.ts'
 
 const run = promisify(execFile)
 
@@ -33,15 +33,10 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
   })
   afterAll(() => browser?.close())
 
-  test('the tiles show what is connected', async () => {
+  test('the guide for a website names its form, and the old address of all guides still works', async () => {
     const page = await browser.signedIn(tenant, { path: '/connect' })
-    await page.getByText('Not connected').first().waitFor()
-    await tenant.track({ visitor_id: 'first', events: [{ event: 'page_view', url: `https://${tenant.site}/` }] })
-    await page.getByText('Connected, last seen', { exact: false }).first().waitFor()
-    // The tracker does not say what page it is on, so an event proves no guide but the website's.
-    expect(await lights(page)).toMatchObject({ Website: 'Connected', 'Next.js': null, WordPress: null })
-    expect(await checkPage(page, 'connect')).toEqual([])
-    await page.getByRole('link', { name: 'Website' }).click()
+    await page.getByRole('heading', { name: 'Integrations', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Website', exact: true }).click()
     await page.getByText(`/v1/public/form-submission/${tenant.id}/contact`, { exact: false }).waitFor()
     expect(await checkPage(page, 'connect-website')).toEqual([])
     expect(browser.problems).toEqual([])
@@ -51,17 +46,21 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
     const own = await createTestTenant(service)
     await own.call('POST', '/v1/webhooks', { event: 'page_view', url: 'https://hooks.example.com/page' })
     const connection = await insertConnection(own)
-    const page = await browser.signedIn(own, { path: '/connect' })
-    await expect
-      .poll(() => lights(page))
-      .toMatchObject({ 'Systems you use': 'Not connected', Webhooks: 'Not connected', HubSpot: 'Not connected' })
+    const page = await browser.signedIn(own, { path: '/connect/systems' })
+    await page.getByText('Waiting…').waitFor()
     await own.handle.db
       .updateTable('connections')
       .set({ state: 'waiting', next_pull_at: new Date(Date.now() + 3_600_000) })
       .where('connection_id', '=', connection)
       .execute()
-    // Its last run has read the system; it is not HubSpot.
-    await expect.poll(() => lights(page)).toMatchObject({ 'Systems you use': 'Connected', HubSpot: 'Not connected' })
+    // Its last run has read the system.
+    await page.getByText('Connected, last seen', { exact: false }).waitFor()
+    // The system is not HubSpot.
+    for (const kind of ['webhooks', 'hubspot']) {
+      await openWithin(page, `/connect/${kind}`)
+      await page.getByText('Waiting…').waitFor()
+    }
+    expect(browser.problems).toEqual([])
   })
 
   test.for([
@@ -176,19 +175,4 @@ function sendRejected(service: TestService, { site }: TestTenant) {
     headers: { origin: `https://${site}`, 'content-type': 'text/plain', 'user-agent': CHROME },
     body: JSON.stringify({ visitor_id: 'v-2', events: [{ event: '' }] }),
   })
-}
-
-/** What the light of each tile says, without its time; null for a tile without a light. */
-function lights(page: Page): Promise<Record<string, string | null>> {
-  return page.evaluate(() =>
-    Object.fromEntries(
-      [...document.querySelectorAll('#main h2')].map((title) => {
-        const said = title.closest('.mantine-Card-root')?.textContent ?? ''
-        return [
-          title.textContent,
-          /Not connected$/.exec(said)?.[0] ?? /Connected(?=(, last seen .*)?$)/.exec(said)?.[0] ?? null,
-        ]
-      }),
-    ),
-  )
 }

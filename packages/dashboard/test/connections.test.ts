@@ -103,9 +103,10 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     expect(await page.content()).not.toContain(TOKEN)
     await page.getByRole('link', { name: 'Connected systems' }).first().click()
     await page.getByRole('cell', { name: HOSTILE }).waitFor()
-    await openWithin(page, '/connect')
-    await page.getByRole('link', { name: 'Systems you use' }).click()
-    await page.getByText('Connected, last seen', { exact: false }).waitFor()
+    await openWithin(page, '/integrations')
+    await page.getByText('1 connected').waitFor()
+    await page.getByRole('link', { name: 'Systems you use', exact: true }).click()
+    await page.getByRole('cell', { name: HOSTILE }).waitFor()
     expect(browser.problems).toEqual([])
   })
 

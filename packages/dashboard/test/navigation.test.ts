@@ -9,15 +9,11 @@ const LINKS: [name: string, data: string | RegExp, shows: string][] = [
   ['Contacts', '/v1/contacts', 'ada@example.com'],
   ['Companies', '/v1/companies', 'Engines'],
   ['Segments', '/v1/segments', 'No segments yet'],
-  ['Events', '/v1/events', 'Pricing'],
+  ['Activity', '/v1/events', 'Pricing'],
   ['Approvals', '/v1/approvals', 'Nothing to approve'],
   ['Agents', '/v1/agents', 'No agents yet'],
-  ['Identities', '/v1/identities', 'No identities yet'],
-  ['Webhooks', '/v1/webhooks', 'No webhooks yet'],
-  ['Hooks', '/v1/hooks', 'No hooks yet'],
-  ['Connected systems', '/v1/connections', 'No connected systems yet'],
-  // After those whose data its lights ask for: without the network these fail.
-  ['Connect', '/v1/tracker', 'WordPress'],
+  ['Senders', '/v1/identities', 'No identities yet'],
+  ['Integrations', '/v1/connections', 'WordPress'],
   ['Settings', /\/profile-page-[^/]+\.js$/, 'Your name'],
   ['Home', '/v1/overview', 'Top pages'],
 ]

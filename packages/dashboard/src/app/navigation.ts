@@ -1,45 +1,70 @@
 import {
   type Icon,
   IconActivity,
+  IconBug,
   IconBuilding,
   IconChecks,
   IconFilter,
   IconHome,
-  IconPlugConnected,
+  IconPlug,
   IconRefresh,
   IconRobot,
   IconSettings,
   IconTransferIn,
+  IconUpload,
   IconUserCircle,
   IconUsers,
   IconWebhook,
 } from '@tabler/icons-react'
-import type { LinkProps } from '@tanstack/react-router'
+import { type LinkProps, linkOptions } from '@tanstack/react-router'
 import { waitingCountQuery } from '../api/approvals.ts'
 import { text } from './text.ts'
 
-interface MainPage {
+interface Page {
   label: string
   icon: Icon
   link: LinkProps & { to: string }
   /** Opens the page after `g`. */
+  key?: string
+}
+
+interface MainPage extends Page {
   key: string
   /** A number beside the link. */
   count?: typeof waitingCountQuery
+  /** Further pages that belong to it, by the beginnings of their paths. */
+  contains?: readonly string[]
 }
 
 const { navigation: label } = text
 
-/** The pages of the main navigation, in groups. A feature adds its own. */
+/** The pages of the main navigation, by task. */
 export const NAVIGATION: { label: string | null; items: MainPage[] }[] = [
-  { label: null, items: [{ label: label.home, icon: IconHome, link: { to: '/' }, key: 'h' }] },
+  { label: null, items: [{ label: label.home, icon: IconHome, link: linkOptions({ to: '/' }), key: 'h' }] },
   {
-    label: label.customers,
+    label: label.people,
     items: [
-      { label: label.contacts, icon: IconUsers, link: { to: '/contacts' }, key: 'c' },
-      { label: label.companies, icon: IconBuilding, link: { to: '/companies' }, key: 'o' },
-      { label: label.segments, icon: IconFilter, link: { to: '/segments' }, key: 's' },
-      { label: label.events, icon: IconActivity, link: { to: '/events' }, key: 'e' },
+      {
+        label: label.contacts,
+        icon: IconUsers,
+        link: linkOptions({ to: '/contacts' }),
+        key: 'c',
+        contains: ['/imports'],
+      },
+      { label: label.companies, icon: IconBuilding, link: linkOptions({ to: '/companies' }), key: 'o' },
+      { label: label.segments, icon: IconFilter, link: linkOptions({ to: '/segments' }), key: 's' },
+    ],
+  },
+  {
+    label: null,
+    items: [
+      {
+        label: label.activity,
+        icon: IconActivity,
+        link: linkOptions({ to: '/events' }),
+        key: 'e',
+        contains: ['/visitors'],
+      },
     ],
   },
   {
@@ -48,27 +73,42 @@ export const NAVIGATION: { label: string | null; items: MainPage[] }[] = [
       {
         label: label.approvals,
         icon: IconChecks,
-        link: { to: '/approvals' },
+        link: linkOptions({ to: '/approvals' }),
         key: 'a',
         count: waitingCountQuery,
       },
-      { label: label.agents, icon: IconRobot, link: { to: '/agents' }, key: 'g' },
-      { label: label.identities, icon: IconUserCircle, link: { to: '/identities' }, key: 'i' },
+      { label: label.agents, icon: IconRobot, link: linkOptions({ to: '/agents' }), key: 'g' },
+      { label: label.senders, icon: IconUserCircle, link: linkOptions({ to: '/identities' }), key: 'n' },
     ],
   },
   {
-    label: label.connections,
+    label: label.workspace,
     items: [
-      { label: label.connect, icon: IconPlugConnected, link: { to: '/connect' }, key: 'n' },
-      { label: label.systems, icon: IconRefresh, link: { to: '/connections' }, key: 'y' },
-      { label: label.webhooks, icon: IconWebhook, link: { to: '/webhooks' }, key: 'w' },
-      { label: label.hooks, icon: IconTransferIn, link: { to: '/hooks' }, key: 'k' },
+      {
+        label: label.integrations,
+        icon: IconPlug,
+        link: linkOptions({ to: '/integrations' }),
+        key: 'i',
+        contains: ['/connect', '/connections', '/webhooks', '/hooks'],
+      },
+      { label: label.settings, icon: IconSettings, link: linkOptions({ to: '/settings' }), key: ',' },
     ],
-  },
-  {
-    label: label.organization,
-    items: [{ label: label.settings, icon: IconSettings, link: { to: '/settings' }, key: ',' }],
   },
 ]
 
+/** Pages behind those of the navigation, which people also look for by name. */
+const FURTHER_PAGES: Page[] = [
+  { label: label.imports, icon: IconUpload, link: linkOptions({ to: '/imports' }) },
+  { label: label.systems, icon: IconRefresh, link: linkOptions({ to: '/connections' }), key: 'y' },
+  { label: label.webhooks, icon: IconWebhook, link: linkOptions({ to: '/webhooks' }), key: 'w' },
+  { label: label.hooks, icon: IconTransferIn, link: linkOptions({ to: '/hooks' }), key: 'k' },
+  { label: label.debugger, icon: IconBug, link: linkOptions({ to: '/connect/debugger' }) },
+]
+
 export const MAIN_PAGES = NAVIGATION.flatMap(({ items }) => items)
+export const ALL_PAGES: Page[] = [...MAIN_PAGES, ...FURTHER_PAGES]
+
+/** Whether a path is that of a page behind a main page, which the navigation then highlights. */
+export function isWithin(path: string, { contains = [] }: MainPage): boolean {
+  return contains.some((start) => path === start || path.startsWith(`${start}/`))
+}

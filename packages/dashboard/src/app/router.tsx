@@ -12,6 +12,7 @@ import { homeRoutes } from '../home/routes.ts'
 import { hookRoutes } from '../hooks/routes.ts'
 import { identityRoutes } from '../identities/routes.ts'
 import { importRoutes } from '../imports/routes.ts'
+import { integrationRoutes } from '../integrations/routes.ts'
 import { oauthRoutes } from '../oauth/routes.ts'
 import { providerRoutes } from '../providers/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
@@ -47,6 +48,7 @@ const routeTree = rootRoute.addChildren([
     ...identityRoutes,
     ...webhookRoutes,
     ...hookRoutes,
+    ...integrationRoutes,
     ...connectRoutes,
     ...connectionRoutes,
     ...settingsRoutes,

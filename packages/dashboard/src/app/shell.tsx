@@ -4,13 +4,14 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { waitingCountQuery } from '../api/approvals.ts'
+import { showOverlay } from '../ui/overlay.ts'
+import { useShortcuts } from '../ui/shortcuts.ts'
 import { AccountMenu } from './account-menu.tsx'
-import { MAIN_PAGES, NAVIGATION } from './navigation.ts'
+import { ALL_PAGES, isWithin, MAIN_PAGES, NAVIGATION } from './navigation.ts'
 import { Overlays } from './overlays.tsx'
 import { SearchButton, SearchIcon } from './search-button.tsx'
 import classes from './shell.module.css'
 import { text } from './text.ts'
-import { useFrameShortcuts } from './use-frame-shortcuts.ts'
 
 /** The frame of every page: the navigation at the side, behind a button on small screens. */
 export function Shell() {
@@ -68,21 +69,25 @@ export function Shell() {
         </Stack>
         <ScrollArea flex={1} px="xs" pt={{ base: 'xs', sm: 0 }}>
           {NAVIGATION.map(({ label, items }) => (
-            <Box key={label ?? ''} mb="xs">
+            <Box key={label ?? items[0]?.label} mb="xs">
               {label === null ? null : <Text className={classes.group}>{label}</Text>}
-              {items.map(({ label: name, icon: Icon, link, count }) => (
-                <NavLink
-                  key={name}
-                  className={classes.link}
-                  renderRoot={(props) => (
-                    <Link {...link} {...props} activeOptions={{ exact: link.to === '/', includeSearch: false }} />
-                  )}
-                  label={name}
-                  leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
-                  rightSection={count ? <Waiting query={count} /> : null}
-                  onClick={shut}
-                />
-              ))}
+              {items.map((item) => {
+                const { label: name, icon: Icon, link, count } = item
+                return (
+                  <NavLink
+                    key={name}
+                    data-within={isWithin(path, item) || undefined}
+                    className={classes.link}
+                    renderRoot={(props) => (
+                      <Link {...link} {...props} activeOptions={{ exact: link.to === '/', includeSearch: false }} />
+                    )}
+                    label={name}
+                    leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
+                    rightSection={count ? <Waiting query={count} /> : null}
+                    onClick={shut}
+                  />
+                )
+              })}
             </Box>
           ))}
         </ScrollArea>
@@ -138,4 +143,27 @@ function Brand() {
       </Text>
     </Group>
   )
+}
+
+/** The shortcuts of every page. */
+function useFrameShortcuts(): void {
+  const router = useRouter()
+  const { shortcuts: label } = text
+  useShortcuts(label.everywhere, [
+    // Handled apart, because it works in fields too.
+    { keys: 'Ctrl+K', label: label.palette },
+    { keys: '/', label: label.search, run: focusSearch },
+    { keys: '?', label: label.help, run: () => showOverlay('shortcuts') },
+    ...ALL_PAGES.flatMap(({ key, label: name, link }) =>
+      key === undefined ? [] : { keys: `g ${key}`, label: label.goTo(name), run: () => void router.navigate(link) },
+    ),
+  ])
+}
+
+/** Focuses the search field of the page; without one, searches everything. */
+function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>('#main input[type="search"]')
+  if (!field) showOverlay('palette')
+  field?.focus()
+  field?.select()
 }

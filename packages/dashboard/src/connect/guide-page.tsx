@@ -78,7 +78,7 @@ function Guide({ kind }: { kind: KindName }) {
         title={title}
         description={description}
         breadcrumb={
-          <AnchorLink inherit to="/connect">
+          <AnchorLink inherit to="/integrations">
             {text.back}
           </AnchorLink>
         }

@@ -16,8 +16,7 @@ import type { Role } from '../session/session.ts'
 
 /** What shows that a connection works. */
 export type Proof =
-  /** The tracker sent an event. It does not say from which kind of page, so in the list only one kind shows it. */
-  | { by: 'tracker'; isShownInList: boolean }
+  | { by: 'tracker' }
   /**
    * The key of the guide, by its name, was used. Where that counts too: an application that a person connected was, or
    * a connection of a connector works.
@@ -40,9 +39,9 @@ export interface Kind {
 
 /** What can be connected, by the name in the URL. */
 export const KINDS = {
-  website: { icon: IconWorld, proof: { by: 'tracker', isShownInList: true }, role: 'viewer' },
-  nextjs: { icon: IconBrandNextjs, proof: { by: 'tracker', isShownInList: false }, role: 'viewer' },
-  wordpress: { icon: IconBrandWordpress, proof: { by: 'tracker', isShownInList: false }, role: 'viewer' },
+  website: { icon: IconWorld, proof: { by: 'tracker' }, role: 'viewer' },
+  nextjs: { icon: IconBrandNextjs, proof: { by: 'tracker' }, role: 'viewer' },
+  wordpress: { icon: IconBrandWordpress, proof: { by: 'tracker' }, role: 'viewer' },
   node: { icon: IconBrandNodejs, proof: { by: 'key', name: 'Node server' }, role: 'admin' },
   python: { icon: IconBrandPython, proof: { by: 'key', name: 'Python server' }, role: 'admin' },
   segment: { icon: IconArrowsExchange, proof: { by: 'write-key' }, role: 'viewer' },

@@ -1,4 +1,4 @@
-import { createRoute, notFound } from '@tanstack/react-router'
+import { createRoute, notFound, redirect } from '@tanstack/react-router'
 import { problemsQuery } from '../api/problems.ts'
 import { tenantQuery } from '../api/tenant.ts'
 import { trackerQuery } from '../api/tracker.ts'
@@ -10,8 +10,9 @@ import { isKind } from './kinds.ts'
 const overview = createRoute({
   getParentRoute: () => shellRoute,
   path: '/connect',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(trackerQuery),
-  component: lazyPage(() => import('./connect-page.tsx'), 'ConnectPage'),
+  beforeLoad: () => {
+    throw redirect({ to: '/integrations', replace: true })
+  },
 })
 
 const watch = createRoute({

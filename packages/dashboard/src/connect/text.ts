@@ -65,10 +65,8 @@ const kinds: Record<KindName, { title: string; description: string; steps: strin
 }
 
 export const text = {
-  title: 'Connect',
-  description: 'Bring in your visitors, contacts and conversations, and send them on.',
   kinds,
-  back: 'Connect',
+  back: 'Integrations',
   /** Where each piece of code goes. */
   code: {
     website: 'In the head of every page',

@@ -4,7 +4,7 @@ import { formatNumber } from '../ui/format.ts'
 export const text = {
   tabs: { label: 'Events', events: 'Events', visits: 'Visits', groups: 'Groups' },
   list: {
-    title: 'Events',
+    title: 'Activity',
     description: 'What visitors and contacts did. You can include what the service recorded itself.',
     search: 'Search by event name, URL or domain',
     systemEvents: 'System events',

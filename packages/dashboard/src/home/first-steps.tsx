@@ -63,7 +63,7 @@ export function FirstSteps({ snippet }: { snippet: string }) {
           </Group>
           <Text size="sm" c="dimmed">
             {text.visit.api.before}
-            <AnchorLink inherit underline="always" to="/connect">
+            <AnchorLink inherit underline="always" to="/integrations">
               {text.visit.api.link}
             </AnchorLink>
             {text.visit.api.after}

@@ -1,9 +1,5 @@
-let zone: string | undefined
-
 /** The time zone of the workspace; until somebody has signed in, that of the browser. */
-export function timeZone(): string | undefined {
-  return zone
-}
+let zone: string | undefined
 
 /** Called whenever the service says who is signed in, and to which workspace. */
 export function setTimeZone(name: string | undefined): void {

@@ -1,9 +1,9 @@
-import { Box } from '@mantine/core'
+import { Box, Text } from '@mantine/core'
 import { useViewportSize } from '@mantine/hooks'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { Fragment, useEffect, useRef } from 'react'
 import { useMe } from '../session/may.ts'
-import { settingsPagesFor } from './pages.ts'
+import { settingsGroupsFor } from './pages.ts'
 import classes from './settings-frame.module.css'
 import { text } from './text.ts'
 
@@ -23,10 +23,15 @@ export function SettingsFrame() {
   return (
     <Box className={classes.frame}>
       <nav className={classes.navigation} aria-label={text.navigation} ref={navigation}>
-        {settingsPagesFor(role).map(({ label, link }) => (
-          <Link key={label} className={classes.link} activeOptions={{ includeSearch: false }} {...link}>
-            {label}
-          </Link>
+        {settingsGroupsFor(role).map(({ label: group, pages }) => (
+          <Fragment key={group}>
+            {group === null ? null : <Text className={classes.group}>{group}</Text>}
+            {pages.map(({ label, link }) => (
+              <Link key={label} className={classes.link} activeOptions={{ includeSearch: false }} {...link}>
+                {label}
+              </Link>
+            ))}
+          </Fragment>
         ))}
       </nav>
       <div className={classes.page}>

@@ -3,6 +3,7 @@ import { formatNumber } from '../ui/format.ts'
 /** The texts, by part. */
 export const text = {
   navigation: 'Settings',
+  groups: { workspace: 'Workspace', website: 'Website', developers: 'Developers' },
   pages: {
     profile: 'Profile and security',
     workspace: 'Workspace',

@@ -16,6 +16,7 @@ import {
   IconRobot,
   IconSettings,
   IconTransferIn,
+  IconUpload,
   IconUserPlus,
   IconWebhook,
   IconWorld,
@@ -24,9 +25,9 @@ import { type LinkProps, useRouter } from '@tanstack/react-router'
 import { useMe } from '../../session/may.ts'
 import { recentPages } from '../../session/recent-pages.ts'
 import { useSwitchTenant } from '../../session/use-switch-tenant.ts'
-import { settingsPagesFor } from '../../settings/pages.ts'
+import { settingsGroupsFor } from '../../settings/pages.ts'
 import { showOverlay } from '../../ui/overlay.ts'
-import { MAIN_PAGES } from '../navigation.ts'
+import { ALL_PAGES } from '../navigation.ts'
 import { text } from '../text.ts'
 import { useSignOut } from '../use-sign-out.ts'
 import type { PaletteItem } from './palette-item.ts'
@@ -53,21 +54,23 @@ export function useCommands(): Record<'recent' | 'pages' | 'actions', PaletteIte
     run: () => router.history.push(path),
   }))
   const pages = [
-    ...MAIN_PAGES.map((item) => ({
+    ...ALL_PAGES.map((item) => ({
       id: `page ${item.link.to}`,
       label: item.label,
       icon: item.icon,
       ...page,
       run: open(item.link),
     })),
-    ...settingsPagesFor(role).map((item) => ({
-      id: `page ${item.link.to}`,
-      label: item.label,
-      hint: text.navigation.settings,
-      icon: IconSettings,
-      ...page,
-      run: open(item.link),
-    })),
+    ...settingsGroupsFor(role)
+      .flatMap(({ pages: some }) => some)
+      .map((item) => ({
+        id: `page ${item.link.to}`,
+        label: item.label,
+        hint: text.navigation.settings,
+        icon: IconSettings,
+        ...page,
+        run: open(item.link),
+      })),
   ]
   /** An action that needs a scope. */
   const withScope = (scope: string, item: PaletteItem) => (scopes.includes(scope) ? [item] : [])
@@ -84,15 +87,17 @@ export function useCommands(): Record<'recent' | 'pages' | 'actions', PaletteIte
       'contacts:write',
       action('newContact', { to: '/contacts', search: { dialog: true } }, words.newContact),
     ),
+    ...withScope('contacts:write', action('importFile', { to: '/imports/new' }, words.importFile)),
     ...withScope('segments:write', action('newSegment', { to: '/segments/new' })),
     ...withScope('agents:write', action('newAgent', { to: '/agents/new' })),
     ...withScope('webhooks:write', action('newWebhook', { to: '/webhooks/new' })),
-    ...withScope('settings:write', action('newHook', { to: '/hooks/new' })),
+    ...withScope('settings:write', action('newHook', { to: '/hooks/new' }, words.newHook)),
     ...withScope('settings:write', action('newConnection', { to: '/connections/new' }, words.newConnection)),
     ...withScope('settings:write', action('invite', { to: '/settings/team', search: { dialog: true } }, words.invite)),
     ...withScope('keys:write', action('newKey', { to: '/settings/keys', search: { dialog: true } }, words.newKey)),
     ...withScope('settings:write', action('addDomain', { to: '/settings/domains' }, words.domains)),
     ...withScope('data:export', action('exportData', { to: '/settings/data' }, words.exportData)),
+    ...(role === 'owner' ? [action('newWorkspace', { to: '/settings/workspace' }, words.newWorkspace)] : []),
     ...(user.has_password ? [action('changePassword', { to: '/settings/profile' })] : []),
     ...tenants
       .filter(({ tenant_id: id }) => id !== tenant.tenant_id)
@@ -142,6 +147,8 @@ export function useCommands(): Record<'recent' | 'pages' | 'actions', PaletteIte
 
 const ICONS = {
   newContact: IconAddressBook,
+  importFile: IconUpload,
+  newWorkspace: IconBuildingCommunity,
   newSegment: IconFilterPlus,
   newAgent: IconRobot,
   newWebhook: IconWebhook,
