@@ -43,7 +43,13 @@ const GROUPS: [keyof typeof text.groups, Integration[]][] = [
   [
     'in',
     [
-      { name: 'website', icon: IconWorld, open: guide('website'), add: guide('website'), guides: ['nextjs', 'wordpress'] },
+      {
+        name: 'website',
+        icon: IconWorld,
+        open: guide('website'),
+        add: guide('website'),
+        guides: ['nextjs', 'wordpress'],
+      },
       { name: 'servers', icon: IconServer, open: guide('node'), guides: ['node', 'python'] },
       { name: 'segment', icon: IconArrowsExchange, open: guide('segment') },
       {
