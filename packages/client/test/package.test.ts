@@ -1,10 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { commandsOf, folderOf, runCommand } from '../../server/test/docs-code.ts'
+import { commandsOf, folderOf, installClient, runCommand } from '../../server/test/docs-code.ts'
 import { createTestTenant, sharedService, type TestService } from '../../server/test/service.ts'
 
 /** The package as it would be published, installed as a user installs it, running the code of its documentation. */
@@ -16,12 +15,7 @@ let service: TestService
 let installed: string
 beforeAll(async () => {
   service = await sharedService()
-  installed = mkdtempSync(join(tmpdir(), 'cds-package-'))
-  const npm = (...args: string[]) => execFileSync('npm', args, { cwd: installed, stdio: 'pipe' })
-  npm('pack', join(process.cwd(), 'packages/client'), '--pack-destination', installed)
-  writeFileSync(join(installed, 'package.json'), '{"private":true,"type":"module"}')
-  const [file = ''] = readdirSync(installed).filter((name) => name.endsWith('.tgz'))
-  npm('install', `./${file}`, '--offline', '--no-audit', '--no-fund')
+  installed = installClient()
 })
 afterAll(() => rmSync(installed, { recursive: true, force: true }))
 
@@ -82,7 +76,7 @@ test("the code of the guide works as printed, on the machine's own Node", async 
   }
   const [called, listed, failed, tracked] = printed
   expect(called).toBe('New York\n')
-  expect(listed).toBe('1 contacts\ngrace@example.com\n')
+  expect(listed).toBe('1 contacts\nkatherine@example.com\n')
   expect(failed).toMatch(/^400 validation_error\nemail .+\n$/)
   expect(tracked).toBe('')
   const { events } = (await tenant.call('GET', '/v1/events')).body

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { insertConnection } from '../../server/test/connected-system.ts'
 import { isInstalled } from '../../server/test/docs-code.ts'
 import { connectClient } from '../../server/test/mcp.ts'
 import {
@@ -16,7 +17,7 @@ import {
   type TestService,
   type TestTenant,
 } from '../../server/test/service.ts'
-import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, openWithin, type TestBrowser } from './browser.ts'
 
 const run = promisify(execFile)
 
@@ -38,6 +39,27 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
     await page.getByRole('link', { name: 'Website', exact: true }).click()
     await page.getByText(`/v1/public/form-submission/${tenant.id}/contact`, { exact: false }).waitFor()
     expect(await checkPage(page, 'connect-website')).toEqual([])
+    expect(browser.problems).toEqual([])
+  })
+
+  test('a webhook without a delivery and a connection that is paused are not connected', async () => {
+    const own = await createTestTenant(service)
+    await own.call('POST', '/v1/webhooks', { event: 'page_view', url: 'https://hooks.example.com/page' })
+    const connection = await insertConnection(own)
+    const page = await browser.signedIn(own, { path: '/connect/systems' })
+    await page.getByText('Waiting…').waitFor()
+    await own.handle.db
+      .updateTable('connections')
+      .set({ state: 'waiting', next_pull_at: new Date(Date.now() + 3_600_000) })
+      .where('connection_id', '=', connection)
+      .execute()
+    // Its last run has read the system.
+    await page.getByText('Connected, last seen', { exact: false }).waitFor()
+    // The system is not HubSpot.
+    for (const kind of ['webhooks', 'hubspot']) {
+      await openWithin(page, `/connect/${kind}`)
+      await page.getByText('Waiting…').waitFor()
+    }
     expect(browser.problems).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { callMcp } from '../../server/test/mcp.ts'
 import { createTestTenant, sharedService, type TestService } from '../../server/test/service.ts'
 import { checkPage, openBrowser, openWithin, type TestBrowser } from './browser.ts'
 
@@ -63,6 +64,28 @@ describe.skipIf(!HAS_BROWSER)('integrations', () => {
     // The navigation shows where the person is.
     const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Integrations' })
     expect(await link.getAttribute('data-within')).not.toBeNull()
+    expect(browser.problems).toEqual([])
+  })
+
+  test('a key that an AI agent uses does not make a server connected; one that a server uses does', async () => {
+    const tenant = await createTestTenant(service)
+    const created = await tenant.call('POST', '/v1/api-keys', {
+      name: 'Agent',
+      scopes: ['contacts:read'],
+      redact_personal_data: true,
+    })
+    const lastUseOf = async (key: string) => {
+      const { body } = await tenant.call('GET', '/v1/api-keys')
+      return body.keys.find(({ name }: { name: string }) => name === key)?.last_used_at ?? null
+    }
+    await callMcp(service, created.body.api_key, 'tools/list', {})
+    await expect.poll(() => lastUseOf('Agent')).not.toBeNull()
+    // The tenant's own key has called the API by now: as if it never had.
+    await tenant.handle.db.updateTable('api_keys').set({ last_used_at: null }).where('name', '!=', 'Agent').execute()
+    const page = await browser.signedIn(tenant, { path: '/integrations' })
+    await card(page, 'Servers').getByText('Not connected').waitFor()
+    await tenant.handle.db.updateTable('api_keys').set({ last_used_at: new Date() }).execute()
+    await card(page, 'Servers').getByText('Last seen', { exact: false }).waitFor()
     expect(browser.problems).toEqual([])
   })
 

@@ -42,6 +42,8 @@ export interface Config {
   /** Memory for all ClickHouse reads together. */
   clickhouseReadMemoryMb: number
   logLevel: (typeof LOG_LEVELS)[number]
+  /** null: words on a terminal, JSON elsewhere. */
+  logFormat: (typeof LOG_FORMATS)[number] | null
   /** Number of proxies that each append their caller's address to X-Forwarded-For. */
   trustedProxies: number
   /** A connection is closed when its client has read nothing of its response for this long. */
@@ -135,6 +137,7 @@ export interface MailLimits {
 
 const CREDENTIAL_FORM = 'at most 1000 printable characters without spaces'
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const LOG_FORMATS = ['words', 'json'] as const
 
 /** Thrown once at start with every wrong variable named. */
 export class ConfigError extends Error {
@@ -236,6 +239,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       'info',
       (value) => LOG_LEVELS.find((level) => level === value),
       `one of ${LOG_LEVELS.join(', ')}`,
+    ),
+    logFormat: read<Config['logFormat']>(
+      'CDS_LOG',
+      null,
+      (value) => LOG_FORMATS.find((format) => format === value),
+      LOG_FORMATS.join(' or '),
     ),
     trustedProxies: read('CDS_TRUST_PROXY', 0, (value) => wholeNumber(value, 0, 10), PROXIES_FORM),
     unreadResponseSeconds: integer('CDS_UNREAD_RESPONSE_SECONDS', 30, 1, 3_600),

@@ -1,14 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
+import { readSources } from '../src/docs/contents.ts'
 import { HAS_BROWSER, sharedChromium } from './chromium.ts'
-import { blocksOf, commandsOf, folderOf, isInstalled, runCommand } from './docs-code.ts'
+import { blocksOf, commandsOf, folderOf, installClient, isInstalled, runCommand, writeFilesOf } from './docs-code.ts'
 import { freePort } from './ports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { until } from './webhooks.ts'
@@ -262,3 +263,65 @@ withCurl('recipe: receive a webhook, the subscription', async () => {
   const [response = ''] = await follow('recipes/receive-a-webhook.md', tenant)
   expect(JSON.parse(response).signing_secret).toMatch(/^whsec_/)
 })
+
+/** Commands of programs that are not on the machines that run the tests. */
+const OF_OTHER_PROGRAMS = /^claude /
+
+/**
+ * A new reader's service: one tenant, one folder, one shell's variables, the key that the introduction creates. What a page
+ * creates must not stop the examples of a later one.
+ */
+test.skipIf(!isInstalled('curl') || !HAS_PYTHON)(
+  'every page in the order of the navigation, one after another',
+  async () => {
+    const tenant = await createTestTenant(service)
+    const introduction = blocksOf('README.md').map(({ code }) => code)
+    const [, scopes = ''] = /key create --name \S+ --scopes (\S+)/.exec(introduction.join('')) ?? []
+    const created = await tenant.call('POST', '/v1/api-keys', { name: 'examples', scopes: scopes.split(',') })
+    expect(created.status).toBe(201)
+    const access = { url: service.url, key: created.body.api_key }
+    const folder = folderOf('README.md', access)
+    const client = installClient()
+    onTestFinished(() => rmSync(client, { recursive: true, force: true }))
+    // What the pages install.
+    mkdirSync(join(folder, 'node_modules'))
+    const packages = [
+      ['@customer-data-service', client],
+      ['@segment', process.cwd()],
+      ['@rudderstack', process.cwd()],
+    ] as const
+    for (const [scope, where] of packages) {
+      symlinkSync(join(where, 'node_modules', scope), join(folder, 'node_modules', scope))
+    }
+    const environment = {
+      TENANT_ID: tenant.id,
+      DATABASE_URL: service.config.databaseUrl ?? '',
+      CDS_DATA_DIR: service.config.dataDirectory,
+    }
+    let writeKey = ''
+    const failed: string[] = []
+    const walked: string[] = []
+    for (const { file } of await readSources()) {
+      if (!file.startsWith('docs/') || file.startsWith('docs/decisions/')) continue
+      const page = file.slice('docs/'.length)
+      const commands = commandsOf(page).filter((command) => !OF_OTHER_PROGRAMS.test(command))
+      if (commands.length === 0) continue
+      walked.push(page)
+      writeFilesOf(page, folder, access)
+      const verified = page.endsWith('erase-a-person.md') ? verifyNow(tenant) : null
+      for (const command of commands) {
+        const run = command.replace(/^npm install .*\n/m, '')
+        try {
+          const printed = await runCommand(run, folder, { ...environment, ...access, WRITE_KEY: writeKey })
+          writeKey = /"write_key":"([^"]+)/.exec(printed)?.[1] ?? writeKey
+        } catch (error) {
+          const { stdout, stderr } = error as { stdout?: string; stderr?: string }
+          failed.push(`${page}: ${command}\n${stdout}\n${stderr}`)
+        }
+      }
+      await verified
+    }
+    expect(failed).toEqual([])
+    expect(walked.length).toBeGreaterThan(14)
+  },
+)

@@ -1,5 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -39,9 +39,25 @@ function filledIn(code: string, { url, key }: Access): string {
 export function folderOf(page: string, access: Access = { url: '', key: '' }): string {
   const folder = mkdtempSync(join(tmpdir(), 'cds-docs-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  writeFilesOf(page, folder, access)
+  return folder
+}
+
+/** Writes the files of a page, over those of pages before it with the same names. */
+export function writeFilesOf(page: string, folder: string, access: Access): void {
   for (const { title, code } of blocksOf(page)) {
     if (title !== null && !title.includes('/')) writeFileSync(join(folder, title), filledIn(code, access))
   }
+}
+
+/** Packs and installs the client as `docs/client.md` says. @returns the folder where it is installed. */
+export function installClient(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cds-package-'))
+  const npm = (...args: string[]) => execFileSync('npm', args, { cwd: folder, stdio: 'pipe' })
+  npm('pack', resolve('packages/client'), '--pack-destination', folder)
+  writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
+  const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
+  npm('install', `./${file}`, '--offline', '--no-audit', '--no-fund')
   return folder
 }
 
@@ -68,7 +84,8 @@ export async function runCommand(
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
   const functions = [
     'curl() { command curl --silent --show-error --fail-with-body "$@"; }',
-    `npx() { node '${resolve('packages/server/bin')}'/"$1".js "\${@:2}"; }`,
+    // A reader's service has one tenant, which needs no name.
+    `npx() { node '${resolve('packages/server/bin')}'/"$1".js "\${@:2}" \${TENANT_ID:+--tenant "$TENANT_ID"}; }`,
   ]
   const script = [...functions, filledIn(command, { url, key })].join('\n')
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {

@@ -78,7 +78,33 @@ describe('npm start', () => {
   })
 })
 
+test('the log of a start without a terminal is JSON, unless CDS_LOG asks for words', async () => {
+  for (const [CDS_LOG, line] of [
+    ['', /^\{"level":30,"time":\d+,"msg":"Server listening at/m],
+    ['words', /^\d\d:\d\d:\d\d info {2}Server listening at/m],
+  ] as const) {
+    const { process: npm, ended, output } = await runProgram('npm', ['start'], { CDS_DATA_DIR: used, CDS_LOG }, RUNNING)
+    npm.kill('SIGTERM')
+    await ended
+    expect(output()).toMatch(line)
+  }
+})
+
 describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
+  test('prints words, unless CDS_LOG asks for JSON, and ends with where to go', async () => {
+    const words = await inTerminal('npm start', used)
+    await expect.poll(words.output).toMatch(/\n {2}Create the first account at http:\S+\s+$/)
+    words.process.stdin.write(CTRL_C)
+    await words.ended
+    expect(words.output()).toMatch(/^\d\d:\d\d:\d\d info {2}Server listening at http\S+\r$/m)
+    expect(words.output()).toContain(`Its data is in ${used}\r`)
+    expect(words.output()).not.toContain('{"level"')
+    const json = await inTerminal('CDS_LOG=json npm start', used)
+    json.process.stdin.write(CTRL_C)
+    await json.ended
+    expect(json.output()).toMatch(/^\{"level":30,.*"Server listening/m)
+  })
+
   test('Ctrl-C, which the terminal sends to npm and to the service, ends it cleanly and only once', async () => {
     const { process: terminal, ended, output } = await inTerminal('npm start', used)
     terminal.stdin.write(CTRL_C)

@@ -115,7 +115,7 @@ export async function startTestService(
     ...environment,
   })
   const logged: string[] = []
-  const log = createLog('trace', { write: (line) => logged.push(line) })
+  const log = createLog('trace', { destination: { write: (line) => logged.push(line) } })
   const beforeListen = (app: App) => {
     options.beforeListen?.(app)
     checkResponses(app)

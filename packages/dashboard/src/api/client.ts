@@ -155,6 +155,12 @@ export async function requireResponse(): Promise<void> {
   await responseOf('/favicon.svg', { cache: 'no-store' })
 }
 
+/** Whether the service responds and its databases do; a proxy may keep this address to itself, which is fine too. */
+export async function isServiceReady(): Promise<boolean> {
+  const response = await fetch('/health/ready', { cache: 'no-store' }).catch(() => null)
+  return response !== null && response.status < 500
+}
+
 async function request<Result>(path: string, init: RequestInit): Promise<Result> {
   return bodyOf<Result>(await responseOf(path, { credentials: 'same-origin', ...init }))
 }

@@ -1,12 +1,17 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './client.ts'
+import { isAway, whenServiceIsBack } from './recovery.ts'
 
 /** @param onSignedOut called when a response says that nobody is signed in. */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
-  return new QueryClient({
+  /** Pages that failed because the service was away load as soon as it is back, without a click. */
+  const repeatFailed = () =>
+    void client.refetchQueries({ type: 'active', predicate: ({ state }) => isAway(state.error) })
+  const client = new QueryClient({
     queryCache: new QueryCache({
       onError: (error) => {
         if (error instanceof ApiError && error.status === 401) onSignedOut()
+        if (isAway(error)) whenServiceIsBack(repeatFailed)
       },
     }),
     defaultOptions: {
@@ -21,6 +26,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
       mutations: { networkMode: 'always', retry: false },
     },
   })
+  return client
 }
 
 /** Whether a retry can help. */

@@ -17,13 +17,17 @@ import type { Role } from '../session/session.ts'
 /** What shows that a connection works. */
 export type Proof =
   | { by: 'tracker' }
-  /** The key of the guide, by its name, was used; or an application that a person connected, where that counts too. */
-  | { by: 'key'; name: string; orApp?: boolean }
+  /**
+   * The key of the guide, by its name, was used. Where that counts too: an application that a person connected was, or
+   * a connection of a connector works.
+   */
+  | { by: 'key'; name: string; orApp?: boolean; orConnector?: string }
   /** A write key of any source was used. */
   | { by: 'write-key' }
-  /** A connected system was read. */
+  /** A connected system was read, and can still be. */
   | { by: 'connection' }
   | { by: 'mailbox' }
+  /** A delivery was accepted, and the latest did not all fail. */
   | { by: 'webhook' }
 
 export interface Kind {
@@ -41,7 +45,7 @@ export const KINDS = {
   node: { icon: IconBrandNodejs, proof: { by: 'key', name: 'Node server' }, role: 'admin' },
   python: { icon: IconBrandPython, proof: { by: 'key', name: 'Python server' }, role: 'admin' },
   segment: { icon: IconArrowsExchange, proof: { by: 'write-key' }, role: 'viewer' },
-  hubspot: { icon: IconAddressBook, proof: { by: 'key', name: 'HubSpot sync' }, role: 'admin' },
+  hubspot: { icon: IconAddressBook, proof: { by: 'key', name: 'HubSpot sync', orConnector: 'hubspot' }, role: 'admin' },
   systems: { icon: IconRefresh, proof: { by: 'connection' }, role: 'viewer' },
   mailbox: { icon: IconMail, proof: { by: 'mailbox' }, role: 'viewer' },
   webhooks: { icon: IconWebhook, proof: { by: 'webhook' }, role: 'viewer' },

@@ -1,6 +1,7 @@
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { queryOf } from '../api/operation.ts'
+import type { Connection, WebhookHealth } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { formatAgo } from '../ui/format.ts'
 import classes from './connect.module.css'
@@ -13,6 +14,7 @@ const APPS_READ = 100
 const IDENTITIES_READ = 100
 const SOURCES_READ = 100
 const CONNECTIONS_READ = 50
+const WEBHOOKS_READ = 200
 
 /** A light that turns green when a connection works. @param isWaiting whether somebody is following the guide. */
 export function Light({ proof, isWaiting = false }: { proof: Proof; isWaiting?: boolean }) {
@@ -32,6 +34,7 @@ export function Light({ proof, isWaiting = false }: { proof: Proof; isWaiting?: 
 function useConnected(proof: Proof): string | null | undefined {
   const refetchInterval = AGAIN_MS
   const mayReadKeys = useMay('keys:write')
+  const connector = proof.by === 'key' ? proof.orConnector : undefined
   const tracker = useQuery({ ...queryOf('getTracker'), refetchInterval, enabled: proof.by === 'tracker' })
   const keys = useQuery({
     ...queryOf('listApiKeys', { limit: KEYS_READ }),
@@ -52,7 +55,7 @@ function useConnected(proof: Proof): string | null | undefined {
   const connections = useQuery({
     ...queryOf('listConnections', { limit: CONNECTIONS_READ }),
     refetchInterval,
-    enabled: proof.by === 'connection' && mayReadSources,
+    enabled: (proof.by === 'connection' || connector !== undefined) && mayReadSources,
   })
   const identities = useQuery({
     ...queryOf('listIdentities', { limit: IDENTITIES_READ }),
@@ -60,35 +63,45 @@ function useConnected(proof: Proof): string | null | undefined {
     enabled: proof.by === 'mailbox',
   })
   const webhooks = useQuery({
-    ...queryOf('listWebhooks', { limit: 1 }),
+    ...queryOf('listWebhookHealth', { limit: WEBHOOKS_READ }),
     refetchInterval,
     enabled: proof.by === 'webhook',
   })
 
+  const working = connections.data?.connections.filter(({ state }) => state === 'waiting' || state === 'pulling')
   switch (proof.by) {
     case 'tracker':
       return tracker.data && lastSeen(tracker.data.last_event?.timestamp ?? null)
     case 'key': {
       const own = keys.data?.keys.filter(({ name, revoked_at }) => name === proof.name && revoked_at === null)
       const used = [own, apps.data?.connected_apps].filter((each) => each !== undefined).flat()
-      const isKnown = own !== undefined || apps.data !== undefined
-      return isKnown ? lastSeen(used.map(({ last_used_at }) => last_used_at).reduce(later, null)) : undefined
+      const isKnown = own !== undefined || apps.data !== undefined || working !== undefined
+      const ofConnector = working?.filter((each) => each.connector === connector) ?? []
+      const times = [...used.map(({ last_used_at }) => last_used_at), ...ofConnector.map(lastReadOf)]
+      return isKnown ? lastSeen(times.reduce(later, null)) : undefined
     }
     case 'write-key': {
       const keyed = sources.data?.sources.filter(({ type }) => type !== 'connector')
       return keyed && lastSeen(keyed.map(({ last_seen_at }) => last_seen_at).reduce(later, null))
     }
     case 'connection': {
-      const ends = connections.data?.connections.map(({ last_run: run }) => run?.finished_at ?? null)
-      return ends && lastSeen(ends.reduce(later, null))
+      return working && lastSeen(working.map(lastReadOf).reduce(later, null))
     }
     case 'mailbox':
       return (
         identities.data && connectedIf(identities.data.identities.some(({ email_account }) => email_account.connected))
       )
     case 'webhook':
-      return webhooks.data && connectedIf(webhooks.data.webhooks.length > 0)
+      return webhooks.data && lastSeen(webhooks.data.health.map(lastAcceptedBy).reduce(later, null))
   }
+}
+
+function lastReadOf({ last_run: run }: Pick<Connection, 'last_run'>): string | null {
+  return run?.finished_at ?? null
+}
+
+function lastAcceptedBy({ is_failing, last_success_at }: WebhookHealth): string | null {
+  return is_failing ? null : last_success_at
 }
 
 function lastSeen(at: string | null): string | null {

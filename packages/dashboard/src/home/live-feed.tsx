@@ -23,16 +23,24 @@ export function LiveFeed() {
   const [arrived, setArrived] = useState<LiveEvent[]>([])
   const [isConnected, setConnected] = useState(false)
   const [isPaused, setPaused] = useState(false)
+  const { refetch } = latest
   useEffect(() => {
     if (isPaused) return
+    let wasLost = false
+    const connect = (isOpen: boolean) => {
+      setConnected(isOpen)
+      // Others were recorded meanwhile.
+      if (isOpen && wasLost) void refetch()
+      wasLost = !isOpen
+    }
     const add = (event: LiveEvent) => setArrived((before) => [event, ...before].slice(0, FEED_LENGTH))
-    const stop = watchEvents(add, setConnected)
+    const stop = watchEvents(add, connect)
     return () => {
       stop()
       // Otherwise the feed would say that it is live again before it is.
       setConnected(false)
     }
-  }, [isPaused])
+  }, [isPaused, refetch])
   const read = (latest.data?.events ?? []).map(toLiveEvent)
   const names = new Map(read.map(({ contact_id, contact_name }) => [contact_id, contact_name]))
   const seen = new Set(arrived.map(({ event_id }) => event_id))
@@ -41,7 +49,6 @@ export function LiveFeed() {
     .map((event) => ({ ...event, contact_name: event.contact_name ?? names.get(event.contact_id) }))
   // Live events have no contact names; fetched events do.
   const isNameless = events.some(({ contact_id, contact_name }) => contact_id !== null && contact_name === undefined)
-  const { refetch } = latest
   useEffect(() => {
     if (!isNameless) return
     const timer = setInterval(() => void refetch(), NAMES_MS)

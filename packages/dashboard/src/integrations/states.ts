@@ -44,7 +44,14 @@ export function useStates(): Partial<Record<CardName, State>> {
   const lastBody = hooks?.reduce<string | null>((at, hook) => later(at, hook.last_body_at), null)
   return {
     ...(tracker && { website: seen(tracker.last_event?.timestamp ?? null) }),
-    ...(live && { servers: seen(live.reduce<string | null>((at, key) => later(at, key.last_used_at), null)) }),
+    ...(live && {
+      servers: seen(
+        live
+          // The others are for AI agents.
+          .filter(({ mcp_only: isForAgents }) => !isForAgents)
+          .reduce<string | null>((at, key) => later(at, key.last_used_at), null),
+      ),
+    }),
     ...(live && { keys: counted(live.length, words.keys) }),
     ...(sources && {
       segment: seen(

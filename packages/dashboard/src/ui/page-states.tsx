@@ -1,18 +1,21 @@
 import { Stack } from '@mantine/core'
 import { IconMapPinOff } from '@tabler/icons-react'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { useCallback, useEffect } from 'react'
+import { isAway, whenServiceIsBack } from '../api/recovery.ts'
 import { ButtonLink } from './link.tsx'
 import { useTitle } from './page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
 import { text } from './text.ts'
 
-/** A page that failed to load or to render. */
+/** A page that failed to load or to render. One that failed because the service was away loads once it is back. */
 export function PageError({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
-  const retry = () => {
+  const retry = useCallback(() => {
     reset()
     return router.invalidate()
-  }
+  }, [reset, router])
+  useEffect(() => (isAway(error) ? whenServiceIsBack(() => void retry()) : undefined), [error, retry])
   return (
     <Stack maw={720} mx="auto" p="md">
       <ErrorState error={error} onRetry={retry} />

@@ -1,5 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
 import { type Projector, startProjector } from '../journal/projector.ts'
@@ -52,6 +52,8 @@ export interface Engines {
   projector: Projector
   /** Directories that the embedded databases write to: their disks must not run full. */
   directories: string[]
+  /** The embedded PostgreSQL's data, if it is outside the data directory. */
+  outsideCluster: string | null
   close(): Promise<void>
 }
 
@@ -97,6 +99,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     openClickHouse(options, dataDirectory, cleanup),
   )
   if (embedded) directories.push(dirname(embedded.cluster))
+  const isOutside = embedded !== null && relative(dataDirectory, embedded.cluster).startsWith('..')
   const server = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
   const postgres = connectPostgres<DB>(server, config.postgresPoolSize, options.log, options.silentAfterMs)
   cleanup.push(() => postgres.close())
@@ -115,7 +118,8 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
   cleanup.push(() => projector.stop())
   const closed = new Set<string>()
   const stores = { database: postgres.db, clickhouse, reads, barrier: projector.barrier, closed }
-  return { stores, closed, postgres, projector, directories, close: () => undoAll(cleanup) }
+  const outsideCluster = isOutside ? embedded.cluster : null
+  return { stores, closed, postgres, projector, directories, outsideCluster, close: () => undoAll(cleanup) }
 }
 
 /** Waits for both even if one fails, so that nothing starts during the cleanup. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { createLog } from '../platform/log.ts'
 import { say } from '../platform/progress.ts'
@@ -33,7 +34,7 @@ export async function runService(
   for (const signal of STOP_SIGNALS) process.on(signal, stop)
   try {
     const config = readConfiguration()
-    const log = createLog(config.logLevel)
+    const log = createLog(config.logLevel, { format: config.logFormat ?? (process.stdout.isTTY ? 'words' : 'json') })
     service = await startService({ config, log, onProgress: say, ...options })
     await (toldAt === null ? whenRunning(service, config) : end(service))
   } catch (error) {
@@ -62,13 +63,31 @@ function outliveTerminal(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-async function announce(service: Service): Promise<void> {
-  console.error(`The Customer Data Service is running at ${service.url} (documentation: ${service.url}/docs)`)
+/** The last line says where to go. */
+async function announce(service: Service, config: Config): Promise<void> {
+  const { url } = service
+  console.error(`
+The Customer Data Service is running at ${url} (documentation: ${url}/docs)
+${placesOf(service, config)}
+  ${await whereToGo(service)}
+`)
+}
+
+/** Where the data lies: what a backup needs. */
+export function placesOf({ directories, outsideCluster }: Service, { dataDirectory }: Config): string {
+  const directory = resolve(dataDirectory)
+  if (outsideCluster !== null) {
+    return `Its data is in two places: events in ${directory}, contacts and everything else in ${outsideCluster}. A backup needs both: deploy/backup.sh takes both.\n`
+  }
+  return directories.includes(directory) ? `Its data is in ${directory}\n` : ''
+}
+
+async function whereToGo({ url, findSetupLink }: Service): Promise<string> {
   try {
-    const link = await service.findSetupLink()
-    if (link !== null) console.error(`Create the first account at ${link}`)
+    const link = await findSetupLink()
+    return link === null ? `Sign in at ${url}/` : `Create the first account at ${link}`
   } catch (error) {
     // The API works without accounts.
-    console.error(`The first account cannot be created in the dashboard. ${(error as Error).message}`)
+    return `The first account cannot be created in the dashboard. ${(error as Error).message}`
   }
 }

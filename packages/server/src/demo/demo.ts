@@ -6,7 +6,7 @@ import { createApiKey } from '../access/api-keys.ts'
 import { addVerifiedDomain } from '../access/domains-of-tenant.ts'
 import { createTenant, hasTenant } from '../access/tenants.ts'
 import { createTenantUser, deleteUser } from '../access/users.ts'
-import { runService } from '../assembly/run.ts'
+import { placesOf, runService } from '../assembly/run.ts'
 import type { Service } from '../assembly/service.ts'
 import { deleteRowsOfTenant } from '../closing/delete-rows.ts'
 import { type Config, readConfig } from '../config.ts'
@@ -183,12 +183,11 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   return { tenantId, apiKey, identityId }
 }
 
-function welcome({ url }: Service, { dataDirectory }: Config, { apiKey }: Demo): string {
+function welcome(service: Service, config: Config, { apiKey }: Demo): string {
+  const { url } = service
   return `
-The Customer Data Service is running with a demo workspace. Stop it with Ctrl-C; its data stays in ${dataDirectory}.
-
-  Dashboard        ${url}/      (sign in as ${DEMO_PERSON.email} with the password ${DEMO_PERSON.password})
-  Demo shop        ${url}/demo-site/    (with the tracker on it: what you do there is recorded)
+The Customer Data Service is running with a demo workspace. Stop it with Ctrl-C; its data stays.
+${placesOf(service, config)}
   Sandbox mailbox  ${url}/demo-site/mailbox    (mails that you approve arrive here and nowhere else)
   API              ${url}/v1
   API reference    ${url}/docs/api
@@ -206,8 +205,10 @@ See two agents. /v1/agents/AGENT_ID/runs shows what one proposes, some of it wai
 
   curl -s ${url}/v1/agents -H 'Authorization: Bearer ${apiKey}'
 
-See what you did in the shop:
+Click around in the demo shop at ${url}/demo-site/, which has the tracker. Then see what you did:
 
   curl -s '${url}/v1/events?domain=localhost&limit=5' -H 'Authorization: Bearer ${apiKey}'
+
+Start here: open ${url}/ and sign in as ${DEMO_PERSON.email} with the password ${DEMO_PERSON.password}
 `
 }

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config.ts'
+import { inWords } from './log-words.ts'
 import { loggedError } from './logged-error.ts'
 
 export type { Logger } from 'pino'
@@ -13,14 +14,22 @@ const URL_PASSWORD = /(\w:\/\/[^\s:@/"]*):[^\s@/"]*@/g
 
 const UNWRITTEN_BYTES_MAX = 1_000_000
 
+interface LogOptions {
+  /** Words are for people; programs read JSON. */
+  format?: 'words' | 'json'
+  /** Instead of the standard output. */
+  destination?: DestinationStream
+}
+
 /**
- * Structured logs, one JSON object per line. They name records by their ids, and errors are shown without the data that
+ * Structured logs: a JSON object or a sentence per line. They name records by their ids, and errors are shown without the data that
  * they quote. Every line is redacted as it is written too, so no secret or email address leaves the process, even if a
  * message has one.
  */
-export function createLog(level: Config['logLevel'], destination?: DestinationStream): Logger {
+export function createLog(level: Config['logLevel'], { format = 'json', destination }: LogOptions = {}): Logger {
   const serializers = { err: (error: unknown) => loggedError(error) }
-  const options = { level, base: undefined, serializers, hooks: { streamWrite: redact } }
+  const streamWrite = format === 'json' ? redact : (line: string) => inWords(redact(line))
+  const options = { level, base: undefined, serializers, hooks: { streamWrite } }
   if (destination) return pino(options, destination)
   // Without `minLength`, it ignores `flush`.
   const output = pino.destination({ fd: 1, sync: true, minLength: 1, maxLength: UNWRITTEN_BYTES_MAX })

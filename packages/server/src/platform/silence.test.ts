@@ -25,7 +25,7 @@ function watch() {
     database.dropped++
     throw new Error('the ping was dropped')
   }
-  const log = createLog('info', { write: (line) => logged.push(JSON.parse(line).msg) })
+  const log = createLog('info', { destination: { write: (line) => logged.push(JSON.parse(line).msg) } })
   const silence = watchForSilence('PostgreSQL', ping, log, SHORT_MS)
   const clock = { ticks: 0 }
   const ticking = setInterval(() => clock.ticks++, TICK_MS)

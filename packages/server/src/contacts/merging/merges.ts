@@ -32,7 +32,8 @@ export async function mergesInto(
 ): Promise<{ merges: Type.Static<typeof Merge>[]; total: number }> {
   if (!(await knownContacts(tenant, [contactId])).has(contactId)) throw await missingContact(tenant, contactId)
   const ofContact = tenant.db.selectFrom('contact_merges').where('survivor_id', '=', contactId)
-  const property = (name: string) => sql<string | null>`coalesce(merged -> 'row' -> 'properties' ->> ${name}, merged -> 'row' ->> ${name})`
+  const property = (name: string) =>
+    sql<string | null>`coalesce(merged -> 'row' -> 'properties' ->> ${name}, merged -> 'row' ->> ${name})`
   const rows = await ofContact
     .select(['contact_id', 'merged_at', 'merged_by'])
     .select([property('email').as('email'), property('firstname').as('firstname'), property('lastname').as('lastname')])

@@ -39,7 +39,7 @@ beforeEach(async () => {
     return writing.segments.follow(...given)
   }
   causes = []
-  const log = createLog('debug', { write: (line) => void causes.push(line) })
+  const log = createLog('debug', { destination: { write: (line) => void causes.push(line) } })
   services = { ...writing, writer: createWriter({ ...writing, log, segments: { ...writing.segments, follow } }) }
   tenant = await createTestTenant(service)
   ada = await tenant.contact(ADA, { city: 'London' })

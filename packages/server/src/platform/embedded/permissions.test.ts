@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { CANNOT_MOUNT, mountSmall } from '../../../test/mounted.ts'
@@ -88,6 +88,20 @@ describe('other users of the machine', () => {
     expect(await modeOf(dirname(cluster))).toBe(0o700)
     expect(await stat(dirname(cluster))).toMatchObject({ uid: serverUser().uid })
     expect(await modeOf(dirname(dirname(cluster)))).toBe(0o711)
+  })
+
+  test.skipIf(!IS_ROOT)('a start says that a backup needs both places, and what is missing without one', async () => {
+    const home = await parentOf()
+    await chmod(home, 0o700)
+    const directory = join(home, 'data')
+    const service = await run(directory)
+    const cluster = (await readFile(join(directory, 'postgres-location'), 'utf8')).trim()
+    cleanup.splice(1, 0, () => rm(dirname(cluster), { recursive: true, force: true }))
+    const sentence = `events in ${directory}, contacts and everything else in ${cluster}. A backup needs both`
+    await expect.poll(service.output).toContain(sentence)
+    expect(await service.end('SIGTERM')).toBe(0)
+    await rm(dirname(cluster), { recursive: true })
+    await expect(run(directory)).rejects.toThrow(`names ${cluster}. It has the contacts`)
   })
 
   test('keep their own files in a shared directory', async () => {

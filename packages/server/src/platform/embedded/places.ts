@@ -30,6 +30,7 @@ export async function placeCluster(
   const pointer = join(dataDirectory, POINTER)
   if (existsSync(pointer)) {
     const cluster = (await readFile(pointer, 'utf8')).trim()
+    requirePresent(cluster, pointer)
     await requireOwner(cluster, dataDirectory)
     await giveTo(user, cluster)
     return cluster
@@ -48,6 +49,14 @@ export async function placeCluster(
   await requireOwner(cluster, dataDirectory)
   await writeFile(pointer, `${cluster}\n`, { mode: 0o600 })
   return cluster
+}
+
+/** A backup or a copy of the data directory alone lacks it. */
+function requirePresent(cluster: string, pointer: string): void {
+  const place = dirname(cluster)
+  if (existsSync(place)) return
+  const message = `PostgreSQL's data is missing: ${pointer} names ${cluster}. It has the contacts and everything else but events. Restore ${place} from a backup. To start without contacts, choose a new data directory with CDS_DATA_DIR.`
+  throw new EmbeddedError('cluster_missing', message)
 }
 
 /** Other users can traverse it to readable files, but cannot list it. */
