@@ -72,7 +72,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByText('of 25').waitFor()
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     const form = page.getByRole('dialog', { name: 'Filter' })
-    await form.getByRole('button', { name: 'Remove condition 1' }).click()
     await form.getByRole('button', { name: 'Event' }).click()
     await form.locator('input[aria-label="Event"]').fill('page_view')
     await page.getByRole('option', { name: /page_view/ }).click()

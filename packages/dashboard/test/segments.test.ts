@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createClaimedSegment } from '../../server/test/segments.ts'
@@ -28,6 +29,10 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await screenshot(page, 'segments-empty')
     await page.getByRole('link', { name: 'New segment' }).first().click()
     await page.getByLabel('Name').fill('French visitors of the prices')
+    // Whole conditions are offered first.
+    await page.getByRole('group', { name: 'Begin with' }).getByRole('button').first().waitFor()
+    await screenshot(page, 'segment-suggestions')
+    await page.getByRole('button', { name: 'Property', exact: true }).click()
     await page.getByLabel('Property').selectOption('country')
     await page.locator('input[aria-label="Value"]').fill('FR')
     await page.getByText('4', { exact: true }).waitFor()
@@ -68,9 +73,51 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('1–8 of 8').waitFor()
 
-    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete segment' }).click()
     await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
+  })
+
+  test('from its page, the members are exported, opened as a list, written to by an agent, and copied into another segment', async () => {
+    const own = await createTestTenant(service)
+    const filter = { match: 'all', conditions: [{ property: 'plan', operator: 'equals', value: 'pro' }] }
+    const { segment_id } = (await own.call('POST', '/v1/segments', { name: 'Customers', filter })).body.segment
+    await expect
+      .poll(async () => (await own.call('GET', `/v1/segments/${segment_id}`)).body.segment.counting)
+      .toBe(false)
+    const ada = await own.contact('ada@example.com', { firstname: 'Ada', plan: 'free' })
+    await own.call('PUT', `/v1/contacts/${ada}`, { properties: { plan: 'pro' } })
+    const page = await browser.signedIn(own, { path: `/segments/${segment_id}` })
+    await page.getByRole('link', { name: 'Ada' }).waitFor()
+    await page.getByRole('tab', { name: 'Entered and left' }).click()
+    await page.getByRole('row').filter({ hasText: 'Entered' }).getByText('Contact updated: Plan').waitFor()
+    expect(await checkPage(page, 'segment-changes')).toEqual([])
+
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export' }).click()
+    expect(await readFile(await (await download).path(), 'utf8')).toContain('ada@example.com')
+
+    const more = async (item: string) => {
+      await openWithin(page, `/segments/${segment_id}`)
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await more('Duplicate')
+    await page.getByRole('button', { name: 'Create segment' }).click()
+    await page.getByRole('heading', { name: 'Copy of Customers', level: 1 }).waitFor()
+    await page.getByText('Plan is “pro”').waitFor()
+    await more('New webhook for entries')
+    expect(await page.getByLabel('Event').first().inputValue()).toBe('segment_entered')
+    await more('Start an agent on them')
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('combobox', { name: 'Segment' }).waitFor()
+    expect(await page.getByLabel('Contacts in a segment').isChecked()).toBe(true)
+    await openWithin(page, `/segments/${segment_id}`)
+    await page.getByRole('link', { name: 'Open as list' }).click()
+    await page.getByText('In segment', { exact: false }).first().waitFor()
+    await page.getByRole('link', { name: 'Ada' }).waitFor()
+    expect(browser.problems).toEqual([])
   })
 
   test('a segment that is still being counted says so, in the list and on its page', async () => {

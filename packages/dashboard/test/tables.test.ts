@@ -193,8 +193,11 @@ describe.skipIf(!HAS_BROWSER)('a table', () => {
     const widthOf = (name: string) =>
       page.getByRole('separator', { name: `Width of ${name}` }).getAttribute('aria-valuenow')
     expect([await widthOf('Company'), await widthOf('Email')]).toEqual(['161', '275'])
-    await page.getByText('Job title').dragTo(page.getByRole('columnheader', { name: 'Company' }))
-    await expect.poll(async () => (await headers()).slice(0, 3)).toEqual(['Name', 'Job title', 'Company'])
+    await page
+      .getByRole('columnheader', { name: 'Stage' })
+      .getByText('Stage')
+      .dragTo(page.getByRole('columnheader', { name: 'Company' }))
+    await expect.poll(async () => (await headers()).slice(0, 3)).toEqual(['Name', 'Stage', 'Company'])
     const other = await browser.signedIn(tenant, { role: 'viewer', path: '/contacts' })
     await row(other, 'Marsh00').waitFor()
     expect((await other.getByRole('columnheader').allTextContents()).filter(Boolean)[1]).toBe('Email')
@@ -218,6 +221,7 @@ describe.skipIf(!HAS_BROWSER)('a table', () => {
     await page.getByRole('button', { name: 'Remove the filter In segment In Chad' }).click()
     await page.getByText('of 22').waitFor()
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    await form.getByRole('button', { name: 'Property', exact: true }).click()
     await form.getByLabel('Property').selectOption('seats')
     await form.getByLabel('Comparison').selectOption('gte')
     await form.getByRole('combobox', { name: 'Value', exact: true }).last().fill('20')

@@ -249,6 +249,7 @@ import type {
   ListScheduleTimesInput,
   ListScheduleTimesResult,
   ListScopesResult,
+  ListSegmentChangesInput,
   ListSegmentContactsInput,
   ListSegmentsInput,
   ListSourcesInput,
@@ -352,6 +353,7 @@ import type {
   SdkResult,
   SdkScreenInput,
   SdkTrackInput,
+  SegmentChangesPage,
   SegmentContactsPage,
   SegmentResult,
   SegmentsPage,
@@ -585,6 +587,7 @@ export interface OperationTypes {
   listRunContacts: { input: ListRunContactsInput; response: RunContactsPage }
   listScheduleTimes: { input: ListScheduleTimesInput; response: ListScheduleTimesResult }
   listScopes: { input: Record<string, never>; response: ListScopesResult }
+  listSegmentChanges: { input: ListSegmentChangesInput; response: SegmentChangesPage }
   listSegmentContacts: { input: ListSegmentContactsInput; response: SegmentContactsPage }
   listSegments: { input: ListSegmentsInput; response: SegmentsPage }
   listSources: { input: ListSourcesInput; response: SourcesPage }
@@ -2031,6 +2034,15 @@ export class Operations extends Caller {
    */
   listScopes(options?: RequestOptions): Promise<ListScopesResult> {
     return this.call('GET /v1/api-keys/scopes', {}, options)
+  }
+
+  /**
+   * List who entered and left a segment, the latest first, and what happened just before.
+   *
+   * Contacts that a new or changed filter added or removed record no event, so they are not listed. Needs the scope `segments:read`. Also needs the scopes `contacts:read` and `events:read`.
+   */
+  listSegmentChanges(input: ListSegmentChangesInput, options?: RequestOptions): List<SegmentChangesPage, NonNullable<SegmentChangesPage['changes']>[number]> {
+    return this.list('GET /v1/segments/{segment_id}/changes', input, options, 'changes', 'page')
   }
 
   /**

@@ -3598,6 +3598,38 @@ export type Segment = {
     created_at: string;
 };
 
+export type SegmentChange = {
+    change: 'entered' | 'left';
+    timestamp: string;
+    /**
+     * null if the contact was deleted.
+     */
+    contact_id: string | null;
+    contact: JoinedContact | null;
+    after: SegmentChangeCause | null;
+};
+
+/**
+ * What the contact did, or what changed, in the minute before; null if nothing is known: time may have passed, or an event arrived late.
+ */
+export type SegmentChangeCause = {
+    event: string;
+    timestamp: string;
+    url: string | null;
+    /**
+     * The properties that changed, of `contact_updated`.
+     */
+    properties: Array<string>;
+    title: string | null;
+};
+
+export type SegmentChangesPage = {
+    status: 'success';
+    changes: Array<SegmentChange>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type SegmentContactsPage = {
     status: 'success';
     segment_name: string;
@@ -6776,6 +6808,21 @@ export type ListScheduleTimesInput = {
      * An IANA name. Default: UTC.
      */
     time_zone?: string;
+};
+
+export type ListSegmentChangesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The segment.
+     */
+    segment_id: string;
 };
 
 export type ListSegmentContactsInput = {

@@ -30,16 +30,16 @@ export interface AgentDraft {
 let ids = 0
 export const newVariable = (name = '', value = '') => ({ id: ++ids, name, value })
 
-/** A new agent with the template's values. */
-export function newDraft(playbooks: Playbooks, template: string | null): AgentDraft {
+/** A new agent with the template's values. @param segmentId its audience */
+export function newDraft(playbooks: Playbooks, template: string | null, segmentId?: string): AgentDraft {
   const known = playbooks.templates.find(({ name }) => name === template)
   return {
     name: known?.title ?? '',
     description: '',
     ...templateFields(known),
     identityId: '',
-    audience: 'nobody',
-    segmentId: '',
+    audience: segmentId === undefined ? 'nobody' : 'segment',
+    segmentId: segmentId ?? '',
     cron: '',
     timeZone: '',
     maxContacts: playbooks.max_contacts.default,

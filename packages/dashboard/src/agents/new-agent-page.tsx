@@ -11,7 +11,7 @@ import { text } from './text.ts'
 const route = getRouteApi('/shell/agents/new')
 
 export function NewAgentPage() {
-  const { template } = route.useSearch()
+  const { template, segment } = route.useSearch()
   const { data: playbooks, error, refetch } = useQuery(playbooksQuery)
   return (
     <>
@@ -28,7 +28,7 @@ export function NewAgentPage() {
       {!error && !playbooks ? <LoadingState lines={8} /> : null}
       {playbooks ? (
         <NewAgentSteps
-          initial={newDraft(playbooks, template ?? playbooks.templates[0]?.name ?? null)}
+          initial={newDraft(playbooks, template ?? playbooks.templates[0]?.name ?? null, segment)}
           playbooks={playbooks}
         />
       ) : null}

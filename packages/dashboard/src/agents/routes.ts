@@ -16,7 +16,7 @@ import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { pageNumber, searchParams, text } from '../session/search-params.ts'
 
 const pageSearch = searchParams({ page: pageNumber })
-const templateSearch = searchParams({ template: text })
+const templateSearch = searchParams({ template: text, segment: text })
 
 const list = createRoute({
   getParentRoute: () => shellRoute,

@@ -60,11 +60,6 @@ export function mergeContact(contact_id: string, into: string) {
   return call('mergeContact', { contact_id, into })
 }
 
-/** Undoes a merge. */
-export function unmergeContact(contact_id: string) {
-  return call('unmergeContact', { contact_id })
-}
-
 export function deleteContact(contact_id: string) {
   return call('deleteContact', { contact_id })
 }

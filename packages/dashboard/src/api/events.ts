@@ -31,14 +31,6 @@ export const latestEventsQuery = (limit: number) =>
     queryFn: ({ signal }) => readEvents({ limit }, signal),
   })
 
-/** What a contact did last; null if nothing was recorded. */
-export const lastEventQuery = (contactId: string) =>
-  queryOptions({
-    queryKey: ['events', 'timeline', 'last', contactId],
-    queryFn: ({ signal }) =>
-      readEvents({ contact_id: contactId, limit: 1 }, signal).then(({ events }) => events[0] ?? null),
-  })
-
 /** The names of the events that the tenant has recorded. */
 export const eventTypesQuery = queryOptions({
   queryKey: ['events', 'types'],

@@ -58,13 +58,6 @@ export const segmentQuery = (segment_id: string) =>
 /** Rows per page. */
 export const SEGMENT_MEMBERS_LENGTH = 20
 
-export const segmentMembersQuery = (segment_id: string, page: number, limit: number) =>
-  queryOptions({
-    queryKey: ['segments', 'members', segment_id, page, limit],
-    queryFn: ({ signal }) => call('listSegmentContacts', { segment_id, page, limit }, signal),
-    placeholderData: keepPreviousData,
-  })
-
 export const segmentGrowthQuery = (segment_id: string, range: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['segments', 'growth', segment_id, range],
@@ -98,10 +91,6 @@ export function createSegment(definition: CreateSegmentInput) {
 
 export function updateSegment(segment_id: string, changes: Omit<UpdateSegmentInput, 'segment_id'>) {
   return call('updateSegment', { segment_id, ...changes })
-}
-
-export function deleteSegment(segment_id: string) {
-  return call('deleteSegment', { segment_id })
 }
 
 export function refreshSegments(queryClient: QueryClient): Promise<unknown> {

@@ -1,16 +1,18 @@
 import { Avatar, Group, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import {
   IconBook,
+  IconBuildingCommunity,
   IconCheck,
   IconCode,
   IconKeyboard,
   IconLogout,
   IconSelector,
   IconUserCircle,
+  IconUserPlus,
 } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMe } from '../session/may.ts'
+import { useIsAtLeast, useMe } from '../session/may.ts'
 import { useSwitchTenant } from '../session/use-switch-tenant.ts'
 import { showOverlay } from '../ui/overlay.ts'
 import { useMenuButton } from '../ui/use-menu-button.ts'
@@ -21,6 +23,8 @@ import { useSignOut } from './use-sign-out.ts'
 /** The signed-in person and workspace; switches the workspace and the theme, leads to the documentation, and signs out. */
 export function AccountMenu() {
   const { user, tenant, tenants } = useMe()
+  const isAdmin = useIsAtLeast('admin')
+  const isOwner = useIsAtLeast('owner')
   const leave = useSignOut()
   const change = useMutation({ mutationFn: useSwitchTenant() })
   const { button, afterFocus } = useMenuButton()
@@ -64,6 +68,23 @@ export function AccountMenu() {
             <Menu.Divider />
           </>
         ) : null}
+        {isAdmin ? (
+          <Menu.Item
+            leftSection={<IconUserPlus size={16} aria-hidden />}
+            renderRoot={(props) => <Link to="/settings/team" search={{ dialog: true }} {...props} />}
+          >
+            {text.account.invite}
+          </Menu.Item>
+        ) : null}
+        {isOwner ? (
+          <Menu.Item
+            leftSection={<IconBuildingCommunity size={16} aria-hidden />}
+            renderRoot={(props) => <Link to="/settings/workspace" search={{ dialog: true }} {...props} />}
+          >
+            {text.account.newWorkspace}
+          </Menu.Item>
+        ) : null}
+        {isAdmin ? <Menu.Divider /> : null}
         <Menu.Label>{text.account.theme}</Menu.Label>
         <ColorSchemeItems />
         <Menu.Divider />

@@ -33,6 +33,8 @@ export const text = {
     label: 'Account and workspace:',
     workspace: 'Workspace',
     current: 'current',
+    invite: 'Invite someone',
+    newWorkspace: 'New workspace',
     theme: 'Theme',
     schemes: { light: 'Light', dark: 'Dark', auto: 'System' },
     profile: 'Profile and security',

@@ -1,8 +1,7 @@
-import { useMediaQuery } from '@mantine/hooks'
 import { IconUsers } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { type Contact, contactsCsv, contactsQuery, createContact, refreshContacts } from '../api/contacts.ts'
 import { queryOf } from '../api/operation.ts'
 import type { SavedView } from '../api/views.ts'
@@ -59,7 +58,8 @@ export function ContactsPage() {
   )
   const filter = parseFilter(search.filter)
   const rows = useEngagement(data?.contacts)
-  const isPhone = useMediaQuery('(max-width: 47.99em)', false, { getInitialValueInEffect: false })
+  // Decided once: other columns would lose what a person types into a cell while the window becomes narrow.
+  const [isPhone] = useState(() => window.matchMedia('(max-width: 47.99em)').matches)
   const selection = useSelection(data?.contacts.map(({ contact_id }) => contact_id) ?? [])
   const isFiltered = [search.search, search.filter, search.segment_id, search.import_id].some(
     (value) => value !== undefined,

@@ -61,7 +61,8 @@ export function draftOf({ match, conditions }: SegmentFilter): GroupDraft {
   return newGroup(match, conditions.map(conditionDraft))
 }
 
-function conditionDraft(condition: SegmentCondition): Draft {
+/** The form's state for one condition. */
+export function conditionDraft(condition: SegmentCondition): Draft {
   if ('conditions' in condition) return draftOf(condition)
   if ('property' in condition) {
     const { property, operator, value, visible_only: visibleOnly = false } = condition

@@ -7,6 +7,7 @@ import { EventCondition } from './event-condition.tsx'
 import classes from './filter-builder.module.css'
 import { FilteredEntity } from './filtered-entity.ts'
 import { PropertyCondition } from './property-condition.tsx'
+import { Suggestions } from './suggestions.tsx'
 import { text } from './text.ts'
 
 const words = text.builder
@@ -24,7 +25,8 @@ interface FilterBuilderProps {
 
 /** A group of conditions, all or any of which must match; a condition may be a group itself. */
 export function FilterBuilder({ draft, properties, onReplace, level = 1 }: FilterBuilderProps) {
-  const hasEvents = useContext(FilteredEntity) === 'contacts'
+  const entity = useContext(FilteredEntity)
+  const hasEvents = entity === 'contacts'
   const add = (condition: Draft) => onReplace(draft.id, { ...draft, conditions: [...draft.conditions, condition] })
   return (
     <Box component="fieldset" className={classes.group} data-nested={level > 1}>
@@ -49,6 +51,9 @@ export function FilterBuilder({ draft, properties, onReplace, level = 1 }: Filte
           <Text size="sm" c="dimmed">
             {draft.match === 'all' ? words.emptyAll : words.emptyAny}
           </Text>
+        ) : null}
+        {draft.conditions.length === 0 && level === 1 ? (
+          <Suggestions entity={entity} properties={properties} onChoose={add} />
         ) : null}
         {draft.conditions.map((condition, index) => (
           <Group key={condition.id} align="flex-start" gap="xs" wrap="nowrap" className={classes.condition}>

@@ -12,7 +12,6 @@ import {
   filterOf,
   type GroupDraft,
   newGroup,
-  newProperty,
   replaceIn,
 } from '../filters/draft.ts'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
@@ -84,7 +83,7 @@ export function FilterPopover({ button, active, ...props }: FilterPopoverProps) 
 type FilterFormProps = Omit<FilterPopoverProps, 'button' | 'active'> & { onCancel: () => void }
 
 function FilterForm({ entity, properties, filter, segmentId, onFilter, onCancel }: FilterFormProps) {
-  const [draft, setDraft] = useState<GroupDraft>(() => (filter ? draftOf(filter) : newGroup('all', [newProperty()])))
+  const [draft, setDraft] = useState<GroupDraft>(() => (filter ? draftOf(filter) : newGroup('all')))
   const [segment, setSegment] = useState(segmentId ?? '')
   const unfinished = countUnfinished(draft)
   const replace = (id: string, changed: Draft | null) =>

@@ -1,10 +1,19 @@
-import { createSegment } from '../api/segments.ts'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { createSegment, segmentQuery } from '../api/segments.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { ErrorState } from '../ui/states.tsx'
 import { SegmentForm } from './segment-form.tsx'
 import { text } from './text.ts'
 
+const route = getRouteApi('/shell/segments/new')
+
+/** Creates a segment, from nothing or as a copy of another. */
 export function NewSegmentPage() {
+  const { copy } = route.useSearch()
+  const { data: copyOf, error, refetch } = useQuery({ ...segmentQuery(copy ?? ''), enabled: copy !== undefined })
+  const isReady = copy === undefined || copyOf !== undefined
   return (
     <>
       <PageHeader
@@ -16,7 +25,8 @@ export function NewSegmentPage() {
           </AnchorLink>
         }
       />
-      <SegmentForm submitLabel={text.form.create} save={createSegment} />
+      {error && !copyOf ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {isReady ? <SegmentForm key={copy} copyOf={copyOf} submitLabel={text.form.create} save={createSegment} /> : null}
     </>
   )
 }

@@ -1,18 +1,16 @@
 import { createRoute } from '@tanstack/react-router'
+import { queryOf } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import {
-  SEGMENT_MEMBERS_LENGTH,
-  SEGMENTS_LENGTH,
-  segmentMembersQuery,
-  segmentQuery,
-  segmentsQuery,
-} from '../api/segments.ts'
+import { SEGMENT_MEMBERS_LENGTH, SEGMENTS_LENGTH, segmentQuery, segmentsQuery } from '../api/segments.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
-import { pageNumber, searchParams } from '../session/search-params.ts'
+import { pageNumber, searchParams, text } from '../session/search-params.ts'
 import { segmentSearch } from './segment-search.ts'
 
 const listSearch = searchParams({ page: pageNumber })
+
+/** A segment that the new one begins as. */
+const newSearch = searchParams({ copy: text })
 
 const list = createRoute({
   getParentRoute: () => shellRoute,
@@ -26,6 +24,7 @@ const list = createRoute({
 const create = createRoute({
   getParentRoute: () => shellRoute,
   path: '/segments/new',
+  validateSearch: newSearch,
   beforeLoad: ({ context }) => requireRole(context, 'member', '/segments'),
   loader: ({ context }) => void context.queryClient.prefetchQuery(propertiesQuery('contacts')),
   component: lazyPage(() => import('./new-segment-page.tsx'), 'NewSegmentPage'),
@@ -39,7 +38,11 @@ const one = createRoute({
   loader: ({ context, params, deps }) => {
     void context.queryClient.prefetchQuery(segmentQuery(params.segmentId))
     void context.queryClient.prefetchQuery(
-      segmentMembersQuery(params.segmentId, deps.page ?? 1, SEGMENT_MEMBERS_LENGTH),
+      queryOf('listSegmentContacts', {
+        segment_id: params.segmentId,
+        page: deps.page ?? 1,
+        limit: SEGMENT_MEMBERS_LENGTH,
+      }),
     )
   },
   component: lazyPage(() => import('./segment-page.tsx'), 'SegmentPage'),

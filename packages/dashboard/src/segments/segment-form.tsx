@@ -11,7 +11,6 @@ import {
   filterOf,
   type GroupDraft,
   newGroup,
-  newProperty,
   replaceIn,
 } from '../filters/draft.ts'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
@@ -25,19 +24,20 @@ import { text } from './text.ts'
 interface SegmentFormProps {
   /** The segment to edit; absent for a new one. */
   segment?: Segment
+  /** A segment that a new one begins as. */
+  copyOf?: Segment | undefined
   submitLabel: string
   save: (definition: CreateSegmentInput) => Promise<{ segment: Segment }>
 }
 
 /** Name, description and filter, with the number of matching contacts beside them. */
-export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
+export function SegmentForm({ segment, copyOf, submitLabel, save }: SegmentFormProps) {
+  const origin = segment ?? copyOf
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const [name, setName] = useState(segment?.name ?? '')
-  const [description, setDescription] = useState(segment?.description ?? '')
-  const [draft, setDraft] = useState<GroupDraft>(() =>
-    segment ? draftOf(segment.filter) : newGroup('all', [newProperty()]),
-  )
+  const [name, setName] = useState(segment?.name ?? (copyOf ? text.form.copyOf(copyOf.name).slice(0, 200) : ''))
+  const [description, setDescription] = useState(origin?.description ?? '')
+  const [draft, setDraft] = useState<GroupDraft>(() => (origin ? draftOf(origin.filter) : newGroup('all')))
   const { data } = useQuery(propertiesQuery('contacts'))
   const properties = data?.properties ?? []
   const types = new Map(properties.map((property) => [property.name, property.type]))

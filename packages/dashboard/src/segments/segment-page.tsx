@@ -1,31 +1,42 @@
-import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { IconEdit, IconTrash, IconUsers } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, Card, Group, Menu, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/core'
+import {
+  IconCopy,
+  IconDots,
+  IconDownload,
+  IconEdit,
+  IconRobot,
+  IconTrash,
+  IconUsers,
+  IconWebhook,
+} from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { contactsCsv } from '../api/contacts.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import {
-  deleteSegment,
   type GetSegmentGrowthResult,
-  refreshSegments,
   SEGMENT_MEMBERS_LENGTH,
   type Segment,
   segmentGrowthQuery,
-  segmentMembersQuery,
   segmentQuery,
 } from '../api/segments.ts'
 import { filterWords } from '../filters/words.ts'
 import { CREATED_COLUMN, FIRST_COLUMNS } from '../records/contact-columns.tsx'
-import { useIsAtLeast } from '../session/may.ts'
-import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { DataTable } from '../ui/data-table.tsx'
+import { useIsAtLeast, useMay } from '../session/may.ts'
+import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import { DateRange } from '../ui/date-range.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
+import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { resolveRange } from '../ui/range.ts'
-import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { TrendChart } from '../ui/trend-chart.tsx'
+import { useMenuButton } from '../ui/use-menu-button.ts'
+import { Changes } from './changes.tsx'
 import { segmentSearch } from './segment-search.ts'
 import { text } from './text.ts'
 
@@ -66,44 +77,105 @@ export function SegmentPage() {
           <Definition segment={segment} />
           <Growth segmentId={segmentId} />
         </SimpleGrid>
-        <Members segmentId={segmentId} />
+        <People segmentId={segmentId} />
       </Stack>
     </>
   )
 }
 
+/** What people do with a segment: see, export, write to and copy its members. */
 function Actions({ segment }: { segment: Segment }) {
   const navigate = useNavigate()
-  const queryClient = useQueryClient()
+  const { button, afterFocus } = useMenuButton()
+  const [isDeleting, setDeleting] = useState(false)
   const { segment_id: segmentId } = segment
-  if (!useIsAtLeast('member')) return null
-  const remove = async () => {
-    await deleteSegment(segmentId)
-    await navigate({ to: '/segments' })
-    await refreshSegments(queryClient)
-  }
+  const mayWrite = useIsAtLeast('member')
+  const mayRun = useIsAtLeast('admin')
+  const mayHook = useMay('webhooks:write')
+  const removing = useOperation('deleteSegment', { onDone: () => navigate({ to: '/segments' }) })
   return (
     <>
       <ButtonLink
         variant="default"
-        leftSection={<IconEdit size={16} aria-hidden />}
-        to="/segments/$segmentId/edit"
-        params={{ segmentId }}
+        leftSection={<IconUsers size={16} aria-hidden />}
+        to="/contacts"
+        search={{ segment_id: segmentId }}
       >
-        {words.edit}
+        {words.openContacts}
       </ButtonLink>
-      <ConfirmButton
-        leftSection={<IconTrash size={16} aria-hidden />}
+      <Button
+        component="a"
+        variant="default"
+        leftSection={<IconDownload size={16} aria-hidden />}
+        href={contactsCsv({ segment_id: segmentId }, EXPORTED)}
+        download
+      >
+        {words.export}
+      </Button>
+      {mayWrite ? (
+        <>
+          <ButtonLink
+            leftSection={<IconEdit size={16} aria-hidden />}
+            to="/segments/$segmentId/edit"
+            params={{ segmentId }}
+          >
+            {words.edit}
+          </ButtonLink>
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button ref={button} variant="default" px="xs" aria-label={words.more}>
+                <IconDots size={16} aria-hidden />
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              {mayRun ? (
+                <Menu.Item
+                  leftSection={<IconRobot size={16} aria-hidden />}
+                  onClick={() => navigate({ to: '/agents/new', search: { segment: segmentId } })}
+                >
+                  {words.startAgent}
+                </Menu.Item>
+              ) : null}
+              {mayHook ? (
+                <Menu.Item
+                  leftSection={<IconWebhook size={16} aria-hidden />}
+                  onClick={() => navigate({ to: '/webhooks/new', search: { event: 'segment_entered' } })}
+                >
+                  {words.webhook}
+                </Menu.Item>
+              ) : null}
+              <Menu.Item
+                leftSection={<IconCopy size={16} aria-hidden />}
+                onClick={() => navigate({ to: '/segments/new', search: { copy: segmentId } })}
+              >
+                {words.duplicate}
+              </Menu.Item>
+              <Menu.Divider />
+              <Menu.Item
+                color="red"
+                leftSection={<IconTrash size={16} aria-hidden />}
+                onClick={afterFocus(() => setDeleting(true))}
+              >
+                {words.remove}
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </>
+      ) : null}
+      <ConfirmDialog
+        opened={isDeleting}
+        onClose={() => setDeleting(false)}
         title={words.removeTitle}
         explanation={words.removeHint}
         confirmLabel={words.removeConfirm}
-        onConfirm={remove}
-      >
-        {words.remove}
-      </ConfirmButton>
+        onConfirm={() => removing.mutateAsync({ segment_id: segmentId })}
+      />
     </>
   )
 }
+
+/** The columns of the exported file. */
+const EXPORTED = ['contact_id', 'email', 'firstname', 'lastname', 'company', 'jobtitle', 'lifecyclestage', 'created_at']
 
 function Definition({ segment }: { segment: Segment }) {
   const { data } = useQuery(propertiesQuery('contacts'))
@@ -187,49 +259,65 @@ function GrowthChart({ growth: { by_day: days, since }, from }: { growth: GetSeg
   )
 }
 
-function Members({ segmentId }: { segmentId: string }) {
-  const { page = 1 } = route.useSearch()
+/** Who is in the segment, and who entered and left it. */
+function People({ segmentId }: { segmentId: string }) {
+  const { page, tab } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery({
-    ...segmentMembersQuery(segmentId, page, SEGMENT_MEMBERS_LENGTH),
+  const mayReadEvents = useMay('events:read')
+  const onPage = (next: number) =>
+    navigate({
+      search: (before) => segmentSearch({ ...before, page: next === 1 ? undefined : next }),
+      replace: true,
+    })
+  const show = (next: string | null) =>
+    navigate({
+      search: (before) =>
+        segmentSearch({ ...before, page: undefined, tab: next === 'changes' ? 'changes' : undefined }),
+      replace: true,
+    })
+  return (
+    <Tabs value={tab ?? 'members'} onChange={show} keepMounted={false}>
+      <Tabs.List mb="sm" aria-label={words.people}>
+        <Tabs.Tab value="members">{words.members}</Tabs.Tab>
+        {mayReadEvents ? <Tabs.Tab value="changes">{text.changes.title}</Tabs.Tab> : null}
+      </Tabs.List>
+      <Tabs.Panel value="members">
+        <Members segmentId={segmentId} page={page} onPage={onPage} />
+      </Tabs.Panel>
+      <Tabs.Panel value="changes">
+        <Changes segmentId={segmentId} page={page} onPage={onPage} />
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
+
+interface TableProps {
+  segmentId: string
+  page: number | undefined
+  onPage: (page: number) => void
+}
+
+function Members({ segmentId, page, onPage }: TableProps) {
+  const members = useQuery({
+    ...queryOf('listSegmentContacts', { segment_id: segmentId, page: page ?? 1, limit: SEGMENT_MEMBERS_LENGTH }),
     refetchInterval: REFRESH_MS,
   })
+  const isCounting = members.data?.counting === true
   return (
-    <section>
-      <Title order={2} size="h4" mb="sm">
-        {words.members}
-      </Title>
-      <DataTable
-        label={words.membersTable}
-        columns={MEMBER_COLUMNS}
-        rows={data?.contacts}
-        rowKey={({ contact_id }) => contact_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          data?.counting ? (
-            <EmptyState icon={IconUsers} title={words.counting}>
-              {words.countingHint}
-            </EmptyState>
-          ) : (
-            <EmptyState icon={IconUsers} title={words.noMembers}>
-              {words.noMembersHint}
-            </EmptyState>
-          )
-        }
-        paging={{
-          page,
-          limit: SEGMENT_MEMBERS_LENGTH,
-          total: data?.pagination.total_items ?? 0,
-          onPage: (next) =>
-            navigate({
-              search: (before) => segmentSearch({ ...before, page: next === 1 ? undefined : next }),
-              replace: true,
-            }),
-        }}
-      />
-    </section>
+    <List
+      label={words.membersTable}
+      query={members}
+      rowsOf={({ contacts }) => contacts}
+      rowKey={({ contact_id }) => contact_id}
+      opensRows
+      columns={MEMBER_COLUMNS}
+      empty={{
+        icon: IconUsers,
+        title: isCounting ? words.counting : words.noMembers,
+        hint: isCounting ? words.countingHint : words.noMembersHint,
+      }}
+      paging={{ page, limit: SEGMENT_MEMBERS_LENGTH, onPage }}
+    />
   )
 }
 

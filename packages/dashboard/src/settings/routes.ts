@@ -9,6 +9,9 @@ const pageSearch = searchParams({ page: pageNumber })
 /** Of a page with a form in a dialog, which a link may open. */
 const dialogSearch = searchParams({ page: pageNumber, dialog: flag })
 
+/** Whether the form for a new workspace is open. */
+const newWorkspaceSearch = searchParams({ dialog: flag })
+
 const settings = createRoute({
   getParentRoute: () => shellRoute,
   path: '/settings',
@@ -42,6 +45,7 @@ const team = createRoute({
 const workspace = createRoute({
   getParentRoute: () => settings,
   path: '/workspace',
+  validateSearch: newWorkspaceSearch,
   component: lazyPage(() => import('./workspace-page.tsx'), 'WorkspacePage'),
 })
 

@@ -2,6 +2,7 @@ import { Badge, Button, Code, Group, Select, Stack, Text, TextInput, Title } fro
 import { notifications } from '@mantine/notifications'
 import { IconBuildingCommunity } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useOperation } from '../api/operation.ts'
 import { CloseWorkspace } from '../closing/close-workspace.tsx'
@@ -24,14 +25,21 @@ import { text } from './text.ts'
 
 type Tenant = Me['tenants'][number]
 
+const route = getRouteApi('/shell/settings/workspace')
+
 /** The workspace's name and id, and the person's other workspaces; owners can create more. */
 export function WorkspacePage() {
   const { tenant, tenants } = useMe()
+  const { dialog } = route.useSearch()
+  const navigate = route.useNavigate()
   const open = useSwitchTenant()
   const maySet = useMay('settings:write')
   const isOwner = useIsAtLeast('owner')
   const create = isOwner ? (
     <CreateDialog
+      key={String(dialog)}
+      isOpenAtFirst={dialog === true}
+      onCancel={() => navigate({ search: {}, replace: true })}
       title={text.workspace.yours.create}
       fields={[{ name: 'name', label: text.workspace.yours.name, required: true }]}
       onCreate={async ({ name = '' }) => {

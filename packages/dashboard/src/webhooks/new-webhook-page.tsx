@@ -14,6 +14,7 @@ import {
   Title,
 } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import {
   createWebhook,
@@ -32,11 +33,13 @@ import { SecretShown } from './secret-shown.tsx'
 import { text } from './text.ts'
 import { UrlFilterFields } from './url-filter-fields.tsx'
 
+const route = getRouteApi('/shell/webhooks/new')
+
 /** Creates a webhook subscription. */
 export function NewWebhookPage() {
   const queryClient = useQueryClient()
   const { data: types = [], error, isPending, refetch } = useQuery(webhookEventTypesQuery)
-  const [event, setEvent] = useState('')
+  const [event, setEvent] = useState(route.useSearch().event ?? '')
   const [url, setUrl] = useState('')
   const [urlFilter, setUrlFilter] = useState<UrlFilter | null>(null)
   const [headers, setHeaders] = useState<{ name: string; value: string }[]>([])

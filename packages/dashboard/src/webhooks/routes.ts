@@ -10,7 +10,10 @@ import {
 } from '../api/webhooks.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
-import { oneOf, pageNumber, searchParams } from '../session/search-params.ts'
+import { oneOf, pageNumber, searchParams, text } from '../session/search-params.ts'
+
+/** The event of a new webhook. */
+const newSearch = searchParams({ event: text })
 
 const webhookSearch = searchParams({ page: pageNumber, status: oneOf('pending', 'succeeded', 'failed') })
 
@@ -27,6 +30,7 @@ const list = createRoute({
 const create = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks/new',
+  validateSearch: newSearch,
   beforeLoad: ({ context }) => requireRole(context, 'admin', '/webhooks'),
   loader: ({ context }) => void context.queryClient.prefetchQuery(webhookEventTypesQuery),
   component: lazyPage(() => import('./new-webhook-page.tsx'), 'NewWebhookPage'),

@@ -7,6 +7,7 @@ import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Changed, Id } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
+import { SegmentChange, segmentChanges } from './changes.ts'
 import { namesEvents, SegmentFilterSchema } from './filter.ts'
 import { SegmentDay, segmentGrowth } from './growth.ts'
 import { listMembers } from './members.ts'
@@ -156,6 +157,22 @@ export const SEGMENT_OPERATIONS = [
     async run({ tenant, now }, { segment_id, ...range }) {
       const { since, byDay } = await segmentGrowth(tenant, segment_id, daysOf(rangeOf(range, now)))
       return { counting: byDay === null, since, by_day: byDay ?? [] }
+    },
+  }),
+  operation({
+    name: 'listSegmentChanges',
+    tag,
+    http: 'GET /v1/segments/:segment_id/changes',
+    command: 'segment changes',
+    scope: 'segments:read',
+    also: [{ scopes: ['contacts:read', 'events:read'] }],
+    summary: 'List who entered and left a segment, the latest first, and what happened just before',
+    description: 'Contacts that a new or changed filter added or removed record no event, so they are not listed.',
+    input: { ...SegmentPath, ...pageParameters(20, 100) },
+    output: { changes: Type.Array(SegmentChange), pagination: Pagination },
+    async run({ tenant }, { segment_id, page, limit }) {
+      const { changes, total } = await segmentChanges(tenant, segment_id, { page, limit })
+      return { changes, pagination: paginationOf({ page, limit }, total) }
     },
   }),
   operation({

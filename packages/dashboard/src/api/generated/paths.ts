@@ -152,6 +152,7 @@ export const PATHS = {
   listRunContacts: 'GET /v1/agents/runs/{run_id}/contacts',
   listScheduleTimes: 'GET /v1/schedules',
   listScopes: 'GET /v1/api-keys/scopes',
+  listSegmentChanges: 'GET /v1/segments/{segment_id}/changes',
   listSegmentContacts: 'GET /v1/segments/{segment_id}/contacts',
   listSegments: 'GET /v1/segments',
   listSources: 'GET /v1/sources',

@@ -97,7 +97,9 @@ export function useCommands(): Record<'recent' | 'pages' | 'actions', PaletteIte
     ...withScope('keys:write', action('newKey', { to: '/settings/keys', search: { dialog: true } }, words.newKey)),
     ...withScope('settings:write', action('addDomain', { to: '/settings/domains' }, words.domains)),
     ...withScope('data:export', action('exportData', { to: '/settings/data' }, words.exportData)),
-    ...(role === 'owner' ? [action('newWorkspace', { to: '/settings/workspace' }, words.newWorkspace)] : []),
+    ...(role === 'owner'
+      ? [action('newWorkspace', { to: '/settings/workspace', search: { dialog: true } }, words.newWorkspace)]
+      : []),
     ...(user.has_password ? [action('changePassword', { to: '/settings/profile' })] : []),
     ...tenants
       .filter(({ tenant_id: id }) => id !== tenant.tenant_id)

@@ -1,0 +1,91 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { eventTypesQuery } from '../api/events.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Property } from '../api/properties.ts'
+import type { SegmentCondition } from '../api/segments.ts'
+import { useMay } from '../session/may.ts'
+import { DAY_MS } from '../ui/range.ts'
+import { conditionDraft, type Draft } from './draft.ts'
+import { text } from './text.ts'
+import { filterWords } from './words.ts'
+
+const SUGGESTED_MAX = 8
+const PAGES_SUGGESTED = 2
+const EVENTS_SUGGESTED = 3
+const DAYS = 30
+
+interface SuggestionsProps {
+  entity: 'contacts' | 'companies'
+  properties: readonly Property[]
+  onChoose: (condition: Draft) => void
+}
+
+/** Whole conditions to begin with, made of what the workspace has: its stages, its most viewed pages, its own events. */
+export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) {
+  const hasEvents = useMay('events:read') && entity === 'contacts'
+  const { data: types } = useQuery({ ...eventTypesQuery, enabled: hasEvents })
+  const { data: overview } = useQuery({ ...queryOf('getOverview', lastDays()), enabled: hasEvents })
+  const labels = new Map(properties.map(({ name, label }) => [name, label]))
+  const pages = overview?.top_pages.map(({ url_path: path }) => path).filter((path) => path.length > 1) ?? []
+  const own = types?.types.filter((type) => !USUAL_EVENTS.has(type)) ?? []
+  const conditions: SegmentCondition[] = [
+    ...properties
+      .flatMap(({ name, choices }) => (choices?.length ? [{ name, value: choices.at(-1) ?? '' }] : []))
+      .slice(0, 1)
+      .map(({ name, value }) => ({ property: name, operator: 'equals' as const, value })),
+    ...pages.slice(0, PAGES_SUGGESTED).map((path) => did({ type: 'page_view', url_contains: path, within_days: DAYS })),
+    ...own.slice(0, EVENTS_SUGGESTED).map((type) => did({ type, within_days: DAYS })),
+    ...(properties.some(({ name }) => name === 'created_at')
+      ? [{ property: 'created_at', operator: 'within_days' as const, value: 7 }]
+      : []),
+    ...(properties.some(({ name }) => name === 'company')
+      ? [{ property: 'company', operator: 'is_not_set' as const }]
+      : []),
+  ]
+  if (conditions.length === 0) return null
+  return (
+    <div>
+      <Text size="xs" c="dimmed" mb={4}>
+        {text.builder.beginWith}
+      </Text>
+      <Group gap={6} role="group" aria-label={text.builder.beginWith}>
+        {conditions.slice(0, SUGGESTED_MAX).map((condition) => (
+          <Button
+            key={JSON.stringify(condition)}
+            variant="default"
+            size="compact-sm"
+            radius="xl"
+            fw={400}
+            onClick={() => onChoose(conditionDraft(condition))}
+          >
+            <bdi>{filterWords({ match: 'all', conditions: [condition] }, labels).slice(0, 80)}</bdi>
+          </Button>
+        ))}
+      </Group>
+    </div>
+  )
+}
+
+type Event = Extract<SegmentCondition, { event: object }>['event']
+const did = (event: Event): SegmentCondition => ({ event, operator: 'did' })
+
+/** They happen on every site, so they say little about a person. */
+const USUAL_EVENTS = new Set([
+  'page_view',
+  'page_leave',
+  'first_visit',
+  'button_click',
+  'link_click',
+  'contact_created',
+  'contact_updated',
+  'contact_identified',
+  'segment_entered',
+  'segment_exited',
+])
+
+/** Whole days, so that the figures of the home page need not be read again. */
+function lastDays(): { from: string; to: string } {
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10)
+  return { from: day(Date.now() - (DAYS - 1) * DAY_MS), to: day(Date.now()) }
+}
