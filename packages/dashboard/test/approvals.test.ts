@@ -203,7 +203,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     await screenshot(page, 'approvals-blocked')
     const row = () => tenant.handle.db.selectFrom('agent_actions').select('status').where('run_id', '=', ref.runId)
     expect(await row().executeTakeFirstOrThrow()).toEqual({ status: 'pending_approval' })
-    await card.getByRole('link', { name: 'Open the identity' }).click()
+    await card.getByRole('link', { name: 'Open the sender' }).click()
     await page.waitForURL(`/identities/${mute}`)
     await tenant.handle.db.updateTable('agent_actions').set({ identity_id: identityId }).execute()
     await openWithin(page, '/approvals')

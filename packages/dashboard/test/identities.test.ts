@@ -32,8 +32,8 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
 
   test('an identity is created, changed and deleted, with a warning about its agents', async () => {
     const page = await browser.signedIn(tenant, { path: '/identities' })
-    await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
-    await page.getByRole('button', { name: 'New identity' }).first().click()
+    await page.getByRole('heading', { name: 'No senders yet' }).waitFor()
+    await page.getByRole('button', { name: 'New sender' }).first().click()
     await page.getByLabel('First name').fill('Grace')
     await page.getByLabel('Last name').fill('Hopper')
     await page.getByLabel('Role').fill('Sales')
@@ -56,8 +56,8 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByText('This agent uses it').waitFor()
     await screenshot(page, 'identity-delete')
-    await page.getByRole('button', { name: 'Delete identity' }).click()
-    await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
+    await page.getByRole('button', { name: 'Delete sender' }).click()
+    await page.getByRole('heading', { name: 'No senders yet' }).waitFor()
   })
 
   test("a mailbox is saved once both logins succeed; the servers' errors are shown", async () => {
@@ -157,15 +157,15 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     const identityId = await identity(HOSTILE)
     const page = await browser.signedIn(tenant, { path: '/identities', role: 'viewer' })
     await page.getByRole('link', { name: /img src/ }).click()
-    await page.getByText('No mailbox: this identity cannot send email.').waitFor()
+    await page.getByText('No mailbox: this sender cannot send email.').waitFor()
     for (const name of ['Save', 'Delete', 'Log in', 'Log in and save']) {
       expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0)
     }
     expect(page.url()).toContain(identityId)
     expect(await page.locator('img[src="x"]').count()).toBe(0)
-    await page.getByRole('link', { name: 'Identities' }).first().click()
+    await page.getByRole('link', { name: 'Senders' }).first().click()
     await page.getByRole('link', { name: /img src/ }).waitFor()
-    expect(await page.getByRole('button', { name: 'New identity' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'New sender' }).count()).toBe(0)
     expect(await checkPage(page, 'identities')).toEqual([])
   })
 
@@ -192,7 +192,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByText('1–1 of 1').waitFor()
     await page.getByRole('link', { name: 'Robin Marsh50' }).waitFor()
     await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('nobody')
-    await page.getByRole('heading', { name: 'No identity matches' }).waitFor()
+    await page.getByRole('heading', { name: 'No sender matches' }).waitFor()
   })
 
   test('no page had errors, policy violations or requests to other hosts', () => {

@@ -12,7 +12,7 @@ const LINKS: [name: string, data: string | RegExp, shows: string][] = [
   ['Activity', '/v1/events', 'Pricing'],
   ['Approvals', '/v1/approvals', 'Nothing to approve'],
   ['Agents', '/v1/agents', 'No agents yet'],
-  ['Senders', '/v1/identities', 'No identities yet'],
+  ['Senders', '/v1/identities', 'No senders yet'],
   ['Integrations', '/v1/connections', 'WordPress'],
   ['Settings', /\/profile-page-[^/]+\.js$/, 'Your name'],
   ['Home', '/v1/overview', 'Top pages'],

@@ -51,23 +51,32 @@ interface Place {
 /** Every page behind the sign-in, and every tab. */
 const PLACES: Place[] = [
   { path: '/', shows: 'Top pages', empty: 'Three steps to your first event', beside: /tracker/ },
-  { path: '/contacts', shows: 'Ada Lovelace', empty: 'No contacts yet', beside: /views|properties|types/ },
-  { path: '/contacts/:contact', shows: 'Pricing', beside: /notes|segments|types|events|properties/ },
-  { path: '/contacts/:contact?tab=notes', shows: 'No notes yet', beside: /events|timeline|segments|properties/ },
+  {
+    path: '/contacts',
+    shows: 'Ada Lovelace',
+    empty: 'No contacts yet',
+    beside: /views|properties|types|segments|engagement/,
+  },
+  { path: '/contacts/:contact', shows: 'Pricing', beside: /notes|segments|types|events|properties|engagement|merges/ },
+  {
+    path: '/contacts/:contact?tab=notes',
+    shows: 'No notes yet',
+    beside: /events|timeline|segments|properties|engagement|merges/,
+  },
   {
     path: '/contacts/:contact?tab=conversations',
     shows: 'No conversations',
-    beside: /events|timeline|notes|segments|properties/,
+    beside: /events|timeline|notes|segments|properties|engagement|merges/,
   },
   {
     path: '/contacts/:contact?tab=profile',
     shows: 'with the same values',
-    beside: /events|timeline|notes|segments|properties/,
+    beside: /events|timeline|notes|segments|properties|engagement|merges/,
   },
   {
     path: '/contacts/:contact?tab=actions',
     shows: 'email message',
-    beside: /timeline|notes|segments|properties/,
+    beside: /timeline|notes|segments|properties|engagement|merges/,
   },
   { path: '/companies', shows: 'Engines', empty: 'No companies yet', beside: /views|properties/ },
   { path: '/companies/:company', shows: 'No contacts in this company', beside: /properties/ },
@@ -77,7 +86,7 @@ const PLACES: Place[] = [
   { path: '/events/visits', shows: 'Direct visit', empty: 'No visits on these days' },
   { path: '/events/:event', shows: 'Pricing' },
   { path: '/segments', shows: 'People of Engines', empty: 'No segments yet', beside: /properties/ },
-  { path: '/segments/new', shows: 'Create segment', beside: /properties/ },
+  { path: '/segments/new', shows: 'Create segment', beside: /properties|overview|types|suggestions/ },
   { path: '/segments/:segment', shows: 'No contacts in this segment', beside: /properties/ },
   { path: '/segments/:segment/edit', shows: 'Save', beside: /properties|suggestions/ },
   { path: '/approvals', shows: 'Ada Lovelace', empty: 'Nothing to approve' },
@@ -87,7 +96,7 @@ const PLACES: Place[] = [
   { path: '/agents/:agent', shows: 'Scout', beside: /properties|playbooks|identities/ },
   { path: '/agents/:agent/edit', shows: 'Save', beside: /check|properties|segments|identities/ },
   { path: '/agents/runs/:run', shows: 'They asked.', beside: /^\/v1\/agents\/[^/]+$/ },
-  { path: '/identities', shows: 'Grace Hopper', empty: 'No identities yet' },
+  { path: '/identities', shows: 'Grace Hopper', empty: 'No senders yet' },
   { path: '/identities/:identity', shows: 'Grace Hopper' },
   { path: '/connections', shows: 'Engine Works', empty: 'No connected systems yet', beside: /connectors/ },
   { path: '/connections/new', shows: 'Pipedrive' },
@@ -113,7 +122,7 @@ const PLACES: Place[] = [
   { path: '/settings/connected-apps', shows: 'Assistant', empty: 'No connected apps' },
   { path: '/settings/oauth-clients', shows: 'HubSpot' },
   { path: '/settings/limits', shows: 'Rate limits are off' },
-  { path: '/settings/audit', shows: 'Created an identity', empty: 'No changes yet' },
+  { path: '/settings/audit', shows: 'Created a sender', empty: 'No changes yet' },
   { path: '/settings/data', shows: 'No exports yet', empty: 'No erasures yet' },
 ]
 
@@ -320,7 +329,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     await page.getByRole('button', { name: 'Next' }).click()
     await fails('/v1/identities', () => page.getByRole('button', { name: 'Next' }).click())
     await tryAgain()
-    await found('Identities')
+    await found('Senders')
   })
 
   test('empty pages explain their purpose', async () => {

@@ -74,7 +74,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByRole('button', { name: 'Save name' }).click()
     await owner.getByText('Name saved.').waitFor()
     await owner.getByRole('button', { name: /^Account and workspace: .*Engines & Co\./ }).waitFor()
-    expect(await owner.title()).toBe('Workspace · Customer Data Service')
+    expect(await owner.title()).toBe('Workspace · Customer Data')
     const hidden = owner.locator('input').and(owner.getByLabel('Properties to hide'))
     await hidden.fill(' Salary ')
     await hidden.press('Enter')

@@ -26,7 +26,7 @@ export const text = {
     stillWaiting: 'The action is still waiting',
     gone: 'The action is no longer waiting',
     worksAs: (jobtitle: string | null, company: string | null) => [jobtitle, company].filter(Boolean).join(' at '),
-    noSender: 'no sender: assign an identity to the agent',
+    noSender: 'no sender: choose one for the agent',
   },
   outcome: {
     approving: 'Approving…',

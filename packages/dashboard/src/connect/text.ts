@@ -48,8 +48,7 @@ const kinds: Record<KindName, { title: string; description: string; steps: strin
   mailbox: {
     title: 'Mailbox',
     description: 'Send as a member of your team, and keep replies with the contact.',
-    steps:
-      'A mailbox belongs to an identity: the sender that your agents write as. Create one and connect its mailbox.',
+    steps: 'A mailbox belongs to a sender, in whose name your agents write. Create one and connect its mailbox.',
   },
   webhooks: {
     title: 'Webhooks',
@@ -123,7 +122,7 @@ export const text = {
   },
   actions: {
     hubspot: 'Import a CSV file',
-    mailbox: 'Open identities',
+    mailbox: 'Open senders',
     webhooks: 'New webhook',
     tracker: 'All tracker options',
     debugger: 'Watch events arrive',

@@ -144,7 +144,7 @@ export const text = {
   },
   conversations: {
     none: 'No conversations',
-    noneHint: 'Emails appear once an identity’s mailbox is connected, and chats once your messaging tool sends them.',
+    noneHint: 'Emails appear once a sender’s mailbox is connected, and chats once your messaging tool sends them.',
     latestThreads: (shown: number, all: number) => `The ${formatNumber(shown)} latest of ${formatNumber(all)} threads.`,
     latestMessages: (shown: number, all: number) =>
       `The ${formatNumber(shown)} latest of ${formatNumber(all)} messages.`,

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { eventTypesQuery } from '../api/events.ts'
 import { queryOf } from '../api/operation.ts'
 import type { Property } from '../api/properties.ts'
-import type { SegmentCondition } from '../api/segments.ts'
+import { type SegmentCondition, suggestionsQuery } from '../api/segments.ts'
 import { useMay } from '../session/may.ts'
 import { DAY_MS } from '../ui/range.ts'
 import { conditionDraft, type Draft } from './draft.ts'
@@ -11,6 +11,7 @@ import { text } from './text.ts'
 import { filterWords } from './words.ts'
 
 const SUGGESTED_MAX = 8
+const STAGES_SUGGESTED = 2
 const PAGES_SUGGESTED = 2
 const EVENTS_SUGGESTED = 3
 const DAYS = 30
@@ -21,19 +22,19 @@ interface SuggestionsProps {
   onChoose: (condition: Draft) => void
 }
 
-/** Whole conditions to begin with, made of what the workspace has: its stages, its most viewed pages, its own events. */
+/** Whole conditions to begin with, made of what the workspace has: its most frequent stages, its most viewed pages, its own events. */
 export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) {
   const hasEvents = useMay('events:read') && entity === 'contacts'
   const { data: types } = useQuery({ ...eventTypesQuery, enabled: hasEvents })
   const { data: overview } = useQuery({ ...queryOf('getOverview', lastDays()), enabled: hasEvents })
+  const { data: stages } = useQuery({ ...suggestionsQuery('lifecyclestage', ''), enabled: entity === 'contacts' })
   const labels = new Map(properties.map(({ name, label }) => [name, label]))
   const pages = overview?.top_pages.map(({ url_path: path }) => path).filter((path) => path.length > 1) ?? []
   const own = types?.types.filter((type) => !USUAL_EVENTS.has(type)) ?? []
   const conditions: SegmentCondition[] = [
-    ...properties
-      .flatMap(({ name, choices }) => (choices?.length ? [{ name, value: choices.at(-1) ?? '' }] : []))
-      .slice(0, 1)
-      .map(({ name, value }) => ({ property: name, operator: 'equals' as const, value })),
+    ...(stages ?? [])
+      .slice(0, STAGES_SUGGESTED)
+      .map(({ value }) => ({ property: 'lifecyclestage', operator: 'equals' as const, value })),
     ...pages.slice(0, PAGES_SUGGESTED).map((path) => did({ type: 'page_view', url_contains: path, within_days: DAYS })),
     ...own.slice(0, EVENTS_SUGGESTED).map((type) => did({ type, within_days: DAYS })),
     ...(properties.some(({ name }) => name === 'created_at')

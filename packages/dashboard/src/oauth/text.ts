@@ -31,7 +31,7 @@ export const text = {
     'events:read': 'Events and statistics',
     'segments:read': 'Segments and their members',
     'agents:read': 'Agents, their runs and proposals',
-    'identities:read': 'Identities that send messages',
+    'identities:read': 'Senders and their mailboxes',
     'webhooks:read': 'Webhooks and their deliveries',
     'settings:read': 'Settings of the workspace',
     'contacts:write': 'Contacts and notes',

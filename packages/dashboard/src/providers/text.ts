@@ -40,7 +40,7 @@ export const text = {
   authorized: {
     title: 'Completing the sign-in',
     failed: 'The sign-in was not completed',
-    empty: 'There is no sign-in to complete. Start one where you need it, for example on an identity’s page.',
+    empty: 'There is no sign-in to complete. Start one where you need it, for example on a sender’s page.',
     back: 'Go back',
     elsewhere:
       'If the sign-in was started on the command line or with an API key, complete it there. On the command line:',

@@ -172,8 +172,7 @@ export const text = {
       title: 'What each role can do',
       viewer: 'can see everything and change nothing.',
       member: 'can also change contacts and companies, run agents and approve their actions.',
-      admin:
-        'can also manage agents, identities, keys, domains and webhooks, export and erase data, and invite people.',
+      admin: 'can also manage agents, senders, keys, domains and webhooks, export and erase data, and invite people.',
       owner: 'can also add and remove owners, and create workspaces.',
     },
   },

@@ -1,6 +1,6 @@
 /** The texts of the pages before the dashboard, by page. */
 export const text = {
-  title: (page: string) => `${page} · Customer Data Service`,
+  title: (page: string) => `${page} · Customer Data`,
   email: 'Email',
   password: 'Password',
   showPassword: 'Show password',

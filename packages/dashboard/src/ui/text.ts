@@ -1,5 +1,14 @@
 import { formatNumber } from './format.ts'
 
+/** Sources of the service itself; a connector keeps its own name. */
+const SOURCES: Readonly<Record<string, string>> = {
+  manual: 'a person or the API',
+  form: 'a form',
+  tracker: 'your website',
+  identify: 'your app',
+  import: 'an import',
+}
+
 /** The texts, by part. */
 export const text = {
   shortcuts: 'Shortcuts',
@@ -13,7 +22,7 @@ export const text = {
       button_click: 'Clicked a button',
       link_click: 'Clicked a link',
       form_submit: 'Submitted a form',
-      form_submission: 'Sent a form',
+      form_submission: 'Submitted a form',
       video_play: 'Played a video',
       video_pause: 'Paused a video',
       video_milestone: 'Reached a video milestone',
@@ -47,7 +56,7 @@ export const text = {
     updated: (properties: string) => `Contact updated: ${properties}`,
     stage: (from: string, to: string) => `Lifecycle stage changed from ${from} to ${to}`,
     noStage: 'none',
-    identifiedBy: (source: string) => `Contact identified by ${source}`,
+    identifiedBy: (source: string) => `Contact identified by ${SOURCES[source] ?? source}`,
     entered: (segment: string) => `Entered the segment “${segment}”`,
     exited: (segment: string) => `Left the segment “${segment}”`,
     withDetail: (label: string, detail: string) => `${label}: ${detail}`,
@@ -93,8 +102,7 @@ export const text = {
     value: (label: string, value: string) => `${label}: ${value}`,
   },
   /** Of the window. */
-  title: (page: string | undefined) =>
-    page === undefined ? 'Customer Data Service' : `${page} · Customer Data Service`,
+  title: (page: string | undefined) => (page === undefined ? 'Customer Data' : `${page} · Customer Data`),
   close: 'Close',
   cancel: 'Cancel',
   name: 'Name',
