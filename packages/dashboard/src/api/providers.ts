@@ -19,10 +19,6 @@ export function setOAuthClient(provider: string, client: { client_id: string; cl
   return call('setOAuthClient', { provider, ...client })
 }
 
-export function deleteOAuthClient(provider: string) {
-  return call('deleteOAuthClient', { provider })
-}
-
 export function refreshOAuthClients(queryClient: QueryClient): Promise<unknown> {
   return queryClient.invalidateQueries({ queryKey: oauthClientsQuery.queryKey })
 }

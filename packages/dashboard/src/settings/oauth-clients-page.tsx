@@ -1,7 +1,8 @@
 import { Button, Flex, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { deleteOAuthClient, type OAuthClient, oauthClientsQuery, refreshOAuthClients } from '../api/providers.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { OAuthClient } from '../api/types.ts'
 import { ClientDialog } from '../providers/client-dialog.tsx'
 import { text as texts } from '../providers/text.ts'
 import { useMay } from '../session/may.ts'
@@ -14,21 +15,18 @@ const text = texts.clients
 
 /** The OAuth client of the workspace at each provider. */
 export function OAuthClientsPage() {
-  const queryClient = useQueryClient()
   const mayWrite = useMay('settings:write')
-  const { data, error, refetch } = useQuery(oauthClientsQuery)
+  const { data, error, refetch } = useQuery(queryOf('listOAuthClients'))
   const [edited, setEdited] = useState<OAuthClient | null>(null)
-  const remove = async (provider: string) => {
-    await deleteOAuthClient(provider)
-    await refreshOAuthClients(queryClient)
-  }
+  const removing = useOperation('deleteOAuthClient')
+  const remove = (provider: string) => removing.mutateAsync({ provider })
   return (
     <>
       <PageHeader title={text.title} description={text.description} />
       <DataTable
         label={text.title}
         columns={mayWrite ? [...COLUMNS, actions(setEdited, remove)] : COLUMNS}
-        rows={data}
+        rows={data?.oauth_clients}
         rowKey={({ provider }) => provider}
         error={error}
         onRetry={refetch}
