@@ -10,6 +10,7 @@ import { createTestTenant, sharedService, type TestService } from './service.ts'
 const READS_BY_POST = [
   '/v1/batch/details',
   '/v1/batch/activity',
+  '/v1/batch/engagement',
   '/v1/aggregate',
   '/v1/playbooks/check',
   '/v1/segments/preview',
