@@ -73,7 +73,7 @@ describe.skipIf(!HAS_BROWSER)('a person at work', () => {
     await openFromNavigation('Segments')
     await person.click(link('New segment').first())
     await person.type(page.getByLabel('Name'), 'Looked at pricing')
-    await person.click(page.getByRole('group', { name: 'Begin with' }).getByRole('button', { name: PRICING }))
+    await person.click(page.getByRole('group', { name: 'Start with' }).getByRole('button', { name: PRICING }))
     await person.click(button('Create segment'))
     await heading('Looked at pricing')
     const emails = async () => (await segmentMembers('Looked at pricing')).map(emailOf).sort()

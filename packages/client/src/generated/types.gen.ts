@@ -3867,7 +3867,7 @@ export type Tenant = {
     _id: string;
     name: string;
     /**
-     * The IANA time zone by which the dashboard shows times and counts days. Default: UTC.
+     * The IANA time zone in which the dashboard shows times. Default: UTC.
      */
     time_zone: string;
     /**
@@ -8076,7 +8076,7 @@ export type UpdateSourceInput = {
 export type UpdateTenantInput = {
     name?: string;
     /**
-     * An IANA time zone: the dashboard shows times in it, and counts days by it.
+     * An IANA time zone. The dashboard shows times in it.
      */
     time_zone?: string;
     /**

@@ -15,6 +15,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type AgentSettings, agentSettingsQuery, updateAgentSettings } from '../api/agents.ts'
 import { useIsAtLeast } from '../session/may.ts'
+import { TIME_ZONES } from '../session/time-zone.ts'
 import { Form } from '../ui/form.tsx'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -42,8 +43,6 @@ export function AgentSettingsPage() {
     </>
   )
 }
-
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 
 function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: number }) {
   const queryClient = useQueryClient()
@@ -137,7 +136,7 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
             required
             value={draft.zone}
             onChange={(zone) => change({ zone })}
-            data={ZONES}
+            data={[...TIME_ZONES]}
             limit={30}
             maxLength={64}
           />

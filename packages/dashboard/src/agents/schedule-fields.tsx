@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { scheduleQuery } from '../api/agents.ts'
+import { TIME_ZONES } from '../session/time-zone.ts'
 import { messageOf } from '../ui/states.tsx'
 import { ScheduleWords, useScheduleZone } from './schedule-words.tsx'
 import { text } from './text.ts'
@@ -16,7 +17,6 @@ const PRESETS = [
   { value: '0 9 * * 1', label: text.schedule.presets.mondays },
 ]
 const OWN = 'own'
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 
 interface ScheduleFieldsProps {
   cron: string
@@ -58,7 +58,7 @@ export function ScheduleFields({ cron, timeZone, onChange }: ScheduleFieldsProps
             description={text.schedule.zoneHint}
             value={timeZone}
             onChange={(value) => onChange({ timeZone: value })}
-            data={ZONES}
+            data={[...TIME_ZONES]}
             limit={30}
             maxLength={64}
           />

@@ -29,9 +29,8 @@ function kindOf(name: OperationName): string {
   return PATHS[name].split('/')[2] ?? ''
 }
 
-/** What changes along with another kind of thing. */
+/** The kinds of things that depend on another kind. */
 const FOLLOWING: Readonly<Record<string, readonly string[]>> = {
-  // Approving is an operation of a run, a domain's events appear among its problems, and so on.
   agents: ['approvals', 'contacts'],
   approvals: ['agents', 'contacts'],
   companies: ['contacts', 'properties', 'segments'],
@@ -46,8 +45,8 @@ const FOLLOWING: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Reads again what a call of an operation may have changed: everything of its kind, and what follows from it. Only what
- * is on the screen is requested at once.
+ * Refetches what an operation may have changed: everything of its kind, and the kinds that depend on it. Queries that no
+ * page shows are only marked as stale.
  */
 export async function refreshAfter(queryClient: QueryClient, name: OperationName): Promise<void> {
   const kind = kindOf(name)
@@ -58,8 +57,8 @@ export async function refreshAfter(queryClient: QueryClient, name: OperationName
 
 interface Outcome<Name extends OperationName> {
   /**
-   * Called when what the call changed has been read again. After a deletion it is called before that, to leave the page
-   * of the deleted thing, which would find nothing.
+   * Called once what the operation changed has been refetched. After a deletion it is called before that, so that it can
+   * leave the page of the deleted thing, which would return 404.
    */
   onDone?: (result: Result<Name>, input: Input<Name>) => unknown
   onError?: (error: Error) => unknown

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { queryOf } from '../api/operation.ts'
 import type { Connection, WebhookHealth } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
-import { formatAgo } from '../ui/format.ts'
+import { formatAgo, latestOf } from '../ui/format.ts'
 import classes from './connect.module.css'
 import type { Proof } from './kinds.ts'
 import { text } from './text.ts'
@@ -78,21 +78,21 @@ function useConnected(proof: Proof): string | null | undefined {
       const isKnown = own !== undefined || apps.data !== undefined || working !== undefined
       const ofConnector = working?.filter((each) => each.connector === connector) ?? []
       const times = [...used.map(({ last_used_at }) => last_used_at), ...ofConnector.map(lastReadOf)]
-      return isKnown ? lastSeen(times.reduce(later, null)) : undefined
+      return isKnown ? lastSeen(latestOf(times)) : undefined
     }
     case 'write-key': {
       const keyed = sources.data?.sources.filter(({ type }) => type !== 'connector')
-      return keyed && lastSeen(keyed.map(({ last_seen_at }) => last_seen_at).reduce(later, null))
+      return keyed && lastSeen(latestOf(keyed.map(({ last_seen_at }) => last_seen_at)))
     }
     case 'connection': {
-      return working && lastSeen(working.map(lastReadOf).reduce(later, null))
+      return working && lastSeen(latestOf(working.map(lastReadOf)))
     }
     case 'mailbox':
       return (
         identities.data && connectedIf(identities.data.identities.some(({ email_account }) => email_account.connected))
       )
     case 'webhook':
-      return webhooks.data && lastSeen(webhooks.data.health.map(lastAcceptedBy).reduce(later, null))
+      return webhooks.data && lastSeen(latestOf(webhooks.data.health.map(lastAcceptedBy)))
   }
 }
 
@@ -110,8 +110,4 @@ function lastSeen(at: string | null): string | null {
 
 function connectedIf(isConnected: boolean): string | null {
   return isConnected ? text.light.connected : null
-}
-
-function later(one: string | null, other: string | null): string | null {
-  return one === null || (other !== null && other > one) ? other : one
 }

@@ -21,7 +21,7 @@ import { ExportButton } from '../ui/export-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { propertyLabel } from '../ui/property-value.ts'
 import { SavedViews } from '../ui/saved-views.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import { EmptyState, ErrorState } from '../ui/states.tsx'
 import { useSelection } from '../ui/use-selection.ts'
 import { type ContactSearch, contactSearch, toContactQuery } from './contact-search.ts'
 import { text } from './text.ts'
@@ -57,7 +57,7 @@ export function ContactsPage() {
     [columns, chosen],
   )
   const filter = parseFilter(search.filter)
-  const rows = useEngagement(data?.contacts)
+  const { rows, figuresError, readFigures } = useEngagement(data?.contacts)
   // Decided once: other columns would lose what a person types into a cell while the window becomes narrow.
   const [isPhone] = useState(() => window.matchMedia('(max-width: 47.99em)').matches)
   const selection = useSelection(data?.contacts.map(({ contact_id }) => contact_id) ?? [])
@@ -108,6 +108,7 @@ export function ContactsPage() {
         <ExportButton href={contactsCsv(query, inFile)} label={text.list.exported} />
         <ColumnChoice columns={columns} chosen={chosen} onChange={choose} onReset={reset} />
       </RecordBar>
+      {figuresError ? <ErrorState error={figuresError} onRetry={readFigures} /> : null}
       <DataTable
         label={text.title}
         columns={isPhone ? PHONE_COLUMNS : shown}
@@ -169,13 +170,18 @@ export function ContactsPage() {
 }
 
 /** Contacts with their figures, which arrive later. The same rows as before, so that they need not be rendered again. */
-function useEngagement(contacts: Contact[] | undefined): ListedContact[] | undefined {
+function useEngagement(contacts: Contact[] | undefined) {
   const contact_ids = contacts?.map(({ contact_id }) => contact_id) ?? []
-  const { data } = useQuery({ ...queryOf('batchEngagement', { contact_ids }), enabled: contact_ids.length > 0 })
-  return useMemo(
-    () => contacts?.map((contact) => ({ ...contact, engagement: data?.engagement[contact.contact_id] })),
+  const { data, error, refetch } = useQuery({
+    ...queryOf('batchEngagement', { contact_ids }),
+    enabled: contact_ids.length > 0,
+  })
+  const rows = useMemo(
+    (): ListedContact[] | undefined =>
+      contacts?.map((contact) => ({ ...contact, engagement: data?.engagement[contact.contact_id] })),
     [contacts, data],
   )
+  return { rows, figuresError: data ? null : error, readFigures: refetch }
 }
 
 const keyOf = ({ contact_id }: Contact) => contact_id

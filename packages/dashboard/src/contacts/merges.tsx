@@ -1,6 +1,7 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { queryOf } from '../api/operation.ts'
+import { ErrorState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { text } from './text.ts'
 import { UnmergeButton } from './unmerge.tsx'
@@ -9,7 +10,8 @@ const MERGES_SHOWN = 20
 
 /** The contacts that were merged into this one. The latest merge can be undone here, at any time. */
 export function Merges({ contactId }: { contactId: string }) {
-  const { data } = useQuery(queryOf('listMerges', { contact_id: contactId, limit: MERGES_SHOWN }))
+  const { data, error, refetch } = useQuery(queryOf('listMerges', { contact_id: contactId, limit: MERGES_SHOWN }))
+  if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   if (!data || data.merges.length === 0) return null
   return (
     <Card component="section" aria-label={text.merge.list}>

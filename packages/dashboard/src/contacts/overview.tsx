@@ -7,6 +7,7 @@ import { allSegmentsQuery } from '../api/segments.ts'
 import type { Contact } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
 import { propertyText } from '../ui/property-value.ts'
+import { ErrorState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import classes from './contact-page.module.css'
 import { text } from './text.ts'
@@ -16,15 +17,17 @@ const PAGES_SHOWN = 3
 /** What matters about a person at a glance: when they were here, how often, for what, how they came, and their segments. */
 export function Overview({ contact }: { contact: Contact }) {
   const { contact_id } = contact
-  const { data } = useQuery(queryOf('getContactEngagement', { contact_id }))
+  const { data, error, refetch } = useQuery(queryOf('getContactEngagement', { contact_id }))
   const { overview: words } = text
+  const unknown = error ? '–' : '…'
   const pages = data?.top_pages.slice(0, PAGES_SHOWN) ?? []
   return (
     <Card component="section" aria-label={words.label} mb="md">
+      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="md" verticalSpacing="sm">
-        <Figure label={words.lastSeen}>{data ? <LastSeen at={data.engagement.last_seen_at} /> : '…'}</Figure>
+        <Figure label={words.lastSeen}>{data ? <LastSeen at={data.engagement.last_seen_at} /> : unknown}</Figure>
         <Figure label={words.visits} hint={data ? words.pageViews(data.engagement.page_views) : null}>
-          {data ? formatNumber(data.engagement.visits) : '…'}
+          {data ? formatNumber(data.engagement.visits) : unknown}
         </Figure>
         <Figure label={words.cameFrom} hint={landingOf(contact)}>
           <Foreign max={60}>{originOf(contact)}</Foreign>
@@ -32,7 +35,7 @@ export function Overview({ contact }: { contact: Contact }) {
         <Figure label={words.pages}>
           {pages.length === 0 ? (
             <Text span inherit c="dimmed">
-              {data ? words.noPages : '…'}
+              {data ? words.noPages : unknown}
             </Text>
           ) : (
             <Stack component="ol" gap={0} m={0} p={0} className={classes.pages}>

@@ -5,6 +5,7 @@ import { queryOf } from '../api/operation.ts'
 import type { Property } from '../api/properties.ts'
 import { type SegmentCondition, suggestionsQuery } from '../api/segments.ts'
 import { useMay } from '../session/may.ts'
+import { isKnown } from '../ui/event-words.ts'
 import { DAY_MS } from '../ui/range.ts'
 import { conditionDraft, type Draft } from './draft.ts'
 import { text } from './text.ts'
@@ -22,7 +23,7 @@ interface SuggestionsProps {
   onChoose: (condition: Draft) => void
 }
 
-/** Whole conditions to begin with, made of what the workspace has: its most frequent stages, its most viewed pages, its own events. */
+/** Complete conditions to start with, made of what the workspace has: its most frequent stages, its most viewed pages, its own events. */
 export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) {
   const hasEvents = useMay('events:read') && entity === 'contacts'
   const { data: types } = useQuery({ ...eventTypesQuery, enabled: hasEvents })
@@ -30,7 +31,7 @@ export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) 
   const { data: stages } = useQuery({ ...suggestionsQuery('lifecyclestage', ''), enabled: entity === 'contacts' })
   const labels = new Map(properties.map(({ name, label }) => [name, label]))
   const pages = overview?.top_pages.map(({ url_path: path }) => path).filter((path) => path.length > 1) ?? []
-  const own = types?.types.filter((type) => !USUAL_EVENTS.has(type)) ?? []
+  const own = types?.types.filter((type) => !isKnown(type)) ?? []
   const conditions: SegmentCondition[] = [
     ...(stages ?? [])
       .slice(0, STAGES_SUGGESTED)
@@ -48,9 +49,9 @@ export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) 
   return (
     <div>
       <Text size="xs" c="dimmed" mb={4}>
-        {text.builder.beginWith}
+        {text.builder.startWith}
       </Text>
-      <Group gap={6} role="group" aria-label={text.builder.beginWith}>
+      <Group gap={6} role="group" aria-label={text.builder.startWith}>
         {conditions.slice(0, SUGGESTED_MAX).map((condition) => (
           <Button
             key={JSON.stringify(condition)}
@@ -70,20 +71,6 @@ export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) 
 
 type Event = Extract<SegmentCondition, { event: object }>['event']
 const did = (event: Event): SegmentCondition => ({ event, operator: 'did' })
-
-/** They happen on every site, so they say little about a person. */
-const USUAL_EVENTS = new Set([
-  'page_view',
-  'page_leave',
-  'first_visit',
-  'button_click',
-  'link_click',
-  'contact_created',
-  'contact_updated',
-  'contact_identified',
-  'segment_entered',
-  'segment_exited',
-])
 
 /** Whole days, so that the figures of the home page need not be read again. */
 function lastDays(): { from: string; to: string } {

@@ -3,7 +3,7 @@ import type { PropertyOperator } from '../api/segments.ts'
 /** The words of filters. */
 export const text = {
   builder: {
-    beginWith: 'Begin with',
+    startWith: 'Start with',
     match: 'All or any',
     matches: [
       { value: 'all', label: 'All' },

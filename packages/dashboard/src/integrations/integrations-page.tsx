@@ -150,10 +150,10 @@ function IntegrationCard({ integration, state }: { integration: Integration; sta
   const { name, icon: Icon, open, add, scope, guides = [] } = integration
   const { title, description, ...words } = text.cards[name]
   const mayAdd = useMay(scope ?? 'settings:read') || scope === undefined
-  const isOn = state !== undefined && state.kind !== 'off'
+  const exists = state?.exists === true
   // What is not there yet is set up; everything else is managed.
-  const link = isOn || add === undefined ? open : add
-  const action = isOn ? text.manage : 'action' in words ? words.action : text.setUp
+  const link = exists || add === undefined ? open : add
+  const action = exists ? text.manage : 'action' in words ? words.action : text.setUp
   return (
     <Card className={classes.card}>
       <Group gap="sm" wrap="nowrap" mb={4}>
@@ -171,8 +171,8 @@ function IntegrationCard({ integration, state }: { integration: Integration; sta
         <Group gap={8} wrap="nowrap">
           {state ? (
             <>
-              <span className={classes.light} data-state={state.kind} aria-hidden />
-              <Text size="xs" c={state.kind === 'failing' ? 'red' : 'dimmed'}>
+              <span className={classes.light} data-state={state.light} aria-hidden />
+              <Text size="xs" c={state.light === 'failing' ? 'red' : 'dimmed'}>
                 {state.words}
               </Text>
             </>
@@ -184,9 +184,9 @@ function IntegrationCard({ integration, state }: { integration: Integration; sta
               {text.guides[each]}
             </AnchorLink>
           ))}
-          {mayAdd && (isOn || add !== undefined || guides.length === 0) ? (
+          {mayAdd && (exists || add !== undefined || guides.length === 0) ? (
             <ButtonLink
-              variant={isOn ? 'default' : 'light'}
+              variant={exists ? 'default' : 'light'}
               size="compact-sm"
               aria-label={text.actionFor(action, title)}
               {...link}

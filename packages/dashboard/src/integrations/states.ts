@@ -1,11 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { queryOf } from '../api/operation.ts'
 import { useMay } from '../session/may.ts'
+import { latestOf } from '../ui/format.ts'
 import { text } from './text.ts'
 
-/** What a card says: whether it works, and since when or how many. */
+/** What a card says. */
 export interface State {
-  kind: 'on' | 'failing' | 'off'
+  /** `on` only where something has worked. */
+  light: 'on' | 'failing' | 'off'
+  /** Whether there is something to manage. */
+  exists: boolean
   words: string
 }
 
@@ -14,8 +18,6 @@ export type CardName = keyof typeof text.cards
 /** While somebody follows a guide in another tab, its card turns green by itself. */
 const AGAIN_MS = 10_000
 const { states: words } = text
-const OFF: State = { kind: 'off', words: words.notConnected }
-const NONE: State = { kind: 'off', words: words.none }
 
 /** The state of each card; undefined while it is not known, or where the person may not know it. */
 export function useStates(): Partial<Record<CardName, State>> {
@@ -31,73 +33,95 @@ export function useStates(): Partial<Record<CardName, State>> {
   const health = useQuery({ ...queryOf('listWebhookHealth'), ...often, enabled: useMay('webhooks:read') }).data?.health
   const imports = useQuery({ ...queryOf('listImports', { limit: 1 }), enabled: useMay('contacts:write') }).data?.imports
   const warehouse = useQuery({ ...queryOf('listWarehouseDestinations', { limit: 20 }), ...often }).data?.destinations
-  const apps = useQuery(queryOf('listConnectedApps', { limit: 100 })).data
+  const apps = useQuery(queryOf('listConnectedApps', { limit: 100 })).data?.connected_apps
   const keys = useQuery({ ...queryOf('listApiKeys', { limit: 100 }), ...often, enabled: useMay('keys:write') }).data
     ?.keys
 
-  const seen = (at: string | null): State => (at === null ? OFF : { kind: 'on', words: words.last(at) })
-  const counted = (count: number, say: (count: number) => string, failing = 0): State => {
-    if (failing > 0) return { kind: 'failing', words: words.failing(failing) }
-    return count === 0 ? NONE : { kind: 'on', words: say(count) }
-  }
   const live = keys?.filter(({ revoked_at, expires_at }) => revoked_at === null && isAhead(expires_at))
-  const lastBody = hooks?.reduce<string | null>((at, hook) => later(at, hook.last_body_at), null)
+  // The others are for AI agents.
+  const ofServers = live?.filter(({ mcp_only: isForAgents }) => !isForAgents)
+  const ofSegment = sources?.filter(({ type }) => type !== 'connector')
+  const lastBody = hooks && latestOf(hooks.map(({ last_body_at: at }) => at))
   return {
     ...(tracker && { website: seen(tracker.last_event?.timestamp ?? null) }),
-    ...(live && {
-      servers: seen(
-        live
-          // The others are for AI agents.
-          .filter(({ mcp_only: isForAgents }) => !isForAgents)
-          .reduce<string | null>((at, key) => later(at, key.last_used_at), null),
-      ),
-    }),
-    ...(live && { keys: counted(live.length, words.keys) }),
-    ...(sources && {
-      segment: seen(
-        sources
-          .filter(({ type }) => type !== 'connector')
-          .reduce<string | null>((at, source) => later(at, source.last_seen_at), null),
-      ),
-      sources: counted(sources.length, words.sources),
-    }),
+    ...(ofServers && { servers: seen(latestOf(ofServers.map(({ last_used_at: at }) => at))) }),
+    ...(ofSegment && { segment: seen(latestOf(ofSegment.map(({ last_seen_at: at }) => at))) }),
     ...(connections && {
-      systems: counted(connections.length, words.connections, connections.filter(isFailing).length),
-      writeBack: counted(connections.filter(({ write_back: back }) => back !== null).length, words.writeBacks),
+      systems: counted(connections, words.connections, {
+        fails: isStopped,
+        works: ({ last_run: run }) => run !== null,
+      }),
+      writeBack: counted(
+        connections.filter(({ write_back: back }) => back !== null),
+        words.writeBacks,
+        { fails: isStopped },
+      ),
     }),
     ...(hooks && {
-      hooks: counted(
-        hooks.length,
-        (count) => words.hooks(count, lastBody ?? null),
-        hooks.filter(({ failed_bodies: failed }) => failed > 0).length,
-      ),
+      hooks: counted(hooks, (count) => words.hooks(count, lastBody ?? null), {
+        fails: ({ failed_bodies: failed }) => failed > 0,
+        works: ({ last_body_at: at }) => at !== null,
+      }),
     }),
-    ...(imports && { imports: imports[0] ? { kind: 'on', words: words.imports(imports[0].created_at) } : NONE }),
+    ...(imports && {
+      imports: counted(imports, () => words.imports(imports[0]?.created_at ?? ''), {
+        works: ({ state }) => state === 'completed',
+      }),
+    }),
     ...(senders && {
-      mailbox: counted(senders.filter(({ email_account: { connected } }) => connected).length, words.mailboxes),
+      mailbox: counted(
+        senders.filter(({ email_account: { connected } }) => connected),
+        words.mailboxes,
+      ),
     }),
     ...(webhooks && {
-      webhooks: counted(webhooks.length, words.webhooks, health?.filter(({ is_failing: fails }) => fails).length),
+      webhooks: counted(webhooks, words.webhooks, {
+        fails: ({ subscription_id: id }) => health?.find((each) => each.subscription_id === id)?.is_failing === true,
+        works: ({ subscription_id: id }) =>
+          (health?.find((each) => each.subscription_id === id)?.last_success_at ?? null) !== null,
+      }),
     }),
     ...(warehouse && {
-      warehouse: counted(
-        warehouse.length,
-        words.destinations,
-        warehouse.filter(({ last_run: run }) => run?.status === 'retrying').length,
-      ),
+      warehouse: counted(warehouse, words.destinations, {
+        fails: ({ last_run: run }) => run?.status === 'retrying',
+        works: ({ last_run: run }) => run?.status === 'succeeded',
+      }),
     }),
-    ...(apps && { mcp: counted(apps.pagination.total_items, words.apps) }),
+    ...(apps && { mcp: counted(apps, words.apps, { works: ({ last_used_at: at }) => at !== null }) }),
+    ...(live && { keys: counted(live, words.keys, { works: ({ last_used_at: at }) => at !== null }) }),
+    ...(sources && { sources: counted(sources, words.sources, { works: ({ last_seen_at: at }) => at !== null }) }),
   }
 }
 
-function isFailing({ state }: { state: string }): boolean {
+/** The state of what shows by its last time that it works. */
+function seen(at: string | null): State {
+  if (at === null) return { light: 'off', exists: false, words: words.notConnected }
+  return { light: 'on', exists: true, words: words.last(at) }
+}
+
+interface Proofs<Thing> {
+  /** Whether something is wrong with one. */
+  fails?: (thing: Thing) => boolean
+  /** Whether one has worked; without it, one that exists works. */
+  works?: (thing: Thing) => boolean
+}
+
+/** The state of things that people create: one that was never used is no proof that anything works. */
+function counted<Thing>(
+  things: readonly Thing[],
+  say: (count: number) => string,
+  { fails, works = () => true }: Proofs<Thing> = {},
+): State {
+  if (things.length === 0) return { light: 'off', exists: false, words: words.none }
+  const failing = fails ? things.filter(fails).length : 0
+  if (failing > 0) return { light: 'failing', exists: true, words: words.failing(failing) }
+  return { light: things.some(works) ? 'on' : 'off', exists: true, words: say(things.length) }
+}
+
+function isStopped({ state }: { state: string }): boolean {
   return state === 'failed' || state === 'signed_out'
 }
 
 function isAhead(at: string | null): boolean {
   return at === null || Date.parse(at) > Date.now()
-}
-
-function later(one: string | null, other: string | null): string | null {
-  return one === null || (other !== null && other > one) ? other : one
 }

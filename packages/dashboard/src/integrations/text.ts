@@ -23,7 +23,7 @@ export const text = {
     },
     hooks: {
       title: 'Incoming webhooks',
-      description: 'A URL for forms, payments and bookings that can send a request.',
+      description: 'A URL that receives requests from form, payment and booking tools.',
       action: 'Create one',
     },
     imports: { title: 'CSV files', description: 'Contacts from a spreadsheet or an export.', action: 'Import a file' },
@@ -44,7 +44,7 @@ export const text = {
     },
     writeBack: {
       title: 'Your CRM',
-      description: 'Chosen properties go back to the system they are worked in.',
+      description: 'Chosen properties are written back to your CRM.',
     },
     mcp: {
       title: 'AI agents',
@@ -52,10 +52,10 @@ export const text = {
       action: 'Connect one',
     },
     keys: { title: 'API keys', description: 'For your code, with the scopes that it needs.', action: 'Create a key' },
-    sources: { title: 'Sources', description: 'What writes data here, and when it was last seen.' },
+    sources: { title: 'Sources', description: 'Every system that sends data, and when it was last seen.' },
     oauth: {
       title: 'OAuth clients',
-      description: 'Your own apps at Google, Microsoft and CRMs, for people to sign in with.',
+      description: 'Your OAuth apps at Google, Microsoft and your CRM.',
     },
   },
   guides: { nextjs: 'Next.js', wordpress: 'WordPress', node: 'Node', python: 'Python', hubspot: 'HubSpot' },
@@ -68,7 +68,7 @@ export const text = {
     none: 'Nothing yet',
     notConnected: 'Not connected',
     last: (at: string) => `Last seen ${formatAgo(at)}`,
-    connections: (count: number) => counted(count, 'connected', 'connected'),
+    connections: (count: number) => `${formatNumber(count)} connected`,
     hooks: (count: number, at: string | null) =>
       at === null ? counted(count, 'URL, no request yet', 'URLs, no request yet') : `Last request ${formatAgo(at)}`,
     imports: (at: string) => `Last import ${formatAgo(at)}`,

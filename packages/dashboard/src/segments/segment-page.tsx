@@ -1,42 +1,22 @@
-import { Button, Card, Group, Menu, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/core'
-import {
-  IconCopy,
-  IconDots,
-  IconDownload,
-  IconEdit,
-  IconRobot,
-  IconTrash,
-  IconUsers,
-  IconWebhook,
-} from '@tabler/icons-react'
+import { Card, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/core'
+import { IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import { contactsCsv } from '../api/contacts.ts'
-import { queryOf, useOperation } from '../api/operation.ts'
+import { getRouteApi } from '@tanstack/react-router'
+import { queryOf } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import {
-  type GetSegmentGrowthResult,
-  SEGMENT_MEMBERS_LENGTH,
-  type Segment,
-  segmentGrowthQuery,
-  segmentQuery,
-} from '../api/segments.ts'
+import { SEGMENT_MEMBERS_LENGTH, type Segment, segmentQuery } from '../api/segments.ts'
 import { filterWords } from '../filters/words.ts'
 import { CREATED_COLUMN, FIRST_COLUMNS } from '../records/contact-columns.tsx'
-import { useIsAtLeast, useMay } from '../session/may.ts'
-import { ConfirmDialog } from '../ui/confirm-button.tsx'
-import { DateRange } from '../ui/date-range.tsx'
+import { useMay } from '../session/may.ts'
 import { formatNumber } from '../ui/format.ts'
-import { AnchorLink, ButtonLink } from '../ui/link.tsx'
+import { AnchorLink } from '../ui/link.tsx'
 import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { resolveRange } from '../ui/range.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
-import { TrendChart } from '../ui/trend-chart.tsx'
-import { useMenuButton } from '../ui/use-menu-button.ts'
 import { Changes } from './changes.tsx'
+import { Growth } from './growth.tsx'
+import { SegmentActions } from './segment-actions.tsx'
 import { segmentSearch } from './segment-search.ts'
 import { text } from './text.ts'
 
@@ -70,7 +50,7 @@ export function SegmentPage() {
         documentTitle={segment.name}
         description={segment.description === null ? undefined : <Foreign max={500}>{segment.description}</Foreign>}
         breadcrumb={breadcrumb}
-        actions={<Actions segment={segment} />}
+        actions={<SegmentActions segment={segment} />}
       />
       <Stack gap="md">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
@@ -82,100 +62,6 @@ export function SegmentPage() {
     </>
   )
 }
-
-/** What people do with a segment: see, export, write to and copy its members. */
-function Actions({ segment }: { segment: Segment }) {
-  const navigate = useNavigate()
-  const { button, afterFocus } = useMenuButton()
-  const [isDeleting, setDeleting] = useState(false)
-  const { segment_id: segmentId } = segment
-  const mayWrite = useIsAtLeast('member')
-  const mayRun = useIsAtLeast('admin')
-  const mayHook = useMay('webhooks:write')
-  const removing = useOperation('deleteSegment', { onDone: () => navigate({ to: '/segments' }) })
-  return (
-    <>
-      <ButtonLink
-        variant="default"
-        leftSection={<IconUsers size={16} aria-hidden />}
-        to="/contacts"
-        search={{ segment_id: segmentId }}
-      >
-        {words.openContacts}
-      </ButtonLink>
-      <Button
-        component="a"
-        variant="default"
-        leftSection={<IconDownload size={16} aria-hidden />}
-        href={contactsCsv({ segment_id: segmentId }, EXPORTED)}
-        download
-      >
-        {words.export}
-      </Button>
-      {mayWrite ? (
-        <>
-          <ButtonLink
-            leftSection={<IconEdit size={16} aria-hidden />}
-            to="/segments/$segmentId/edit"
-            params={{ segmentId }}
-          >
-            {words.edit}
-          </ButtonLink>
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <Button ref={button} variant="default" px="xs" aria-label={words.more}>
-                <IconDots size={16} aria-hidden />
-              </Button>
-            </Menu.Target>
-            <Menu.Dropdown>
-              {mayRun ? (
-                <Menu.Item
-                  leftSection={<IconRobot size={16} aria-hidden />}
-                  onClick={() => navigate({ to: '/agents/new', search: { segment: segmentId } })}
-                >
-                  {words.startAgent}
-                </Menu.Item>
-              ) : null}
-              {mayHook ? (
-                <Menu.Item
-                  leftSection={<IconWebhook size={16} aria-hidden />}
-                  onClick={() => navigate({ to: '/webhooks/new', search: { event: 'segment_entered' } })}
-                >
-                  {words.webhook}
-                </Menu.Item>
-              ) : null}
-              <Menu.Item
-                leftSection={<IconCopy size={16} aria-hidden />}
-                onClick={() => navigate({ to: '/segments/new', search: { copy: segmentId } })}
-              >
-                {words.duplicate}
-              </Menu.Item>
-              <Menu.Divider />
-              <Menu.Item
-                color="red"
-                leftSection={<IconTrash size={16} aria-hidden />}
-                onClick={afterFocus(() => setDeleting(true))}
-              >
-                {words.remove}
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
-        </>
-      ) : null}
-      <ConfirmDialog
-        opened={isDeleting}
-        onClose={() => setDeleting(false)}
-        title={words.removeTitle}
-        explanation={words.removeHint}
-        confirmLabel={words.removeConfirm}
-        onConfirm={() => removing.mutateAsync({ segment_id: segmentId })}
-      />
-    </>
-  )
-}
-
-/** The columns of the exported file. */
-const EXPORTED = ['contact_id', 'email', 'firstname', 'lastname', 'company', 'jobtitle', 'lifecyclestage', 'created_at']
 
 function Definition({ segment }: { segment: Segment }) {
   const { data } = useQuery(propertiesQuery('contacts'))
@@ -198,64 +84,6 @@ function Definition({ segment }: { segment: Segment }) {
         {words.created(segment.created_at)}
       </Text>
     </Card>
-  )
-}
-
-function Growth({ segmentId }: { segmentId: string }) {
-  const search = route.useSearch()
-  const navigate = route.useNavigate()
-  const { data, error, refetch } = useQuery(segmentGrowthQuery(segmentId, resolveRange(search)))
-  return (
-    <Card>
-      <Stack gap="sm">
-        <Group justify="space-between">
-          <Title order={2} size="h5">
-            {words.size}
-          </Title>
-          <DateRange
-            value={search}
-            onChange={(changes) => navigate({ search: (before) => segmentSearch({ ...before, ...changes }) })}
-          />
-        </Group>
-        {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
-        {!error && !data ? <LoadingState lines={5} /> : null}
-        {data?.counting ? (
-          <Text size="sm" c="dimmed">
-            {words.counting}
-          </Text>
-        ) : null}
-        {data && !data.counting ? <GrowthChart growth={data} from={resolveRange(search).from} /> : null}
-      </Stack>
-    </Card>
-  )
-}
-
-function GrowthChart({ growth: { by_day: days, since }, from }: { growth: GetSegmentGrowthResult; from: string }) {
-  const redefined = days.reduce((sum, day) => sum + day.redefined, 0)
-  if (days.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {words.notYet(since)}
-      </Text>
-    )
-  }
-  return (
-    <>
-      <TrendChart
-        label={words.chart}
-        height={200}
-        data={days.map(({ date, count, entered }) => ({ date, count, entered }))}
-        series={[
-          { name: 'count', label: words.contacts, color: 'ink.6', isLevel: true },
-          { name: 'entered', label: words.entered, color: 'teal.6', isDashed: true },
-        ]}
-      />
-      <Text size="xs" c="dimmed">
-        {[since.slice(0, 10) >= from ? words.since(since) : '', redefined === 0 ? '' : words.redefined(redefined)]
-          .filter(Boolean)
-          .join(' ')}
-      </Text>
-    </>
   )
 }
 

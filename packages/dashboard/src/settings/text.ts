@@ -95,7 +95,7 @@ export const text = {
       title: 'Time zone',
       label: 'Time zone of the workspace',
       description: 'Everyone in the workspace sees times in it.',
-      ofBrowser: (zone: string) => `Use ${zone}, the time zone of this browser`,
+      ofBrowser: (zone: string) => `Use ${zone}, this browser’s time zone`,
       saved: 'Time zone saved.',
     },
     id: {

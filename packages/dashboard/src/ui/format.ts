@@ -53,3 +53,8 @@ export function formatDuration(seconds: number): string {
   const hours = `${Math.floor(minutes / 60)}\u00a0h`
   return rest === 0 ? hours : `${hours} ${rest}\u00a0min`
 }
+
+/** The latest of some times; null if there is none. */
+export function latestOf(times: readonly (string | null)[]): string | null {
+  return times.reduce((latest, at) => (latest === null || (at !== null && at > latest) ? at : latest), null)
+}

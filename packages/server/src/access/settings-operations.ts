@@ -82,7 +82,7 @@ export const TENANT_OPERATIONS = [
         Type.String({
           minLength: 1,
           maxLength: ZONE_LENGTH_MAX,
-          description: 'An IANA time zone: the dashboard shows times in it, and counts days by it.',
+          description: 'An IANA time zone. The dashboard shows times in it.',
           examples: ['Europe/Berlin'],
         }),
       ),

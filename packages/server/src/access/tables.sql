@@ -4,7 +4,7 @@ CREATE TABLE tenants (
   tenant_id uuid PRIMARY KEY,
   name text NOT NULL,
   created_at timestamptz NOT NULL,
-  -- By which days and hours are counted and shown: an IANA name.
+  -- In which times are shown: an IANA name.
   time_zone text NOT NULL DEFAULT 'UTC',
   -- Properties that are hidden from AI agents, besides those that are personal for everyone.
   personal_properties text[] NOT NULL DEFAULT '{}',

@@ -11,7 +11,7 @@ export const TenantObject = Type.Object(
     _id: Id,
     name: Type.String(LABEL),
     time_zone: Type.String({
-      description: 'The IANA time zone by which the dashboard shows times and counts days. Default: UTC.',
+      description: 'The IANA time zone in which the dashboard shows times. Default: UTC.',
       ...WORD,
     }),
     require_signed_identification: Type.Boolean({

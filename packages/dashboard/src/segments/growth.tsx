@@ -1,0 +1,73 @@
+import { Card, Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { type GetSegmentGrowthResult, segmentGrowthQuery } from '../api/segments.ts'
+import { DateRange } from '../ui/date-range.tsx'
+import { resolveRange } from '../ui/range.ts'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { TrendChart } from '../ui/trend-chart.tsx'
+import { segmentSearch } from './segment-search.ts'
+import { text } from './text.ts'
+
+const words = text.segment
+
+const route = getRouteApi('/shell/segments/$segmentId')
+
+/** The size of a segment over time. */
+export function Growth({ segmentId }: { segmentId: string }) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data, error, refetch } = useQuery(segmentGrowthQuery(segmentId, resolveRange(search)))
+  return (
+    <Card>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} size="h5">
+            {words.size}
+          </Title>
+          <DateRange
+            value={search}
+            onChange={(changes) => navigate({ search: (before) => segmentSearch({ ...before, ...changes }) })}
+          />
+        </Group>
+        {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
+        {!error && !data ? <LoadingState lines={5} /> : null}
+        {data?.counting ? (
+          <Text size="sm" c="dimmed">
+            {words.counting}
+          </Text>
+        ) : null}
+        {data && !data.counting ? <GrowthChart growth={data} from={resolveRange(search).from} /> : null}
+      </Stack>
+    </Card>
+  )
+}
+
+function GrowthChart({ growth: { by_day: days, since }, from }: { growth: GetSegmentGrowthResult; from: string }) {
+  const redefined = days.reduce((sum, day) => sum + day.redefined, 0)
+  if (days.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {words.notYet(since)}
+      </Text>
+    )
+  }
+  return (
+    <>
+      <TrendChart
+        label={words.chart}
+        height={200}
+        data={days.map(({ date, count, entered }) => ({ date, count, entered }))}
+        series={[
+          { name: 'count', label: words.contacts, color: 'ink.6', isLevel: true },
+          { name: 'entered', label: words.entered, color: 'teal.6', isDashed: true },
+        ]}
+      />
+      <Text size="xs" c="dimmed">
+        {[since.slice(0, 10) >= from ? words.since(since) : '', redefined === 0 ? '' : words.redefined(redefined)]
+          .filter(Boolean)
+          .join(' ')}
+      </Text>
+    </>
+  )
+}
