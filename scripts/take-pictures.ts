@@ -39,6 +39,7 @@ try {
   await members.filter({ hasNotText: '–' }).getByRole('link').first().click()
   await page.getByText('Viewed a page').first().waitFor()
   await page.getByRole('list', { name: 'Segments' }).waitFor()
+  await page.getByRole('region', { name: 'At a glance' }).getByText('page views').waitFor()
   await page.mouse.move(0, 0)
   await page.screenshot({ path: `${TARGET}contact.png` })
 } finally {

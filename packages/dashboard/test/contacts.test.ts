@@ -63,6 +63,18 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(browser.problems).toEqual([])
   })
 
+  test('has one line a row: an address that does not fit is cut, not broken', async () => {
+    const own = await createTestTenant(service)
+    await own.contact('a@b.example')
+    await own.contact('a.person.with.a.long.name@a-company-with-a-long-domain.example')
+    const page = await browser.signedIn(own, { path: '/contacts' })
+    const rows = page.getByRole('table').getByRole('row')
+    await page.getByText('1–2 of 2').waitFor()
+    const heightOf = async (position: number) => (await rows.nth(position).boundingBox())?.height ?? 0
+    // Fractions of a pixel apart; a second line would add 22.
+    expect(Math.abs((await heightOf(1)) - (await heightOf(2)))).toBeLessThan(2)
+  })
+
   test('is searched while typing, and filtered like a segment', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts' })
     await page.getByLabel('Search name, email, company, title').fill('hopper')

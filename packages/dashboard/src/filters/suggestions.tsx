@@ -7,6 +7,7 @@ import { type SegmentCondition, suggestionsQuery } from '../api/segments.ts'
 import { useMay } from '../session/may.ts'
 import { isKnown } from '../ui/event-words.ts'
 import { DAY_MS } from '../ui/range.ts'
+import { Foreign } from '../ui/text.tsx'
 import { conditionDraft, type Draft } from './draft.ts'
 import { text } from './text.ts'
 import { filterWords } from './words.ts'
@@ -61,7 +62,7 @@ export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) 
             fw={400}
             onClick={() => onChoose(conditionDraft(condition))}
           >
-            <bdi>{filterWords({ match: 'all', conditions: [condition] }, labels).slice(0, 80)}</bdi>
+            <Foreign max={90}>{filterWords({ match: 'all', conditions: [condition] }, labels)}</Foreign>
           </Button>
         ))}
       </Group>
