@@ -13,19 +13,8 @@ const CLAMP = 300
 export function Foreign({ children, max = CLAMP }: { children: string; max?: number }) {
   const readable = readableAddress(children)
   const shown = readable.length > max ? `${readable.slice(0, max)}…` : readable
-  const at = EMAIL.test(shown) ? shown.indexOf('@') + 1 : 0
-  if (at === 0) return <bdi>{shown}</bdi>
-  // An email that does not fit breaks after its @ rather than within a word.
-  return (
-    <bdi>
-      {shown.slice(0, at)}
-      <wbr />
-      {shown.slice(at)}
-    </bdi>
-  )
+  return <bdi>{shown}</bdi>
 }
-
-const EMAIL = /^[^@\s]+@[^@\s]+$/
 
 /** Text from outside within a sentence: the characters that isolate its direction around it. */
 export function isolated(words: string): string {
