@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { HookMapping } from '../src/api/hooks.ts'
+import type { HookMapping } from '../src/api/types.ts'
 import { type Draft, draftOf, toMapping } from '../src/hooks/mapping-draft.ts'
 import { pathsOfText, textOfValues, valuesOfText } from '../src/hooks/mapping-text.ts'
 

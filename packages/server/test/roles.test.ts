@@ -16,6 +16,7 @@ const READS_BY_POST = [
   '/v1/segments/preview',
   '/v1/mail-previews',
   '/v1/hooks/:hook_id/preview',
+  '/v1/hooks/:hook_id/proposal',
 ]
 /** Routes that everyone may use for their own account and session. */
 const OWN_ACCOUNT = [

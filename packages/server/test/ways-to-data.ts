@@ -185,6 +185,7 @@ export const MORE: { title: string; operation: string; sent: Record<string, unkn
     scopes: operation === 'dryRunAgent' ? ['companies:read'] : READS,
   })),
   { title: 'the newest body of a hook', operation: 'previewHook', sent: {}, scopes: READS },
+  { title: 'the newest body of a hook, for a proposal', operation: 'proposeHookMapping', sent: {}, scopes: READS },
   // null means that the field is absent.
   { title: 'the newest body, with null', operation: 'previewHook', sent: { sample: null }, scopes: READS },
   {

@@ -182,6 +182,7 @@ import type {
   HealthResult,
   HookBodiesPage,
   HookBodyResult,
+  HookMappingResult,
   HookResult,
   HooksPage,
   IdentifyInput,
@@ -292,6 +293,7 @@ import type {
   PreviewWebhookMessageResult,
   PropertyResult,
   ProposeActionInput,
+  ProposeHookMappingInput,
   PullConnectionInput,
   PushSourceContactsInput,
   PushSourceContactsResult,
@@ -327,6 +329,8 @@ import type {
   ResumeWarehouseDestinationResult,
   ResumeWebhookInput,
   ResumeWebhookResult,
+  RevealHookUrlInput,
+  RevealHookUrlResult,
   RevokeApiKeyInput,
   RevokeApiKeyResult,
   RevokeConnectedAppInput,
@@ -612,6 +616,7 @@ export interface OperationTypes {
   previewSegment: { input: PreviewSegmentInput; response: PreviewSegmentResult }
   previewWebhookMessage: { input: PreviewWebhookMessageInput; response: PreviewWebhookMessageResult }
   proposeAction: { input: ProposeActionInput; response: ActionResult }
+  proposeHookMapping: { input: ProposeHookMappingInput; response: HookMappingResult }
   pullConnection: { input: PullConnectionInput; response: ConnectionResult }
   pushSourceContacts: { input: PushSourceContactsInput; response: PushSourceContactsResult }
   pushSourceConversations: { input: PushSourceConversationsInput; response: PushSourceConversationsResult }
@@ -633,6 +638,7 @@ export interface OperationTypes {
   resumeConnection: { input: ResumeConnectionInput; response: ResumeConnectionResult }
   resumeWarehouseDestination: { input: ResumeWarehouseDestinationInput; response: ResumeWarehouseDestinationResult }
   resumeWebhook: { input: ResumeWebhookInput; response: ResumeWebhookResult }
+  revealHookUrl: { input: RevealHookUrlInput; response: RevealHookUrlResult }
   revokeApiKey: { input: RevokeApiKeyInput; response: RevokeApiKeyResult }
   revokeConnectedApp: { input: RevokeConnectedAppInput; response: RevokeConnectedAppResult }
   rotateHookToken: { input: RotateHookTokenInput; response: RotateHookTokenResult }
@@ -896,7 +902,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Create an incoming webhook; its URL with the token is shown only once.
+   * Create an incoming webhook, and get the URL to enter in the sending system.
    *
    * Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind has a mapping and checks the sender's signature. Without `signing_secret`, it is off until you add one, because some senders show their secret only after you enter the URL. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
@@ -2262,6 +2268,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Propose a mapping for a body; nothing is written.
+   *
+   * The proposal follows from the names and values of the fields of the body: the person with the first address, what happened and when, and what else there is. Check it with a preview before you save it. Needs the scope `settings:read`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` without `sample`.
+   */
+  proposeHookMapping(input: ProposeHookMappingInput, options?: RequestOptions): Promise<HookMappingResult> {
+    return this.call('POST /v1/hooks/{hook_id}/proposal', input, options)
+  }
+
+  /**
    * Pull the changes of a connected system now.
    *
    * Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
@@ -2446,6 +2461,15 @@ export class Operations extends Caller {
    */
   resumeWebhook(input: ResumeWebhookInput, options?: RequestOptions): Promise<ResumeWebhookResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/resume', input, options)
+  }
+
+  /**
+   * Show the URL of an incoming webhook again; the audit log records who saw it.
+   *
+   * Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
+   */
+  revealHookUrl(input: RevealHookUrlInput, options?: RequestOptions): Promise<RevealHookUrlResult> {
+    return this.call('POST /v1/hooks/{hook_id}/reveal', input, options)
   }
 
   /**
@@ -2811,7 +2835,7 @@ export class Operations extends Caller {
   /**
    * Change the name, the mapping or the signature of an incoming webhook, or turn it on or off.
    *
-   * While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on. To apply it to earlier bodies, run them again. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
+   * While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on; with `retry_bodies`, also to kept bodies that were not recorded. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   updateHook(input: UpdateHookInput, options?: RequestOptions): Promise<UpdateHookResult> {
     return this.call('PATCH /v1/hooks/{hook_id}', input, options)

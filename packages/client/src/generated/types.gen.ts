@@ -1169,7 +1169,7 @@ export type CreateHookResult = {
     status: 'success';
     hook: Hook;
     /**
-     * Returned only once.
+     * The last part of the URL. Whoever has it can send bodies.
      */
     token: string;
     /**
@@ -2061,6 +2061,12 @@ export type HookMapping = {
             [key: string]: HookField;
         };
     };
+};
+
+export type HookMappingResult = {
+    status: 'success';
+    mapping: HookMapping;
+    warnings?: Array<string>;
 };
 
 export type HookResult = {
@@ -3332,6 +3338,17 @@ export type ResumeWebhookResult = {
     warnings?: Array<string>;
 };
 
+export type RevealHookUrlResult = {
+    status: 'success';
+    hook_id: string;
+    name: string;
+    /**
+     * The URL to enter in the sending system. It contains the token.
+     */
+    url: string;
+    warnings?: Array<string>;
+};
+
 export type RevokeApiKeyResult = {
     status: 'success';
     revoked: true;
@@ -3351,7 +3368,7 @@ export type RotateHookTokenResult = {
     status: 'success';
     hook: Hook;
     /**
-     * Returned only once.
+     * The last part of the URL. Whoever has it can send bodies.
      */
     token: string;
     /**
@@ -4051,6 +4068,10 @@ export type UpdateHookResult = {
      * The names of the fields that changed.
      */
     changed: Array<string>;
+    /**
+     * The number of kept bodies that are now recorded.
+     */
+    retried_bodies: number;
     warnings?: Array<string>;
 };
 
@@ -7100,6 +7121,17 @@ export type ProposeActionInput = {
     reason: string;
 };
 
+export type ProposeHookMappingInput = {
+    /**
+     * The hook.
+     */
+    hook_id: string;
+    /**
+     * A JSON object or array. Default: the newest kept body.
+     */
+    sample?: unknown;
+};
+
 export type PullConnectionInput = {
     /**
      * The connection.
@@ -7320,6 +7352,13 @@ export type ResumeWebhookInput = {
      * The webhook subscription.
      */
     subscription_id: string;
+};
+
+export type RevealHookUrlInput = {
+    /**
+     * The hook.
+     */
+    hook_id: string;
 };
 
 export type RevokeApiKeyInput = {
@@ -8020,6 +8059,10 @@ export type UpdateHookInput = {
      * null: bodies are no longer signed, and the secret is removed.
      */
     signature_header?: string | null;
+    /**
+     * Whether kept bodies that were skipped or failed are recorded with the mapping, within seconds.
+     */
+    retry_bodies?: boolean;
 };
 
 export type UpdateIdentityInput = {

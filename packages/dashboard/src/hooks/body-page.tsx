@@ -1,10 +1,11 @@
 import { Button, Card, Code, Group, ScrollArea, Stack, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconRefresh } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type HookBody, hookBodyQuery, refreshHooks, runHookBody } from '../api/hooks.ts'
+import { useOperation } from '../api/operation.ts'
+import type { HookBody } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -14,6 +15,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
 import { BodyState, ContactOf } from './hook-page.tsx'
+import { bodyQuery } from './hook-queries.ts'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/hooks/$hookId/bodies/$bodyId')
@@ -21,7 +23,7 @@ const route = getRouteApi('/shell/hooks/$hookId/bodies/$bodyId')
 /** A body that a hook has received, and its outcome. */
 export function BodyPage() {
   const { hookId, bodyId } = route.useParams()
-  const { data, error, refetch } = useQuery(hookBodyQuery(hookId, bodyId))
+  const { data, error, refetch } = useQuery(bodyQuery(hookId, bodyId))
   const breadcrumb = (
     <AnchorLink inherit to="/hooks/$hookId" params={{ hookId }}>
       {text.one.title}
@@ -66,13 +68,9 @@ export function BodyPage() {
 
 function Actions({ body }: { body: HookBody }) {
   const { hook_id: hookId, body_id: bodyId } = body
-  const queryClient = useQueryClient()
-  const running = useMutation({
-    mutationFn: () => runHookBody(hookId, bodyId),
-    onSuccess: async ({ body: { state } }) => {
-      await refreshHooks(queryClient)
-      notifications.show({ color: state === 'failed' ? 'red' : 'green', message: text.body.ran[state] })
-    },
+  const running = useOperation('runHookBody', {
+    onDone: ({ body: { state } }) =>
+      notifications.show({ color: state === 'failed' ? 'red' : 'green', message: text.body.ran[state] }),
     onError: (error) => notifications.show({ color: 'red', message: messageOf(error) }),
   })
   if (!useMay('settings:write')) return null
@@ -81,7 +79,7 @@ function Actions({ body }: { body: HookBody }) {
       <Button
         leftSection={<IconRefresh size={16} aria-hidden />}
         loading={running.isPending}
-        onClick={() => running.mutate()}
+        onClick={() => running.mutate({ hook_id: hookId, body_id: bodyId })}
       >
         {text.body.run}
       </Button>

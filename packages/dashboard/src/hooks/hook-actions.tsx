@@ -1,33 +1,31 @@
 import { Button, Menu, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconRoute } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { deleteHook, type Hook, refreshHooks, updateHook } from '../api/hooks.ts'
+import { useOperation } from '../api/operation.ts'
+import type { Hook } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import { ButtonLink } from '../ui/link.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { isolated } from '../ui/text.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
-import { RenameDialog, RotateDialog, SecretDialog } from './hook-dialogs.tsx'
+import { RenameHook, RotateHook, SecretDialog } from './hook-dialogs.tsx'
 import { needsSecret } from './hooks-page.tsx'
 import { text } from './text.ts'
 
 /** The actions for a hook, for people who may use them. */
 export function HookActions({ hook }: { hook: Hook }) {
   const { hook_id: hookId, enabled, name } = hook
-  const queryClient = useQueryClient()
   const navigate = useNavigate()
   const { button, afterFocus } = useMenuButton()
   const [dialog, setDialog] = useState<'rename' | 'secret' | 'rotate' | 'delete' | null>(null)
   const mayWrite = useMay('settings:write')
-  const toggle = useMutation({
-    mutationFn: () => updateHook(hookId, { enabled: !enabled }),
-    onSuccess: () => refreshHooks(queryClient),
+  const toggle = useOperation('updateHook', {
     onError: (error) => notifications.show({ color: 'red', message: messageOf(error) }),
   })
+  const removing = useOperation('deleteHook', { onDone: () => navigate({ to: '/hooks' }) })
   const close = () => setDialog(null)
   const mapping = (
     <ButtonLink
@@ -49,7 +47,12 @@ export function HookActions({ hook }: { hook: Hook }) {
           {text.one.addSecret}
         </Button>
       ) : (
-        <Button variant="default" leftSection={icon} loading={toggle.isPending} onClick={() => toggle.mutate()}>
+        <Button
+          variant="default"
+          leftSection={icon}
+          loading={toggle.isPending}
+          onClick={() => toggle.mutate({ hook_id: hookId, enabled: !enabled })}
+        >
           {enabled ? text.actions.turnOff : text.actions.turnOn}
         </Button>
       )}
@@ -68,20 +71,16 @@ export function HookActions({ hook }: { hook: Hook }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {dialog === 'rename' ? <RenameDialog hook={hook} onClose={close} /> : null}
+      {dialog === 'rename' ? <RenameHook hook={hook} onClose={close} /> : null}
       {dialog === 'secret' ? <SecretDialog hook={hook} onClose={close} /> : null}
-      {dialog === 'rotate' ? <RotateDialog hook={hook} onClose={close} /> : null}
+      {dialog === 'rotate' ? <RotateHook hook={hook} onClose={close} /> : null}
       <ConfirmDialog
         opened={dialog === 'delete'}
         onClose={close}
         title={text.remove.title(isolated(name.slice(0, 80)))}
         explanation={<Text size="sm">{text.remove.explanation}</Text>}
         confirmLabel={text.remove.confirm}
-        onConfirm={async () => {
-          await deleteHook(hookId)
-          await navigate({ to: '/hooks' })
-          await refreshHooks(queryClient)
-        }}
+        onConfirm={() => removing.mutateAsync({ hook_id: hookId })}
       />
     </>
   )

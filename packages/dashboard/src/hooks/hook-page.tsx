@@ -1,18 +1,21 @@
-import { Alert, Badge, Card, Code, Stack, Text, Title } from '@mantine/core'
+import { Alert, Badge, Card, Stack, Text, Title } from '@mantine/core'
 import { IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type Hook, type HookBody, hookBodiesQuery, hookQuery } from '../api/hooks.ts'
+import type { Hook, HookBody } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
+import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { HookActions } from './hook-actions.tsx'
+import { bodiesQuery, hookQuery } from './hook-queries.ts'
+import { HookUrl } from './hook-url.tsx'
 import { HookState, needsSecret } from './hooks-page.tsx'
 import { text } from './text.ts'
 
@@ -23,7 +26,8 @@ const REFRESH_MS = 4_000
 /** One hook: its settings, and its last bodies. */
 export function HookPage() {
   const { hookId } = route.useParams()
-  const { data: hook, error, refetch } = useQuery({ ...hookQuery(hookId), refetchInterval: REFRESH_MS })
+  const { data, error, refetch } = useQuery({ ...hookQuery(hookId), refetchInterval: REFRESH_MS })
+  const hook = data?.hook
   const breadcrumb = (
     <AnchorLink inherit to="/hooks">
       {text.title}
@@ -47,8 +51,9 @@ export function HookPage() {
       />
       <Stack gap="md">
         <NextStep hook={hook} />
-        <Settings hook={hook} />
+        <HookUrl hook={hook} />
         <Bodies hookId={hookId} />
+        <Settings hook={hook} />
       </Stack>
     </>
   )
@@ -68,12 +73,15 @@ function NextStep({ hook }: { hook: Hook }) {
   }
   if (event || contact || company) return null
   return (
-    <Alert color="orange" icon={<IconAlertTriangle aria-hidden />}>
+    <Alert
+      color={kept > 0 ? 'orange' : 'blue'}
+      icon={kept > 0 ? <IconAlertTriangle aria-hidden /> : <IconInbox aria-hidden />}
+    >
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{text.one.needsMapping}</Text>
+        <Text size="sm">{kept > 0 ? text.one.needsMapping(kept) : text.one.waits}</Text>
         {mayWrite && kept > 0 ? (
           <ButtonLink size="xs" to="/hooks/$hookId/mapping" params={{ hookId }}>
-            {text.actions.editMapping}
+            {text.one.checkMapping}
           </ButtonLink>
         ) : null}
       </Stack>
@@ -89,7 +97,6 @@ function Settings({ hook }: { hook: Hook }) {
     [text.one.status, <HookState key="state" hook={hook} />],
     [text.one.kind, text.kinds[hook.kind]],
     [text.one.source, hook.source],
-    [text.one.token, <Code key="token">{hook.token_hint}</Code>],
     [text.one.signature, signature ? text.one.signedIn(hook.signature_header ?? '') : text.one.unsigned],
     [text.one.mapping, mapped === '' ? text.one.notMapped : mapped],
     ...(hook.previous_token_until === null
@@ -105,25 +112,19 @@ function Settings({ hook }: { hook: Hook }) {
 }
 
 function Bodies({ hookId }: { hookId: string }) {
-  const { data, error, refetch } = useQuery({ ...hookBodiesQuery(hookId), refetchInterval: REFRESH_MS })
   return (
     <section>
       <Title order={2} size="h4" mb="sm">
         {text.bodies.title}
       </Title>
-      <DataTable
+      <List
         label={text.bodies.title}
         opensRows
         columns={COLUMNS}
-        rows={data}
+        query={useQuery({ ...bodiesQuery(hookId), refetchInterval: REFRESH_MS })}
+        rowsOf={({ bodies }) => bodies}
         rowKey={({ body_id }) => body_id}
-        error={error}
-        onRetry={refetch}
-        empty={
-          <EmptyState icon={IconInbox} title={text.bodies.empty}>
-            {text.bodies.emptyExplanation}
-          </EmptyState>
-        }
+        empty={{ icon: IconInbox, title: text.bodies.empty, hint: text.bodies.emptyExplanation }}
       />
     </section>
   )

@@ -1,42 +1,36 @@
 import { Badge } from '@mantine/core'
 import { IconPlus, IconTransferIn } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { type Hook, hooksQuery } from '../api/hooks.ts'
+import type { Hook } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
-import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
+import { hooksQuery } from './hook-queries.ts'
 import { text } from './text.ts'
 
 /** All incoming webhooks. */
 export function HooksPage() {
-  const { data, error, refetch } = useQuery(hooksQuery)
   const create = useMay('settings:write') ? (
     <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/hooks/new">
       {text.list.create}
     </ButtonLink>
   ) : null
   return (
-    <>
-      <PageHeader title={text.title} description={text.list.description} actions={create} />
-      <DataTable
-        label={text.title}
-        opensRows
-        columns={COLUMNS}
-        rows={data}
-        rowKey={({ hook_id }) => hook_id}
-        error={error}
-        onRetry={refetch}
-        empty={
-          <EmptyState icon={IconTransferIn} title={text.list.empty} action={create}>
-            {text.list.emptyExplanation}
-          </EmptyState>
-        }
-      />
-    </>
+    <ListPage
+      title={text.title}
+      description={text.list.description}
+      create={create}
+      label={text.title}
+      opensRows
+      query={useQuery(hooksQuery())}
+      rowsOf={({ hooks }) => hooks}
+      rowKey={({ hook_id }) => hook_id}
+      columns={COLUMNS}
+      empty={{ icon: IconTransferIn, title: text.list.empty, hint: text.list.emptyExplanation }}
+    />
   )
 }
 

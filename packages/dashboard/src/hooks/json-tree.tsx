@@ -1,7 +1,8 @@
 import { Text } from '@mantine/core'
 import { useState } from 'react'
 import classes from './mapping.module.css'
-import { pathWithin } from './mapping-draft.ts'
+import { type Draft, pathWithin } from './mapping-draft.ts'
+import { SampleValue } from './sample-value.tsx'
 import { text } from './text.ts'
 
 const words = text.mapping
@@ -13,12 +14,14 @@ const VALUE_LENGTH_MAX = 120
 
 interface TreeProps {
   value: unknown
-  /** The field that a click on a value fills; null if no field is chosen. */
-  target: string | null
-  onPick: (path: string) => void
+  draft: Draft
+  /** null: the values cannot be clicked. */
+  setDraft: ((draft: Draft) => void) | null
+  /** The field that a click on a value fills. */
+  selected: string | null
 }
 
-/** A JSON value. Its parts are buttons that fill in their path. */
+/** A JSON value. Its parts are buttons that put their path into a field. */
 export function JsonTree(props: TreeProps) {
   return <Children {...props} path="" depth={0} />
 }
@@ -50,7 +53,8 @@ function Children({ value, path, depth, ...tree }: NodeProps) {
   )
 }
 
-function Line({ name, value, path, depth, target, onPick }: NodeProps & { name: string | number }) {
+function Line({ name, value, path, depth, ...picking }: NodeProps & { name: string | number }) {
+  const { setDraft } = picking
   const [isOpen, setOpen] = useState(depth < OPEN_DEPTH)
   const isNested = value !== null && typeof value === 'object'
   const size = isNested ? Object.keys(value).length : 0
@@ -70,22 +74,19 @@ function Line({ name, value, path, depth, target, onPick }: NodeProps & { name: 
           </button>
         ) : null}
         <bdi>{name}</bdi>
-        {target === null ? (
+        {setDraft === null ? (
           <bdi>{shown}</bdi>
         ) : (
-          <button
-            type="button"
-            className={classes.value}
-            aria-label={words.use(shown, path, target)}
-            onClick={() => onPick(path)}
-          >
-            <bdi>{shown}</bdi>
-          </button>
+          <SampleValue
+            shown={shown}
+            path={path}
+            draft={picking.draft}
+            setDraft={setDraft}
+            selected={picking.selected}
+          />
         )}
       </div>
-      {isNested && isOpen && size > 0 ? (
-        <Children value={value} path={path} depth={depth + 1} target={target} onPick={onPick} />
-      ) : null}
+      {isNested && isOpen && size > 0 ? <Children value={value} path={path} depth={depth + 1} {...picking} /> : null}
     </>
   )
 }

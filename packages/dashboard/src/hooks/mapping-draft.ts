@@ -1,4 +1,4 @@
-import type { HookField, HookMapping } from '../api/hooks.ts'
+import type { HookField, HookMapping } from '../api/types.ts'
 import { pathsOfText, textOfPaths, textOfValues, valuesOfText } from './mapping-text.ts'
 import { text } from './text.ts'
 
@@ -53,6 +53,26 @@ export function draftOf(mapping: HookMapping): Draft {
       values: textOfValues(equals),
     })),
   }
+}
+
+/** Whether a mapping records anything. */
+export function isMapped({ event, contact, company }: HookMapping): boolean {
+  return event !== undefined || contact !== undefined || company !== undefined
+}
+
+/** A draft with what another one has for the fields that are still empty. */
+export function withGuesses({ rows, conditions }: Draft, guessed: Draft): Draft {
+  const has = (row: Row) =>
+    rows.some(({ part, name, key }) => part === row.part && name === row.name && key === row.key)
+  const guessFor = (row: Row) =>
+    row.text.trim() === ''
+      ? guessed.rows.find(({ part, name, key }) => part === row.part && name === row.name && key === row.key)
+      : undefined
+  const filled = rows.map((row) => {
+    const guess = guessFor(row)
+    return guess ? { ...row, from: guess.from, text: guess.text } : row
+  })
+  return { rows: [...filled, ...guessed.rows.filter((row) => !has(row))], conditions }
 }
 
 /** A new property, or field of the data. */

@@ -1,16 +1,20 @@
 import { ActionIcon, Button, Card, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconPlus, IconX } from '@tabler/icons-react'
-import type { Dispatch, SetStateAction } from 'react'
+import { type SetStateAction, useMemo } from 'react'
+import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { type ConditionRow, type Draft, nameOf, newCondition, newRow, type Part, type Row } from './mapping-draft.ts'
+import { valueAt, valuesOf } from './sample-values.ts'
 import { text } from './text.ts'
 
 const words = text.mapping
-const PARTS: readonly Part[] = ['event', 'contact', 'company']
+const PARTS: readonly Part[] = ['contact', 'event', 'company']
 
 interface FieldsProps {
   draft: Draft
-  setDraft: Dispatch<SetStateAction<Draft>>
+  setDraft: (change: SetStateAction<Draft>) => void
+  /** What the fields' values are shown of. */
+  sample: unknown
   /** The row that a click in the sample fills. */
   selected: string | null
   onSelect: (rowId: string) => void
@@ -19,10 +23,12 @@ interface FieldsProps {
 
 /** The fields of a mapping, by part, and the conditions. */
 export function MappingFields(props: FieldsProps) {
+  const { sample } = props
+  const values = useMemo(() => valuesOf(sample), [sample])
   return (
     <Stack gap="md">
       {PARTS.map((part) => (
-        <PartFields key={part} part={part} {...props} />
+        <PartFields key={part} part={part} values={values} {...props} />
       ))}
       <Conditions {...props} />
       <Text size="xs" c="dimmed">
@@ -32,7 +38,12 @@ export function MappingFields(props: FieldsProps) {
   )
 }
 
-function PartFields({ part, draft, setDraft, selected, onSelect, isReadOnly }: FieldsProps & { part: Part }) {
+interface PartProps extends FieldsProps {
+  part: Part
+  values: ReadonlyMap<string, unknown>
+}
+
+function PartFields({ part, draft, setDraft, values, selected, onSelect, isReadOnly }: PartProps) {
   const rows = draft.rows.filter((row) => row.part === part)
   const keyed = rows.filter(({ name }) => name === null)
   const change = (id: string, changes: Partial<Row>) =>
@@ -61,6 +72,7 @@ function PartFields({ part, draft, setDraft, selected, onSelect, isReadOnly }: F
             key={row.id}
             row={row}
             number={keyed.indexOf(row) + 1}
+            value={values.size > 0 ? valueAt(values, row.text) : null}
             isSelected={row.id === selected}
             isReadOnly={isReadOnly}
             onSelect={() => onSelect(row.id)}
@@ -88,6 +100,8 @@ interface RowProps {
   row: Row
   /** Of a property or a field of the data. */
   number: number
+  /** Of the sample; undefined: it has none there; null: there is no sample. */
+  value: unknown
   isSelected: boolean
   isReadOnly: boolean
   onSelect: () => void
@@ -95,7 +109,7 @@ interface RowProps {
   onRemove: () => void
 }
 
-function RowFields({ row, number, isSelected, isReadOnly, onSelect, onChange, onRemove }: RowProps) {
+function RowFields({ row, number, value, isSelected, isReadOnly, onSelect, onChange, onRemove }: RowProps) {
   const name = nameOf(row)
   const own = row.name === null
   return (
@@ -144,6 +158,7 @@ function RowFields({ row, number, isSelected, isReadOnly, onSelect, onChange, on
             onChange={(event) => onChange({ text: event.currentTarget.value })}
           />
         </Group>
+        {row.from === 'path' && row.text.trim() !== '' && value !== null ? <InSample value={value} /> : null}
       </Stack>
       {own && !isReadOnly ? (
         <ActionIcon variant="subtle" color="gray" aria-label={words.removeField(name)} onClick={onRemove}>
@@ -151,6 +166,23 @@ function RowFields({ row, number, isSelected, isReadOnly, onSelect, onChange, on
         </ActionIcon>
       ) : null}
     </Group>
+  )
+}
+
+/** What a field finds in the sample, beside its path. */
+function InSample({ value }: { value: unknown }) {
+  if (value === undefined) {
+    return (
+      <Text size="xs" c="dimmed">
+        {words.notInSample}
+      </Text>
+    )
+  }
+  const shown = typeof value === 'string' ? value : JSON.stringify(value)
+  return (
+    <Text size="xs" c="dimmed" truncate>
+      <Foreign max={120}>{words.inSample(shown)}</Foreign>
+    </Text>
   )
 }
 

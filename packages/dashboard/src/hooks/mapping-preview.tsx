@@ -1,7 +1,8 @@
 import { Alert, Card, Code, Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
-import { type HookMapping, hookPreviewQuery, type PreviewHookResult } from '../api/hooks.ts'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { queryOf } from '../api/operation.ts'
+import type { HookMapping, PreviewHookResult } from '../api/types.ts'
 import { Facts } from '../ui/facts.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
@@ -15,8 +16,10 @@ const PAUSE_MS = 300
 export function MappingPreview({ hookId, mapping, sample }: { hookId: string; mapping: HookMapping; sample: unknown }) {
   const [debounced] = useDebouncedValue(mapping, PAUSE_MS)
   const { data, error, isFetching } = useQuery({
-    ...hookPreviewQuery(hookId, debounced, sample),
+    ...queryOf('previewHook', { hook_id: hookId, mapping: debounced, sample }),
     enabled: sample !== undefined,
+    placeholderData: keepPreviousData,
+    retry: false,
   })
   return (
     <Card aria-live="polite" aria-busy={isFetching} component="section" aria-label={words.title}>

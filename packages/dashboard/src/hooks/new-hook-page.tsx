@@ -1,25 +1,34 @@
 import { Alert, Button, Card, Group, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { createHook, type Hook, refreshHooks } from '../api/hooks.ts'
+import { useOperation } from '../api/operation.ts'
+import type { Hook } from '../api/types.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
+import { HeaderField } from './hook-dialogs.tsx'
+import { urlKey } from './hook-queries.ts'
 import { text } from './text.ts'
-import { UrlShown } from './url-shown.tsx'
 
 const words = text.create
 const KINDS = Object.keys(text.kinds) as Hook['kind'][]
 
-/** Creates an incoming webhook, whose URL is then shown once. */
+/** Creates an incoming webhook, and opens its page with the URL. */
 export function NewHookPage() {
   const queryClient = useQueryClient()
+  const navigate = useNavigate()
   const [kind, setKind] = useState<Hook['kind']>('custom')
   const [name, setName] = useState<string | null>(null)
   const [secret, setSecret] = useState('')
   const [header, setHeader] = useState('')
-  const saving = useMutation({ mutationFn: createHook, onSuccess: () => refreshHooks(queryClient) })
+  const saving = useOperation('createHook', {
+    onDone: async ({ hook: { hook_id, name: given }, url }) => {
+      queryClient.setQueryData(urlKey(hook_id), { hook_id, name: given, url })
+      await navigate({ to: '/hooks/$hookId', params: { hookId: hook_id }, replace: true })
+    },
+  })
   const shownName = name ?? (kind === 'custom' ? '' : text.kinds[kind])
   const submit = (submitted: FormEvent) => {
     submitted.preventDefault()
@@ -35,22 +44,6 @@ export function NewHookPage() {
       {text.title}
     </AnchorLink>
   )
-  if (saving.data) {
-    const { hook, url } = saving.data
-    return (
-      <>
-        <PageHeader title={words.created} breadcrumb={breadcrumb} />
-        <Stack gap="md" maw={820}>
-          <UrlShown url={url} kind={hook.kind} />
-          <div>
-            <ButtonLink to="/hooks/$hookId" params={{ hookId: hook.hook_id }}>
-              {words.open}
-            </ButtonLink>
-          </div>
-        </Stack>
-      </>
-    )
-  }
   return (
     <>
       <PageHeader title={words.title} breadcrumb={breadcrumb} />
@@ -79,17 +72,7 @@ export function NewHookPage() {
             value={secret}
             onChange={(event) => setSecret(event.currentTarget.value)}
           />
-          {kind === 'custom' && secret !== '' ? (
-            <TextInput
-              label={words.header}
-              description={words.headerDescription}
-              required
-              placeholder={words.headerPlaceholder}
-              {...upTo(100)}
-              value={header}
-              onChange={(event) => setHeader(event.currentTarget.value)}
-            />
-          ) : null}
+          {kind === 'custom' && secret !== '' ? <HeaderField value={header} onChange={setHeader} /> : null}
           {saving.isError ? (
             <Alert color="red" role="alert" title={words.failed}>
               {messageOf(saving.error)}

@@ -1,13 +1,13 @@
 import { createRoute } from '@tanstack/react-router'
-import { hookBodiesQuery, hookBodyQuery, hookQuery, hooksQuery } from '../api/hooks.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { searchParams, text } from '../session/search-params.ts'
+import { bodiesQuery, bodyQuery, hookQuery, hooksQuery } from './hook-queries.ts'
 
 const list = createRoute({
   getParentRoute: () => shellRoute,
   path: '/hooks',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(hooksQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(hooksQuery()),
   component: lazyPage(() => import('./hooks-page.tsx'), 'HooksPage'),
 })
 
@@ -23,7 +23,7 @@ const one = createRoute({
   path: '/hooks/$hookId',
   loader: ({ context: { queryClient }, params: { hookId } }) => {
     void queryClient.prefetchQuery(hookQuery(hookId))
-    void queryClient.prefetchQuery(hookBodiesQuery(hookId))
+    void queryClient.prefetchQuery(bodiesQuery(hookId))
   },
   component: lazyPage(() => import('./hook-page.tsx'), 'HookPage'),
 })
@@ -35,7 +35,7 @@ const mapping = createRoute({
   validateSearch: searchParams({ body: text }),
   loader: ({ context: { queryClient }, params: { hookId } }) => {
     void queryClient.prefetchQuery(hookQuery(hookId))
-    void queryClient.prefetchQuery(hookBodiesQuery(hookId))
+    void queryClient.prefetchQuery(bodiesQuery(hookId))
   },
   component: lazyPage(() => import('./mapping-page.tsx'), 'MappingPage'),
 })
@@ -44,7 +44,7 @@ const body = createRoute({
   getParentRoute: () => shellRoute,
   path: '/hooks/$hookId/bodies/$bodyId',
   loader: ({ context, params: { hookId, bodyId } }) =>
-    void context.queryClient.prefetchQuery(hookBodyQuery(hookId, bodyId)),
+    void context.queryClient.prefetchQuery(bodyQuery(hookId, bodyId)),
   component: lazyPage(() => import('./body-page.tsx'), 'BodyPage'),
 })
 

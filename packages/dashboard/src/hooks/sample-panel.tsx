@@ -1,10 +1,12 @@
 import { Card, JsonInput, NativeSelect, ScrollArea, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { type HookBody, hookBodyQuery } from '../api/hooks.ts'
+import type { HookBody } from '../api/types.ts'
 import { formatMoment } from '../ui/format.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { bodyQuery } from './hook-queries.ts'
 import { JsonTree } from './json-tree.tsx'
+import type { Draft } from './mapping-draft.ts'
 import { text } from './text.ts'
 
 const words = text.mapping
@@ -18,13 +20,16 @@ interface SamplePanelProps {
   onBody: (bodyId: string | undefined) => void
   sample: unknown
   onSample: (sample: unknown) => void
-  target: string | null
-  onPick: (path: string) => void
+  draft: Draft
+  /** null: the values cannot be clicked. */
+  setDraft: ((draft: Draft) => void) | null
+  /** The field that a click on a value fills. */
+  selected: string | null
 }
 
 /** The sample for the mapping: a body that the hook has received, or a pasted one. */
 export function SamplePanel(props: SamplePanelProps) {
-  const { hookId, bodies, bodyId, onBody, sample, onSample, target, onPick } = props
+  const { hookId, bodies, bodyId, onBody, sample, onSample, ...picking } = props
   return (
     <Card>
       <Stack gap="sm">
@@ -59,7 +64,7 @@ export function SamplePanel(props: SamplePanelProps) {
         )}
         {sample === undefined ? null : (
           <ScrollArea.Autosize mah={560} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': words.tree }}>
-            <JsonTree value={sample} target={target} onPick={onPick} />
+            <JsonTree value={sample} {...picking} />
           </ScrollArea.Autosize>
         )}
       </Stack>
@@ -72,7 +77,7 @@ interface SampleSource {
 }
 
 function Received({ hookId, bodyId, onSample }: SampleSource & { hookId: string; bodyId: string }) {
-  const { data, error, refetch } = useQuery(hookBodyQuery(hookId, bodyId))
+  const { data, error, refetch } = useQuery(bodyQuery(hookId, bodyId))
   const content = data?.data
   useEffect(() => onSample(content), [content, onSample])
   if (error) return <ErrorState error={error} onRetry={refetch} />

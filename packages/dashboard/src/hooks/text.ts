@@ -1,4 +1,4 @@
-import type { Hook, HookBody } from '../api/hooks.ts'
+import type { Hook, HookBody } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
 
 const KIND_NAMES = {
@@ -41,8 +41,8 @@ export const text = {
     kind: 'Sender',
     status: 'Status',
     source: 'Source',
-    bodies: 'Stored bodies',
-    last: 'Last body',
+    bodies: 'Deliveries',
+    last: 'Last delivery',
     never: 'never',
   },
   states: {
@@ -54,12 +54,11 @@ export const text = {
 
   create: {
     title: 'New hook',
-    created: 'Hook created',
     kind: 'Sender',
     name: 'Name',
     nameDescription: 'The source of the records gets this name too.',
     kindDescriptions: {
-      custom: 'Any system that sends JSON or a form. You create the mapping from a body that it has sent.',
+      custom: 'Any system that sends JSON or a form. Its first delivery fills in what becomes of it; you check that.',
       stripe: 'Payments, invoices and subscriptions.',
       calendly: 'Bookings and cancellations.',
       typeform: 'Answers to your forms.',
@@ -67,27 +66,29 @@ export const text = {
     } satisfies Record<Hook['kind'], string>,
     secret: 'Signing secret',
     secretDescriptions: {
-      custom: 'Optional. If you set one, only signed bodies are accepted.',
+      custom: 'Optional. If you set one, only signed deliveries are accepted.',
       stripe: 'Stripe shows it (whsec_…) after you have entered the URL there. You can add it later.',
       calendly: 'The signing_key of the webhook subscription. You can add it later.',
       typeform: 'The secret that you enter next to the URL in Typeform. You can add it later.',
       'cal.com': 'The secret that you enter next to the URL in Cal.com. You can add it later.',
     } satisfies Record<Hook['kind'], string>,
     header: 'Signature header',
-    headerDescription: 'The header that contains the HMAC-SHA256 of the body.',
+    headerDescription: 'The header with the HMAC-SHA256 of the delivery’s content.',
     headerPlaceholder: 'X-Signature',
     failed: 'The hook was not created',
     submit: 'Create hook',
     cancel: 'Cancel',
-    open: 'I have saved it',
   },
 
   url: {
-    title: 'Save this URL now: it is shown only once',
-    label: 'URL',
+    title: 'URL',
+    hidden: (hint: string) => `…/v1/public/hooks/hk_••••${hint}`,
+    show: 'Show URL',
     copy: 'URL of the hook',
+    secret: 'Keep it secret: whoever has this URL can send data to the workspace.',
     next: {
-      custom: 'Enter it in the sending system, and send a first body. Then create the mapping.',
+      custom:
+        'Enter this URL in the sending system, and let it send something. The first delivery shows up below by itself.',
       stripe:
         'In Stripe, open Developers → Webhooks, add an endpoint with this URL, and copy its signing secret to this hook.',
       calendly: 'Create a webhook subscription in Calendly’s API with this URL and the signing key of this hook.',
@@ -101,7 +102,6 @@ export const text = {
     kind: 'Sender',
     status: 'Status',
     source: 'Source',
-    token: 'URL ends with',
     signature: 'Signature',
     signedIn: (header: string) => `checked in ${header}`,
     unsigned: 'not checked',
@@ -111,9 +111,14 @@ export const text = {
     mapped: (parts: string) => parts,
     notMapped: 'none yet',
     parts: { event: 'event', contact: 'contact', company: 'company' },
-    needsSecret: 'This hook rejects bodies until it has the sender’s signing secret.',
+    needsSecret: 'This hook rejects deliveries until it has the sender’s signing secret.',
     addSecret: 'Add the signing secret',
-    needsMapping: 'Bodies are stored but not recorded, because the hook has no mapping yet.',
+    waits: 'Waiting for the first delivery. It is kept, and you then decide what it becomes.',
+    needsMapping: (count: number) =>
+      count === 1
+        ? 'A delivery has arrived. Check what it becomes: the fields are filled in for you.'
+        : `${formatNumber(count)} deliveries have arrived. Check what they become: the fields are filled in for you.`,
+    checkMapping: 'Check the fields',
   },
 
   actions: {
@@ -128,7 +133,7 @@ export const text = {
     remove: 'Delete',
   },
 
-  rename: { title: 'Rename the hook', name: 'Name', submit: 'Save', cancel: 'Cancel' },
+  rename: { title: 'Rename the hook', submit: 'Save' },
 
   secret: {
     title: 'Signing secret',
@@ -137,7 +142,6 @@ export const text = {
     turnOn: 'Save and turn on',
     submit: 'Save',
     remove: 'Remove the secret',
-    cancel: 'Cancel',
   },
 
   rotate: {
@@ -146,23 +150,21 @@ export const text = {
     explanation:
       'The old URL works for another 24 hours, which gives you time to enter the new one in the sending system.',
     revoke: 'Stop the old URL at once',
-    revokeDescription: 'Use this after a leak. Bodies sent to the old URL from now on are lost.',
+    revokeDescription: 'Use this after a leak. Whatever is sent to the old URL from now on is lost.',
     submit: 'Create a new URL',
-    cancel: 'Cancel',
-    done: 'I have saved it',
   },
 
   remove: {
     title: (name: string) => `Delete ${name}?`,
     explanation:
-      'Its URL stops working at once, and its stored bodies are deleted. The records that it wrote stay. You cannot undo this.',
+      'Its URL stops working at once, and its deliveries are deleted. The records that it wrote stay. You cannot undo this.',
     confirm: 'Delete hook',
   },
 
   bodies: {
-    title: 'Last bodies',
-    empty: 'No bodies yet',
-    emptyExplanation: 'The last 50 bodies that the hook receives are listed here with their outcomes.',
+    title: 'Deliveries received',
+    empty: 'No deliveries yet',
+    emptyExplanation: 'The last 50 deliveries are listed here, with what became of them.',
     when: 'Received',
     state: 'Outcome',
     event: 'Event',
@@ -174,7 +176,7 @@ export const text = {
   },
 
   body: {
-    title: 'Body',
+    title: 'Delivery',
     received: 'Received',
     outcome: 'Outcome',
     reason: 'Reason',
@@ -184,32 +186,33 @@ export const text = {
     company: 'Company',
     size: 'Size',
     content: 'Content',
-    contentLabel: 'Content of the body',
-    copy: 'body',
+    contentLabel: 'Content of the delivery',
+    copy: 'content',
     run: 'Run again',
     ran: {
-      pending: 'The body is waiting',
-      recorded: 'The body was recorded',
-      skipped: 'The body was skipped',
-      failed: 'The body could not be recorded',
+      pending: 'The delivery is waiting',
+      recorded: 'The delivery was recorded',
+      skipped: 'The delivery was skipped',
+      failed: 'The delivery could not be recorded',
     },
     useAsSample: 'Use in the mapping',
   },
 
   mapping: {
     title: 'Mapping',
-    description: 'Choose a field, then click a value in the sample to fill in its path.',
+    description: 'What each delivery becomes. Click a value and say what it is, or choose a field first.',
     readOnly: 'Only admins and owners can change the mapping.',
     sample: 'Sample',
-    choose: 'Body',
+    choose: 'Delivery',
     pasted: 'Pasted sample',
     paste: 'Sample as JSON',
     notJson: 'This is not a JSON object or array.',
-    noBodies: 'The hook has not received a body yet. Paste a sample, or send a body to its URL.',
+    noBodies: 'Waiting for the first delivery, which appears here by itself. You can also paste a sample.',
     tree: 'Values of the sample',
     more: (count: number) => `and ${formatNumber(count)} more`,
     open: (path: string) => `Show ${path}`,
     close: (path: string) => `Hide ${path}`,
+    choosePlace: (shown: string, path: string) => `${shown}: choose what ${path} is`,
     use: (shown: string, path: string, target: string) => `${shown}: use ${path} for ${target}`,
     items: (count: number) => (count === 1 ? '1 item' : `${formatNumber(count)} items`),
     fields: (count: number) => (count === 1 ? '1 field' : `${formatNumber(count)} fields`),
@@ -220,24 +223,37 @@ export const text = {
       company: 'Company',
     },
     partExplanations: {
-      event: 'What happened. A body with the same event name and event ID is recorded once.',
+      event: 'What happened. A delivery with the same event name and event ID is recorded once.',
       contact: 'The person. The sender’s ID can find a contact, but never creates one.',
       company: 'Optional. A contact without a company is linked to it.',
     },
     names: TARGETS,
     field: (key: string) => (key === '' ? 'a new field' : key),
-    pathPlaceholder: 'path.in.the.body',
+    pathPlaceholder: 'path.in.the.delivery',
     fixedPlaceholder: 'fixed value',
     source: (name: string) => `Where ${name} comes from`,
     path: 'Path',
     fixed: 'Fixed',
     addField: { event: 'Add a data field', contact: 'Add a property', company: 'Add a property' },
+    newField: {
+      event: (key: string) => `New data field “${key}”`,
+      contact: (key: string) => `New contact property “${key}”`,
+      company: (key: string) => `New company property “${key}”`,
+    },
+    inSample: (value: string) => `→ ${value}`,
+    notInSample: 'not in this delivery',
+    guessed: 'Filled in from this delivery. Check the fields, then save.',
+    guess: 'Fill in empty fields from this delivery',
+    retry: (count: number) =>
+      count === 1
+        ? 'Also record the delivery that has already arrived'
+        : `Also record the ${formatNumber(count)} deliveries that are not recorded yet`,
     key: (part: string, number: number) => `Name of ${part} ${number}`,
     keyOf: { event: 'data field', contact: 'contact property', company: 'company property' },
     removeField: (name: string) => `Remove ${name}`,
     conditions: 'Only when',
     conditionsExplanation:
-      'A body is recorded only if all conditions are met. Otherwise it is skipped. Put values that contain commas in double quotes.',
+      'A delivery is recorded only if all conditions are met. Otherwise it is skipped. Put values that contain commas in double quotes.',
     addCondition: 'Add a condition',
     conditionPath: (number: number) => `Path of condition ${number}`,
     conditionValues: (number: number) => `Values of condition ${number}`,
@@ -245,7 +261,8 @@ export const text = {
     removeCondition: (number: number) => `Remove condition ${number}`,
     alternatives: 'You can separate several paths with |. The first path that has a value is used.',
     save: 'Save mapping',
-    saved: 'The mapping is saved',
+    saved: (retried: number) =>
+      retried === 0 ? 'The mapping is saved' : 'The mapping is saved, and earlier deliveries are being recorded',
     failed: 'The mapping was not saved',
     cancel: 'Cancel',
   },

@@ -147,6 +147,7 @@ export const text = {
     'hook.deleted': 'Deleted a hook',
     'hook.token_rotated': 'Replaced a hook’s URL',
     'hook.updated': 'Changed a hook',
+    'hook.url_shown': 'Looked at a hook’s URL',
     'warehouse.created': 'Created an export destination',
     'warehouse.deleted': 'Deleted an export destination',
     'warehouse.paused': 'Paused an export destination',

@@ -154,6 +154,21 @@ export async function releaseBody(
     .execute()
 }
 
+/**
+ * Has the kept bodies of a hook that were skipped or failed recorded by its current mapping, soon and oldest first.
+ * @returns how many.
+ */
+export async function retryBodies(tenant: Tenant, hookId: string): Promise<number> {
+  const { numUpdatedRows } = await tenant.db
+    .updateTable('hook_bodies')
+    .set({ state: 'pending', attempts: 0, error_code: null, error_message: null, processed_at: null })
+    .where('hook_id', '=', hookId)
+    .where('state', 'in', ['skipped', 'failed'])
+    .where(isFree)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
 /** The id of the event with this key, if another kept body of the hook has recorded it; null if none has. */
 export async function recordedBefore(
   tenant: Tenant,

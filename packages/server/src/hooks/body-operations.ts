@@ -9,9 +9,11 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { Detail, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
 import type { IgnoredIds } from '../platform/ids-of-nobody.ts'
 import { bag, LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { applyMapping } from './apply-mapping.ts'
 import { BODIES_KEPT, claimBody, HookBody, listBodies, newestContent, readBody, releaseBody } from './bodies.ts'
+import { guessMapping } from './guess-mapping.ts'
 import { requireHook } from './hooks.ts'
 import { Mapping, requireMapping } from './mapping.ts'
 import { entryOf, HookPath, tag } from './operations.ts'
@@ -28,6 +30,13 @@ const Data = Type.Unknown({
   examples: [{ type: 'order.paid', order: { id: '1815', total: 49.9 }, customer: { email: 'ada@example.com' } }],
   ...bag('any'),
 })
+
+const Sample = Type.Optional(
+  Type.Unknown({
+    description: 'A JSON object or array. Default: the newest kept body.',
+    examples: [{ type: 'order.paid', customer: { email: 'ada@example.com' } }],
+  }),
+)
 
 const Preview = {
   state: Type.Enum(['recorded', 'skipped', 'failed'], { description: 'The outcome that the body would have.' }),
@@ -106,12 +115,7 @@ export const HOOK_BODY_OPERATIONS = [
     input: {
       ...HookPath,
       mapping: Type.Optional(Mapping),
-      sample: Type.Optional(
-        Type.Unknown({
-          description: 'A JSON object or array. Default: the newest kept body.',
-          examples: [{ type: 'order.paid', customer: { email: 'ada@example.com' } }],
-        }),
-      ),
+      sample: Sample,
     },
     output: Preview,
     example: {
@@ -123,9 +127,30 @@ export const HOOK_BODY_OPERATIONS = [
     async run({ tenant, findIgnoredIds, warn }, { hook_id, mapping, sample }) {
       const hook = await requireHook(tenant, hook_id)
       if (mapping) requireMapping(mapping)
-      const body = sample ?? (await newestContent(tenant, hook_id))
-      if (body === undefined) throw noBody()
+      const body = await sampleOf(tenant, hook_id, sample)
       return previewOf(mapping ?? (hook.mapping as unknown as Mapping), body, await findIgnoredIds(tenant), warn)
+    },
+  }),
+  operation({
+    name: 'proposeHookMapping',
+    tag,
+    http: 'POST /v1/hooks/:hook_id/proposal',
+    command: 'hook propose',
+    scope: 'settings:read',
+    also: [
+      { scopes: READS_DATA, when: 'without `sample`', ofSent: (sent) => (fieldOf(sent, 'sample') ?? null) === null },
+    ],
+    summary: 'Propose a mapping for a body; nothing is written',
+    description:
+      'The proposal follows from the names and values of the fields of the body: the person with the first address, what happened and when, and what else there is. Check it with a preview before you save it.',
+    input: { ...HookPath, sample: Sample },
+    output: { mapping: Mapping },
+    example: { sample: { type: 'order.paid', customer: { email: 'ada@example.com', first_name: 'Ada' } } },
+    errors: ['409 hook_has_no_body'],
+    reads: true,
+    async run({ tenant }, { hook_id, sample }) {
+      const { name } = await requireHook(tenant, hook_id)
+      return { mapping: guessMapping(await sampleOf(tenant, hook_id, sample), name) }
     },
   }),
   operationsWith<HookBodyServices>()({
@@ -181,6 +206,13 @@ function previewOf(mapping: Mapping, body: unknown, ignored: IgnoredIds, warn: (
     const { code, message, details = [] } = error
     return { state: 'failed' as const, error: { code, message, details }, ...nothing }
   }
+}
+
+/** @throws ServiceError 409 if there is neither a sample nor a kept body. */
+async function sampleOf(tenant: Tenant, hookId: string, sample: unknown): Promise<unknown> {
+  const body = sample ?? (await newestContent(tenant, hookId))
+  if (body === undefined) throw noBody()
+  return body
 }
 
 function noBody(): ServiceError {

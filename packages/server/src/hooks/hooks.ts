@@ -35,8 +35,8 @@ export interface NewHook extends HookSettings {
 
 /**
  * Creates a hook and adds its source to the list.
- * @returns its token, which cannot be shown again.
- * @throws ServiceError 400, 409 `too_many_hooks`, `source_name_taken` or `signing_secret_required`.
+ * @returns its token.
+ * @throws ServiceError 400, 409 `too_many_hooks`, `source_name_taken` or `signing_secret_required`, 503 `secret_key_missing`.
  */
 export async function createHook(
   tx: Tenant,
@@ -68,6 +68,7 @@ export async function createHook(
       source_id: sourceId,
       is_enabled: isEnabled,
       ...stored,
+      token_sealed: secrets.seal(token, hookTokenPlace(tx.id, hookId)),
       previous_token_hash: null,
       previous_token_until: null,
       secret_sealed: secret === null ? null : secrets.seal(secret, hookSecretPlace(tx.id, hookId)),
@@ -114,6 +115,20 @@ export async function requireHook(tenant: Tenant, hookId: string): Promise<HookR
 }
 
 /**
+ * The token of a hook, to show its URL again.
+ * @throws ServiceError 404, 503 `secret_key_missing`.
+ */
+export async function readHookToken(tenant: Tenant, secrets: SecretBox, hookId: string): Promise<string> {
+  const row = await tenant.db
+    .selectFrom('hooks')
+    .select('token_sealed')
+    .where('hook_id', '=', hookId)
+    .executeTakeFirst()
+  if (!row) throw notFound('hook')
+  return secrets.open(row.token_sealed, hookTokenPlace(tenant.id, hookId))
+}
+
+/**
  * Changes the settings of a hook. @returns the names of the fields that changed.
  * @throws ServiceError 400, 404, 409 `signing_secret_required`.
  */
@@ -155,11 +170,12 @@ export async function updateHook(
 
 /**
  * Replaces the token of a hook. The old token works for another day, unless it is revoked.
- * @returns the new token, which cannot be shown again.
- * @throws ServiceError 404
+ * @returns the new token.
+ * @throws ServiceError 404, 503 `secret_key_missing`.
  */
 export async function rotateHookToken(
   tx: Tenant,
+  secrets: SecretBox,
   hookId: string,
   { revokeOld }: { revokeOld: boolean },
   now: Date,
@@ -171,6 +187,7 @@ export async function rotateHookToken(
     .updateTable('hooks')
     .set(({ ref }) => ({
       ...stored,
+      token_sealed: secrets.seal(token, hookTokenPlace(tx.id, hookId)),
       previous_token_hash: revokeOld ? null : ref('token_hash'),
       previous_token_until: revokeOld ? null : oldTokenUntil,
       updated_at: now,
@@ -197,6 +214,11 @@ export async function deleteHook(tx: Tenant, hookId: string): Promise<{ name: st
 /** Where a hook's secret is stored. It cannot be decrypted anywhere else. */
 export function hookSecretPlace(tenantId: string, hookId: string): string {
   return `${tenantId}/${hookId}/hook-secret`
+}
+
+/** Where a hook's token is stored, likewise. */
+export function hookTokenPlace(tenantId: string, hookId: string): string {
+  return `${tenantId}/${hookId}/hook-token`
 }
 
 /** The names of hooks, for the audit log. */

@@ -8,8 +8,18 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { Changed, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { LABEL, WITHHELD } from '../platform/personal.ts'
+import { retryBodies } from './bodies.ts'
 import { Hook } from './hook-object.ts'
-import { createHook, deleteHook, HOOKS_MAX, listHooks, readHook, rotateHookToken, updateHook } from './hooks.ts'
+import {
+  createHook,
+  deleteHook,
+  HOOKS_MAX,
+  listHooks,
+  readHook,
+  readHookToken,
+  rotateHookToken,
+  updateHook,
+} from './hooks.ts'
 import { HOOK_KINDS } from './kinds.ts'
 import { Mapping } from './mapping.ts'
 import { urlOfHook } from './tokens.ts'
@@ -38,7 +48,7 @@ const SignatureHeader = Type.String({
   examples: ['X-Signature'],
 })
 const Token = Type.String({
-  description: 'Returned only once.',
+  description: 'The last part of the URL. Whoever has it can send bodies.',
   examples: ['hk_N5rAzt4nK0uVrcCqZmFh3TnHqy1XjQ0d'],
   ...WITHHELD,
 })
@@ -60,7 +70,7 @@ export const HOOK_OPERATIONS = [
     command: 'hook create',
     scope: 'settings:write',
     also: [{ scopes: WRITES_DATA }],
-    summary: 'Create an incoming webhook; its URL with the token is shown only once',
+    summary: 'Create an incoming webhook, and get the URL to enter in the sending system',
     description:
       "Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind has a mapping and checks the sender's signature. Without `signing_secret`, it is off until you add one, because some senders show their secret only after you enter the URL.",
     input: {
@@ -90,7 +100,7 @@ export const HOOK_OPERATIONS = [
         contact: { email: { path: 'customer.email' }, properties: { firstname: { path: 'customer.first_name' } } },
       },
     },
-    errors: ['409 signing_secret_required', '409 source_name_taken', '409 too_many_hooks'],
+    errors: ['409 signing_secret_required', '409 source_name_taken', '409 too_many_hooks', '503 secret_key_missing'],
     async run({ tenant, secrets, config, now }, input) {
       const { hookId, token } = await createHook(tenant, secrets, input, now)
       return { hook: await readHook(tenant, hookId, now), token, url: urlOfHook(config.publicUrl, token) }
@@ -131,7 +141,7 @@ export const HOOK_OPERATIONS = [
     also: [{ scopes: WRITES_DATA }],
     summary: 'Change the name, the mapping or the signature of an incoming webhook, or turn it on or off',
     description:
-      'While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on. To apply it to earlier bodies, run them again.',
+      'While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on; with `retry_bodies`, also to kept bodies that were not recorded.',
     input: {
       ...HookPath,
       name: Type.Optional(Name),
@@ -141,19 +151,47 @@ export const HOOK_OPERATIONS = [
       signature_header: Type.Optional(
         Nullable(SignatureHeader, 'null: bodies are no longer signed, and the secret is removed.'),
       ),
+      retry_bodies: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'Whether kept bodies that were skipped or failed are recorded with the mapping, within seconds.',
+        }),
+      ),
     },
     output: {
       hook: Hook,
       changed: Changed,
+      retried_bodies: Type.Integer({ description: 'The number of kept bodies that are now recorded.' }),
     },
     example: { enabled: false },
     errors: ['409 signing_secret_required', '503 secret_key_missing'],
-    async run({ tenant, secrets, now }, { hook_id, ...settings }) {
+    async run({ tenant, secrets, now }, { hook_id, retry_bodies = false, ...settings }) {
       const changed = await updateHook(tenant, secrets, hook_id, settings, now)
-      return { hook: await readHook(tenant, hook_id, now), changed }
+      const retried_bodies = retry_bodies ? await retryBodies(tenant, hook_id) : 0
+      return { hook: await readHook(tenant, hook_id, now), changed, retried_bodies }
     },
-    audit: ({ hook: { hook_id, name }, changed }) =>
-      changed.length === 0 ? null : entryOf('hook.updated', hook_id, { name, changed }),
+    audit: ({ hook: { hook_id, name }, changed, retried_bodies }) =>
+      changed.length === 0 && retried_bodies === 0
+        ? null
+        : entryOf('hook.updated', hook_id, { name, changed, ...(retried_bodies === 0 ? {} : { retried_bodies }) }),
+  }),
+  operation({
+    name: 'revealHookUrl',
+    tag,
+    http: 'POST /v1/hooks/:hook_id/reveal',
+    command: 'hook reveal',
+    scope: 'settings:write',
+    also: [{ scopes: WRITES_DATA }],
+    summary: 'Show the URL of an incoming webhook again; the audit log records who saw it',
+    input: HookPath,
+    output: { hook_id: Id, name: Type.String(LABEL), url: Url },
+    errors: ['503 secret_key_missing'],
+    async run({ tenant, secrets, config, now }, { hook_id }) {
+      const token = await readHookToken(tenant, secrets, hook_id)
+      const { name } = await readHook(tenant, hook_id, now)
+      return { hook_id, name, url: urlOfHook(config.publicUrl, token) }
+    },
+    audit: ({ hook_id, name }) => entryOf('hook.url_shown', hook_id, { name }),
   }),
   operation({
     name: 'rotateHookToken',
@@ -174,8 +212,9 @@ export const HOOK_OPERATIONS = [
     },
     output: { hook: Hook, token: Token, url: Url, old_token_expires_at: Timestamp },
     example: { revoke_old_url: false },
-    async run({ tenant, config, now }, { hook_id, revoke_old_url = false }) {
-      const rotated = await rotateHookToken(tenant, hook_id, { revokeOld: revoke_old_url }, now)
+    errors: ['503 secret_key_missing'],
+    async run({ tenant, secrets, config, now }, { hook_id, revoke_old_url = false }) {
+      const rotated = await rotateHookToken(tenant, secrets, hook_id, { revokeOld: revoke_old_url }, now)
       const { token, oldTokenUntil } = rotated
       const hook = await readHook(tenant, hook_id, now)
       const url = urlOfHook(config.publicUrl, token)

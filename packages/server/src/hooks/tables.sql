@@ -1,5 +1,5 @@
 -- An incoming webhook. Anyone who has its token can send bodies, and its mapping turns them into records of its source.
--- Only the token's SHA-256 is stored. `source_id` stays the source of its events, even if the source is deleted and listed
+-- `token_hash` finds its hook; `token_sealed` shows the URL again to those who may change the hook. `source_id` stays the source of its events, even if the source is deleted and listed
 -- again.
 CREATE TABLE hooks (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -11,6 +11,7 @@ CREATE TABLE hooks (
   is_enabled boolean NOT NULL,
   token_hash bytea NOT NULL UNIQUE,
   token_hint text NOT NULL,
+  token_sealed text NOT NULL,
   -- After a rotation, the previous token works for a while.
   previous_token_hash bytea UNIQUE,
   previous_token_until timestamptz,

@@ -30,7 +30,7 @@ export type FindHook = (
   beforeUnknown: () => void,
 ) => Promise<FoundHook | null>
 
-/** A new token, which cannot be shown again, and its stored form. */
+/** A new token, and what finds it. */
 export function newToken(): { token: string; stored: { token_hash: Buffer; token_hint: string } } {
   const token = `hk_${randomBytes(TOKEN_BYTES).toString('base64url')}`
   return { token, stored: { token_hash: tokenHash(token), token_hint: token.slice(-HINT_LENGTH) } }

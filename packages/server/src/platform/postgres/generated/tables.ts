@@ -549,6 +549,7 @@ export interface Hooks {
   tenant_id: string;
   token_hash: Buffer;
   token_hint: string;
+  token_sealed: string;
   updated_at: Timestamp;
 }
 
