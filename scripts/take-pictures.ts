@@ -29,7 +29,7 @@ try {
   await page.getByRole('heading', { name: 'Events by day' }).waitFor()
   await page.locator('[data-live="true"]').waitFor()
   // The first invented visitors arrive within seconds.
-  await page.getByRole('list', { name: 'Latest events' }).getByText('just now').nth(2).waitFor()
+  await page.getByRole('list', { name: 'Who is here, by what they did last' }).getByText('just now').nth(2).waitFor()
   await page.screenshot({ path: `${TARGET}home.png` })
 
   await page.goto('/segments')

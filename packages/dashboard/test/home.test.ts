@@ -29,7 +29,10 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.getByRole('heading', { name: 'Events by day' }).waitFor()
     expect(await page.getByRole('region', { name: 'Figures' }).textContent()).toMatch(/Events1/)
     await page.getByRole('status').filter({ hasText: 'Viewed a page on' }).waitFor()
-    await page.getByRole('list', { name: 'Latest events' }).getByText('Anonymous visitor').waitFor()
+    await page
+      .getByRole('list', { name: 'Who is here, by what they did last' })
+      .getByText('Anonymous visitor')
+      .waitFor()
     expect(await checkPage(page, 'home-first-event')).toEqual([])
     await page.getByRole('link', { name: 'See the visitor' }).click()
     await page.getByRole('heading', { name: 'Anonymous visitor' }).waitFor()
@@ -81,7 +84,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await openWithin(page, '/?range=7d')
     const figures = page.getByRole('region', { name: 'Figures' })
     await figures.getByText('Visitors', { exact: true }).waitFor()
-    expect(await figures.textContent()).toMatch(/Events\d+.*from \d+/)
+    expect(await figures.textContent()).toMatch(/Events\d+.*\d+ before/)
     // Nobody can be asked without a model.
     expect(await (await model).json()).toMatchObject({ model: null })
     expect(await page.getByLabel('Ask your data').count()).toBe(0)
@@ -128,7 +131,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
   test("shows its own tenant's events as they arrive, until it is paused", async () => {
     const other = await createTestTenant(service)
     const page = await browser.signedIn(tenant)
-    const feed = page.getByRole('list', { name: 'Latest events' })
+    const feed = page.getByRole('list', { name: 'Who is here, by what they did last' })
     await feed.getByRole('listitem').first().waitFor()
     await page.locator('[data-live="true"]').waitFor()
     await other.track({ visitor_id: 'x', events: [{ event: 'secret_event', url: `https://${other.site}/` }] })
@@ -144,13 +147,52 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await feed.getByRole('listitem').filter({ hasText: 'came_back' }).getByText('Ada Live').waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('paused').waitFor()
-    await tenant.track({ visitor_id: 'live', events: [{ event: 'came_later', url: `https://${tenant.site}/demo` }] })
+    await tenant.track({ visitor_id: 'later', events: [{ event: 'came_later', url: `https://${tenant.site}/demo` }] })
     // Events arrive in their order.
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.locator('[data-live="true"]').waitFor()
     await tenant.track({ visitor_id: 'live', events: [{ event: 'came_last', url: `https://${tenant.site}/demo` }] })
     await feed.getByText('came_last').waitFor()
     expect(await feed.textContent()).not.toContain('came_later')
+    expect(browser.problems).toEqual([])
+  })
+
+  test('shows each person once, those with a name first, and no bots', async () => {
+    const own = await createTestTenant(service)
+    const at = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString()
+    const view = (visitor_id: string, title: string, seconds: number, headers = {}) =>
+      own.track(
+        {
+          visitor_id,
+          events: [{ event: 'page_view', url: `https://${own.site}/`, title, timestamp: at(seconds) }],
+        },
+        headers,
+      )
+    await own.contact('grace@example.com', { firstname: 'Grace', lastname: 'Hopper' }, { visitor_id: 'grace' })
+    await own.contact('old@example.com', { firstname: 'Was', lastname: 'Here' }, { visitor_id: 'old' })
+    await view('old', 'Blog', 3 * 3_600)
+    for (const [title, seconds] of [
+      ['Home', 90],
+      ['Pricing', 60],
+      ['Sign up', 30],
+    ] as const)
+      await view('grace', title, seconds)
+    await view('anonymous', 'Docs', 10)
+    await view('crawler', 'Robots', 5, { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
+    const page = await browser.signedIn(own, { scheme: 'dark', path: '/?range=7d' })
+    const lines = page.getByRole('list', { name: 'Who is here, by what they did last' }).getByRole('listitem')
+    await lines.filter({ hasText: 'Docs' }).waitFor()
+    await lines.filter({ hasText: 'Was Here' }).waitFor()
+    const shown = await lines.allTextContents()
+    expect(shown.map((line) => /Grace Hopper|Anonymous visitor|Was Here/.exec(line)?.[0])).toEqual([
+      'Grace Hopper',
+      'Anonymous visitor',
+      'Was Here',
+    ])
+    expect(shown[0]).toContain('Viewed Sign up · 3 steps')
+    await page.getByText(/^Compared with the 7 days before, up to the same time \(\d\d:\d\d UTC\)/).waitFor()
+    await page.getByText('Today so far', { exact: true }).waitFor()
+    expect(await checkPage(page, 'home-people')).toEqual([])
     expect(browser.problems).toEqual([])
   })
 

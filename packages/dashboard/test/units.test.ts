@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { queryString, urlOf } from '../src/api/client.ts'
 import { eventsOfGroup } from '../src/events/event-search.ts'
-import { overviewRange } from '../src/home/overview-range.ts'
+import { overviewRange } from '../src/home/overview.ts'
 import {
   day,
   flag,

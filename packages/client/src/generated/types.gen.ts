@@ -1827,7 +1827,7 @@ export type GetOverviewResult = {
         visitors: number;
     }>;
     /**
-     * The figures of the preceding range of the same length.
+     * The figures of the preceding range of the same length: the range, moved back by whole days. One that ends now is compared up to the same time of day.
      */
     previous: {
         visitors: number;

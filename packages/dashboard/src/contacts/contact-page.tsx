@@ -1,4 +1,4 @@
-import { Alert, Avatar, Badge, Box, Group, Stack, Tabs, Text } from '@mantine/core'
+import { Alert, Badge, Box, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -10,6 +10,7 @@ import { AnchorLink } from '../ui/link.tsx'
 import { MovableContent, MovablePlace, useSide } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage } from '../ui/page-states.tsx'
+import { PersonAvatar } from '../ui/person-avatar.tsx'
 import { propertyText } from '../ui/property-value.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -68,7 +69,7 @@ export function ContactPage() {
       <PageHeader
         title={
           <Group gap="sm" wrap="nowrap">
-            <Avatar name={initialsOf(name)} color="initials" size={40} radius="xl" aria-hidden />
+            <PersonAvatar name={name} size={40} />
             <Foreign max={200}>{name}</Foreign>
           </Group>
         }
@@ -153,15 +154,6 @@ export function ContactPage() {
 }
 
 const TABS = ['timeline', 'details', 'notes', 'conversations', 'profile', 'actions'] as const
-
-/** The letters of the first and the last word: Mantine takes them from all words. */
-function initialsOf(name: string): string {
-  const words = name
-    .replace(/@.*/, '')
-    .split(/[\s._-]+/)
-    .filter((word) => /^\p{L}/u.test(word))
-  return [words[0], words.length > 1 ? words.at(-1) : undefined].filter(Boolean).join(' ') || name.slice(0, 1)
-}
 
 function Count({ value }: { value: number }) {
   return value > 0 ? <Badge color="gray">{value}</Badge> : null

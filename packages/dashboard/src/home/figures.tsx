@@ -1,6 +1,6 @@
 import { Box } from '@mantine/core'
-import type { Overview } from '../api/overview.ts'
 import classes from './home-page.module.css'
+import type { Overview } from './overview.ts'
 import { StatCard } from './stat-card.tsx'
 import { text as texts } from './text.ts'
 

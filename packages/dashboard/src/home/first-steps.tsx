@@ -3,12 +3,12 @@ import { IconCheck } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { queryOf } from '../api/operation.ts'
-import { forgetActivity } from '../api/overview.ts'
 import { RefusedPages } from '../connect/refused-pages.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { AnchorLink } from '../ui/link.tsx'
 import { ErrorState } from '../ui/states.tsx'
 import { AddDomain } from './add-domain.tsx'
+import { forgetActivity } from './overview.ts'
 import { text as texts } from './text.ts'
 
 const text = texts.firstSteps

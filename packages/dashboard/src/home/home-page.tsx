@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { watchEvents } from '../api/live.ts'
-import { overviewQuery } from '../api/overview.ts'
 import { type Tracker, trackerQuery } from '../api/tracker.ts'
 import { DateRange } from '../ui/date-range.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -15,7 +14,7 @@ import { FirstEvent } from './first-event.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import classes from './home-page.module.css'
 import { LiveFeed } from './live-feed.tsx'
-import { overviewRange } from './overview-range.ts'
+import { overviewQuery, overviewRange } from './overview.ts'
 import { TopPages, TopSources, WaitingForApproval } from './rankings.tsx'
 import { text } from './text.ts'
 import { Trend } from './trend.tsx'
@@ -60,11 +59,12 @@ function Activity({ first }: { first: Tracker['first_event'] }) {
   const navigate = route.useNavigate()
   const { data, error, refetch, isPlaceholderData } = useQuery(overviewQuery(overviewRange(search)))
   const days = resolveRange(search)
+  const isRunning = days.to === resolveRange({}).to
   return (
     <>
       <PageHeader
         title={text.title}
-        description={text.description}
+        description={data && text.description(data.by_day.length, isRunning ? timeOf(data.to) : null)}
         actions={<DateRange value={search} onChange={(range) => navigate({ search: range })} />}
       />
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
@@ -91,4 +91,9 @@ function Activity({ first }: { first: Tracker['first_event'] }) {
       ) : null}
     </>
   )
+}
+
+/** The time of day of a moment: `14:05`. */
+function timeOf(moment: string): string {
+  return moment.slice(11, 16)
 }

@@ -1,4 +1,4 @@
-import { Button, Card, Group, Text, Title } from '@mantine/core'
+import { Button, Card, Group, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -6,10 +6,12 @@ import { latestEventsQuery } from '../api/events.ts'
 import { type LiveEvent, toLiveEvent, watchEvents } from '../api/live.ts'
 import { eventIcon, eventLine } from '../ui/event-words.ts'
 import { AnchorLink } from '../ui/link.tsx'
+import { PersonAvatar } from '../ui/person-avatar.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, placeOf } from '../ui/text.tsx'
 import classes from './live-feed.module.css'
-import { FEED_LENGTH } from './overview-range.ts'
+import { FEED_EVENTS, FEED_LENGTH } from './overview.ts'
+import { type Person, peopleOf } from './people.ts'
 import { text as texts } from './text.ts'
 
 const text = texts.live
@@ -17,9 +19,9 @@ const text = texts.live
 /** The delay before contacts' names are fetched, so that many events share one request. */
 const NAMES_MS = 3_000
 
-/** Events as they arrive, newest first, with a pause button. */
+/** Who is on the sites and what they do, as it happens, with a pause button. */
 export function LiveFeed() {
-  const latest = useQuery(latestEventsQuery(FEED_LENGTH))
+  const latest = useQuery(latestEventsQuery(FEED_EVENTS))
   const [arrived, setArrived] = useState<LiveEvent[]>([])
   const [isConnected, setConnected] = useState(false)
   const [isPaused, setPaused] = useState(false)
@@ -33,7 +35,7 @@ export function LiveFeed() {
       if (isOpen && wasLost) void refetch()
       wasLost = !isOpen
     }
-    const add = (event: LiveEvent) => setArrived((before) => [event, ...before].slice(0, FEED_LENGTH))
+    const add = (event: LiveEvent) => setArrived((before) => [event, ...before].slice(0, FEED_EVENTS))
     const stop = watchEvents(add, connect)
     return () => {
       stop()
@@ -45,7 +47,7 @@ export function LiveFeed() {
   const names = new Map(read.map(({ contact_id, contact_name }) => [contact_id, contact_name]))
   const seen = new Set(arrived.map(({ event_id }) => event_id))
   const events = [...arrived, ...read.filter(({ event_id }) => !seen.has(event_id))]
-    .slice(0, FEED_LENGTH)
+    .slice(0, FEED_EVENTS)
     .map((event) => ({ ...event, contact_name: event.contact_name ?? names.get(event.contact_id) }))
   // Live events have no contact names; fetched events do.
   const isNameless = events.some(({ contact_id, contact_name }) => contact_id !== null && contact_name === undefined)
@@ -54,6 +56,7 @@ export function LiveFeed() {
     const timer = setInterval(() => void refetch(), NAMES_MS)
     return () => clearInterval(timer)
   }, [isNameless, refetch])
+  const people = peopleOf(events).slice(0, FEED_LENGTH)
   const isLive = isConnected && !isPaused
   return (
     <Card>
@@ -80,11 +83,11 @@ export function LiveFeed() {
       {latest.error && events.length === 0 ? <ErrorState error={latest.error} onRetry={latest.refetch} /> : null}
       {latest.isPending ? <LoadingState lines={6} /> : null}
       <ul className={classes.list} aria-label={text.label}>
-        {events.map((event) => (
-          <FeedRow key={event.event_id} event={event} />
+        {people.map((person) => (
+          <FeedRow key={person.key} person={person} />
         ))}
       </ul>
-      {latest.data && events.length === 0 ? (
+      {latest.data && people.length === 0 ? (
         <Text size="sm" c="dimmed">
           {text.empty}
         </Text>
@@ -93,26 +96,26 @@ export function LiveFeed() {
   )
 }
 
-function FeedRow({ event }: { event: LiveEvent }) {
+function FeedRow({ person: { latest: event, steps } }: { person: Person }) {
   const Icon = eventIcon(event.event)
-  const where = event.url ? placeOf(event.url) : ''
+  const { contact_id: contactId, contact_name: name, url } = event
+  const what = eventLine({ ...event, data: { title: event.title, text: event.text } })
+  const where = event.title === null && url !== null ? placeOf(url) : null
   return (
     <li className={classes.row}>
-      <Icon size={17} stroke={1.6} aria-hidden />
+      {contactId === null ? (
+        <ThemeIcon size={28} radius="xl" variant="light" color="gray" aria-hidden>
+          <Icon size={16} stroke={1.6} />
+        </ThemeIcon>
+      ) : (
+        <PersonAvatar size={28} name={name ?? ''} />
+      )}
       <div className={classes.words}>
-        <Text size="sm" truncate>
-          {event.contact_id === null ? (
-            <AnonymousVisitor event={event} />
-          ) : (
-            <AnchorLink inherit to="/contacts/$contactId" params={{ contactId: event.contact_id ?? '' }}>
-              {event.contact_name ? <Foreign max={60}>{event.contact_name}</Foreign> : text.contact}
-            </AnchorLink>
-          )}
-          {' · '}
-          <Foreign max={160}>{eventLine({ ...event, data: { title: event.title, text: event.text } })}</Foreign>
+        <Text size="sm" truncate fw={contactId === null ? 400 : 550}>
+          <Who event={event} />
         </Text>
         <Text size="xs" c="dimmed" truncate>
-          {where ? <Foreign max={100}>{where}</Foreign> : null}
+          <Foreign max={160}>{text.did(what, where, steps)}</Foreign>
         </Text>
       </div>
       <Moment at={event.timestamp} size="xs" c="dimmed" className={classes.time} />
@@ -120,12 +123,18 @@ function FeedRow({ event }: { event: LiveEvent }) {
   )
 }
 
-function AnonymousVisitor({ event: { visitor_id: visitorId, is_bot: isBot } }: { event: LiveEvent }) {
-  const name = isBot ? text.bot : text.anonymous
-  if (visitorId === null) return <span>{name}</span>
+function Who({ event: { contact_id: contactId, contact_name: name, visitor_id: visitorId } }: { event: LiveEvent }) {
+  if (contactId !== null) {
+    return (
+      <AnchorLink inherit to="/contacts/$contactId" params={{ contactId }}>
+        {name ? <Foreign max={60}>{name}</Foreign> : text.contact}
+      </AnchorLink>
+    )
+  }
+  if (visitorId === null) return text.anonymous
   return (
-    <AnchorLink inherit c="dimmed" to="/visitors/$visitorId" params={{ visitorId }}>
-      {name}
+    <AnchorLink inherit to="/visitors/$visitorId" params={{ visitorId }}>
+      {text.anonymous}
     </AnchorLink>
   )
 }

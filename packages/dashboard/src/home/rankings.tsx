@@ -1,10 +1,10 @@
 import { Card, Group, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconCircleCheck, IconInbox } from '@tabler/icons-react'
-import type { Overview } from '../api/overview.ts'
 import { EventsLink } from '../events/events-link.tsx'
 import { BarList } from '../ui/bar-list.tsx'
 import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
+import type { Overview } from './overview.ts'
 import { text } from './text.ts'
 
 interface RankingProps {

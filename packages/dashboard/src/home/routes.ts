@@ -1,12 +1,11 @@
 import { createRoute } from '@tanstack/react-router'
 import { latestEventsQuery } from '../api/events.ts'
-import { overviewQuery } from '../api/overview.ts'
 import { trackerQuery } from '../api/tracker.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import { searchParams } from '../session/search-params.ts'
 import { rangeSearch } from '../ui/range.ts'
-import { FEED_LENGTH, overviewRange } from './overview-range.ts'
+import { FEED_EVENTS, overviewQuery, overviewRange } from './overview.ts'
 
 const home = createRoute({
   getParentRoute: () => shellRoute,
@@ -18,7 +17,7 @@ const home = createRoute({
     // Before the first event there is nothing to read.
     if (queryClient.getQueryData(trackerQuery.queryKey)?.first_event === null) return
     void queryClient.prefetchQuery(overviewQuery(overviewRange(deps)))
-    void queryClient.prefetchQuery(latestEventsQuery(FEED_LENGTH))
+    void queryClient.prefetchQuery(latestEventsQuery(FEED_EVENTS))
   },
   component: lazyPage(() => import('./home-page.tsx'), 'HomePage'),
 })

@@ -3,7 +3,9 @@ import { formatNumber } from '../ui/format.ts'
 /** The texts of the home page. */
 export const text = {
   title: 'Home',
-  description: 'Days are in UTC. Bots are excluded.',
+  /** @param until the time of day that both periods end at; null if the period is over */
+  description: (days: number, until: string | null) =>
+    `Compared with the ${days === 1 ? 'day' : `${formatNumber(days)} days`} before${until === null ? '' : `, up to the same time (${until} UTC)`}. Days are in UTC. Bots are excluded.`,
 
   firstSteps: {
     title: 'Three steps to your first event',
@@ -75,7 +77,7 @@ export const text = {
     events: 'Events',
     created: 'New contacts',
     byDay: (label: string) => `${label} by day`,
-    before: (count: number) => (count === 0 ? 'none in the previous period' : `from ${formatNumber(count)}`),
+    before: (count: number) => (count === 0 ? 'none before' : `${formatNumber(count)} before`),
     rise: (percent: number) => `+${formatNumber(percent)}%`,
     fall: (percent: number) => `−${formatNumber(percent)}%`,
   },
@@ -84,7 +86,7 @@ export const text = {
     metric: 'Metric',
     metrics: { events: 'Events', visitors: 'Visitors' },
     byDay: { events: 'Events by day', visitors: 'Visitors by day' },
-    before: 'Previous period',
+    before: (days: number) => (days === 1 ? 'The day before' : `The ${formatNumber(days)} days before`),
   },
 
   pages: { title: 'Top pages', unit: 'views', empty: 'No page views in this period.' },
@@ -102,9 +104,10 @@ export const text = {
     connecting: 'connecting…',
     pause: 'Pause',
     resume: 'Resume',
-    label: 'Latest events',
-    empty: 'No events yet.',
-    bot: 'Bot',
+    label: 'Who is here, by what they did last',
+    empty: 'Nobody has been here yet.',
+    did: (what: string, where: string | null, steps: number) =>
+      [what, where, steps > 1 ? `${formatNumber(steps)} steps` : null].filter((part) => part !== null).join(' · '),
     anonymous: 'Anonymous visitor',
     contact: 'A contact',
   },

@@ -1,14 +1,14 @@
 import { Card, Group, SegmentedControl, Title } from '@mantine/core'
 import { useState } from 'react'
-import type { Overview } from '../api/overview.ts'
 import { TrendChart } from '../ui/trend-chart.tsx'
+import type { Overview } from './overview.ts'
 import { text as texts } from './text.ts'
 
 const text = texts.trend
 
 type Metric = 'events' | 'visitors'
 
-/** Events or visitors by day, with the previous period behind them. */
+/** Events or visitors by day, with those of as many days before behind them. */
 export function Trend({ overview }: { overview: Overview }) {
   const [metric, setMetric] = useState<Metric>('events')
   const before = overview.previous.by_day.slice(-overview.by_day.length)
@@ -38,7 +38,9 @@ export function Trend({ overview }: { overview: Overview }) {
         }))}
         series={[
           { name: 'now', label: text.metrics[metric], color: 'ink.6' },
-          ...(hasBefore ? [{ name: 'before', label: text.before, color: 'gray.6', isDashed: true }] : []),
+          ...(hasBefore
+            ? [{ name: 'before', label: text.before(overview.by_day.length), color: 'gray.6', isDashed: true }]
+            : []),
         ]}
       />
     </Card>

@@ -24,6 +24,14 @@ export function TrendChart({ label, data, series, height = 260, ...more }: Trend
     <figure aria-label={label} className={classes.figure}>
       <Group justify="space-between" mb="xs" gap="xs">
         <Group gap="md">
+          {isRunning(data) && series.some(isRising) ? (
+            <Group gap={6}>
+              <span className={classes.key} data-today />
+              <Text size="xs" c="dimmed">
+                {text.chart.todaySoFar}
+              </Text>
+            </Group>
+          ) : null}
           {series.map(({ name, label: words, color, isDashed }) => (
             <Group key={name} gap={6}>
               <span className={classes.key} data-dashed={isDashed} style={{ borderColor: cssColor(color) }} />
@@ -70,9 +78,8 @@ function Lines({ label, data, series, height = 260 }: Trend) {
     setHovered(Math.min(Math.max(index, 0), data.length - 1))
   }
   const day = hovered === null ? undefined : data[hovered]
-  const today = new Date().toISOString().slice(0, 10)
   // Part of a day would look like a fall, so the line to it is dotted.
-  const isTodayLast = data.at(-1)?.date === today
+  const isTodayLast = isRunning(data)
   return (
     <div ref={ref} className={classes.canvas} style={{ height }}>
       {width > 0 ? (
@@ -105,10 +112,11 @@ function Lines({ label, data, series, height = 260 }: Trend) {
               </text>
             ) : null,
           )}
-          {series.map(({ name, color, isDashed, isLevel }, index) => {
+          {series.map((each, index) => {
+            const { name, color, isDashed } = each
             const points = data.map((row, at) => ({ x: x(at), y: y(Number(row[name] ?? 0)) }))
-            const isRising = isTodayLast && !isDashed && !isLevel
-            const complete = isRising ? points.slice(0, -1) : points
+            const hasPart = isTodayLast && isRising(each)
+            const complete = hasPart ? points.slice(0, -1) : points
             return (
               <g key={name} style={{ color: cssColor(color) }}>
                 {isDashed ? null : (
@@ -121,7 +129,7 @@ function Lines({ label, data, series, height = 260 }: Trend) {
                   </>
                 )}
                 <path className={classes.line} data-dashed={isDashed} d={linePath(complete)} />
-                {isRising ? <path className={classes.line} data-today d={linePath(points.slice(-2))} /> : null}
+                {hasPart ? <path className={classes.line} data-today d={linePath(points.slice(-2))} /> : null}
                 {points.length === 1 ? <circle r={3.5} cx={points[0]?.x} cy={points[0]?.y} /> : null}
                 {hovered === null ? null : <circle r={3.5} cx={points[hovered]?.x} cy={points[hovered]?.y} />}
               </g>
@@ -139,7 +147,7 @@ function Lines({ label, data, series, height = 260 }: Trend) {
           style={{ left: x(hovered) }}
           aria-hidden
         >
-          <strong>{day.date === today ? text.chart.todaySoFar : longDay(String(day.date))}</strong>
+          <strong>{day.date === today() ? text.chart.todaySoFar : longDay(String(day.date))}</strong>
           {series.map(({ name, label: words, color }) => (
             <div key={name}>
               <span style={{ color: cssColor(color) }}>●</span>{' '}
@@ -150,6 +158,20 @@ function Lines({ label, data, series, height = 260 }: Trend) {
       ) : null}
     </div>
   )
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10)
+}
+
+/** Whether the last day is still running. */
+function isRunning(data: Trend['data']): boolean {
+  return data.at(-1)?.date === today()
+}
+
+/** Whether today's number is still rising. */
+function isRising({ isDashed = false, isLevel = false }: Trend['series'][number]): boolean {
+  return !isDashed && !isLevel
 }
 
 /** The first and the last label stay within the chart; a single one is in the middle. */

@@ -23,9 +23,11 @@ export async function readFigures(tenant: Tenant, range: Range, before: Range) {
   const whole = dayConditions({ date_after: days.from, date_before: days.to, is_bot: false })
   const people = ofPeople(range, before)
   const rest = [`timestamp < ${timestampParameter('days_from')}`, `timestamp > ${timestampParameter('days_to')}`]
-  if (days.isCut) {
-    whole.where.push('toDate(timestamp) != toDate({since_day: String})')
-    rest.push('toDate(timestamp) = toDate({since_day: String})')
+  const cut: Record<string, string> = {}
+  for (const [number, day] of days.cut.entries()) {
+    cut[`cut_${number}`] = day
+    whole.where.push(`toDate(timestamp) != toDate({cut_${number}: String})`)
+    rest.push(`toDate(timestamp) = toDate({cut_${number}: String})`)
   }
   const columns = `toDate(timestamp) AS date, count() AS n, ${VISITORS_STATE} AS v`
   const rows = await tenant.events.select<FigureRow>({
@@ -41,6 +43,7 @@ export async function readFigures(tenant: Tenant, range: Range, before: Range) {
     parameters: {
       ...people.parameters,
       ...whole.parameters,
+      ...cut,
       since: storableTime(range.from),
       since_day: storableTime(range.from).slice(0, 10),
       days_from: storableTime(days.from),
@@ -89,6 +92,19 @@ export async function identifiedContacts(tenant: Tenant, range: Range, before: R
   return { now: of(true), before: of(false) }
 }
 
-function ofPeople({ to }: Range, before: Range, others: { identified_only?: boolean } = {}): EventConditions {
-  return eventConditions({ date_after: before.from, date_before: to, is_bot: false, ...others })
+/** The events of both ranges, without what came between them. */
+function ofPeople(range: Range, before: Range, others: { identified_only?: boolean } = {}): EventConditions {
+  const events = eventConditions({ date_after: before.from, date_before: range.to, is_bot: false, ...others })
+  if (before.to.getTime() + 1 === range.from.getTime()) return events
+  return {
+    where: [
+      ...events.where,
+      `(timestamp <= ${timestampParameter('before_to')} OR timestamp >= ${timestampParameter('range_from')})`,
+    ],
+    parameters: {
+      ...events.parameters,
+      before_to: storableTime(before.to),
+      range_from: storableTime(range.from),
+    },
+  }
 }

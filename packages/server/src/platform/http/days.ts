@@ -27,21 +27,30 @@ export function rangeOf(query: { from?: Date | undefined; to?: Date | undefined 
   return { from, to }
 }
 
-/** The range of the same length that ends where this one starts. */
+/**
+ * The preceding range of the same length: this one, moved back by whole days. One that ends now is compared with one that
+ * ended at the same time of day; what came between the two, less than a day, is in neither.
+ */
 export function rangeBefore({ from, to }: Range): Range {
-  const length = to.getTime() - from.getTime() + 1
-  return { from: new Date(from.getTime() - length), to: new Date(from.getTime() - 1) }
+  const days = Math.ceil((to.getTime() - from.getTime() + 1) / DAY_MS)
+  const back = (moment: Date) => new Date(moment.getTime() - days * DAY_MS)
+  return { from: back(from), to: back(to) }
 }
 
 /**
- * The days (UTC) that are entirely in one of two adjacent ranges, from the first to the last; if there are none, the
- * last ends before the first starts. `isCut`: one day between them is partly in each.
+ * The days (UTC) that are entirely in a range or in the one before it, from the first to the last, except the `cut` ones,
+ * which the end of the first range or the start of the second falls into. If there are none, the last ends before the first starts.
  */
-export function wholeDaysOf(before: Range, { from, to }: Range): Range & { isCut: boolean } {
+export function wholeDaysOf(before: Range, { from, to }: Range): Range & { cut: string[] } {
+  const isWholeUntil = (moment: Date) => startOfDay(moment).getTime() === moment.getTime()
+  const cuts = [
+    ...(isWholeUntil(new Date(before.to.getTime() + 1)) ? [] : [before.to]),
+    ...(isWholeUntil(from) ? [] : [from]),
+  ]
   return {
     from: new Date(Math.ceil(before.from.getTime() / DAY_MS) * DAY_MS),
     to: new Date(startOfDay(new Date(to.getTime() + 1)).getTime() - 1),
-    isCut: startOfDay(from).getTime() !== from.getTime(),
+    cut: [...new Set(cuts.map(dayOf))],
   }
 }
 
@@ -49,9 +58,13 @@ export function wholeDaysOf(before: Range, { from, to }: Range): Range & { isCut
 export function daysOf({ from, to }: Range): string[] {
   const days: string[] = []
   for (let day = startOfDay(from).getTime(); day <= to.getTime(); day += DAY_MS) {
-    days.push(new Date(day).toISOString().slice(0, 10))
+    days.push(dayOf(new Date(day)))
   }
   return days
+}
+
+function dayOf(moment: Date): string {
+  return moment.toISOString().slice(0, 10)
 }
 
 function startOfDay(moment: Date): Date {
