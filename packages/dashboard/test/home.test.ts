@@ -139,12 +139,12 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
       visitor_id: 'live',
       events: [{ event: 'asked_for_demo', url: `https://${tenant.site}/demo` }],
     })
-    await feed.getByText('asked_for_demo').waitFor()
-    expect(await feed.textContent()).not.toContain('secret_event')
+    await feed.getByText('Asked for demo').waitFor()
+    expect(await feed.textContent()).not.toContain('Secret event')
     // The contact of an event is fetched after it has arrived.
     await tenant.contact('live@example.com', { firstname: 'Ada', lastname: 'Live' }, { visitor_id: 'known' })
     await tenant.track({ visitor_id: 'known', events: [{ event: 'came_back', url: `https://${tenant.site}/` }] })
-    await feed.getByRole('listitem').filter({ hasText: 'came_back' }).getByText('Ada Live').waitFor()
+    await feed.getByRole('listitem').filter({ hasText: 'Came back' }).getByText('Ada Live').waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('paused').waitFor()
     await tenant.track({ visitor_id: 'later', events: [{ event: 'came_later', url: `https://${tenant.site}/demo` }] })
@@ -152,8 +152,8 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.locator('[data-live="true"]').waitFor()
     await tenant.track({ visitor_id: 'live', events: [{ event: 'came_last', url: `https://${tenant.site}/demo` }] })
-    await feed.getByText('came_last').waitFor()
-    expect(await feed.textContent()).not.toContain('came_later')
+    await feed.getByText('Came last').waitFor()
+    expect(await feed.textContent()).not.toContain('Came later')
     expect(browser.problems).toEqual([])
   })
 

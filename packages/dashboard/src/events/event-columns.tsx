@@ -1,7 +1,7 @@
 import { Badge, Text } from '@mantine/core'
 import type { Event } from '../api/events.ts'
 import type { Column } from '../ui/data-table.tsx'
-import { eventLine, isKnown } from '../ui/event-words.ts'
+import { eventLabel, eventLine } from '../ui/event-words.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { ExternalLink, Foreign, Moment, None } from '../ui/text.tsx'
 import { text } from './text.ts'
@@ -30,7 +30,7 @@ export const EVENT_COLUMNS: Column<Event>[] = [
         <AnchorLink fw={550} inherit to="/events/$eventId" params={{ eventId: row.event_id }}>
           <Foreign max={120}>{eventLine(row)}</Foreign>
         </AnchorLink>
-        {isKnown(row.event) ? (
+        {eventLabel(row.event) !== row.event ? (
           <Text size="xs" c="dimmed">
             {row.event}
           </Text>

@@ -48,7 +48,7 @@ function eventSentence(match: EventMatch): string {
 
 /** Labels of what people do are verbs, such as "viewed a page". */
 function kindOf(type: string): string {
-  if (!isKnown(type) || !DONE_BY_PEOPLE.test(type)) return words.custom(cut(type))
+  if (!isKnown(type) || !DONE_BY_PEOPLE.test(type)) return words.custom(cut(eventLabel(type)))
   const label = eventLabel(type)
   return label.slice(0, 1).toLowerCase() + label.slice(1)
 }

@@ -43,12 +43,30 @@ export function eventIcon(event: string): Icon {
   return event.startsWith('agent_action_') ? IconRobot : IconBolt
 }
 
-/** The label of a kind of event, the same on every page; a custom event keeps its own name. */
+/** The label of a kind of event, the same on every page: that of a custom event is its name in words. */
 export function eventLabel(event: string): string {
-  return isKnown(event) ? (words.labels[event] ?? event) : event.slice(0, 200)
+  return isKnown(event) ? (words.labels[event] ?? event) : inWords(event.slice(0, 200))
 }
 
-/** Whether the label differs from the name. */
+/** A name as people write it: `order_paid`, `order.paid` and `orderPaid` become “Order paid”. One with spaces stays as it is. */
+function inWords(name: string): string {
+  if (/\s/.test(name)) return name
+  const apart = name
+    .replace(/(\p{Ll}|\p{N})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .replace(/[_.:/-]+/g, ' ')
+    .trim()
+  if (apart === '') return name
+  const lower = apart.split(' ').map((word) => (isShouted(word) && !isShouted(apart) ? word : word.toLowerCase()))
+  const sentence = lower.join(' ')
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1)
+}
+
+/** Without small letters: an abbreviation, or a name that is all capitals. */
+function isShouted(word: string): boolean {
+  return /\p{Lu}/u.test(word) && !/\p{Ll}/u.test(word)
+}
+
+/** Whether it is one of the service's own, which has a label. */
 export function isKnown(event: string): boolean {
   return Object.hasOwn(words.labels, event)
 }

@@ -21,6 +21,8 @@ import classes from './timeline.module.css'
 import { VisitRow } from './visit-row.tsx'
 
 const words = text.timeline
+/** A list of so few visits is shown with their events. */
+const ENTRIES_SHORT = 5
 
 export interface TimelineSearch {
   /** Whether it shows each event; otherwise, each visit. */
@@ -79,6 +81,8 @@ function VisitLines({ subject, chooser, withName }: LinesProps) {
   const query = useInfiniteQuery(timelineQuery(subject))
   const items = query.data?.pages.flatMap((page) => page.items) ?? []
   const total = query.data?.pages[0]?.pagination.total_items ?? 0
+  // The whole story of someone who was here a few times fits on the page.
+  const isShort = total <= ENTRIES_SHORT && !withName
   return (
     <Days
       query={query}
@@ -90,7 +94,7 @@ function VisitLines({ subject, chooser, withName }: LinesProps) {
         at: item.kind === 'visit' ? item.visit.started_at : item.event.timestamp,
         row:
           item.kind === 'visit' ? (
-            <VisitRow visit={item.visit} withName={withName} />
+            <VisitRow visit={item.visit} withName={withName} isOpenAtFirst={isShort} />
           ) : (
             <EventRow event={item.event} withName={withName} />
           ),

@@ -13,9 +13,16 @@ import classes from './timeline.module.css'
 
 const words = text.visit
 
+interface VisitRowProps {
+  visit: Visit
+  withName?: boolean
+  /** Whether its events are shown at first. */
+  isOpenAtFirst?: boolean
+}
+
 /** One visit in a list; it opens to its events. */
-export function VisitRow({ visit, withName = false }: { visit: Visit; withName?: boolean }) {
-  const [isOpen, setOpen] = useState(false)
+export function VisitRow({ visit, withName = false, isOpenAtFirst = false }: VisitRowProps) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst)
   const id = useId()
   const { browser, os, device_type: device, entry_url: url, started_at: at } = visit
   const where = [browser, os, device].filter(Boolean).join(', ')
