@@ -16,8 +16,17 @@ export function queryOf<Name extends OperationName>(name: Name, ...[input]: Give
     queryKey: keyOf(name, input),
     queryFn: ({ signal }) => call(name, input ?? ({} as Input<Name>), signal),
     placeholderData: name.startsWith('list') ? keepPreviousData : undefined,
+    ...(LASTING.has(name) ? { staleTime: 5 * 60_000 } : {}),
   })
 }
+
+/** What changes only with the service's version or configuration. */
+const LASTING: ReadonlySet<OperationName> = new Set([
+  'getAskModel',
+  'listConnectors',
+  'listPlaybooks',
+  'listWebhookEventTypes',
+])
 
 /** The key of an operation's query; without an input, what the keys of all its queries begin with. */
 export function keyOf(name: OperationName, input?: object): readonly unknown[] {

@@ -1,8 +1,9 @@
 import { Badge, Button, Card, Code, Group, ScrollArea, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { deliveryQuery, refreshWebhooks, resendWebhookDelivery, type WebhookDelivery } from '../api/webhooks.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { WebhookDelivery } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -26,7 +27,8 @@ export function DeliveryPage() {
     error,
     refetch,
   } = useQuery({
-    ...deliveryQuery(webhookId, deliveryId),
+    ...queryOf('getWebhookDelivery', { subscription_id: webhookId, delivery_id: deliveryId }),
+    select: (read) => read.delivery,
     refetchInterval: ({ state }) => (state.data?.delivery.status === 'pending' ? REFRESH_MS : false),
   })
   const breadcrumb = delivery ? (
@@ -128,18 +130,15 @@ function Attempts({ delivery: { attempts } }: { delivery: WebhookDelivery }) {
 }
 
 function Resend({ delivery }: { delivery: WebhookDelivery }) {
-  const queryClient = useQueryClient()
-  const sending = useMutation({
-    mutationFn: () => resendWebhookDelivery(delivery),
-    onSuccess: () => refreshWebhooks(queryClient),
-  })
+  const { subscription_id, delivery_id } = delivery
+  const sending = useOperation('resendWebhookDelivery')
   if (!useMay('webhooks:write')) return null
   return (
     <Stack gap="xs" align="flex-end">
       <Button
         leftSection={<IconRefresh size={16} aria-hidden />}
         loading={sending.isPending}
-        onClick={() => sending.mutate()}
+        onClick={() => sending.mutate({ subscription_id, delivery_id })}
       >
         {delivery.status === 'pending' ? text.delivery.sendNow : text.delivery.resend}
       </Button>

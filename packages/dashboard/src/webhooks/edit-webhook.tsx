@@ -1,38 +1,41 @@
-import { Button, Checkbox, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { Checkbox, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import type { updateWebhook, Webhook } from '../api/webhooks.ts'
-import { Form, FormError } from '../ui/form.tsx'
+import { useOperation } from '../api/operation.ts'
+import type { Webhook } from '../api/types.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { HeaderFields } from './header-fields.tsx'
 import { MessageFields } from './message-fields.tsx'
 import { text } from './text.ts'
 import { UrlFilterFields } from './url-filter-fields.tsx'
 
-interface EditWebhookProps {
-  webhook: Webhook
-  onSave: (changes: Parameters<typeof updateWebhook>[1]) => Promise<void>
-}
-
 /** URL, text, filter and headers. A message's URL is a secret that is not shown. Header values are never shown again, so the headers are kept or replaced as a whole. */
-export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
+export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const isMessage = webhook.format === 'slack'
   const [url, setUrl] = useState(isMessage ? '' : webhook.url)
   const [urlFilter, setUrlFilter] = useState(webhook.url_filter)
   const [template, setTemplate] = useState(webhook.template)
   const [replacesHeaders, setReplacesHeaders] = useState(false)
   const [headers, setHeaders] = useState(webhook.header_names.map((name) => ({ name, value: '' })))
-  const saving = useMutation({ mutationFn: onSave })
+  const saving = useOperation('updateWebhook', { onDone: onClose })
   const submit = () => {
-    const kept = isMessage && url.trim() === ''
+    const keepsUrl = isMessage && url.trim() === ''
     saving.mutate({
-      ...(kept ? {} : { url: url.trim() }),
+      subscription_id: webhook.subscription_id,
+      ...(keepsUrl ? {} : { url: url.trim() }),
       url_filter: urlFilter,
       ...(replacesHeaders ? { headers } : {}),
       ...(isMessage ? { template } : {}),
     })
   }
   return (
-    <Form onSubmit={submit}>
+    <FormDialog
+      title={text.edit.title}
+      submit={text.edit.submit}
+      size="lg"
+      sending={saving}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       <TextInput
         label={text.url}
         type="url"
@@ -54,10 +57,6 @@ export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
         onChange={(event) => setReplacesHeaders(event.currentTarget.checked)}
       />
       {replacesHeaders ? <HeaderFields value={headers} onChange={setHeaders} /> : null}
-      <FormError error={saving.error} />
-      <Button type="submit" ml="auto" loading={saving.isPending}>
-        {text.edit.submit}
-      </Button>
-    </Form>
+    </FormDialog>
   )
 }

@@ -1,7 +1,7 @@
 import { Blockquote, Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
-import { webhookPreviewQuery } from '../api/webhooks.ts'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { queryOf } from '../api/operation.ts'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
@@ -19,7 +19,15 @@ interface MessageFieldsProps {
 /** The text of a message, with a preview that the service renders. */
 export function MessageFields({ event, value, onChange }: MessageFieldsProps) {
   const [wanted] = useDebouncedValue({ event, value }, PREVIEW_AFTER_MS)
-  const { data, error } = useQuery(webhookPreviewQuery(wanted.event, wanted.value))
+  const { data, error } = useQuery({
+    ...queryOf('previewWebhookMessage', {
+      event: wanted.event,
+      ...(wanted.value === null ? {} : { template: wanted.value }),
+    }),
+    enabled: wanted.event !== '',
+    retry: false,
+    placeholderData: keepPreviousData,
+  })
   return (
     <Stack gap="xs" role="group" aria-label={text.message.label}>
       <Textarea

@@ -13,16 +13,11 @@ import {
   TextInput,
   Title,
 } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import {
-  createWebhook,
-  refreshWebhooks,
-  type UrlFilter,
-  type Webhook,
-  webhookEventTypesQuery,
-} from '../api/webhooks.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { UrlFilter, Webhook } from '../api/types.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
@@ -37,15 +32,22 @@ const route = getRouteApi('/shell/webhooks/new')
 
 /** Creates a webhook subscription. */
 export function NewWebhookPage() {
-  const queryClient = useQueryClient()
-  const { data: types = [], error, isPending, refetch } = useQuery(webhookEventTypesQuery)
+  const {
+    data: types = [],
+    error,
+    isPending,
+    refetch,
+  } = useQuery({
+    ...queryOf('listWebhookEventTypes'),
+    select: ({ event_types }) => event_types,
+  })
   const [event, setEvent] = useState(route.useSearch().event ?? '')
   const [url, setUrl] = useState('')
   const [urlFilter, setUrlFilter] = useState<UrlFilter | null>(null)
   const [headers, setHeaders] = useState<{ name: string; value: string }[]>([])
   const [format, setFormat] = useState<Webhook['format']>('json')
   const [template, setTemplate] = useState<string | null>(null)
-  const saving = useMutation({ mutationFn: createWebhook, onSuccess: () => refreshWebhooks(queryClient) })
+  const saving = useOperation('createWebhook')
   const submit = (submitted: FormEvent) => {
     submitted.preventDefault()
     saving.mutate({

@@ -1,8 +1,7 @@
 import { Button, NumberInput, Stack, Text, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { refreshWebhooks, rotateWebhookSecret } from '../api/webhooks.ts'
-import { Form, FormError } from '../ui/form.tsx'
+import { useOperation } from '../api/operation.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { SecretShown } from './secret-shown.tsx'
 import { text } from './text.ts'
@@ -10,32 +9,44 @@ import { text } from './text.ts'
 const OVERLAP_HOURS = 24
 
 /** Rotates the secret: how long both are valid, and when X-Service-Signature switches to the new one. */
-export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone: () => void }) {
-  const queryClient = useQueryClient()
+export function RotateSecretDialog({ webhookId, onClose }: { webhookId: string; onClose: () => void }) {
   const [hours, setHours] = useState<string | number>(OVERLAP_HOURS)
   const [switchAt, setSwitchAt] = useState('')
-  const rotation = useMutation({
-    mutationFn: () =>
-      rotateWebhookSecret(webhookId, {
-        overlap_seconds: Math.round(Number(hours) * 3_600),
-        ...(switchAt === '' ? {} : { switch_at: new Date(switchAt).toISOString() }),
-      }),
-    onSuccess: () => refreshWebhooks(queryClient),
-  })
-  if (rotation.data) {
-    const { signing_secret: secret, previous_secret_until: until, switch_at: at } = rotation.data
-    return (
-      <Stack gap="md">
-        <SecretShown secret={secret} />
-        <Text size="sm">{text.rotate.done(formatMoment(until), formatMoment(at))}</Text>
-        <Button ml="auto" onClick={onDone}>
-          {text.rotate.saved}
-        </Button>
-      </Stack>
-    )
-  }
+  const rotation = useOperation('rotateWebhookSecret')
+  const submit = () =>
+    rotation.mutate({
+      subscription_id: webhookId,
+      overlap_seconds: Math.round(Number(hours) * 3_600),
+      ...(switchAt === '' ? {} : { switch_at: new Date(switchAt).toISOString() }),
+    })
+  const made = rotation.data
   return (
-    <Form onSubmit={() => rotation.mutate()}>
+    <FormDialog
+      title={text.actions.rotate}
+      submit={text.rotate.submit}
+      size="lg"
+      sending={rotation}
+      onSubmit={submit}
+      onClose={onClose}
+      result={
+        made
+          ? {
+              title: text.actions.rotate,
+              content: (
+                <Stack gap="md">
+                  <SecretShown secret={made.signing_secret} />
+                  <Text size="sm">
+                    {text.rotate.done(formatMoment(made.previous_secret_until), formatMoment(made.switch_at))}
+                  </Text>
+                  <Button ml="auto" onClick={onClose}>
+                    {text.rotate.saved}
+                  </Button>
+                </Stack>
+              ),
+            }
+          : null
+      }
+    >
       <NumberInput
         label={text.rotate.overlap}
         suffix={text.rotate.hours}
@@ -52,10 +63,6 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
         value={switchAt}
         onChange={(event) => setSwitchAt(event.currentTarget.value)}
       />
-      <FormError error={rotation.error} />
-      <Button type="submit" ml="auto" loading={rotation.isPending}>
-        {text.rotate.submit}
-      </Button>
-    </Form>
+    </FormDialog>
   )
 }

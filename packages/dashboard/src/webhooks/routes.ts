@@ -1,13 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import {
-  DELIVERIES_LENGTH,
-  deliveriesQuery,
-  deliveryQuery,
-  webhookEventTypesQuery,
-  webhookHealthQuery,
-  webhookQuery,
-  webhooksQuery,
-} from '../api/webhooks.ts'
+import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { oneOf, pageNumber, searchParams, text } from '../session/search-params.ts'
@@ -21,8 +13,8 @@ const list = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks',
   loader: ({ context }) => {
-    void context.queryClient.prefetchQuery(webhooksQuery)
-    void context.queryClient.prefetchQuery(webhookHealthQuery)
+    void context.queryClient.prefetchQuery(queryOf('listWebhooks', { limit: 200 }))
+    void context.queryClient.prefetchQuery(queryOf('listWebhookHealth', { limit: 200 }))
   },
   component: lazyPage(() => import('./webhooks-page.tsx'), 'WebhooksPage'),
 })
@@ -32,7 +24,7 @@ const create = createRoute({
   path: '/webhooks/new',
   validateSearch: newSearch,
   beforeLoad: ({ context }) => requireRole(context, 'admin', '/webhooks'),
-  loader: ({ context }) => void context.queryClient.prefetchQuery(webhookEventTypesQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('listWebhookEventTypes')),
   component: lazyPage(() => import('./new-webhook-page.tsx'), 'NewWebhookPage'),
 })
 
@@ -41,9 +33,9 @@ const one = createRoute({
   path: '/webhooks/$webhookId',
   validateSearch: webhookSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, params: { webhookId }, deps: { page = 1, status } }) => {
-    void context.queryClient.prefetchQuery(webhookQuery(webhookId))
-    void context.queryClient.prefetchQuery(deliveriesQuery(webhookId, { page, limit: DELIVERIES_LENGTH, status }))
+  loader: ({ context: { queryClient }, params: { webhookId: subscription_id }, deps: { page = 1, status } }) => {
+    void queryClient.prefetchQuery(queryOf('getWebhook', { subscription_id }))
+    void queryClient.prefetchQuery(queryOf('listWebhookDeliveries', { subscription_id, page, limit: 20, status }))
   },
   component: lazyPage(() => import('./webhook-page.tsx'), 'WebhookPage'),
 })
@@ -51,8 +43,8 @@ const one = createRoute({
 const delivery = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks/$webhookId/deliveries/$deliveryId',
-  loader: ({ context, params: { webhookId, deliveryId } }) =>
-    void context.queryClient.prefetchQuery(deliveryQuery(webhookId, deliveryId)),
+  loader: ({ context, params: { webhookId: subscription_id, deliveryId: delivery_id } }) =>
+    void context.queryClient.prefetchQuery(queryOf('getWebhookDelivery', { subscription_id, delivery_id })),
   component: lazyPage(() => import('./delivery-page.tsx'), 'DeliveryPage'),
 })
 

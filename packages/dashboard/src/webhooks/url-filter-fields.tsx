@@ -1,5 +1,5 @@
 import { Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
-import type { UrlFilter } from '../api/webhooks.ts'
+import type { UrlFilter } from '../api/types.ts'
 import { FieldRows } from '../ui/field-rows.tsx'
 import { text } from './text.ts'
 

@@ -1,57 +1,43 @@
-import { Button, Menu, Modal, Stack } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Button, Menu, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTestPipe } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import {
-  deleteWebhook,
-  pauseWebhook,
-  refreshWebhooks,
-  resumeWebhook,
-  testWebhook,
-  updateWebhook,
-  type Webhook,
-} from '../api/webhooks.ts'
+import { useState } from 'react'
+import { useOperation } from '../api/operation.ts'
+import type { Webhook } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
-import { FormError } from '../ui/form.tsx'
+import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
-import { EditWebhook } from './edit-webhook.tsx'
-import { RotateSecret } from './rotate-secret.tsx'
+import { EditWebhookDialog } from './edit-webhook.tsx'
+import { RotateSecretDialog } from './rotate-secret.tsx'
 import { text } from './text.ts'
 
 /** The actions for a subscription, for people who may use them. */
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
-  const { subscription_id: id, status } = webhook
-  const queryClient = useQueryClient()
+  const { subscription_id, status } = webhook
   const navigate = useNavigate()
-  const refresh = () => refreshWebhooks(queryClient)
   const onError = (error: Error) => notifications.show({ color: 'red', message: messageOf(error) })
-  const test = useMutation({
-    mutationFn: () => testWebhook(id),
-    onSuccess: async ({ delivery_id: deliveryId }) => {
-      await refresh()
-      await navigate({ to: '/webhooks/$webhookId/deliveries/$deliveryId', params: { webhookId: id, deliveryId } })
-    },
+  const test = useOperation('testWebhook', {
+    onDone: ({ delivery_id: deliveryId }) =>
+      navigate({
+        to: '/webhooks/$webhookId/deliveries/$deliveryId',
+        params: { webhookId: subscription_id, deliveryId },
+      }),
     onError,
   })
-  const toggle = useMutation({
-    mutationFn: () => (status === 'active' ? pauseWebhook(id) : resumeWebhook(id)),
-    onSuccess: refresh,
-    onError,
-  })
+  const toggle = useOperation(status === 'active' ? 'pauseWebhook' : 'resumeWebhook', { onError })
+  const remove = useOperation('deleteWebhook', { onDone: () => navigate({ to: '/webhooks' }) })
   const { button, afterFocus } = useMenuButton()
-  const [dialog, { open, close }] = useDisclosure()
-  const [rotation, rotating] = useDisclosure()
-  const [removal, removing] = useDisclosure()
+  const [dialog, setDialog] = useState<'edit' | 'rotate' | 'delete' | null>(null)
+  const close = () => setDialog(null)
   if (!useMay('webhooks:write')) return null
   return (
     <>
       <Button
         leftSection={<IconTestPipe size={16} aria-hidden />}
         loading={test.isPending}
-        onClick={() => test.mutate()}
+        onClick={() => test.mutate({ subscription_id })}
       >
         {text.actions.test}
       </Button>
@@ -61,7 +47,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         leftSection={
           status === 'active' ? <IconPlayerPause size={16} aria-hidden /> : <IconPlayerPlay size={16} aria-hidden />
         }
-        onClick={() => toggle.mutate()}
+        onClick={() => toggle.mutate({ subscription_id })}
       >
         {status === 'active' ? text.actions.pause : text.actions.resume}
       </Button>
@@ -72,48 +58,23 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={afterFocus(open)}>{text.actions.edit}</Menu.Item>
-          <Menu.Item onClick={afterFocus(rotating.open)}>{text.actions.rotate}</Menu.Item>
-          <Menu.Item color="red" onClick={afterFocus(removing.open)}>
+          <Menu.Item onClick={afterFocus(() => setDialog('edit'))}>{text.actions.edit}</Menu.Item>
+          <Menu.Item onClick={afterFocus(() => setDialog('rotate'))}>{text.actions.rotate}</Menu.Item>
+          <Menu.Item color="red" onClick={afterFocus(() => setDialog('delete'))}>
             {text.actions.remove}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={dialog} onClose={close} title={text.edit.title} size="lg">
-        <EditWebhook
-          webhook={webhook}
-          onSave={async (changes) => {
-            await updateWebhook(id, changes)
-            await refresh()
-            close()
-          }}
-        />
-      </Modal>
-      <Modal opened={rotation} onClose={rotating.close} title={text.actions.rotate} size="lg">
-        <RotateSecret webhookId={id} onDone={rotating.close} />
-      </Modal>
-      <Modal opened={removal} onClose={removing.close} title={text.actions.removeTitle}>
-        <Removal
-          onConfirm={async () => {
-            await deleteWebhook(id)
-            await navigate({ to: '/webhooks' })
-            await refresh()
-          }}
-        />
-      </Modal>
+      {dialog === 'edit' ? <EditWebhookDialog webhook={webhook} onClose={close} /> : null}
+      {dialog === 'rotate' ? <RotateSecretDialog webhookId={subscription_id} onClose={close} /> : null}
+      <ConfirmDialog
+        opened={dialog === 'delete'}
+        onClose={close}
+        title={text.actions.removeTitle}
+        explanation={<Text size="sm">{text.actions.removeExplanation}</Text>}
+        confirmLabel={text.actions.removeConfirm}
+        onConfirm={() => remove.mutateAsync({ subscription_id })}
+      />
     </>
-  )
-}
-
-function Removal({ onConfirm }: { onConfirm: () => Promise<void> }) {
-  const removal = useMutation({ mutationFn: onConfirm })
-  return (
-    <Stack gap="md">
-      <div>{text.actions.removeExplanation}</div>
-      <FormError error={removal.error} />
-      <Button color="red" ml="auto" loading={removal.isPending} onClick={() => removal.mutate()}>
-        {text.actions.removeConfirm}
-      </Button>
-    </Stack>
   )
 }

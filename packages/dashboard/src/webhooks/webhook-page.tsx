@@ -3,22 +3,16 @@ import { IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import {
-  DELIVERIES_LENGTH,
-  deliveriesQuery,
-  type Webhook,
-  type WebhookDelivery,
-  type WebhookHealth,
-  webhookHealthQuery,
-  webhookQuery,
-} from '../api/webhooks.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Webhook, WebhookDelivery, WebhookHealth } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
+import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { ResendDeliveries } from './resend-deliveries.tsx'
 import { text } from './text.ts'
@@ -28,11 +22,20 @@ import { State } from './webhooks-page.tsx'
 const route = getRouteApi('/shell/webhooks/$webhookId')
 /** Deliveries arrive while the page is open. */
 const REFRESH_MS = 4_000
+/** Rows per page. */
+const DELIVERIES_LENGTH = 20
 
 /** One subscription: its settings, its health and its latest deliveries. */
 export function WebhookPage() {
   const { webhookId } = route.useParams()
-  const { data: webhook, error, refetch } = useQuery(webhookQuery(webhookId))
+  const {
+    data: webhook,
+    error,
+    refetch,
+  } = useQuery({
+    ...queryOf('getWebhook', { subscription_id: webhookId }),
+    select: (read) => read.webhook,
+  })
   const breadcrumb = (
     <AnchorLink inherit to="/webhooks">
       {text.title}
@@ -64,8 +67,11 @@ export function WebhookPage() {
 }
 
 function Settings({ webhook }: { webhook: Webhook }) {
-  const { data, error, refetch } = useQuery({ ...webhookHealthQuery, refetchInterval: REFRESH_MS })
-  const health = data?.get(webhook.subscription_id)
+  const { data, error, refetch } = useQuery({
+    ...queryOf('listWebhookHealth', { limit: 200 }),
+    refetchInterval: REFRESH_MS,
+  })
+  const health = data?.health.find(({ subscription_id: id }) => id === webhook.subscription_id)
   const count = (number: number | undefined) => (data ? formatNumber(number ?? 0) : <None />)
   const { url_filter: filter, header_names: headers } = webhook
   const facts: [string, ReactNode][] = [
@@ -105,8 +111,8 @@ function Deliveries({ webhookId }: { webhookId: string }) {
   const { page = 1, status } = route.useSearch()
   const navigate = route.useNavigate()
   const mayResend = useMay('webhooks:write')
-  const { data, error, isPlaceholderData, refetch } = useQuery({
-    ...deliveriesQuery(webhookId, { page, limit: DELIVERIES_LENGTH, status }),
+  const deliveries = useQuery({
+    ...queryOf('listWebhookDeliveries', { subscription_id: webhookId, page, limit: DELIVERIES_LENGTH, status }),
     refetchInterval: REFRESH_MS,
   })
   return (
@@ -130,23 +136,20 @@ function Deliveries({ webhookId }: { webhookId: string }) {
           {mayResend ? <ResendDeliveries webhookId={webhookId} /> : null}
         </Group>
       </Group>
-      <DataTable
+      <List
         label={text.deliveries.title}
-        columns={DELIVERY_COLUMNS}
-        rows={data?.deliveries}
+        query={deliveries}
+        rowsOf={(data) => data.deliveries}
         rowKey={({ delivery_id }) => delivery_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconSend} title={text.deliveries.empty}>
-            {status === undefined ? text.deliveries.emptyExplanation : text.deliveries.emptyWithStatus}
-          </EmptyState>
-        }
+        columns={DELIVERY_COLUMNS}
+        empty={{
+          icon: IconSend,
+          title: text.deliveries.empty,
+          hint: status === undefined ? text.deliveries.emptyExplanation : text.deliveries.emptyWithStatus,
+        }}
         paging={{
           page,
           limit: DELIVERIES_LENGTH,
-          total: data?.pagination.total_items ?? 0,
           onPage: (next) =>
             navigate({ search: (before) => ({ ...before, page: next === 1 ? undefined : next }), replace: true }),
         }}

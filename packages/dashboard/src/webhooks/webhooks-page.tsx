@@ -1,49 +1,48 @@
 import { Badge } from '@mantine/core'
 import { IconPlus, IconWebhook } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { type Webhook, type WebhookHealth, webhookHealthQuery, webhooksQuery } from '../api/webhooks.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Webhook, WebhookHealth } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
-import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState, ErrorState } from '../ui/states.tsx'
+import { ListPage } from '../ui/list-page.tsx'
+import { ErrorState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { text } from './text.ts'
 
+/** A tenant's limit. */
+const ALL = { limit: 200 }
+
 /** All subscriptions, with their health. */
 export function WebhooksPage() {
-  const { data, error, refetch } = useQuery(webhooksQuery)
-  const health = useQuery(webhookHealthQuery)
-  const create = useMay('webhooks:write') ? (
-    <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/webhooks/new">
-      {text.list.create}
-    </ButtonLink>
-  ) : null
+  const health = useQuery(queryOf('listWebhookHealth', ALL))
   return (
-    <>
-      <PageHeader title={text.title} description={text.list.description} actions={create} />
-      {health.error && !health.data ? <ErrorState error={health.error} onRetry={health.refetch} /> : null}
-      <DataTable
-        label={text.title}
-        opensRows
-        columns={columnsWith(health.data)}
-        rows={data}
-        rowKey={({ subscription_id }) => subscription_id}
-        error={error}
-        onRetry={refetch}
-        empty={
-          <EmptyState icon={IconWebhook} title={text.list.empty} action={create}>
-            {text.list.emptyExplanation}
-          </EmptyState>
-        }
-      />
-    </>
+    <ListPage
+      title={text.title}
+      description={text.list.description}
+      create={
+        useMay('webhooks:write') ? (
+          <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/webhooks/new">
+            {text.list.create}
+          </ButtonLink>
+        ) : null
+      }
+      bar={health.error && !health.data ? <ErrorState error={health.error} onRetry={health.refetch} /> : null}
+      label={text.title}
+      opensRows
+      query={useQuery(queryOf('listWebhooks', ALL))}
+      rowsOf={({ webhooks }) => webhooks}
+      rowKey={({ subscription_id }) => subscription_id}
+      columns={columnsWith(health.data?.health)}
+      empty={{ icon: IconWebhook, title: text.list.empty, hint: text.list.emptyExplanation }}
+    />
   )
 }
 
-function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Column<Webhook>[] {
-  const of = ({ subscription_id: id }: Webhook) => health?.get(id)
+function columnsWith(health: readonly WebhookHealth[] | undefined): Column<Webhook>[] {
+  const of = ({ subscription_id: id }: Webhook) => health?.find((each) => each.subscription_id === id)
   const count = (number: number | undefined) => (health ? formatNumber(number ?? 0) : <None />)
   return [
     {
