@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiError, type ErrorDetail } from '../src/api/client.ts'
-import type { WriteBackProperty } from '../src/api/connections.ts'
+import type { WriteBackProperty } from '../src/api/types.ts'
 import { writeBackProblems } from '../src/connections/write-back-problems.ts'
 
 const row = (property: string): WriteBackProperty => ({ property, target: property, conflict: 'newest' })

@@ -1,6 +1,6 @@
 import { Card, SimpleGrid, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { connectorsQuery } from '../api/connections.ts'
+import { queryOf } from '../api/operation.ts'
 import classes from '../connect/connect.module.css'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -9,7 +9,7 @@ import { text } from './text.ts'
 
 /** The systems that can be connected. */
 export function ChoicePage() {
-  const { data: connectors, error, refetch } = useQuery(connectorsQuery)
+  const { data, error, refetch } = useQuery(queryOf('listConnectors'))
   return (
     <>
       <PageHeader
@@ -21,10 +21,10 @@ export function ChoicePage() {
           </AnchorLink>
         }
       />
-      {error && !connectors ? <ErrorState error={error} onRetry={refetch} /> : null}
-      {!error && !connectors ? <LoadingState /> : null}
+      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !data ? <LoadingState /> : null}
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="md">
-        {connectors?.map(({ name, label, objects }) => (
+        {data?.connectors.map(({ name, label, objects }) => (
           <Card key={name} className={classes.tile}>
             <Title order={2} size="h5" mb={4}>
               <AnchorLink

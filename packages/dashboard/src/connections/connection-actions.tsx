@@ -1,23 +1,13 @@
-import { Button, Menu, Modal, Text, TextInput } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Button, Menu, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconRefresh } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import {
-  type Connection,
-  type Connector,
-  deleteConnection,
-  pauseConnection,
-  pullConnection,
-  refreshConnections,
-  rereadConnection,
-  resumeConnection,
-} from '../api/connections.ts'
+import { useOperation } from '../api/operation.ts'
+import type { Connection, Connector } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
-import { Form, FormError } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import { EditDialog, isEditable } from './edit-dialog.tsx'
@@ -32,23 +22,16 @@ interface ConnectionActionsProps {
 
 /** The actions for a connected system, for people who may use them. */
 export function ConnectionActions({ connection, connector, label }: ConnectionActionsProps) {
-  const { connection_id: id, state } = connection
-  const queryClient = useQueryClient()
+  const { connection_id, state } = connection
   const navigate = useNavigate()
-  const refresh = () => refreshConnections(queryClient)
   const onError = (error: Error) => notifications.show({ color: 'red', message: messageOf(error) })
-  const pulling = useMutation({ mutationFn: () => pullConnection(id), onSuccess: refresh, onError })
   const isPaused = state === 'paused'
-  const toggling = useMutation({
-    mutationFn: () => (isPaused ? resumeConnection(id) : pauseConnection(id)),
-    onSuccess: refresh,
-    onError,
-  })
+  const pulling = useOperation('pullConnection', { onError })
+  const toggling = useOperation(isPaused ? 'resumeConnection' : 'pauseConnection', { onError })
+  const remove = useOperation('deleteConnection', { onDone: () => navigate({ to: '/connections' }) })
   const { button, afterFocus } = useMenuButton()
-  const [isRereading, rereading] = useDisclosure()
-  const [isEditing, editing] = useDisclosure()
-  const [isChoosing, choosing] = useDisclosure()
-  const [isRemoving, removing] = useDisclosure()
+  const [dialog, setDialog] = useState<'reread' | 'edit' | 'write-back' | 'delete' | null>(null)
+  const close = () => setDialog(null)
   const isReadable = !isPaused && state !== 'signed_out'
   if (!useMay('settings:write')) return null
   return (
@@ -57,7 +40,7 @@ export function ConnectionActions({ connection, connector, label }: ConnectionAc
         <Button
           leftSection={<IconRefresh size={16} aria-hidden />}
           loading={pulling.isPending || state === 'pulling'}
-          onClick={() => pulling.mutate()}
+          onClick={() => pulling.mutate({ connection_id })}
         >
           {text.actions.pull}
         </Button>
@@ -66,7 +49,7 @@ export function ConnectionActions({ connection, connector, label }: ConnectionAc
         variant="default"
         loading={toggling.isPending}
         leftSection={isPaused ? <IconPlayerPlay size={16} aria-hidden /> : <IconPlayerPause size={16} aria-hidden />}
-        onClick={() => toggling.mutate()}
+        onClick={() => toggling.mutate({ connection_id })}
       >
         {isPaused ? text.actions.resume : text.actions.pause}
       </Button>
@@ -77,53 +60,46 @@ export function ConnectionActions({ connection, connector, label }: ConnectionAc
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {isReadable ? <Menu.Item onClick={afterFocus(rereading.open)}>{text.actions.reread}</Menu.Item> : null}
+          {isReadable ? (
+            <Menu.Item onClick={afterFocus(() => setDialog('reread'))}>{text.actions.reread}</Menu.Item>
+          ) : null}
           {connector && isEditable(connector) ? (
-            <Menu.Item onClick={afterFocus(editing.open)}>{text.actions.edit}</Menu.Item>
+            <Menu.Item onClick={afterFocus(() => setDialog('edit'))}>{text.actions.edit}</Menu.Item>
           ) : null}
           {connector?.can_write_back ? (
-            <Menu.Item onClick={afterFocus(choosing.open)}>{text.writeBack.title(label)}</Menu.Item>
+            <Menu.Item onClick={afterFocus(() => setDialog('write-back'))}>{text.writeBack.title(label)}</Menu.Item>
           ) : null}
-          <Menu.Item color="red" onClick={afterFocus(removing.open)}>
+          <Menu.Item color="red" onClick={afterFocus(() => setDialog('delete'))}>
             {text.actions.remove}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={isRereading} onClose={rereading.close} title={text.reread.title}>
-        <Reread id={id} onDone={rereading.close} />
-      </Modal>
-      {connector ? (
-        <EditDialog {...{ connection, connector, label, opened: isEditing, onClose: editing.close }} />
-      ) : null}
-      <WriteBackDialog {...{ connection, label, opened: isChoosing, onClose: choosing.close }} />
+      {dialog === 'reread' ? <RereadDialog connection={connection} onClose={close} /> : null}
+      {dialog === 'edit' && connector ? <EditDialog {...{ connection, connector, label, onClose: close }} /> : null}
+      {dialog === 'write-back' ? <WriteBackDialog connection={connection} label={label} onClose={close} /> : null}
       <ConfirmDialog
-        opened={isRemoving}
-        onClose={removing.close}
+        opened={dialog === 'delete'}
+        onClose={close}
         title={text.actions.removeTitle(label)}
         explanation={text.actions.removeExplanation}
         confirmLabel={text.actions.removeConfirm}
-        onConfirm={async () => {
-          await deleteConnection(id)
-          await navigate({ to: '/connections' })
-          await refresh()
-        }}
+        onConfirm={() => remove.mutateAsync({ connection_id })}
       />
     </>
   )
 }
 
-function Reread({ id, onDone }: { id: string; onDone: () => void }) {
-  const queryClient = useQueryClient()
+function RereadDialog({ connection: { connection_id }, onClose }: { connection: Connection; onClose: () => void }) {
   const [since, setSince] = useState('')
-  const ordering = useMutation({
-    mutationFn: () => rereadConnection(id, since === '' ? undefined : since),
-    onSuccess: async () => {
-      await refreshConnections(queryClient)
-      onDone()
-    },
-  })
+  const ordering = useOperation('rereadConnection', { onDone: onClose })
   return (
-    <Form onSubmit={() => ordering.mutate()}>
+    <FormDialog
+      title={text.reread.title}
+      submit={text.reread.submit}
+      sending={ordering}
+      onSubmit={() => ordering.mutate({ connection_id, ...(since === '' ? {} : { since }) })}
+      onClose={onClose}
+    >
       <Text size="sm">{text.reread.explanation}</Text>
       <TextInput
         type="date"
@@ -133,10 +109,6 @@ function Reread({ id, onDone }: { id: string; onDone: () => void }) {
         value={since}
         onChange={(event) => setSince(event.currentTarget.value)}
       />
-      <FormError error={ordering.error} />
-      <Button type="submit" ml="auto" loading={ordering.isPending}>
-        {text.reread.submit}
-      </Button>
-    </Form>
+    </FormDialog>
   )
 }

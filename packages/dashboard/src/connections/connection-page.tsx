@@ -3,7 +3,8 @@ import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type Connection, type Connector, connectionQuery, connectorsQuery } from '../api/connections.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Connection, Connector } from '../api/types.ts'
 import { SignInButton } from '../providers/sign-in-button.tsx'
 import { useMay } from '../session/may.ts'
 import { Facts } from '../ui/facts.tsx'
@@ -15,7 +16,7 @@ import { Foreign, Moment, None } from '../ui/text.tsx'
 import { ConnectionActions } from './connection-actions.tsx'
 import { Errors, Objects, Runs } from './connection-tables.tsx'
 import { fieldWords, labelOf } from './connection-words.ts'
-import { NextPull, State } from './connections-page.tsx'
+import { NextPull, pollingMs, State } from './connections-page.tsx'
 import { EditDialog } from './edit-dialog.tsx'
 import { text } from './text.ts'
 
@@ -24,14 +25,17 @@ const route = getRouteApi('/shell/connections/$connectionId')
 /** One connected system: its state with possible actions, its progress, its runs and its failed records. */
 export function ConnectionPage() {
   const { connectionId } = route.useParams()
-  const { data: connection, error, refetch } = useQuery(connectionQuery(connectionId))
-  const { data: connectors } = useQuery(connectorsQuery)
+  const { data, error, refetch } = useQuery({
+    ...queryOf('getConnection', { connection_id: connectionId }),
+    refetchInterval: ({ state }) => pollingMs(state.data && [state.data.connection]),
+  })
+  const connectors = useQuery(queryOf('listConnectors')).data?.connectors
   const breadcrumb = (
     <AnchorLink inherit to="/connections">
       {text.title}
     </AnchorLink>
   )
-  if (!connection) {
+  if (!data) {
     return (
       <>
         <PageHeader title={text.one.title} breadcrumb={breadcrumb} />
@@ -39,6 +43,7 @@ export function ConnectionPage() {
       </>
     )
   }
+  const { connection } = data
   const label = labelOf(connection, connectors)
   const connector = connectors?.find(({ name }) => name === connection.connector)
   return (
@@ -135,7 +140,7 @@ function Problem({ connection, connector, label }: ProblemProps) {
                 {text.one.signInAgain}
               </Button>
             ) : null}
-            <EditDialog {...{ connection, connector, label, opened: isEditing, onClose: editing.close }} />
+            {isEditing ? <EditDialog {...{ connection, connector, label, onClose: editing.close }} /> : null}
           </Group>
         ) : null}
       </Stack>

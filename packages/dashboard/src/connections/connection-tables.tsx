@@ -3,18 +3,11 @@ import { IconChecks, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import {
-  type Connection,
-  type ConnectionError,
-  type ConnectionRun,
-  connectionErrorsQuery,
-  connectionRunsQuery,
-  ERRORS_LENGTH,
-  RUNS_LENGTH,
-} from '../api/connections.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Connection, ConnectionError, ConnectionRun } from '../api/types.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatDuration } from '../ui/format.ts'
-import { EmptyState } from '../ui/states.tsx'
+import { List } from '../ui/list-page.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import classes from './connection-tables.module.css'
 import { countWords, fieldWords } from './connection-words.ts'
@@ -23,6 +16,9 @@ import { text } from './text.ts'
 const route = getRouteApi('/shell/connections/$connectionId')
 /** New runs and errors arrive while the page is open. */
 const REFRESH_MS = 5_000
+/** Rows per page. */
+const RUNS_LENGTH = 10
+const ERRORS_LENGTH = 20
 
 /** The progress of each object. */
 export function Objects({ connection: { objects, last_run: run } }: { connection: Connection }) {
@@ -62,32 +58,25 @@ export function Objects({ connection: { objects, last_run: run } }: { connection
   )
 }
 
-export function Runs({ connection: { connection_id: id } }: { connection: Connection }) {
+export function Runs({ connection: { connection_id } }: { connection: Connection }) {
   const { runs: page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery({
-    ...connectionRunsQuery(id, page),
+  const runs = useQuery({
+    ...queryOf('listConnectionRuns', { connection_id, page, limit: RUNS_LENGTH }),
     refetchInterval: REFRESH_MS,
   })
   return (
     <Part title={text.runs.title}>
-      <DataTable
+      <List
         label={text.runs.title}
-        columns={RUN_COLUMNS}
-        rows={data?.runs}
+        query={runs}
+        rowsOf={(data) => data.runs}
         rowKey={({ run_id }) => run_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconRefresh} title={text.runs.empty}>
-            {text.runs.emptyExplanation}
-          </EmptyState>
-        }
+        columns={RUN_COLUMNS}
+        empty={{ icon: IconRefresh, title: text.runs.empty, hint: text.runs.emptyExplanation }}
         paging={{
           page,
           limit: RUNS_LENGTH,
-          total: data?.pagination.total_items ?? 0,
           onPage: (next) =>
             navigate({ search: (before) => ({ ...before, runs: next === 1 ? undefined : next }), replace: true }),
         }}
@@ -125,32 +114,25 @@ const RUN_COLUMNS: Column<ConnectionRun>[] = [
   },
 ]
 
-export function Errors({ connection: { connection_id: id } }: { connection: Connection }) {
+export function Errors({ connection: { connection_id } }: { connection: Connection }) {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery({
-    ...connectionErrorsQuery(id, page),
+  const errors = useQuery({
+    ...queryOf('listConnectionErrors', { connection_id, page, limit: ERRORS_LENGTH }),
     refetchInterval: REFRESH_MS,
   })
   return (
     <Part title={text.errors.title} description={text.errors.description}>
-      <DataTable
+      <List
         label={text.errors.title}
-        columns={ERROR_COLUMNS}
-        rows={data?.errors}
+        query={errors}
+        rowsOf={(data) => data.errors}
         rowKey={({ error_id }) => error_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconChecks} title={text.errors.empty}>
-            {text.errors.emptyExplanation}
-          </EmptyState>
-        }
+        columns={ERROR_COLUMNS}
+        empty={{ icon: IconChecks, title: text.errors.empty, hint: text.errors.emptyExplanation }}
         paging={{
           page,
           limit: ERRORS_LENGTH,
-          total: data?.pagination.total_items ?? 0,
           onPage: (next) =>
             navigate({ search: (before) => ({ ...before, page: next === 1 ? undefined : next }), replace: true }),
         }}

@@ -1,4 +1,4 @@
-import type { Connection, ConnectionRun, Connector } from '../api/connections.ts'
+import type { Connection, ConnectionRun, Connector } from '../api/types.ts'
 import { text } from './text.ts'
 
 /** Words that are written in capitals in the name of a field. */

@@ -2,61 +2,66 @@ import { Badge } from '@mantine/core'
 import { IconPlugConnected, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import {
-  CONNECTIONS_LENGTH,
-  type Connection,
-  type Connector,
-  connectionsQuery,
-  connectorsQuery,
-} from '../api/connections.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Connection, Connector } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
-import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { labelOf, totalsOf } from './connection-words.ts'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/connections')
+/** Rows per page. */
+const CONNECTIONS_LENGTH = 50
+/** The polling interval during a pull, and before a due pull. */
+const WORKING_MS = 2_000
+const WAITING_MS = 15_000
+
+/** How often to read connections again: often while a pull is running or about to start. */
+export function pollingMs(connections: readonly Connection[] = []): number {
+  const isAtWork = connections.some(
+    ({ state, next_pull_at: next }) =>
+      state === 'pulling' || (state === 'waiting' && next !== null && Date.parse(next) <= Date.now()),
+  )
+  return isAtWork ? WORKING_MS : WAITING_MS
+}
 
 /** All connected systems, with their states and the results of their last runs. */
 export function ConnectionsPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data: connectors } = useQuery(connectorsQuery)
-  const { data, error, isPlaceholderData, refetch } = useQuery(connectionsQuery(page, CONNECTIONS_LENGTH))
-  const create = useMay('settings:write') ? (
-    <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/connections/new">
-      {text.list.create}
-    </ButtonLink>
-  ) : null
+  const connectors = useQuery(queryOf('listConnectors')).data?.connectors
+  const connections = useQuery({
+    ...queryOf('listConnections', { page, limit: CONNECTIONS_LENGTH }),
+    refetchInterval: ({ state }) => pollingMs(state.data?.connections),
+  })
   return (
-    <>
-      <PageHeader title={text.title} description={text.list.description} actions={create} />
-      <DataTable
-        label={text.title}
-        opensRows
-        columns={columnsWith(connectors)}
-        rows={data?.connections}
-        rowKey={({ connection_id }) => connection_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconPlugConnected} title={text.list.empty} action={create}>
-            {text.list.emptyExplanation}
-          </EmptyState>
-        }
-        paging={{
-          page,
-          limit: CONNECTIONS_LENGTH,
-          total: data?.pagination.total_items ?? 0,
-          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
-        }}
-      />
-    </>
+    <ListPage
+      title={text.title}
+      description={text.list.description}
+      create={
+        useMay('settings:write') ? (
+          <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/connections/new">
+            {text.list.create}
+          </ButtonLink>
+        ) : null
+      }
+      label={text.title}
+      opensRows
+      query={connections}
+      rowsOf={(data) => data.connections}
+      rowKey={({ connection_id }) => connection_id}
+      columns={columnsWith(connectors)}
+      empty={{ icon: IconPlugConnected, title: text.list.empty, hint: text.list.emptyExplanation }}
+      paging={{
+        page,
+        limit: CONNECTIONS_LENGTH,
+        onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
+      }}
+    />
   )
 }
 

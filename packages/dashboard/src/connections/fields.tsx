@@ -1,5 +1,5 @@
 import { NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core'
-import type { Connector } from '../api/connections.ts'
+import type { Connector } from '../api/types.ts'
 import { upTo } from '../ui/up-to.ts'
 import { fieldWords } from './connection-words.ts'
 import { text } from './text.ts'

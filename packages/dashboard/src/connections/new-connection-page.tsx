@@ -1,9 +1,9 @@
 import { Alert, Button, Card, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { type Connector, connectorsQuery, createConnection, refreshConnections } from '../api/connections.ts'
-import type { Purpose } from '../api/providers.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { Connector, StartAuthorizationInput } from '../api/types.ts'
 import { SignInButton } from '../providers/sign-in-button.tsx'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -18,8 +18,8 @@ const SOURCE_LENGTH_MAX = 64
 /** Connects one system. */
 export function NewConnectionPage() {
   const { connector: name } = route.useParams()
-  const { data: connectors, error, refetch } = useQuery(connectorsQuery)
-  const connector = connectors?.find((each) => each.name === name)
+  const { data, error, refetch } = useQuery(queryOf('listConnectors'))
+  const connector = data?.connectors.find((each) => each.name === name)
   return (
     <>
       <PageHeader
@@ -30,9 +30,9 @@ export function NewConnectionPage() {
           </AnchorLink>
         }
       />
-      {error && !connectors ? <ErrorState error={error} onRetry={refetch} /> : null}
-      {!error && !connectors ? <LoadingState /> : null}
-      {connectors && !connector ? <Alert color="red">{text.create.unknown}</Alert> : null}
+      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !data ? <LoadingState /> : null}
+      {data && !connector ? <Alert color="red">{text.create.unknown}</Alert> : null}
       {connector ? <NewConnection key={name} connector={connector} /> : null}
     </>
   )
@@ -42,30 +42,25 @@ export function NewConnectionPage() {
 function NewConnection({ connector }: { connector: Connector }) {
   const { name, label, oauth_provider: provider, credentials } = connector
   const navigate = route.useNavigate()
-  const queryClient = useQueryClient()
   const [settings, setSettings] = useState<Draft>({})
   const [source, setSource] = useState(name)
   const [secrets, setSecrets] = useState<Draft>({})
   const [start, setStart] = useState<'everything' | 'since'>('everything')
   const [since, setSince] = useState('')
   const from = start === 'since' ? { read_since: since } : null
-  const creating = useMutation({
-    mutationFn: () =>
-      createConnection({
-        connector: name,
-        source: source.trim(),
-        credentials: credentialsOf(secrets),
-        settings: settingsOf(connector, settings),
-        ...from,
-      }),
-    onSuccess: async ({ connection }) => {
-      await refreshConnections(queryClient)
-      await navigate({ to: '/connections/$connectionId', params: { connectionId: connection.connection_id } })
-    },
+  const creating = useOperation('createConnection', {
+    onDone: ({ connection }) =>
+      navigate({ to: '/connections/$connectionId', params: { connectionId: connection.connection_id } }),
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    creating.mutate()
+    creating.mutate({
+      connector: name,
+      source: source.trim(),
+      credentials: credentialsOf(secrets),
+      settings: settingsOf(connector, settings),
+      ...from,
+    })
   }
   const fields = (
     <>
@@ -157,7 +152,7 @@ function NewConnection({ connector }: { connector: Connector }) {
 }
 
 /** The purpose of a sign-in at the provider, whose fields are texts. */
-function purposeOf(connector: Connector, source: string, settings: Draft): Purpose {
+function purposeOf(connector: Connector, source: string, settings: Draft): StartAuthorizationInput['purpose'] {
   const entered = shownSettings(connector).flatMap(([name]) => {
     const value = (settings[name] ?? '').trim()
     return value === '' ? [] : [[name, value] as const]

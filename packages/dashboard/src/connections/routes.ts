@@ -1,12 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import {
-  CONNECTIONS_LENGTH,
-  connectionErrorsQuery,
-  connectionQuery,
-  connectionRunsQuery,
-  connectionsQuery,
-  connectorsQuery,
-} from '../api/connections.ts'
+import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { pageNumber, searchParams } from '../session/search-params.ts'
@@ -20,8 +13,8 @@ const list = createRoute({
   validateSearch: listSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) => {
-    void context.queryClient.prefetchQuery(connectionsQuery(page, CONNECTIONS_LENGTH))
-    void context.queryClient.prefetchQuery(connectorsQuery)
+    void context.queryClient.prefetchQuery(queryOf('listConnections', { page, limit: 50 }))
+    void context.queryClient.prefetchQuery(queryOf('listConnectors'))
   },
   component: lazyPage(() => import('./connections-page.tsx'), 'ConnectionsPage'),
 })
@@ -30,7 +23,7 @@ const choice = createRoute({
   getParentRoute: () => shellRoute,
   path: '/connections/new',
   beforeLoad: ({ context }) => requireRole(context, 'admin', '/connections'),
-  loader: ({ context }) => void context.queryClient.prefetchQuery(connectorsQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('listConnectors')),
   component: lazyPage(() => import('./choice-page.tsx'), 'ChoicePage'),
 })
 
@@ -38,7 +31,7 @@ const create = createRoute({
   getParentRoute: () => shellRoute,
   path: '/connections/new/$connector',
   beforeLoad: ({ context }) => requireRole(context, 'admin', '/connections'),
-  loader: ({ context }) => void context.queryClient.prefetchQuery(connectorsQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('listConnectors')),
   component: lazyPage(() => import('./new-connection-page.tsx'), 'NewConnectionPage'),
 })
 
@@ -47,11 +40,11 @@ const one = createRoute({
   path: '/connections/$connectionId',
   validateSearch: oneSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, params: { connectionId }, deps: { page = 1, runs = 1 } }) => {
-    void context.queryClient.prefetchQuery(connectorsQuery)
-    void context.queryClient.prefetchQuery(connectionQuery(connectionId))
-    void context.queryClient.prefetchQuery(connectionRunsQuery(connectionId, runs))
-    void context.queryClient.prefetchQuery(connectionErrorsQuery(connectionId, page))
+  loader: ({ context: { queryClient }, params: { connectionId: connection_id }, deps: { page = 1, runs = 1 } }) => {
+    void queryClient.prefetchQuery(queryOf('listConnectors'))
+    void queryClient.prefetchQuery(queryOf('getConnection', { connection_id }))
+    void queryClient.prefetchQuery(queryOf('listConnectionRuns', { connection_id, page: runs, limit: 10 }))
+    void queryClient.prefetchQuery(queryOf('listConnectionErrors', { connection_id, page, limit: 20 }))
   },
   component: lazyPage(() => import('./connection-page.tsx'), 'ConnectionPage'),
 })

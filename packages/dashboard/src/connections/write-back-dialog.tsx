@@ -1,15 +1,11 @@
-import { Group, Modal, NativeSelect, Switch, Text, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Group, NativeSelect, Switch, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import {
-  type Connection,
-  refreshConnections,
-  setConnectionWriteBack,
-  type WriteBackProperty,
-} from '../api/connections.ts'
+import { useOperation } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
+import type { Connection, WriteBackProperty } from '../api/types.ts'
 import { FieldRows } from '../ui/field-rows.tsx'
-import { Form, FormButtons, FormError } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text } from './text.ts'
 import { writeBackProblems } from './write-back-problems.ts'
@@ -23,40 +19,30 @@ const FIELD_WIDTH = '1 1 150px'
 interface WriteBackDialogProps {
   connection: Connection
   label: string
-  opened: boolean
   onClose: () => void
 }
 
 /** Chooses which contact properties are written back to the system. */
-export function WriteBackDialog({ connection, label, opened, onClose }: WriteBackDialogProps) {
-  return (
-    <Modal opened={opened} onClose={onClose} size="lg" title={words.title(label)}>
-      <WriteBackForm connection={connection} label={label} onClose={onClose} />
-    </Modal>
-  )
-}
-
-function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps, 'opened'>) {
-  const queryClient = useQueryClient()
-  const before = connection.write_back
-  const [rows, setRows] = useState<WriteBackProperty[]>(before?.properties ?? [newRow()])
-  const [createsMissing, setCreatesMissing] = useState(before?.create_missing ?? false)
-  const saving = useMutation({
-    mutationFn: (properties: WriteBackProperty[]) =>
-      setConnectionWriteBack(connection.connection_id, { properties, create_missing: createsMissing }),
-    onSuccess: async () => {
-      await refreshConnections(queryClient)
-      onClose()
-    },
-  })
+export function WriteBackDialog({ connection: { connection_id, write_back }, label, onClose }: WriteBackDialogProps) {
+  const [rows, setRows] = useState<WriteBackProperty[]>(write_back?.properties ?? [newRow()])
+  const [createsMissing, setCreatesMissing] = useState(write_back?.create_missing ?? false)
+  const saving = useOperation('setConnectionWriteBack', { onDone: onClose })
   const submit = () => {
-    const filled = rows.filter(({ property, target }) => property !== '' || target !== '')
-    setRows(filled)
-    saving.mutate(filled)
+    const properties = rows.filter(({ property, target }) => property !== '' || target !== '')
+    setRows(properties)
+    // Without properties, nothing is written back.
+    saving.mutate({ connection_id, properties, create_missing: createsMissing })
   }
-  const problems = writeBackProblems(saving.error, saving.variables ?? [])
+  const problems = writeBackProblems(saving.error, saving.variables?.properties ?? [])
   return (
-    <Form onSubmit={submit}>
+    <FormDialog
+      title={words.title(label)}
+      submit={text.edit.submit}
+      size="lg"
+      sending={{ isPending: saving.isPending, error: problems.elsewhere }}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       <Text size="sm">{words.explanation(label)}</Text>
       <FieldRows rows={rows} onChange={setRows} newRow={newRow} addLabel={words.add} removeLabel={words.remove}>
         {(row, number, change) => (
@@ -75,9 +61,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
         checked={createsMissing}
         onChange={(event) => setCreatesMissing(event.currentTarget.checked)}
       />
-      <FormError error={problems.elsewhere} />
-      <FormButtons submit={text.edit.submit} cancel={text.cancel} isPending={saving.isPending} onCancel={onClose} />
-    </Form>
+    </FormDialog>
   )
 }
 

@@ -1,8 +1,8 @@
 import { Alert, Button, NativeSelect, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiError } from '../api/client.ts'
-import { allowApplication, type Consent, consentQuery, type Refused } from '../api/connected-apps.ts'
+import type { ConsentResponse } from '../../../server/src/access/oauth/consent.ts'
+import { ApiError, get, send } from '../api/client.ts'
 import { keptQuery } from '../session/kept-query.ts'
 import { meQuery } from '../session/session.ts'
 import { EntryFrame } from '../sign-in/entry-frame.tsx'
@@ -13,10 +13,22 @@ import { ALL_TOOLS, ToolChoice, toolsWithin } from '../ui/tool-choice.tsx'
 import { ScopeChoice } from './scope-choice.tsx'
 import { text } from './text.ts'
 
+type Consent = NonNullable<ConsentResponse['consent']>
+type Refused = NonNullable<ConsentResponse['refusal']>
+
+/** Not an operation: only a browser asks, with the query with which the application sent the person here. */
+const AUTHORIZATION = '/api/oauth/authorization'
+
 /** Asks a person whether an application may act for them, and with which scopes. */
 export function ConsentPage() {
   const [query] = useState(() => keptQuery('/oauth/authorize'))
-  const { data, error } = useQuery(consentQuery(query))
+  const { data, error } = useQuery({
+    queryKey: ['consent', query],
+    queryFn: ({ signal }) => get<ConsentResponse>(AUTHORIZATION, { query }, signal),
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: query !== '',
+  })
   // A person who is not signed in is on the way to the sign-in page.
   const isSignedOut = error instanceof ApiError && error.status === 401
   if (data?.consent) return <ConsentForm query={query} consent={data.consent} />
@@ -59,8 +71,11 @@ function ConsentForm({ query, consent }: { query: string; consent: Consent }) {
     window.location.assign(url)
   }
   const allowing = useMutation({
-    mutationFn: () => allowApplication({ query, tenant_id: tenantId, scopes, redact_personal_data: redacts, tools }),
-    onSuccess: leave,
+    mutationFn: () => {
+      const decision = { query, tenant_id: tenantId, scopes, redact_personal_data: redacts, tools }
+      return send<{ redirect_to: string }>('POST', AUTHORIZATION, decision)
+    },
+    onSuccess: ({ redirect_to: url }) => leave(url),
   })
   if (isLeaving || tenants.length === 0) {
     return (

@@ -2,8 +2,9 @@ import { Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { ApiError } from '../api/client.ts'
-import { completionQuery } from '../api/providers.ts'
+import { ApiError, call } from '../api/client.ts'
+import { queryOf } from '../api/operation.ts'
+import type { CompleteAuthorizationInput } from '../api/types.ts'
 import { forgetQuery, keptQuery } from '../session/kept-query.ts'
 import { EntryFrame } from '../sign-in/entry-frame.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -11,11 +12,26 @@ import { LoadingState } from '../ui/states.tsx'
 import { startPage } from './start-page.ts'
 import { text } from './text.ts'
 
+/** The parameters that the provider may add to the redirect URL. */
+const REDIRECTED = ['state', 'code', 'iss', 'error', 'error_description']
+
+function completionOf(query: string): CompleteAuthorizationInput {
+  const sent = [...new URLSearchParams(query)].filter(([name]) => REDIRECTED.includes(name))
+  return Object.fromEntries(sent) as CompleteAuthorizationInput
+}
+
 /** The redirect page: completes the sign-in, then opens the connected mailbox or system. */
 export function AuthorizedPage() {
   const { history } = useRouter()
   const [query] = useState(() => keptQuery('/authorized'))
-  const { data, error } = useQuery(completionQuery(query))
+  const { data, error } = useQuery({
+    ...queryOf('completeAuthorization', completionOf(query)),
+    // It works only once, so the request is neither repeated nor cancelled, and its result is kept.
+    queryFn: () => call('completeAuthorization', completionOf(query)),
+    enabled: query !== '',
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
   useEffect(() => {
     if (!data) return
     forgetQuery('/authorized')

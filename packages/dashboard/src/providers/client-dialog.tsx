@@ -1,9 +1,9 @@
-import { Anchor, Button, Group, Modal, PasswordInput, Text, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Anchor, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { type OAuthClient, refreshOAuthClients, setOAuthClient } from '../api/providers.ts'
+import { useOperation } from '../api/operation.ts'
+import type { OAuthClient } from '../api/types.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { Form, FormError } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { text } from './text.ts'
 
 /** The documentation on registering a client, by provider. */
@@ -27,62 +27,50 @@ interface ClientDialogProps {
 export function ClientDialog({ client, isBeforeSignIn = false, onSaved, onClose }: ClientDialogProps) {
   const { provider, label, redirect_url: redirectUrl, origin, client_id: known } = client
   const guide = GUIDES.get(provider)
-  const queryClient = useQueryClient()
   const [id, setId] = useState(origin === 'workspace' ? (known ?? '') : '')
   const [secret, setSecret] = useState('')
-  const saving = useMutation({
-    mutationFn: () => setOAuthClient(provider, { client_id: id.trim(), client_secret: secret.trim() }),
-    onSuccess: async () => {
-      await refreshOAuthClients(queryClient)
-      onSaved()
-    },
-  })
+  const saving = useOperation('setOAuthClient', { onDone: onSaved })
   return (
-    <Modal opened onClose={onClose} title={text.client.title(label)}>
-      <Form gap="sm" onSubmit={() => saving.mutate()}>
-        <Text size="sm">
-          {text.client.explanation(label)}{' '}
-          {guide ? (
-            <Anchor href={guide} target="_blank" inherit underline="always">
-              {text.client.guide}
-            </Anchor>
-          ) : null}
-        </Text>
-        <TextInput
-          label={text.client.redirect}
-          readOnly
-          value={redirectUrl}
-          rightSection={<CopyButton value={redirectUrl} label={text.client.copy} />}
-        />
-        <TextInput
-          label={text.client.id}
-          required
-          data-autofocus
-          autoComplete="off"
-          maxLength={2_048}
-          value={id}
-          onChange={(event) => setId(event.currentTarget.value)}
-        />
-        <PasswordInput
-          label={text.client.secret}
-          description={text.client.secretHint}
-          required
-          autoComplete="new-password"
-          maxLength={2_048}
-          visibilityToggleButtonProps={{ 'aria-label': text.client.show }}
-          value={secret}
-          onChange={(event) => setSecret(event.currentTarget.value)}
-        />
-        <FormError error={saving.error} />
-        <Group gap="xs">
-          <Button type="submit" loading={saving.isPending}>
-            {isBeforeSignIn ? text.client.saveAndSignIn : text.client.save}
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            {text.client.cancel}
-          </Button>
-        </Group>
-      </Form>
-    </Modal>
+    <FormDialog
+      title={text.client.title(label)}
+      submit={isBeforeSignIn ? text.client.saveAndSignIn : text.client.save}
+      sending={saving}
+      onSubmit={() => saving.mutate({ provider, client_id: id.trim(), client_secret: secret.trim() })}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        {text.client.explanation(label)}{' '}
+        {guide ? (
+          <Anchor href={guide} target="_blank" inherit underline="always">
+            {text.client.guide}
+          </Anchor>
+        ) : null}
+      </Text>
+      <TextInput
+        label={text.client.redirect}
+        readOnly
+        value={redirectUrl}
+        rightSection={<CopyButton value={redirectUrl} label={text.client.copy} />}
+      />
+      <TextInput
+        label={text.client.id}
+        required
+        data-autofocus
+        autoComplete="off"
+        maxLength={2_048}
+        value={id}
+        onChange={(event) => setId(event.currentTarget.value)}
+      />
+      <PasswordInput
+        label={text.client.secret}
+        description={text.client.secretHint}
+        required
+        autoComplete="new-password"
+        maxLength={2_048}
+        visibilityToggleButtonProps={{ 'aria-label': text.client.show }}
+        value={secret}
+        onChange={(event) => setSecret(event.currentTarget.value)}
+      />
+    </FormDialog>
   )
 }

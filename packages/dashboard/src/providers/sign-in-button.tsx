@@ -1,8 +1,9 @@
 import { Alert, Button, type ButtonProps, Stack } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { oauthClientsQuery, type Purpose, startAuthorization } from '../api/providers.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { StartAuthorizationInput } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { messageOf } from '../ui/states.tsx'
 import { ClientDialog } from './client-dialog.tsx'
@@ -11,7 +12,7 @@ import { text } from './text.ts'
 
 interface SignInButtonProps {
   provider: string
-  purpose: Purpose
+  purpose: StartAuthorizationInput['purpose']
   variant?: ButtonProps['variant']
   children: ReactNode
 }
@@ -20,11 +21,10 @@ interface SignInButtonProps {
 export function SignInButton({ provider, purpose, variant = 'default', children }: SignInButtonProps) {
   const mayStore = useMay('settings:write')
   const [isAsking, setAsking] = useState(false)
-  const { data: clients } = useQuery({ ...oauthClientsQuery, enabled: isAsking })
-  const client = clients?.find((each) => each.provider === provider)
-  const starting = useMutation({
-    mutationFn: () => startAuthorization(provider, purpose),
-    onSuccess: (url) => {
+  const { data } = useQuery({ ...queryOf('listOAuthClients'), enabled: isAsking })
+  const client = data?.oauth_clients.find((each) => each.provider === provider)
+  const starting = useOperation('startAuthorization', {
+    onDone: ({ authorization_url: url }) => {
       rememberPage()
       window.location.assign(url)
     },
@@ -32,7 +32,7 @@ export function SignInButton({ provider, purpose, variant = 'default', children 
   })
   const start = () => {
     setAsking(false)
-    starting.mutate()
+    starting.mutate({ provider, purpose })
   }
   const shown = isAsking && client && mayStore
   return (
