@@ -1,6 +1,6 @@
 import type { AgentModel, AgentPlaybook } from '../../../client/src/generated/types.gen.ts'
 import type { Agent, CreateAgentInput, Playbooks } from '../api/agents.ts'
-import type { SegmentFilter } from '../api/segments.ts'
+import type { SegmentFilter } from '../api/types.ts'
 
 export type Provider = NonNullable<AgentModel['provider']>
 

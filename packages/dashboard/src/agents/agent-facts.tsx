@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { type Agent, type CreateAgentInput, playbooksQuery } from '../api/agents.ts'
 import { identityName, identityQuery } from '../api/identities.ts'
+import { queryOf } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { segmentQuery } from '../api/segments.ts'
 import { filterWords } from '../filters/words.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -123,11 +123,11 @@ function Audience({ filter }: { filter: Agent['monitoring']['filter'] }) {
 }
 
 function SegmentLink({ segmentId }: { segmentId: string }) {
-  const { data, error } = useQuery({ ...segmentQuery(segmentId), retry: false })
+  const { data, error } = useQuery({ ...queryOf('getSegment', { segment_id: segmentId }), retry: false })
   if (error) return <>{text.facts.deletedSegment}</>
   return (
     <AnchorLink inherit to="/segments/$segmentId" params={{ segmentId }}>
-      <Foreign max={80}>{data?.name ?? text.facts.segment}</Foreign>
+      <Foreign max={80}>{data?.segment.name ?? text.facts.segment}</Foreign>
     </AnchorLink>
   )
 }

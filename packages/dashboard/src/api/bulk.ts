@@ -1,7 +1,7 @@
 import type { ChangeContactsResult, UnchangedRecord } from '../../../client/src/generated/types.gen.ts'
 import type { PropertyChanges } from '../../../server/src/contacts/properties.ts'
 import { call } from './client.ts'
-import type { SegmentFilter } from './segments.ts'
+import type { SegmentFilter } from './types.ts'
 
 export type Entity = 'contacts' | 'companies'
 

@@ -1,4 +1,8 @@
-import type { EventMatch, PropertyOperator, SegmentCondition, SegmentFilter } from '../api/segments.ts'
+import type { SegmentFilter } from '../api/types.ts'
+
+export type SegmentCondition = SegmentFilter['conditions'][number]
+export type EventMatch = Extract<SegmentCondition, { event: object }>['event']
+export type PropertyOperator = Extract<SegmentCondition, { property: string }>['operator']
 
 /**
  * The state of the filter form: every condition has an id, so that its fields keep their place, and every value is text

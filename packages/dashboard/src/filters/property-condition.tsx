@@ -1,7 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import type { Property } from '../api/properties.ts'
-import type { PropertyOperator } from '../api/segments.ts'
-import { needsNoValue, type PropertyDraft, takesList } from './draft.ts'
+import { needsNoValue, type PropertyDraft, type PropertyOperator, takesList } from './draft.ts'
 import { text } from './text.ts'
 import { ValueList, ValueText } from './value-field.tsx'
 

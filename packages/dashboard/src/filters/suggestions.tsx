@@ -3,12 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { eventTypesQuery } from '../api/events.ts'
 import { queryOf } from '../api/operation.ts'
 import type { Property } from '../api/properties.ts'
-import { type SegmentCondition, suggestionsQuery } from '../api/segments.ts'
 import { useMay } from '../session/may.ts'
 import { isKnown } from '../ui/event-words.ts'
 import { DAY_MS } from '../ui/range.ts'
 import { Foreign } from '../ui/text.tsx'
-import { conditionDraft, type Draft } from './draft.ts'
+import { conditionDraft, type Draft, type EventMatch, type SegmentCondition } from './draft.ts'
 import { text } from './text.ts'
 import { filterWords } from './words.ts'
 
@@ -29,12 +28,15 @@ export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) 
   const hasEvents = useMay('events:read') && entity === 'contacts'
   const { data: types } = useQuery({ ...eventTypesQuery, enabled: hasEvents })
   const { data: overview } = useQuery({ ...queryOf('getOverview', lastDays()), enabled: hasEvents })
-  const { data: stages } = useQuery({ ...suggestionsQuery('lifecyclestage', ''), enabled: entity === 'contacts' })
+  const { data: stages } = useQuery({
+    ...queryOf('suggestSegmentValues', { property: 'lifecyclestage', q: '' }),
+    enabled: entity === 'contacts',
+  })
   const labels = new Map(properties.map(({ name, label }) => [name, label]))
   const pages = overview?.top_pages.map(({ url_path: path }) => path).filter((path) => path.length > 1) ?? []
   const own = types?.types.filter((type) => !isKnown(type)) ?? []
   const conditions: SegmentCondition[] = [
-    ...(stages ?? [])
+    ...(stages?.values ?? [])
       .slice(0, STAGES_SUGGESTED)
       .map(({ value }) => ({ property: 'lifecyclestage', operator: 'equals' as const, value })),
     ...pages.slice(0, PAGES_SUGGESTED).map((path) => did({ type: 'page_view', url_contains: path, within_days: DAYS })),
@@ -70,8 +72,7 @@ export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) 
   )
 }
 
-type Event = Extract<SegmentCondition, { event: object }>['event']
-const did = (event: Event): SegmentCondition => ({ event, operator: 'did' })
+const did = (event: EventMatch): SegmentCondition => ({ event, operator: 'did' })
 
 /** Whole days, so that the figures of the home page need not be read again. */
 function lastDays(): { from: string; to: string } {

@@ -1,4 +1,4 @@
-import type { PropertyOperator } from '../api/segments.ts'
+import type { PropertyOperator } from './draft.ts'
 
 /** The words of filters. */
 export const text = {

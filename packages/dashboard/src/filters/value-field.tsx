@@ -1,8 +1,8 @@
 import { Autocomplete, TagsInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useContext, useState } from 'react'
-import { suggestionsQuery } from '../api/segments.ts'
+import { queryOf } from '../api/operation.ts'
 import { upTo } from '../ui/up-to.ts'
 import { FilteredEntity } from './filtered-entity.ts'
 import { text } from './text.ts'
@@ -68,7 +68,14 @@ export function ValueList({ label, property, values, onChange }: ValueListProps)
 function useSuggestions(property: string, typed: string): string[] {
   const [debounced] = useDebouncedValue(typed, 200)
   const enabled = useContext(FilteredEntity) === 'contacts' && property !== ''
-  const { data } = useQuery({ ...suggestionsQuery(property, debounced.slice(0, 200)), enabled })
-  const values = (data ?? []).map(({ value }) => String(value)).filter((each) => each.length <= SUGGESTION_LENGTH_MAX)
+  const { data } = useQuery({
+    ...queryOf('suggestSegmentValues', { property, q: debounced.slice(0, 200) }),
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+    enabled,
+  })
+  const values = (data?.values ?? [])
+    .map(({ value }) => String(value))
+    .filter((each) => each.length <= SUGGESTION_LENGTH_MAX)
   return [...new Set(values)]
 }

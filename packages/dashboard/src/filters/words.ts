@@ -1,5 +1,6 @@
-import type { EventMatch, SegmentCondition, SegmentFilter } from '../api/segments.ts'
+import type { SegmentFilter } from '../api/types.ts'
 import { eventLabel, isKnown } from '../ui/event-words.ts'
+import type { EventMatch, SegmentCondition } from './draft.ts'
 import { text } from './text.ts'
 
 const words = text.sentence

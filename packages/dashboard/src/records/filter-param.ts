@@ -1,4 +1,4 @@
-import type { SegmentFilter } from '../api/segments.ts'
+import type { SegmentFilter } from '../api/types.ts'
 
 /** Reads the filter in a URL, so that a broken link still opens. @returns its JSON. */
 export function filterParam(value: string): string | undefined {

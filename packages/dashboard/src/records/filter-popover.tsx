@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, type RefObject, useState } from 'react'
 import type { Entity } from '../api/bulk.ts'
 import type { Property } from '../api/properties.ts'
-import { allSegmentsQuery, type SegmentFilter } from '../api/segments.ts'
+import type { SegmentFilter } from '../api/types.ts'
 import {
   countUnfinished,
   type Draft,
@@ -17,6 +17,7 @@ import {
 import { FilterBuilder } from '../filters/filter-builder.tsx'
 import { FilteredEntity } from '../filters/filtered-entity.ts'
 import { Form } from '../ui/form.tsx'
+import { allSegmentsQuery } from './all-segments.ts'
 import classes from './filter-popover.module.css'
 import { text } from './text.ts'
 

@@ -1,7 +1,8 @@
 import { Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
-import { type SegmentFilter, segmentPreviewQuery } from '../api/segments.ts'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { queryOf } from '../api/operation.ts'
+import type { SegmentFilter } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { propertyText } from '../ui/property-value.ts'
@@ -18,7 +19,11 @@ const PAUSE_MS = 300
 /** The contacts that match the filter as it is edited. */
 export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; unfinished: number }) {
   const [debounced] = useDebouncedValue(filter, PAUSE_MS)
-  const { data, error, isFetching, refetch } = useQuery(segmentPreviewQuery(debounced))
+  const { data, error, isFetching, refetch } = useQuery({
+    ...queryOf('previewSegment', { filter: debounced }),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
   return (
     <Card aria-live="polite" aria-busy={isFetching}>
       <Group justify="space-between" mb="xs">

@@ -61,7 +61,6 @@ export const text = {
     title: 'Save as segment',
     description: 'Contacts enter and leave the segment as they start or stop matching the filter.',
     onlyFilter: 'The search and the chosen segment are not part of it.',
-    name: 'Name',
     create: 'Create segment',
   },
   edit: {

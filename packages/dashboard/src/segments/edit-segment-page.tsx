@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { segmentQuery, updateSegment } from '../api/segments.ts'
+import { queryOf } from '../api/operation.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
@@ -12,7 +12,8 @@ const route = getRouteApi('/shell/segments/$segmentId/edit')
 
 export function EditSegmentPage() {
   const { segmentId } = route.useParams()
-  const { data: segment, error, refetch } = useQuery(segmentQuery(segmentId))
+  const { data, error, refetch } = useQuery(queryOf('getSegment', { segment_id: segmentId }))
+  const segment = data?.segment
   return (
     <>
       <PageHeader
@@ -25,14 +26,7 @@ export function EditSegmentPage() {
       />
       {error && !segment ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !segment ? <LoadingState lines={8} /> : null}
-      {segment ? (
-        <SegmentForm
-          key={segment.segment_id}
-          segment={segment}
-          submitLabel={text.form.save}
-          save={(definition) => updateSegment(segmentId, definition)}
-        />
-      ) : null}
+      {segment ? <SegmentForm key={segment.segment_id} segment={segment} /> : null}
     </>
   )
 }

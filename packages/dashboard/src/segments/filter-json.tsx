@@ -2,7 +2,7 @@ import { Button, Group, JsonInput, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconBraces } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { SegmentFilter } from '../api/segments.ts'
+import type { SegmentFilter } from '../api/types.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { text } from './text.ts'
 

@@ -1,7 +1,8 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type GetSegmentGrowthResult, segmentGrowthQuery } from '../api/segments.ts'
+import { queryOf } from '../api/operation.ts'
+import type { GetSegmentGrowthResult } from '../api/types.ts'
 import { DateRange } from '../ui/date-range.tsx'
 import { resolveRange } from '../ui/range.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
@@ -11,13 +12,20 @@ import { text } from './text.ts'
 
 const words = text.segment
 
+/** How often to read again while the service evaluates the filter. */
+const COUNTING_MS = 1_000
+
 const route = getRouteApi('/shell/segments/$segmentId')
 
 /** The size of a segment over time. */
 export function Growth({ segmentId }: { segmentId: string }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, refetch } = useQuery(segmentGrowthQuery(segmentId, resolveRange(search)))
+  const { data, error, refetch } = useQuery({
+    ...queryOf('getSegmentGrowth', { segment_id: segmentId, ...resolveRange(search) }),
+    refetchInterval: ({ state }) => (state.data?.counting ? COUNTING_MS : false),
+    placeholderData: keepPreviousData,
+  })
   return (
     <Card>
       <Stack gap="sm">

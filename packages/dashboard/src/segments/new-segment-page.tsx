@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { createSegment, segmentQuery } from '../api/segments.ts'
+import { queryOf } from '../api/operation.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState } from '../ui/states.tsx'
@@ -12,7 +12,11 @@ const route = getRouteApi('/shell/segments/new')
 /** Creates a segment, from nothing or as a copy of another. */
 export function NewSegmentPage() {
   const { copy } = route.useSearch()
-  const { data: copyOf, error, refetch } = useQuery({ ...segmentQuery(copy ?? ''), enabled: copy !== undefined })
+  const { data, error, refetch } = useQuery({
+    ...queryOf('getSegment', { segment_id: copy ?? '' }),
+    enabled: copy !== undefined,
+  })
+  const copyOf = data?.segment
   const isReady = copy === undefined || copyOf !== undefined
   return (
     <>
@@ -26,7 +30,7 @@ export function NewSegmentPage() {
         }
       />
       {error && !copyOf ? <ErrorState error={error} onRetry={refetch} /> : null}
-      {isReady ? <SegmentForm key={copy} copyOf={copyOf} submitLabel={text.form.create} save={createSegment} /> : null}
+      {isReady ? <SegmentForm key={copy} copyOf={copyOf} /> : null}
     </>
   )
 }

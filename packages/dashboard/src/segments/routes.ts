@@ -1,7 +1,6 @@
 import { createRoute } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { SEGMENT_MEMBERS_LENGTH, SEGMENTS_LENGTH, segmentQuery, segmentsQuery } from '../api/segments.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { pageNumber, searchParams, text } from '../session/search-params.ts'
@@ -17,7 +16,8 @@ const list = createRoute({
   path: '/segments',
   validateSearch: listSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(segmentsQuery(deps.page ?? 1, SEGMENTS_LENGTH)),
+  loader: ({ context, deps: { page = 1 } }) =>
+    void context.queryClient.prefetchQuery(queryOf('listSegments', { page, limit: 50 })),
   component: lazyPage(() => import('./segments-page.tsx'), 'SegmentsPage'),
 })
 
@@ -35,15 +35,9 @@ const one = createRoute({
   path: '/segments/$segmentId',
   validateSearch: segmentSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, params, deps }) => {
-    void context.queryClient.prefetchQuery(segmentQuery(params.segmentId))
-    void context.queryClient.prefetchQuery(
-      queryOf('listSegmentContacts', {
-        segment_id: params.segmentId,
-        page: deps.page ?? 1,
-        limit: SEGMENT_MEMBERS_LENGTH,
-      }),
-    )
+  loader: ({ context: { queryClient }, params: { segmentId: segment_id }, deps: { page = 1 } }) => {
+    void queryClient.prefetchQuery(queryOf('getSegment', { segment_id }))
+    void queryClient.prefetchQuery(queryOf('listSegmentContacts', { segment_id, page, limit: 20 }))
   },
   component: lazyPage(() => import('./segment-page.tsx'), 'SegmentPage'),
 })
@@ -53,7 +47,7 @@ const edit = createRoute({
   path: '/segments/$segmentId/edit',
   beforeLoad: ({ context, params }) => requireRole(context, 'member', `/segments/${params.segmentId}`),
   loader: ({ context, params }) => {
-    void context.queryClient.prefetchQuery(segmentQuery(params.segmentId))
+    void context.queryClient.prefetchQuery(queryOf('getSegment', { segment_id: params.segmentId }))
     void context.queryClient.prefetchQuery(propertiesQuery('contacts'))
   },
   component: lazyPage(() => import('./edit-segment-page.tsx'), 'EditSegmentPage'),

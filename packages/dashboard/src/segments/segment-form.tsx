@@ -1,9 +1,10 @@
 import { Alert, Button, Card, Grid, Group, Stack, Textarea, TextInput, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useOperation } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { type CreateSegmentInput, refreshSegments, type Segment } from '../api/segments.ts'
+import type { Segment } from '../api/types.ts'
 import {
   countUnfinished,
   type Draft,
@@ -26,15 +27,12 @@ interface SegmentFormProps {
   segment?: Segment
   /** A segment that a new one begins as. */
   copyOf?: Segment | undefined
-  submitLabel: string
-  save: (definition: CreateSegmentInput) => Promise<{ segment: Segment }>
 }
 
 /** Name, description and filter, with the number of matching contacts beside them. */
-export function SegmentForm({ segment, copyOf, submitLabel, save }: SegmentFormProps) {
+export function SegmentForm({ segment, copyOf }: SegmentFormProps) {
   const origin = segment ?? copyOf
   const navigate = useNavigate()
-  const queryClient = useQueryClient()
   const [name, setName] = useState(segment?.name ?? (copyOf ? text.form.copyOf(copyOf.name).slice(0, 200) : ''))
   const [description, setDescription] = useState(origin?.description ?? '')
   const [draft, setDraft] = useState<GroupDraft>(() => (origin ? draftOf(origin.filter) : newGroup('all')))
@@ -43,15 +41,16 @@ export function SegmentForm({ segment, copyOf, submitLabel, save }: SegmentFormP
   const types = new Map(properties.map((property) => [property.name, property.type]))
   const filter = filterOf(draft, types)
   const unfinished = countUnfinished(draft)
-  const saving = useMutation({
-    mutationFn: save,
-    onSuccess: async ({ segment: saved }) => {
-      await refreshSegments(queryClient)
-      await navigate({ to: '/segments/$segmentId', params: { segmentId: saved.segment_id } })
-    },
-  })
+  const onDone = ({ segment: saved }: { segment: Segment }) =>
+    navigate({ to: '/segments/$segmentId', params: { segmentId: saved.segment_id } })
+  const creating = useOperation('createSegment', { onDone })
+  const updating = useOperation('updateSegment', { onDone })
+  const saving = segment ? updating : creating
   const submit = () => {
-    saving.mutate({ name: name.trim(), description: description.trim() === '' ? null : description.trim(), filter })
+    const written = description.trim()
+    const definition = { name: name.trim(), description: written === '' ? null : written, filter }
+    if (segment) updating.mutate({ segment_id: segment.segment_id, ...definition })
+    else creating.mutate(definition)
   }
   const replace = (id: string, changed: Draft | null) =>
     setDraft((before) => {
@@ -98,7 +97,7 @@ export function SegmentForm({ segment, copyOf, submitLabel, save }: SegmentFormP
           ) : null}
           <Group gap="xs">
             <Button type="submit" loading={saving.isPending} disabled={name.trim() === '' || unfinished > 0}>
-              {submitLabel}
+              {segment ? text.form.save : text.form.create}
             </Button>
             <Button
               variant="default"

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { SEGMENT_MEMBERS_LENGTH, type Segment, segmentQuery } from '../api/segments.ts'
+import type { Segment } from '../api/types.ts'
 import { filterWords } from '../filters/words.ts'
 import { CREATED_COLUMN, FIRST_COLUMNS } from '../records/contact-columns.tsx'
 import { useMay } from '../session/may.ts'
@@ -25,17 +25,22 @@ const words = text.segment
 const route = getRouteApi('/shell/segments/$segmentId')
 /** Segments are updated within ten seconds of a change. */
 const REFRESH_MS = 5_000
+/** Rows per page. */
+const MEMBERS_LENGTH = 20
 
 /** One segment: its filter, its growth and its members. */
 export function SegmentPage() {
   const { segmentId } = route.useParams()
-  const { data: segment, error, refetch } = useQuery({ ...segmentQuery(segmentId), refetchInterval: REFRESH_MS })
+  const { data, error, refetch } = useQuery({
+    ...queryOf('getSegment', { segment_id: segmentId }),
+    refetchInterval: REFRESH_MS,
+  })
   const breadcrumb = (
     <AnchorLink inherit to="/segments">
       {words.breadcrumb}
     </AnchorLink>
   )
-  if (!segment) {
+  if (!data) {
     return (
       <>
         <PageHeader title={words.title} breadcrumb={breadcrumb} />
@@ -43,6 +48,7 @@ export function SegmentPage() {
       </>
     )
   }
+  const { segment } = data
   return (
     <>
       <PageHeader
@@ -127,7 +133,7 @@ interface TableProps {
 
 function Members({ segmentId, page, onPage }: TableProps) {
   const members = useQuery({
-    ...queryOf('listSegmentContacts', { segment_id: segmentId, page: page ?? 1, limit: SEGMENT_MEMBERS_LENGTH }),
+    ...queryOf('listSegmentContacts', { segment_id: segmentId, page: page ?? 1, limit: MEMBERS_LENGTH }),
     refetchInterval: REFRESH_MS,
   })
   const isCounting = members.data?.counting === true
@@ -144,7 +150,7 @@ function Members({ segmentId, page, onPage }: TableProps) {
         title: isCounting ? words.counting : words.noMembers,
         hint: isCounting ? words.countingHint : words.noMembersHint,
       }}
-      paging={{ page, limit: SEGMENT_MEMBERS_LENGTH, onPage }}
+      paging={{ page, limit: MEMBERS_LENGTH, onPage }}
     />
   )
 }

@@ -2,19 +2,23 @@ import { Text } from '@mantine/core'
 import { IconFilter, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { queryOf } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { SEGMENTS_LENGTH, type Segment, segmentsQuery } from '../api/segments.ts'
+import type { Segment } from '../api/types.ts'
 import { filterWords } from '../filters/words.ts'
 import { useIsAtLeast } from '../session/may.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
-import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { text } from './text.ts'
 
 const words = text.list
+/** Rows per page. */
+const SEGMENTS_LENGTH = 50
+/** How often to read again while the service counts. */
+const COUNTING_MS = 1_000
 
 const route = getRouteApi('/shell/segments')
 
@@ -22,40 +26,36 @@ const route = getRouteApi('/shell/segments')
 export function SegmentsPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const mayWrite = useIsAtLeast('member')
-  const { data, error, isPlaceholderData, refetch } = useQuery(segmentsQuery(page, SEGMENTS_LENGTH))
+  const segments = useQuery({
+    ...queryOf('listSegments', { page, limit: SEGMENTS_LENGTH }),
+    refetchInterval: ({ state }) => (state.data?.segments.some(({ counting }) => counting) ? COUNTING_MS : false),
+  })
   const { data: known } = useQuery(propertiesQuery('contacts'))
   const labels = new Map(known?.properties.map(({ name, label }) => [name, label]))
-  const create = mayWrite ? (
-    <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/segments/new">
-      {words.create}
-    </ButtonLink>
-  ) : null
   return (
-    <>
-      <PageHeader title={words.title} description={words.description} actions={create} />
-      <DataTable
-        label={words.table}
-        opensRows
-        columns={columnsWith(labels)}
-        rows={data?.segments}
-        rowKey={({ segment_id }) => segment_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconFilter} title={words.empty} action={create}>
-            {words.emptyHint}
-          </EmptyState>
-        }
-        paging={{
-          page,
-          limit: SEGMENTS_LENGTH,
-          total: data?.pagination.total_items ?? 0,
-          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
-        }}
-      />
-    </>
+    <ListPage
+      title={words.title}
+      description={words.description}
+      create={
+        useIsAtLeast('member') ? (
+          <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/segments/new">
+            {words.create}
+          </ButtonLink>
+        ) : null
+      }
+      label={words.table}
+      opensRows
+      query={segments}
+      rowsOf={(data) => data.segments}
+      rowKey={({ segment_id }) => segment_id}
+      columns={columnsWith(labels)}
+      empty={{ icon: IconFilter, title: words.empty, hint: words.emptyHint }}
+      paging={{
+        page,
+        limit: SEGMENTS_LENGTH,
+        onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
+      }}
+    />
   )
 }
 
