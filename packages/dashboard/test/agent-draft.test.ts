@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { draftOf, inputOf, newDraft, newVariable } from '../src/agents/agent-draft.ts'
-import type { Agent, Playbooks } from '../src/api/agents.ts'
+import type { Agent, Playbooks } from '../src/api/types.ts'
 
 const PLAYBOOKS = {
   templates: [

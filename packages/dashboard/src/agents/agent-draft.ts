@@ -1,6 +1,4 @@
-import type { AgentModel, AgentPlaybook } from '../../../client/src/generated/types.gen.ts'
-import type { Agent, CreateAgentInput, Playbooks } from '../api/agents.ts'
-import type { SegmentFilter } from '../api/types.ts'
+import type { Agent, AgentModel, AgentPlaybook, CreateAgentInput, Playbooks, SegmentFilter } from '../api/types.ts'
 
 export type Provider = NonNullable<AgentModel['provider']>
 

@@ -1,10 +1,10 @@
 import { Badge, Card, Code, Group, ScrollArea, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { type Agent, type CreateAgentInput, playbooksQuery } from '../api/agents.ts'
 import { identityName, identityQuery } from '../api/identities.ts'
 import { queryOf } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
+import type { Agent, CreateAgentInput } from '../api/types.ts'
 import { filterWords } from '../filters/words.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -21,8 +21,8 @@ type Facts = Pick<CreateAgentInput, 'playbook_template' | 'playbook' | 'identity
 export function AgentFacts({ agent }: { agent: Facts }) {
   const { playbook = {}, monitoring = {}, llm_config: llm = {}, capabilities = [] } = agent
   const { schedule_cron: cron, max_contacts_per_run: most, filter } = monitoring
-  const { data: playbooks } = useQuery(playbooksQuery)
-  const template = playbooks?.templates.find(({ name }) => name === agent.playbook_template)
+  const { data } = useQuery(queryOf('listPlaybooks'))
+  const template = data?.playbooks.templates.find(({ name }) => name === agent.playbook_template)
   const instructions = playbook.playbook_md ?? template?.prompt
   const model = [llm.provider, llm.model].filter(Boolean).join(' · ')
   return (

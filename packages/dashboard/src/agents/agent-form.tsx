@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type Agent, type CreateAgentInput, type Playbooks, refreshAgents } from '../api/agents.ts'
+import { useOperation } from '../api/operation.ts'
+import type { Agent, Playbooks } from '../api/types.ts'
 import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import type { AgentDraft } from './agent-draft.ts'
@@ -20,25 +20,19 @@ interface AgentFormProps {
   initial: AgentDraft
   agent: Agent
   playbooks: Playbooks
-  save: (input: CreateAgentInput) => Promise<{ agent: Agent }>
 }
 
 /** The form for an existing agent, on one page. */
-export function AgentForm({ initial, agent, playbooks, save }: AgentFormProps) {
+export function AgentForm({ initial, agent, playbooks }: AgentFormProps) {
   const navigate = useNavigate()
-  const queryClient = useQueryClient()
   const fields = useAgentFields(initial, playbooks, agent)
   const { agent_id: agentId } = agent
-  const saving = useMutation({
-    mutationFn: save,
-    onSuccess: async () => {
-      await refreshAgents(queryClient)
-      await navigate({ to: '/agents/$agentId', params: { agentId } })
-    },
+  const saving = useOperation('updateAgent', {
+    onDone: () => navigate({ to: '/agents/$agentId', params: { agentId } }),
   })
   return (
     <Stack gap="md" maw={860}>
-      <Form id="agent" onSubmit={() => saving.mutate(fields.input)}>
+      <Form id="agent" onSubmit={() => saving.mutate({ agent_id: agentId, ...fields.input })}>
         <TemplateSection fields={fields} />
         <AudienceSection fields={fields} />
         <InstructionsSection fields={fields} />

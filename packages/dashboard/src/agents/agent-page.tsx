@@ -1,43 +1,41 @@
 import { Alert, Card, Grid, Stack, Switch, Text, Title } from '@mantine/core'
 import { IconEdit, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import {
-  type Agent,
-  agentQuery,
-  deleteAgent,
-  RUNS_LENGTH,
-  type Run,
-  refreshAgents,
-  runsQuery,
-  updateAgent,
-} from '../api/agents.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { Agent, Run } from '../api/types.ts'
 import { useIsAtLeast, useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
+import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
+import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { proposerName } from './action-words.ts'
 import { AgentFacts } from './agent-facts.tsx'
 import { RunNow } from './run-now.tsx'
-import { formatCost, RunState } from './run-state.tsx'
+import { formatCost, isUnderWay, RunState } from './run-state.tsx'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/agents/$agentId')
 
+/** Rows per page. */
+const RUNS_LENGTH = 20
+/** How often to read again while the agent runs. */
+const RUNNING_MS = 2_500
+
 /** One agent: its settings and its runs. */
 export function AgentPage() {
   const { agentId } = route.useParams()
-  const { data: agent, error, refetch } = useQuery(agentQuery(agentId))
+  const { data, error, refetch } = useQuery(queryOf('getAgent', { agent_id: agentId }))
   const breadcrumb = (
     <AnchorLink inherit to="/agents">
       {text.title}
     </AnchorLink>
   )
-  if (!agent) {
+  if (!data) {
     return (
       <>
         <PageHeader title={text.agent} breadcrumb={breadcrumb} />
@@ -45,6 +43,7 @@ export function AgentPage() {
       </>
     )
   }
+  const { agent } = data
   return (
     <>
       <PageHeader
@@ -71,15 +70,10 @@ export function AgentPage() {
 
 function Actions({ agent }: { agent: Agent }) {
   const navigate = useNavigate()
-  const queryClient = useQueryClient()
   const { agent_id: agentId } = agent
   const mayRun = useMay('agents:trigger')
   const mayWrite = useMay('agents:write')
-  const remove = async () => {
-    await deleteAgent(agentId)
-    await navigate({ to: '/agents' })
-    await refreshAgents(queryClient)
-  }
+  const remove = useOperation('deleteAgent', { onDone: () => navigate({ to: '/agents' }) })
   return (
     <>
       {mayRun ? <RunNow agent={agent} /> : null}
@@ -98,7 +92,7 @@ function Actions({ agent }: { agent: Agent }) {
             title={text.page.deleteTitle}
             explanation={text.page.deleteExplanation}
             confirmLabel={text.page.deleteConfirm}
-            onConfirm={remove}
+            onConfirm={() => remove.mutateAsync({ agent_id: agentId })}
           >
             {text.page.delete}
           </ConfirmButton>
@@ -109,13 +103,9 @@ function Actions({ agent }: { agent: Agent }) {
 }
 
 function Enabled({ agent }: { agent: Agent }) {
-  const queryClient = useQueryClient()
   const isAdmin = useIsAtLeast('admin')
-  const switching = useMutation({
-    mutationFn: (enabled: boolean) => updateAgent(agent.agent_id, { enabled }),
-    onSuccess: () => refreshAgents(queryClient),
-  })
-  const isOn = switching.isPending ? switching.variables : agent.enabled
+  const switching = useOperation('updateAgent')
+  const isOn = switching.isPending ? switching.variables.enabled : agent.enabled
   const { next_run_at: next } = agent
   const when = next === null ? whyNoRun(agent) : text.page.nextRun(formatMoment(next))
   return (
@@ -126,7 +116,7 @@ function Enabled({ agent }: { agent: Agent }) {
           description={when}
           checked={isOn}
           disabled={switching.isPending}
-          onChange={(event) => switching.mutate(event.currentTarget.checked)}
+          onChange={(event) => switching.mutate({ agent_id: agent.agent_id, enabled: event.currentTarget.checked })}
         />
       ) : (
         <>
@@ -153,30 +143,26 @@ function whyNoRun({ enabled, monitoring }: Agent): string {
 function Runs({ agent }: { agent: Agent }) {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const window = { limit: RUNS_LENGTH, offset: (page - 1) * RUNS_LENGTH }
-  const { data, error, isPlaceholderData, refetch } = useQuery(runsQuery(agent.agent_id, window))
+  const { agent_id } = agent
+  const runs = useQuery({
+    ...queryOf('listAgentRuns', { agent_id, limit: RUNS_LENGTH, offset: (page - 1) * RUNS_LENGTH }),
+    refetchInterval: ({ state }) => (state.data?.runs.some(isUnderWay) ? RUNNING_MS : false),
+  })
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
         {text.page.runs}
       </Title>
-      <DataTable
+      <List
         label={text.page.runs}
-        columns={RUN_COLUMNS}
-        rows={data?.runs}
+        query={runs}
+        rowsOf={(data) => data.runs}
         rowKey={({ run_id }) => run_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconPlayerPlay} title={text.page.noRuns}>
-            {text.page.noRunsHint}
-          </EmptyState>
-        }
+        columns={RUN_COLUMNS}
+        empty={{ icon: IconPlayerPlay, title: text.page.noRuns, hint: text.page.noRunsHint }}
         paging={{
           page,
           limit: RUNS_LENGTH,
-          total: data?.total ?? 0,
           onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}
       />

@@ -11,9 +11,10 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type AgentSettings, agentSettingsQuery, updateAgentSettings } from '../api/agents.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { AgentSettings } from '../api/types.ts'
 import { useIsAtLeast } from '../session/may.ts'
 import { TIME_ZONES } from '../session/time-zone.ts'
 import { Form } from '../ui/form.tsx'
@@ -25,7 +26,7 @@ import { text } from './text.ts'
 
 /** The rules for all agents. */
 export function AgentSettingsPage() {
-  const { data, error, refetch } = useQuery(agentSettingsQuery)
+  const { data, error, refetch } = useQuery(queryOf('getAgentSettings'))
   return (
     <>
       <PageHeader
@@ -45,7 +46,6 @@ export function AgentSettingsPage() {
 }
 
 function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: number }) {
-  const queryClient = useQueryClient()
   const isAdmin = useIsAtLeast('admin')
   const [draft, setDraft] = useState(() => ({
     interval: settings.outreach_interval_days as number | string,
@@ -61,20 +61,18 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
     saving.reset()
     setDraft((before) => ({ ...before, ...changes }))
   }
-  const saving = useMutation({
-    mutationFn: () =>
-      updateAgentSettings({
-        outreach_interval_days: Number(draft.interval),
-        reply_pause_days: Number(draft.pause),
-        daily_limit_per_identity: Number(draft.daily),
-        monthly_cost_cap_usd: draft.cap === '' ? null : Number(draft.cap),
-        time_zone: draft.zone.trim(),
-        quiet_hours: draft.isQuiet ? { from: draft.from, to: draft.to } : null,
-      }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: agentSettingsQuery.queryKey }),
-  })
+  const saving = useOperation('updateAgentSettings')
+  const submit = () =>
+    saving.mutate({
+      outreach_interval_days: Number(draft.interval),
+      reply_pause_days: Number(draft.pause),
+      daily_limit_per_identity: Number(draft.daily),
+      monthly_cost_cap_usd: draft.cap === '' ? null : Number(draft.cap),
+      time_zone: draft.zone.trim(),
+      quiet_hours: draft.isQuiet ? { from: draft.from, to: draft.to } : null,
+    })
   return (
-    <Form maw={640} onSubmit={() => saving.mutate()}>
+    <Form maw={640} onSubmit={submit}>
       <Card component="fieldset" disabled={!isAdmin} style={{ minInlineSize: 0, margin: 0 }}>
         <Stack gap="md">
           <NumberInput

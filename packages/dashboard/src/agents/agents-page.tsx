@@ -2,74 +2,71 @@ import { Group, Text } from '@mantine/core'
 import { IconAdjustments, IconPlus, IconRobot } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { AGENTS_LENGTH, agentsQuery, type ListedAgent, playbooksQuery } from '../api/agents.ts'
+import { queryOf } from '../api/operation.ts'
+import type { ListAgentsResult } from '../api/types.ts'
 import { useIsAtLeast } from '../session/may.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
-import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
-import { AgentState, RunState } from './run-state.tsx'
+import { AgentState, isUnderWay, RunState } from './run-state.tsx'
 import { ScheduleWords } from './schedule-words.tsx'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/agents')
+/** Rows per page. */
+const AGENTS_LENGTH = 50
+/** How often to read again while an agent runs. */
+const RUNNING_MS = 2_500
 
 /** All agents, with their status and last run. */
 export function AgentsPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const isAdmin = useIsAtLeast('admin')
-  const { data, error, isPlaceholderData, refetch } = useQuery(
-    agentsQuery({ limit: AGENTS_LENGTH, offset: (page - 1) * AGENTS_LENGTH }),
-  )
-  const { data: playbooks } = useQuery(playbooksQuery)
-  const titles = new Map(playbooks?.templates.map(({ name, title }) => [name, title]))
-  const create = isAdmin ? (
-    <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/agents/new">
-      {text.list.create}
-    </ButtonLink>
-  ) : null
+  const agents = useQuery({
+    ...queryOf('listAgents', {
+      limit: AGENTS_LENGTH,
+      offset: (page - 1) * AGENTS_LENGTH,
+      include: 'last_run',
+    }),
+    refetchInterval: ({ state }) =>
+      state.data?.agents.some(({ last_run }) => isUnderWay(last_run)) ? RUNNING_MS : false,
+  })
+  const { data: known } = useQuery(queryOf('listPlaybooks'))
+  const titles = new Map(known?.playbooks.templates.map(({ name, title }) => [name, title]))
   return (
-    <>
-      <PageHeader
-        title={text.title}
-        description={text.list.description}
-        actions={
-          <>
-            <ButtonLink variant="default" leftSection={<IconAdjustments size={16} aria-hidden />} to="/agents/settings">
-              {text.list.rules}
-            </ButtonLink>
-            {create}
-          </>
-        }
-      />
-      <DataTable
-        label={text.title}
-        opensRows
-        columns={columnsWith(titles)}
-        rows={data?.agents}
-        rowKey={({ agent_id }) => agent_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconRobot} title={text.list.none} action={create}>
-            {text.list.noneHint}
-          </EmptyState>
-        }
-        paging={{
-          page,
-          limit: AGENTS_LENGTH,
-          total: data?.total ?? 0,
-          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
-        }}
-      />
-    </>
+    <ListPage
+      title={text.title}
+      description={text.list.description}
+      actions={
+        <ButtonLink variant="default" leftSection={<IconAdjustments size={16} aria-hidden />} to="/agents/settings">
+          {text.list.rules}
+        </ButtonLink>
+      }
+      create={
+        useIsAtLeast('admin') ? (
+          <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/agents/new">
+            {text.list.create}
+          </ButtonLink>
+        ) : null
+      }
+      label={text.title}
+      opensRows
+      query={agents}
+      rowsOf={(data) => data.agents}
+      rowKey={({ agent_id }) => agent_id}
+      columns={columnsWith(titles)}
+      empty={{ icon: IconRobot, title: text.list.none, hint: text.list.noneHint }}
+      paging={{
+        page,
+        limit: AGENTS_LENGTH,
+        onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
+      }}
+    />
   )
 }
 
-function columnsWith(titles: ReadonlyMap<string, string>): Column<ListedAgent>[] {
+function columnsWith(titles: ReadonlyMap<string, string>): Column<ListAgentsResult['agents'][number]>[] {
   return [
     {
       id: 'name',

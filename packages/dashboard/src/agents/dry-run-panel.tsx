@@ -2,8 +2,8 @@ import { Alert, Badge, Box, Button, Group, Radio, Stack, Text } from '@mantine/c
 import { IconFlask } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type DryRun, dryRunAgent } from '../api/agents.ts'
-import type { Contact } from '../api/contacts.ts'
+import { call } from '../api/client.ts'
+import type { Contact, DryRun } from '../api/types.ts'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { ActionContent } from './action-content.tsx'
@@ -26,8 +26,11 @@ export function DryRunPanel({ fields }: { fields: AgentFields }) {
   const whom = hasAudience ? wish : 'chosen'
   const [chosen, setChosen] = useState<Contact[]>([])
   const trying = useMutation({
-    mutationFn: (sent: typeof input) =>
-      dryRunAgent(sent, whom === 'audience' ? null : chosen.map(({ contact_id }) => contact_id)),
+    // It stores nothing, so nothing is read again.
+    mutationFn: (sent: typeof input) => {
+      const contacts = whom === 'audience' ? {} : { contact_ids: chosen.map(({ contact_id }) => contact_id) }
+      return call('dryRunAgent', { ...sent, ...contacts })
+    },
   })
   const isOutdated = trying.variables !== undefined && JSON.stringify(trying.variables) !== JSON.stringify(input)
   const isReady = fields.hasName && fields.hasAudience && (whom === 'audience' || chosen.length > 0)

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { agentQuery, playbooksQuery, updateAgent } from '../api/agents.ts'
+import { queryOf } from '../api/operation.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
@@ -13,10 +13,11 @@ const route = getRouteApi('/shell/agents/$agentId/edit')
 
 export function EditAgentPage() {
   const { agentId } = route.useParams()
-  const agent = useQuery(agentQuery(agentId))
-  const playbooks = useQuery(playbooksQuery)
-  const error = agent.error ?? playbooks.error
-  const isThere = agent.data !== undefined && playbooks.data !== undefined
+  const reading = useQuery(queryOf('getAgent', { agent_id: agentId }))
+  const playbooks = useQuery(queryOf('listPlaybooks'))
+  const error = reading.error ?? playbooks.error
+  const agent = reading.data?.agent
+  const isThere = agent !== undefined && playbooks.data !== undefined
   return (
     <>
       <PageHeader
@@ -24,21 +25,20 @@ export function EditAgentPage() {
         description={text.form.editDescription}
         breadcrumb={
           <AnchorLink inherit to="/agents/$agentId" params={{ agentId }}>
-            {agent.data ? <Foreign max={80}>{agent.data.name}</Foreign> : text.agent}
+            {agent ? <Foreign max={80}>{agent.name}</Foreign> : text.agent}
           </AnchorLink>
         }
       />
       {error && !isThere ? (
-        <ErrorState error={error} onRetry={() => Promise.all([agent.refetch(), playbooks.refetch()])} />
+        <ErrorState error={error} onRetry={() => Promise.all([reading.refetch(), playbooks.refetch()])} />
       ) : null}
       {!error && !isThere ? <LoadingState lines={8} /> : null}
-      {agent.data && playbooks.data ? (
+      {agent && playbooks.data ? (
         <AgentForm
           key={agentId}
-          initial={draftOf(agent.data, playbooks.data)}
-          agent={agent.data}
-          playbooks={playbooks.data}
-          save={(input) => updateAgent(agentId, input)}
+          initial={draftOf(agent, playbooks.data.playbooks)}
+          agent={agent}
+          playbooks={playbooks.data.playbooks}
         />
       ) : null}
     </>

@@ -1,5 +1,5 @@
 import { Alert, Group, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core'
-import type { Playbooks } from '../api/agents.ts'
+import type { Playbooks } from '../api/types.ts'
 import type { AgentDraft, Provider } from './agent-draft.ts'
 import { text } from './text.ts'
 

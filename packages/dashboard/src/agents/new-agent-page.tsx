@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { playbooksQuery } from '../api/agents.ts'
+import { queryOf } from '../api/operation.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
@@ -12,7 +12,8 @@ const route = getRouteApi('/shell/agents/new')
 
 export function NewAgentPage() {
   const { template, segment } = route.useSearch()
-  const { data: playbooks, error, refetch } = useQuery(playbooksQuery)
+  const { data, error, refetch } = useQuery(queryOf('listPlaybooks'))
+  const playbooks = data?.playbooks
   return (
     <>
       <PageHeader

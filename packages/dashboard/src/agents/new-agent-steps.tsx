@@ -1,8 +1,8 @@
 import { Alert, Button, Group, Stack, Stepper, Title } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { createAgent, type Playbooks, refreshAgents } from '../api/agents.ts'
+import { useOperation } from '../api/operation.ts'
+import type { Playbooks } from '../api/types.ts'
 import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import type { AgentDraft } from './agent-draft.ts'
@@ -29,18 +29,13 @@ interface NewAgentStepsProps {
 /** A new agent in steps. The last one shows all settings and tries them before the agent is created. */
 export function NewAgentSteps({ initial, playbooks }: NewAgentStepsProps) {
   const navigate = useNavigate()
-  const queryClient = useQueryClient()
   const fields = useAgentFields(initial, playbooks)
   const [step, setStep] = useState(0)
   const [furthest, setFurthest] = useState(0)
   const heading = useRef<HTMLHeadingElement>(null)
   const isFirst = useRef(true)
-  const creating = useMutation({
-    mutationFn: createAgent,
-    onSuccess: async ({ agent: { agent_id: agentId } }) => {
-      await refreshAgents(queryClient)
-      await navigate({ to: '/agents/$agentId', params: { agentId } })
-    },
+  const creating = useOperation('createAgent', {
+    onDone: ({ agent: { agent_id: agentId } }) => navigate({ to: '/agents/$agentId', params: { agentId } }),
   })
   // A step is a page of its own: it begins at its heading.
   // biome-ignore lint/correctness/useExhaustiveDependencies: after each change of the step

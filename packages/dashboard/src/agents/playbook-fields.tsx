@@ -1,8 +1,9 @@
 import { Alert, Badge, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { type Playbooks, unknownVariablesQuery } from '../api/agents.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Playbooks } from '../api/types.ts'
 import { FieldRows } from '../ui/field-rows.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
@@ -22,13 +23,15 @@ export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsPro
   const { template, instructions, variables } = draft
   const own = variables.map(({ name }) => name.trim()).filter(Boolean)
   const [asked] = useDebouncedValue({ instructions, own: own.join() }, 400)
-  const { data: unknown = [] } = useQuery(
-    unknownVariablesQuery({
+  const { data: { unknown } = { unknown: [] } } = useQuery({
+    ...queryOf('checkPlaybook', {
       playbook_md: asked.instructions,
       ...(template === null ? {} : { playbook_template: template }),
       variables: asked.own === '' ? [] : asked.own.split(','),
     }),
-  )
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
   const insert = (name: string) => {
     const area = field.current
     const [from, to] = [area?.selectionStart ?? instructions.length, area?.selectionEnd ?? instructions.length]

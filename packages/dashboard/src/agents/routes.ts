@@ -1,16 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import {
-  AGENTS_LENGTH,
-  agentQuery,
-  agentSettingsQuery,
-  agentsQuery,
-  playbooksQuery,
-  RUN_CONTACTS_LENGTH,
-  RUNS_LENGTH,
-  runContactsQuery,
-  runQuery,
-  runsQuery,
-} from '../api/agents.ts'
+import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { pageNumber, searchParams, text } from '../session/search-params.ts'
@@ -24,7 +13,9 @@ const list = createRoute({
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) =>
-    void context.queryClient.prefetchQuery(agentsQuery({ limit: AGENTS_LENGTH, offset: (page - 1) * AGENTS_LENGTH })),
+    void context.queryClient.prefetchQuery(
+      queryOf('listAgents', { limit: 50, offset: (page - 1) * 50, include: 'last_run' }),
+    ),
   component: lazyPage(() => import('./agents-page.tsx'), 'AgentsPage'),
 })
 
@@ -33,14 +24,14 @@ const create = createRoute({
   path: '/agents/new',
   beforeLoad: ({ context }) => requireRole(context, 'admin', '/agents'),
   validateSearch: templateSearch,
-  loader: ({ context }) => void context.queryClient.prefetchQuery(playbooksQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('listPlaybooks')),
   component: lazyPage(() => import('./new-agent-page.tsx'), 'NewAgentPage'),
 })
 
 const settings = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents/settings',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(agentSettingsQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('getAgentSettings')),
   component: lazyPage(() => import('./agent-settings-page.tsx'), 'AgentSettingsPage'),
 })
 
@@ -49,9 +40,9 @@ const one = createRoute({
   path: '/agents/$agentId',
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, params: { agentId }, deps: { page = 1 } }) => {
-    void context.queryClient.prefetchQuery(agentQuery(agentId))
-    void context.queryClient.prefetchQuery(runsQuery(agentId, { limit: RUNS_LENGTH, offset: (page - 1) * RUNS_LENGTH }))
+  loader: ({ context: { queryClient }, params: { agentId: agent_id }, deps: { page = 1 } }) => {
+    void queryClient.prefetchQuery(queryOf('getAgent', { agent_id }))
+    void queryClient.prefetchQuery(queryOf('listAgentRuns', { agent_id, limit: 20, offset: (page - 1) * 20 }))
   },
   component: lazyPage(() => import('./agent-page.tsx'), 'AgentPage'),
 })
@@ -61,8 +52,8 @@ const edit = createRoute({
   path: '/agents/$agentId/edit',
   beforeLoad: ({ context, params }) => requireRole(context, 'admin', `/agents/${params.agentId}`),
   loader: ({ context, params }) => {
-    void context.queryClient.prefetchQuery(agentQuery(params.agentId))
-    void context.queryClient.prefetchQuery(playbooksQuery)
+    void context.queryClient.prefetchQuery(queryOf('getAgent', { agent_id: params.agentId }))
+    void context.queryClient.prefetchQuery(queryOf('listPlaybooks'))
   },
   component: lazyPage(() => import('./edit-agent-page.tsx'), 'EditAgentPage'),
 })
@@ -72,9 +63,9 @@ const run = createRoute({
   path: '/agents/runs/$runId',
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, params: { runId }, deps: { page = 1 } }) => {
-    void context.queryClient.prefetchQuery(runQuery(runId))
-    void context.queryClient.prefetchQuery(runContactsQuery(runId, { page, limit: RUN_CONTACTS_LENGTH }, false))
+  loader: ({ context: { queryClient }, params: { runId: run_id }, deps: { page = 1 } }) => {
+    void queryClient.prefetchQuery(queryOf('getAgentRun', { run_id, mode: 'summary' }))
+    void queryClient.prefetchQuery(queryOf('listRunContacts', { run_id, page, limit: 10 }))
   },
   component: lazyPage(() => import('./run-page.tsx'), 'RunPage'),
 })

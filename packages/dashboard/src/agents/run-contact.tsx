@@ -1,6 +1,6 @@
 import { Alert, Badge, Box, Group, Text } from '@mantine/core'
-import type { RunContact } from '../api/agents.ts'
 import { type Action, actionKey } from '../api/approvals.ts'
+import type { RunContact } from '../api/types.ts'
 import { formatMoment } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'

@@ -1,9 +1,7 @@
-import { Button, Group, Modal } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { refreshAgents, triggerAgent } from '../api/agents.ts'
-import { Form, FormError } from '../ui/form.tsx'
+import { useOperation } from '../api/operation.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { text } from './text.ts'
 
 interface RunDialogProps {
@@ -20,36 +18,27 @@ interface RunDialogProps {
 /** Runs an agent now, and opens the run. */
 export function RunDialog({ title, agentId, contactIds, onClose, children }: RunDialogProps) {
   const router = useRouter()
-  const queryClient = useQueryClient()
-  const running = useMutation({
-    mutationFn: (id: string) => triggerAgent(id, contactIds),
-    onSuccess: async ({ job_id: runId }) => {
+  const running = useOperation('triggerAgent', {
+    onDone: async ({ job_id: runId }) => {
       onClose()
       await router.navigate({ to: '/agents/runs/$runId', params: { runId } })
-      await refreshAgents(queryClient)
     },
   })
   const submit = () => {
-    if (agentId !== undefined) running.mutate(agentId)
+    if (agentId === undefined) return
+    running.mutate({ agent_id: agentId, ...(contactIds === null ? {} : { contact_ids: contactIds }) })
   }
   return (
-    <Modal opened onClose={onClose} title={title} size="lg">
-      <Form onSubmit={submit}>
-        {children}
-        <FormError error={running.error} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {text.runNow.cancel}
-          </Button>
-          <Button
-            type="submit"
-            loading={running.isPending}
-            disabled={agentId === undefined || contactIds?.length === 0}
-          >
-            {text.runNow.start}
-          </Button>
-        </Group>
-      </Form>
-    </Modal>
+    <FormDialog
+      title={title}
+      submit={text.runNow.start}
+      size="lg"
+      sending={running}
+      isDisabled={agentId === undefined || contactIds?.length === 0}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {children}
+    </FormDialog>
   )
 }

@@ -1,17 +1,9 @@
 import { Alert, Card, Group, Loader, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconPlayerStop, IconUsers } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import {
-  agentQuery,
-  cancelRun,
-  isOpen,
-  RUN_CONTACTS_LENGTH,
-  type Run,
-  refreshAgents,
-  runContactsQuery,
-  runQuery,
-} from '../api/agents.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { Run, RunContact } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
@@ -23,17 +15,28 @@ import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { proposerName } from './action-words.ts'
 import { RunContactCard } from './run-contact.tsx'
-import { formatCost, RunState } from './run-state.tsx'
+import { formatCost, isUnderWay, RunState } from './run-state.tsx'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/agents/runs/$runId')
+/** Contacts per page. */
+const CONTACTS_LENGTH = 10
+/** How often to read again during the run, and while actions are executed. */
+const RUNNING_MS = 2_000
+const EXECUTING_MS = 3_000
 
 /** One run: its status and cost, and for each contact the reasoning and the proposed actions. */
 export function RunPage() {
   const { runId } = route.useParams()
-  const { data: run, error, refetch } = useQuery(runQuery(runId))
-  const agent = useQuery({ ...agentQuery(run?.agent_id ?? ''), enabled: run !== undefined })
-  if (!run) {
+  const { data, error, refetch } = useQuery({
+    ...queryOf('getAgentRun', { run_id: runId, mode: 'summary' }),
+    refetchInterval: ({ state }) => (state.data && !isUnderWay(state.data.run) ? false : RUNNING_MS),
+  })
+  const agent = useQuery({
+    ...queryOf('getAgent', { agent_id: data?.run.agent_id ?? '' }),
+    enabled: data !== undefined,
+  })
+  if (!data) {
     return (
       <>
         <PageHeader title={text.run.title} />
@@ -41,15 +44,16 @@ export function RunPage() {
       </>
     )
   }
+  const { run } = data
   return (
     <>
       <PageHeader
         title={run.trigger === 'proposal' ? text.run.proposal : text.run.title}
-        documentTitle={agent.data ? text.run.ofAgent(agent.data.name) : text.run.title}
+        documentTitle={agent.data ? text.run.ofAgent(agent.data.agent.name) : text.run.title}
         description={
           <Group gap={8} aria-live="polite" component="span">
             <RunState status={run.status} />
-            {isOpen(run) ? <Loader size={14} aria-hidden /> : null}
+            {isUnderWay(run) ? <Loader size={14} aria-hidden /> : null}
             <Foreign max={160}>{startOf(run)}</Foreign>
           </Group>
         }
@@ -83,28 +87,24 @@ function startOf({ trigger, created_at: at, requested_by: by }: Run): string {
 }
 
 function AgentLink({ agentId }: { agentId: string }) {
-  const { data } = useQuery(agentQuery(agentId))
+  const { data } = useQuery(queryOf('getAgent', { agent_id: agentId }))
   return (
     <AnchorLink inherit to="/agents/$agentId" params={{ agentId }}>
-      <Foreign max={80}>{data?.name ?? text.agent}</Foreign>
+      <Foreign max={80}>{data?.agent.name ?? text.agent}</Foreign>
     </AnchorLink>
   )
 }
 
 function Cancel({ run }: { run: Run }) {
-  const queryClient = useQueryClient()
-  if (!useMay('agents:trigger') || !isOpen(run)) return null
-  const cancel = async () => {
-    await cancelRun(run.run_id)
-    await refreshAgents(queryClient)
-  }
+  const cancelling = useOperation('cancelRun')
+  if (!useMay('agents:trigger') || !isUnderWay(run)) return null
   return (
     <ConfirmButton
       leftSection={<IconPlayerStop size={16} aria-hidden />}
       title={text.run.cancelTitle}
       explanation={text.run.cancelExplanation}
       confirmLabel={text.run.cancel}
-      onConfirm={cancel}
+      onConfirm={() => cancelling.mutateAsync({ run_id: run.run_id })}
     >
       {text.run.cancel}
     </ConfirmButton>
@@ -170,15 +170,25 @@ function Figure({ label, value, note }: { label: string; value: string; note?: s
 function Contacts({ run }: { run: Run }) {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const query = runContactsQuery(run.run_id, { page, limit: RUN_CONTACTS_LENGTH }, isOpen(run))
-  const { data, error, refetch } = useQuery(query)
+  const query = queryOf('listRunContacts', { run_id: run.run_id, page, limit: CONTACTS_LENGTH })
+  const { data, error, refetch } = useQuery({
+    ...query,
+    // Read again when the run has ended: the last response may be older than its end, as may a prefetched one.
+    queryKey: isUnderWay(run) ? [...query.queryKey, 'under way'] : query.queryKey,
+    staleTime: 0,
+    // Approved actions are executed after the run, too.
+    refetchInterval: ({ state }) => {
+      if (isUnderWay(run)) return RUNNING_MS
+      return state.data?.contacts.some(hasExecution) ? EXECUTING_MS : false
+    },
+  })
   const total = data?.pagination.total_items ?? 0
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
         {text.run.contacts}
       </Title>
-      {data && isOpen(run) && total > 0 ? (
+      {data && isUnderWay(run) && total > 0 ? (
         <RunProgress share={data.done / total} label={text.run.progress}>
           {text.run.done(data.done, total)}
         </RunProgress>
@@ -187,8 +197,8 @@ function Contacts({ run }: { run: Run }) {
       {!error && !data ? <LoadingState lines={6} /> : null}
       {data && data.contacts.length === 0 ? (
         <Card>
-          <EmptyState icon={IconUsers} title={isOpen(run) ? text.run.choosing : text.run.none}>
-            {isOpen(run) ? text.run.choosingHint : text.run.noneHint}
+          <EmptyState icon={IconUsers} title={isUnderWay(run) ? text.run.choosing : text.run.none}>
+            {isUnderWay(run) ? text.run.choosingHint : text.run.noneHint}
           </EmptyState>
         </Card>
       ) : null}
@@ -197,17 +207,24 @@ function Contacts({ run }: { run: Run }) {
           <RunContactCard key={contact.contact_id} result={contact} />
         ))}
       </Stack>
-      {total > RUN_CONTACTS_LENGTH ? (
+      {total > CONTACTS_LENGTH ? (
         <Card mt="sm" p={0}>
           <Pager
             label={text.run.pager}
             page={page}
-            limit={RUN_CONTACTS_LENGTH}
+            limit={CONTACTS_LENGTH}
             total={total}
             onPage={(next) => navigate({ search: next === 1 ? {} : { page: next } })}
           />
         </Card>
       ) : null}
     </section>
+  )
+}
+
+/** Whether an approved action is about to be executed. */
+function hasExecution({ proposed_actions: actions }: RunContact): boolean {
+  return actions.some(
+    ({ status, due_at: due }) => status === 'approved' && (due === null || Date.parse(due) < Date.now() + 60_000),
   )
 }

@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core'
-import type { Run } from '../api/agents.ts'
+import type { Run } from '../api/types.ts'
 import { text } from './text.ts'
 
 const STATES: Record<Run['status'], { label: string; color: string }> = {
@@ -14,6 +14,11 @@ const STATES: Record<Run['status'], { label: string; color: string }> = {
 export function RunState({ status }: Pick<Run, 'status'>) {
   const { label, color } = STATES[status]
   return <Badge color={color}>{label}</Badge>
+}
+
+/** Whether a run is queued or running. */
+export function isUnderWay(run: Pick<Run, 'status'> | null | undefined): boolean {
+  return run?.status === 'queued' || run?.status === 'running'
 }
 
 export function AgentState({ isEnabled }: { isEnabled: boolean }) {

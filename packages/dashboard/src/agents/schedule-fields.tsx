@@ -2,7 +2,7 @@ import { Alert, Autocomplete, NativeSelect, Stack, Text, TextInput } from '@mant
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { scheduleQuery } from '../api/agents.ts'
+import { queryOf } from '../api/operation.ts'
 import { TIME_ZONES } from '../session/time-zone.ts'
 import { messageOf } from '../ui/states.tsx'
 import { ScheduleWords, useScheduleZone } from './schedule-words.tsx'
@@ -72,7 +72,13 @@ export function ScheduleFields({ cron, timeZone, onChange }: ScheduleFieldsProps
 function NextTimes({ cron, timeZone }: { cron: string; timeZone: string }) {
   const [own] = useDebouncedValue(timeZone, 300)
   const zone = useScheduleZone(own)
-  const { data, error } = useQuery({ ...scheduleQuery(cron, zone ?? 'UTC'), enabled: zone !== undefined })
+  const { data, error } = useQuery({
+    ...queryOf('listScheduleTimes', { cron, time_zone: zone ?? 'UTC' }),
+    // The times of another schedule would be wrong.
+    placeholderData: undefined,
+    retry: false,
+    enabled: zone !== undefined,
+  })
   if (error) {
     return (
       <Alert color="red" role="alert">
@@ -87,7 +93,7 @@ function NextTimes({ cron, timeZone }: { cron: string; timeZone: string }) {
       </Text>
       {/* The line keeps its place while the times load, so that nothing moves under the pointer. */}
       <Text size="sm" c="dimmed">
-        {data && zone ? text.schedule.next(data.slice(0, 3).map(momentIn(zone))) : '\u00a0'}
+        {data && zone ? text.schedule.next(data.times.slice(0, 3).map(momentIn(zone))) : '\u00a0'}
       </Text>
     </div>
   )

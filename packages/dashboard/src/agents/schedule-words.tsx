@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { agentSettingsQuery } from '../api/agents.ts'
+import { queryOf } from '../api/operation.ts'
 
 /** A schedule in words, with the time zone that it is in: "At 09:00, Monday through Friday (Europe/Berlin)". */
 export function ScheduleWords({ cron, timeZone }: { cron: string; timeZone?: string | undefined }) {
@@ -25,6 +25,6 @@ export function ScheduleWords({ cron, timeZone }: { cron: string; timeZone?: str
 
 /** The time zone of a schedule: its own, else that of the rules for all agents; undefined until that is known. */
 export function useScheduleZone(own: string | undefined): string | undefined {
-  const { data } = useQuery(agentSettingsQuery)
+  const { data } = useQuery(queryOf('getAgentSettings'))
   return own || data?.settings.time_zone
 }

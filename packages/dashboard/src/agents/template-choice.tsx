@@ -1,5 +1,5 @@
 import { Radio, SimpleGrid, Text } from '@mantine/core'
-import type { Playbooks } from '../api/agents.ts'
+import type { Playbooks } from '../api/types.ts'
 import classes from './agent-form.module.css'
 import { text } from './text.ts'
 

@@ -210,7 +210,6 @@ export const text = {
     audience: (most: number) => `Its audience, at most ${formatNumber(most)}`,
     noAudience: 'It has no audience: edit the agent to choose a segment or a filter.',
     chosen: 'Contacts that I choose',
-    cancel: 'Cancel',
     start: 'Start the run',
   },
   settings: {

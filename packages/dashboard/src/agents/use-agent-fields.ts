@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Agent, Playbooks } from '../api/agents.ts'
 import { propertiesQuery } from '../api/properties.ts'
+import type { Agent, Playbooks } from '../api/types.ts'
 import { countUnfinished, type Draft, draftOf, filterOf, newGroup, newProperty, replaceIn } from '../filters/draft.ts'
 import { type AgentDraft, inputOf, templateFields } from './agent-draft.ts'
 

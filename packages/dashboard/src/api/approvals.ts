@@ -62,7 +62,7 @@ export function actionKey({ run_id, contact_id, action_index }: ActionPlace): st
 export function refreshApprovals(queryClient: QueryClient): Promise<unknown> {
   return Promise.all([
     queryClient.invalidateQueries({ queryKey: ['approvals'] }),
-    queryClient.invalidateQueries({ queryKey: ['agents', 'run'] }),
+    queryClient.invalidateQueries({ queryKey: ['agents'] }),
   ])
 }
 

@@ -33,7 +33,7 @@ export function useDecisions() {
   const finish = () =>
     Promise.all([
       queryClient.invalidateQueries({ queryKey: ['approvals', 'count'] }),
-      queryClient.invalidateQueries({ queryKey: ['agents', 'run'] }),
+      queryClient.invalidateQueries({ queryKey: ['agents'] }),
     ])
 
   const decide = async (place: ActionPlace, verb: Verb, work: () => Promise<{ action: Action }>) => {

@@ -2,8 +2,8 @@ import { NativeSelect, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { RunDialog } from '../agents/run-dialog.tsx'
-import { agentsQuery } from '../api/agents.ts'
-import type { Contact } from '../api/contacts.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Contact } from '../api/types.ts'
 import { contactName } from '../records/contact-name.ts'
 import { text } from './text.ts'
 
@@ -11,7 +11,7 @@ const AGENTS_MAX = 100
 
 /** Runs an agent for one contact. */
 export function AgentDialog({ contact, onClose }: { contact: Contact; onClose: () => void }) {
-  const { data } = useQuery(agentsQuery({ limit: AGENTS_MAX, offset: 0 }))
+  const { data } = useQuery(queryOf('listAgents', { limit: AGENTS_MAX }))
   const [chosen, setChosen] = useState('')
   const agents = data?.agents ?? []
   const agentId = chosen || agents[0]?.agent_id

@@ -57,8 +57,8 @@ export function List<Data extends object, Row>({ query, rowsOf, empty, paging, .
 }
 
 function totalOf(data: object): number | undefined {
-  const { pagination } = data as { pagination?: { total_items?: number } }
-  return pagination?.total_items
+  const { pagination, total } = data as { pagination?: { total_items?: number }; total?: number }
+  return pagination?.total_items ?? total
 }
 
 interface ListPageProps<Data, Row> extends ListProps<Data, Row> {
