@@ -1,11 +1,11 @@
 import { Badge, Card, Code, Group, ScrollArea, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { identityName, identityQuery } from '../api/identities.ts'
 import { queryOf } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import type { Agent, CreateAgentInput } from '../api/types.ts'
 import { filterWords } from '../filters/words.ts'
+import { identityName } from '../identities/identity-name.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { formatCost } from './run-state.tsx'
@@ -106,10 +106,10 @@ function IdentityLink({ identityId }: { identityId: string | null }) {
 }
 
 function NamedIdentity({ identityId }: { identityId: string }) {
-  const { data: identity } = useQuery(identityQuery(identityId))
+  const { data } = useQuery(queryOf('getIdentity', { identity_id: identityId }))
   return (
     <AnchorLink inherit to="/identities/$identityId" params={{ identityId }}>
-      <Foreign max={80}>{identity ? identityName(identity) : text.facts.theIdentity}</Foreign>
+      <Foreign max={80}>{data ? identityName(data.identity) : text.facts.theIdentity}</Foreign>
     </AnchorLink>
   )
 }

@@ -13,7 +13,7 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { identityQuery } from '../api/identities.ts'
+import { queryOf } from '../api/operation.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { ACTION_WORDS } from './action-words.ts'
@@ -159,8 +159,8 @@ export function ScheduleSection({ fields: { draft, change, playbooks } }: Sectio
 
 /** Says so where the agent could not send what it proposes. */
 function MailboxWarning({ identityId }: { identityId: string }) {
-  const { data: identity } = useQuery(identityQuery(identityId))
-  if (!identity || identity.email_account.address !== null) return null
+  const { data } = useQuery(queryOf('getIdentity', { identity_id: identityId }))
+  if (!data || data.identity.email_account.address !== null) return null
   return (
     <Alert color="orange" variant="light" role="note">
       {text.allowed.noMailbox}{' '}

@@ -1,6 +1,8 @@
 import { Button, Group, Input, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type Identity, identitiesQuery, identityName, identityQuery } from '../api/identities.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Identity } from '../api/types.ts'
+import { identityName } from '../identities/identity-name.ts'
 import { FindField, FOUND_MAX } from '../ui/find-field.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
@@ -29,12 +31,12 @@ export function IdentityField({ identityId, onChange }: IdentityFieldProps) {
 }
 
 function ChosenIdentity({ identityId, onRemove }: { identityId: string; onRemove: () => void }) {
-  const { data, isError } = useQuery(identityQuery(identityId))
+  const { data, isError } = useQuery(queryOf('getIdentity', { identity_id: identityId }))
   return (
     <Input.Wrapper label={text.allowed.identity} labelElement="div">
       <Group gap="xs">
         <Text size="sm">
-          <Foreign max={120}>{data ? identityChoice(data) : isError ? identityId : '…'}</Foreign>
+          <Foreign max={120}>{data ? identityChoice(data.identity) : isError ? identityId : '…'}</Foreign>
         </Text>
         <Button variant="default" size="compact-xs" onClick={onRemove} aria-label={text.allowed.changeIdentity}>
           {text.allowed.change}
@@ -46,7 +48,7 @@ function ChosenIdentity({ identityId, onRemove }: { identityId: string; onRemove
 
 function useFoundIdentities(search: string) {
   const { data, isFetching, error, refetch } = useQuery(
-    identitiesQuery({ limit: FOUND_MAX, search: search || undefined }),
+    queryOf('listIdentities', { limit: FOUND_MAX, search: search || undefined }),
   )
   return { items: data?.identities, isFetching, error, refetch }
 }

@@ -1,7 +1,7 @@
 import { Button, Code, Group, Loader } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { mailPreviewQuery } from '../api/mail.ts'
+import { queryOf } from '../api/operation.ts'
 import { ErrorState } from '../ui/states.tsx'
 import classes from './action-content.module.css'
 import { text } from './text.ts'
@@ -13,7 +13,13 @@ interface MailPreviewProps {
 
 /** Both parts of an email, rendered by the service that sends it. */
 export function MailPreview(mail: MailPreviewProps) {
-  const { data, error, refetch } = useQuery(mailPreviewQuery(mail))
+  const reading = useQuery({
+    ...queryOf('previewMail', mail),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const { error, refetch } = reading
+  const data = reading.data?.preview
   const [isPlain, setPlain] = useState(false)
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   if (!data) return <Loader size="sm" type="dots" aria-hidden />

@@ -1,14 +1,8 @@
 import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconMailCheck, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import {
-  checkEmailAccount,
-  type EmailAccount,
-  type Identity,
-  refreshIdentities,
-  removeEmailAccount,
-} from '../api/identities.ts'
+import { useOperation } from '../api/operation.ts'
+import type { EmailAccount, Identity } from '../api/types.ts'
 import { SignInButton } from '../providers/sign-in-button.tsx'
 import { text as connectText } from '../providers/text.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
@@ -26,15 +20,10 @@ interface EmailAccountCardProps {
 
 /** An identity's mailbox: its settings, and whether the logins work. */
 export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCardProps) {
-  const queryClient = useQueryClient()
   const { identity_id: identityId } = identity
   const [isEditing, setEditing] = useState(false)
-  const refresh = () => refreshIdentities(queryClient)
-  const checking = useMutation({ mutationFn: () => checkEmailAccount(identityId), onSuccess: refresh })
-  const remove = async () => {
-    await removeEmailAccount(identityId)
-    await refresh()
-  }
+  const checking = useOperation('checkEmailAccount')
+  const remove = useOperation('removeEmailAccount')
   const provider = account?.renewal?.provider ?? null
   return (
     <Card component="section" aria-labelledby="mailbox">
@@ -110,7 +99,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
                 variant="light"
                 leftSection={<IconMailCheck size={16} aria-hidden />}
                 loading={checking.isPending}
-                onClick={() => checking.mutate()}
+                onClick={() => checking.mutate({ identity_id: identityId })}
               >
                 {text.mailbox.test}
               </Button>
@@ -122,7 +111,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
                 title={text.mailbox.removeTitle}
                 explanation={text.mailbox.removeExplanation}
                 confirmLabel={text.mailbox.removeConfirm}
-                onConfirm={remove}
+                onConfirm={() => remove.mutateAsync({ identity_id: identityId })}
               >
                 {text.mailbox.remove}
               </ConfirmButton>

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, NativeSelect, NumberInput, PasswordInput, Switch, Text, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type EmailAccount, type EmailAccountInput, refreshIdentities, setEmailAccount } from '../api/identities.ts'
+import { useOperation } from '../api/operation.ts'
+import type { EmailAccount, SetEmailAccountInput } from '../api/types.ts'
 import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { MAIL_PRESETS } from './mail-presets.ts'
@@ -19,12 +19,11 @@ interface EmailAccountFormProps {
 interface ServerDraft {
   host: string
   port: number | string
-  security: NonNullable<EmailAccountInput['smtp']['security']>
+  security: NonNullable<SetEmailAccountInput['smtp']['security']>
 }
 
 /** The settings of a mailbox. They are stored once the service has logged in to both servers; errors are shown. */
 export function EmailAccountForm({ identityId, account, onSaved, onCancel }: EmailAccountFormProps) {
-  const queryClient = useQueryClient()
   const [provider, setProvider] = useState(() => presetOf(account))
   const [address, setAddress] = useState(account?.address ?? '')
   const [user, setUser] = useState(account && account.smtp.user !== account.address ? account.smtp.user : '')
@@ -35,28 +34,24 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
   const [dailyLimit, setDailyLimit] = useState<number | string>(account?.daily_limit ?? 100)
   const [spacing, setSpacing] = useState<number | string>(account?.spacing_seconds ?? 60)
   const preset = MAIL_PRESETS.find(({ value }) => value === provider)
-  const saving = useMutation({
-    mutationFn: () => {
-      const login = user.trim() || address.trim()
-      const serverOf = ({ host, port, security }: ServerDraft) => {
-        return { host: host.trim(), port: Number(port), security, user: login }
-      }
-      return setEmailAccount(identityId, {
-        address: address.trim(),
-        smtp: serverOf(preset?.smtp ?? smtp),
-        imap: reads ? serverOf(preset?.imap ?? imap) : null,
-        ...(password === '' ? {} : { password }),
-        daily_limit: Number(dailyLimit),
-        spacing_seconds: Number(spacing),
-      })
-    },
-    onSuccess: async () => {
-      await refreshIdentities(queryClient)
-      onSaved()
-    },
-  })
+  const saving = useOperation('setEmailAccount', { onDone: onSaved })
+  const submit = () => {
+    const login = user.trim() || address.trim()
+    const serverOf = ({ host, port, security }: ServerDraft) => {
+      return { host: host.trim(), port: Number(port), security, user: login }
+    }
+    saving.mutate({
+      identity_id: identityId,
+      address: address.trim(),
+      smtp: serverOf(preset?.smtp ?? smtp),
+      imap: reads ? serverOf(preset?.imap ?? imap) : null,
+      ...(password === '' ? {} : { password }),
+      daily_limit: Number(dailyLimit),
+      spacing_seconds: Number(spacing),
+    })
+  }
   return (
-    <Form gap="sm" onSubmit={() => saving.mutate()}>
+    <Form gap="sm" onSubmit={submit}>
       <NativeSelect
         label={text.mailboxForm.provider}
         value={provider}

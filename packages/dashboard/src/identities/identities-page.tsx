@@ -1,41 +1,33 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { IconSearch, IconUserCircle } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import {
-  createIdentity,
-  IDENTITIES_LENGTH,
-  type Identity,
-  identitiesQuery,
-  identityName,
-  refreshIdentities,
-} from '../api/identities.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { Identity } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { CreateDialog } from '../ui/create-dialog.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { formatDay } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
-import { PageHeader } from '../ui/page-header.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { EmptyState } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
+import { identityName } from './identity-name.ts'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/identities')
+/** Rows per page. */
+const IDENTITIES_LENGTH = 50
 
 /** The senders of agents' messages. */
 export function IdentitiesPage() {
   const { page = 1, search } = route.useSearch()
   const navigate = route.useNavigate()
-  const queryClient = useQueryClient()
-  const query = identitiesQuery({ page, limit: IDENTITIES_LENGTH, search })
-  const { data, error, isPlaceholderData, refetch } = useQuery(query)
-  const total = data?.pagination.total_items ?? 0
-  const add = async ({ firstName = '', lastName = '', role = '' }: Record<string, string>) => {
-    const { identity } = await createIdentity({ firstName, lastName, role })
-    await refreshIdentities(queryClient)
-    await navigate({ to: '/identities/$identityId', params: { identityId: identity.identity_id } })
-  }
+  const identities = useQuery(queryOf('listIdentities', { page, limit: IDENTITIES_LENGTH, search }))
+  const isLong = (identities.data?.pagination.total_items ?? 0) > IDENTITIES_LENGTH
+  const creating = useOperation('createIdentity', {
+    onDone: ({ identity }) => navigate({ to: '/identities/$identityId', params: { identityId: identity.identity_id } }),
+  })
   const create = useMay('identities:write') ? (
     <CreateDialog
       title={text.create}
@@ -44,47 +36,42 @@ export function IdentitiesPage() {
         { name: 'lastName', label: text.fields.lastName, required: true },
         { name: 'role', label: text.fields.role, required: true },
       ]}
-      onCreate={add}
+      onCreate={({ firstName = '', lastName = '', role = '' }) => creating.mutateAsync({ firstName, lastName, role })}
     />
   ) : null
   return (
-    <>
-      <PageHeader title={text.title} description={text.description} actions={create} />
-      {search !== undefined || total > IDENTITIES_LENGTH ? (
-        <Group mb="md">
-          <SearchField
-            value={search}
-            placeholder={text.search}
-            onSearch={(words) => navigate({ search: words === undefined ? {} : { search: words }, replace: true })}
-          />
-        </Group>
-      ) : null}
-      <DataTable
-        label={text.title}
-        opensRows
-        columns={COLUMNS}
-        rows={data?.identities}
-        rowKey={({ identity_id }) => identity_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          search !== undefined ? (
-            <EmptyState icon={IconSearch} title={text.noMatch} />
-          ) : (
-            <EmptyState icon={IconUserCircle} title={text.none} action={create}>
-              {text.noneHint}
-            </EmptyState>
-          )
-        }
-        paging={{
-          page,
-          limit: IDENTITIES_LENGTH,
-          total,
-          onPage: (next) => navigate({ search: (before) => ({ ...before, page: next === 1 ? undefined : next }) }),
-        }}
-      />
-    </>
+    <ListPage
+      title={text.title}
+      description={text.description}
+      create={create}
+      bar={
+        search !== undefined || isLong ? (
+          <Group mb="md">
+            <SearchField
+              value={search}
+              placeholder={text.search}
+              onSearch={(words) => navigate({ search: words === undefined ? {} : { search: words }, replace: true })}
+            />
+          </Group>
+        ) : null
+      }
+      label={text.title}
+      opensRows
+      query={identities}
+      rowsOf={(data) => data.identities}
+      rowKey={({ identity_id }) => identity_id}
+      columns={COLUMNS}
+      empty={
+        search === undefined
+          ? { icon: IconUserCircle, title: text.none, hint: text.noneHint }
+          : { icon: IconSearch, title: text.noMatch, hint: null, action: null }
+      }
+      paging={{
+        page,
+        limit: IDENTITIES_LENGTH,
+        onPage: (next) => navigate({ search: (before) => ({ ...before, page: next === 1 ? undefined : next }) }),
+      }}
+    />
   )
 }
 

@@ -1,18 +1,10 @@
 import { Button, Card, Grid, Group, List, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import {
-  connectionsQuery,
-  deleteIdentity,
-  type Identity,
-  type IdentityConnections,
-  identityName,
-  identityQuery,
-  refreshIdentities,
-  updateIdentity,
-} from '../api/identities.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { Identity, IdentityConnections } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { AnchorLink } from '../ui/link.tsx'
@@ -21,6 +13,7 @@ import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { EmailAccountCard } from './email-account-card.tsx'
+import { identityName } from './identity-name.ts'
 import { SocialCard } from './social-card.tsx'
 import { text } from './text.ts'
 
@@ -29,15 +22,16 @@ const route = getRouteApi('/shell/identities/$identityId')
 /** One identity: its name, mailbox, social profile, and the agents that use it. */
 export function IdentityPage() {
   const { identityId } = route.useParams()
-  const { data: identity, error, refetch } = useQuery(identityQuery(identityId))
-  const connections = useQuery(connectionsQuery(identityId))
+  const { data, error, refetch } = useQuery(queryOf('getIdentity', { identity_id: identityId }))
+  const reading = useQuery(queryOf('getIdentityConnections', { identity_id: identityId }))
+  const connections = reading.data?.connections
   const breadcrumb = (
     <AnchorLink inherit to="/identities">
       {text.title}
     </AnchorLink>
   )
   const mayWrite = useMay('identities:write')
-  if (!identity) {
+  if (!data) {
     return (
       <>
         <PageHeader title={text.one} breadcrumb={breadcrumb} />
@@ -45,6 +39,7 @@ export function IdentityPage() {
       </>
     )
   }
+  const { identity } = data
   return (
     <>
       <PageHeader
@@ -52,24 +47,22 @@ export function IdentityPage() {
         documentTitle={identityName(identity)}
         description={<Foreign max={200}>{identity.role}</Foreign>}
         breadcrumb={breadcrumb}
-        actions={mayWrite ? <Delete identity={identity} connections={connections.data} /> : null}
+        actions={mayWrite ? <Delete identity={identity} connections={connections} /> : null}
       />
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 5 }}>
           <Stack gap="md">
             <Person key={identity.updated_at} identity={identity} mayWrite={mayWrite} />
-            <Agents connections={connections.data} />
+            <Agents connections={connections} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 7 }}>
-          {connections.error && !connections.data ? (
-            <ErrorState error={connections.error} onRetry={connections.refetch} />
-          ) : null}
-          {!connections.error && !connections.data ? <LoadingState lines={8} /> : null}
-          {connections.data ? (
+          {reading.error && !connections ? <ErrorState error={reading.error} onRetry={reading.refetch} /> : null}
+          {!reading.error && !connections ? <LoadingState lines={8} /> : null}
+          {connections ? (
             <Stack gap="md">
-              <EmailAccountCard identity={identity} account={connections.data.email_account} mayWrite={mayWrite} />
-              <SocialCard identity={identity} connections={connections.data} mayWrite={mayWrite} />
+              <EmailAccountCard identity={identity} account={connections.email_account} mayWrite={mayWrite} />
+              <SocialCard identity={identity} connections={connections} mayWrite={mayWrite} />
             </Stack>
           ) : null}
         </Grid.Col>
@@ -80,13 +73,8 @@ export function IdentityPage() {
 
 function Delete({ identity, connections }: { identity: Identity; connections: IdentityConnections | undefined }) {
   const navigate = useNavigate()
-  const queryClient = useQueryClient()
   const agents = connections?.agents ?? []
-  const remove = async () => {
-    await deleteIdentity(identity.identity_id)
-    await navigate({ to: '/identities' })
-    await refreshIdentities(queryClient)
-  }
+  const remove = useOperation('deleteIdentity', { onDone: () => navigate({ to: '/identities' }) })
   return (
     <ConfirmButton
       leftSection={<IconTrash size={16} aria-hidden />}
@@ -112,7 +100,7 @@ function Delete({ identity, connections }: { identity: Identity; connections: Id
         </Stack>
       }
       confirmLabel={text.page.deleteConfirm}
-      onConfirm={remove}
+      onConfirm={() => remove.mutateAsync({ identity_id: identity.identity_id })}
     >
       {text.page.delete}
     </ConfirmButton>
@@ -120,26 +108,20 @@ function Delete({ identity, connections }: { identity: Identity; connections: Id
 }
 
 function Person({ identity, mayWrite }: { identity: Identity; mayWrite: boolean }) {
-  const queryClient = useQueryClient()
   const [draft, setDraft] = useState({
     firstName: identity.firstName,
     lastName: identity.lastName,
     jobTitle: identity.jobTitle ?? '',
   })
-  const saving = useMutation({
-    mutationFn: () => {
-      const changed = Object.entries(draft).filter(([name, value]) => value.trim() !== (identity[name as 'role'] ?? ''))
-      return updateIdentity(identity.identity_id, Object.fromEntries(changed))
-    },
-    onSuccess: () => refreshIdentities(queryClient),
-  })
+  const saving = useOperation('updateIdentity')
   const isChanged = (['firstName', 'lastName', 'jobTitle'] as const).some(
     (name) => draft[name].trim() !== (identity[name] ?? ''),
   )
   const isWhole = draft.firstName.trim() && draft.lastName.trim()
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    saving.mutate()
+    const changed = Object.entries(draft).filter(([name, value]) => value.trim() !== (identity[name as 'role'] ?? ''))
+    saving.mutate({ identity_id: identity.identity_id, ...Object.fromEntries(changed) })
   }
   const field = (name: keyof typeof draft, label: string, isRequired: boolean) => (
     <TextInput

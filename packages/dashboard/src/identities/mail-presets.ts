@@ -1,7 +1,7 @@
-import type { EmailAccountInput } from '../api/identities.ts'
+import type { SetEmailAccountInput } from '../api/types.ts'
 import { text } from './text.ts'
 
-type Server = Required<Omit<EmailAccountInput['smtp'], 'user'>>
+type Server = Required<Omit<SetEmailAccountInput['smtp'], 'user'>>
 
 export interface MailPreset {
   value: string

@@ -1,5 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import { connectionsQuery, IDENTITIES_LENGTH, identitiesQuery, identityQuery } from '../api/identities.ts'
+import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import { pageNumber, searchParams, text } from '../session/search-params.ts'
@@ -12,16 +12,16 @@ const list = createRoute({
   validateSearch: listSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1, search } }) =>
-    void context.queryClient.prefetchQuery(identitiesQuery({ page, limit: IDENTITIES_LENGTH, search })),
+    void context.queryClient.prefetchQuery(queryOf('listIdentities', { page, limit: 50, search })),
   component: lazyPage(() => import('./identities-page.tsx'), 'IdentitiesPage'),
 })
 
 const one = createRoute({
   getParentRoute: () => shellRoute,
   path: '/identities/$identityId',
-  loader: ({ context, params: { identityId } }) => {
-    void context.queryClient.prefetchQuery(identityQuery(identityId))
-    void context.queryClient.prefetchQuery(connectionsQuery(identityId))
+  loader: ({ context: { queryClient }, params: { identityId: identity_id } }) => {
+    void queryClient.prefetchQuery(queryOf('getIdentity', { identity_id }))
+    void queryClient.prefetchQuery(queryOf('getIdentityConnections', { identity_id }))
   },
   component: lazyPage(() => import('./identity-page.tsx'), 'IdentityPage'),
 })

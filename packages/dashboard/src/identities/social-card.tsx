@@ -1,18 +1,12 @@
 import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import {
-  type Identity,
-  type IdentityConnections,
-  isEnded,
-  refreshIdentities,
-  socialCheck,
-  socialLogin,
-} from '../api/identities.ts'
+import { refreshAfter, useOperation } from '../api/operation.ts'
+import type { Identity, IdentityConnections } from '../api/types.ts'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { SocialForm } from './social-form.tsx'
-import { SocialProgress } from './social-progress.tsx'
+import { isEnded, SocialProgress } from './social-progress.tsx'
 import { text } from './text.ts'
 
 interface SocialCardProps {
@@ -31,14 +25,13 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
   const [begun, setBegun] = useState<string | null>(null)
   const session = login && (login.session_id === begun || !isEnded(login.status)) ? login : null
   const isUnderWay = session !== null && !isEnded(session.status)
-  const refresh = () => refreshIdentities(queryClient)
-  const renewing = useMutation({
-    mutationFn: () => socialLogin(identityId, {}),
-    onSuccess: ({ login_result: { session_id } }) => setBegun(session_id),
+  const refresh = () => refreshAfter(queryClient, 'socialLogin')
+  const renewing = useOperation('socialLogin', {
+    onDone: ({ login_result: { session_id } }) => setBegun(session_id),
     // A login that the network rejects at once is a session too.
-    onSettled: refresh,
+    onError: refresh,
   })
-  const checking = useMutation({ mutationFn: () => socialCheck(identityId), onSuccess: refresh })
+  const checking = useOperation('socialCheck')
   return (
     <Card component="section" aria-labelledby="social">
       <Group justify="space-between" mb="sm">
@@ -100,7 +93,6 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
             onBegun={(sessionId) => {
               setBegun(sessionId)
               setAsking(false)
-              return refresh()
             }}
             onCancel={() => setAsking(false)}
           />
@@ -119,10 +111,18 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
             </Button>
             {social.profile_id === null || isUnderWay ? null : (
               <>
-                <Button variant="default" loading={renewing.isPending} onClick={() => renewing.mutate()}>
+                <Button
+                  variant="default"
+                  loading={renewing.isPending}
+                  onClick={() => renewing.mutate({ identity_id: identityId })}
+                >
                   {text.social.renew}
                 </Button>
-                <Button variant="default" loading={checking.isPending} onClick={() => checking.mutate()}>
+                <Button
+                  variant="default"
+                  loading={checking.isPending}
+                  onClick={() => checking.mutate({ identity_id: identityId })}
+                >
                   {text.social.check}
                 </Button>
               </>

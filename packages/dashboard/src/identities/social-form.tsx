@@ -1,14 +1,14 @@
 import { Alert, Button, Group, PasswordInput, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { refreshIdentities, socialLogin } from '../api/identities.ts'
+import { refreshAfter, useOperation } from '../api/operation.ts'
 import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
 
 interface SocialFormProps {
   identityId: string
-  onBegun: (sessionId: string) => Promise<unknown>
+  onBegun: (sessionId: string) => void
   onCancel: () => void
 }
 
@@ -18,13 +18,20 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
   const [username, setUsername] = useState('')
   const [password, setPassword] = useState('')
   const [country, setCountry] = useState('US')
-  const beginning = useMutation({
-    mutationFn: () => socialLogin(identityId, { username: username.trim(), password, country: country.trim() }),
-    onSuccess: ({ login_result: { session_id } }) => onBegun(session_id),
-    onError: () => refreshIdentities(queryClient),
+  const beginning = useOperation('socialLogin', {
+    onDone: ({ login_result: { session_id } }) => onBegun(session_id),
+    // A login that the network rejects at once is a session too.
+    onError: () => refreshAfter(queryClient, 'socialLogin'),
   })
+  const submit = () =>
+    beginning.mutate({
+      identity_id: identityId,
+      username: username.trim(),
+      password,
+      country: country.trim(),
+    })
   return (
-    <Form gap="sm" onSubmit={() => beginning.mutate()}>
+    <Form gap="sm" onSubmit={submit}>
       <TextInput
         label={text.socialForm.user}
         required

@@ -1,9 +1,16 @@
 import { Alert, Button, Card, Group, Loader, Stack, Text, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
-import { isEnded, socialLoginCode, socialStatusQuery } from '../api/identities.ts'
+import { queryOf, refreshAfter, useOperation } from '../api/operation.ts'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
+
+/** How often to read the status of a login until it ends. */
+const REFRESH_MS = 2_500
+
+export function isEnded(status: string): boolean {
+  return status === 'completed' || status === 'failed'
+}
 
 interface SocialProgressProps {
   identityId: string
@@ -14,7 +21,10 @@ interface SocialProgressProps {
 
 /** Shows the progress of a login, and asks for the network's code. */
 export function SocialProgress({ identityId, sessionId, deadline, onEnd }: SocialProgressProps) {
-  const { data, error } = useQuery(socialStatusQuery(identityId, sessionId))
+  const { data, error } = useQuery({
+    ...queryOf('socialLoginStatus', { identity_id: identityId, session_id: sessionId }),
+    refetchInterval: ({ state }) => (state.data && isEnded(state.data.status) ? false : REFRESH_MS),
+  })
   const status = data?.status
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it ends
   useEffect(() => {
@@ -85,11 +95,11 @@ interface CodeFormProps {
 function CodeForm({ identityId, sessionId, problem }: CodeFormProps) {
   const queryClient = useQueryClient()
   const [code, setCode] = useState('')
-  const sending = useMutation({
-    mutationFn: () => socialLoginCode(identityId, sessionId, code.trim()),
-    onSettled: () => {
+  const sending = useOperation('socialLoginCode', {
+    onDone: () => setCode(''),
+    onError: () => {
       setCode('')
-      return queryClient.invalidateQueries({ queryKey: socialStatusQuery(identityId, sessionId).queryKey })
+      return refreshAfter(queryClient, 'socialLoginCode')
     },
   })
   const wrong = sending.error ? messageOf(sending.error) : problem
@@ -100,7 +110,7 @@ function CodeForm({ identityId, sessionId, problem }: CodeFormProps) {
       align="flex-start"
       onSubmit={(event: FormEvent) => {
         event.preventDefault()
-        sending.mutate()
+        sending.mutate({ identity_id: identityId, session_id: sessionId, code: code.trim() })
       }}
     >
       <TextInput
