@@ -1,6 +1,7 @@
 import type { OperationTypes } from '../../../client/src/generated/operations.ts'
 import { PATHS } from './generated/paths.ts'
 import { text } from './text.ts'
+import type { AggregateResult, Company, Contact, Event, Pagination } from './types.ts'
 
 /** An invalid value in a request. */
 export interface ErrorDetail {
@@ -38,7 +39,17 @@ type Query = Record<string, string | number | boolean | null | undefined>
 export type OperationName = keyof OperationTypes
 /** The path's parameters of an operation, and those of the query or the fields of the body. */
 export type Input<Name extends OperationName> = OperationTypes[Name]['input']
-export type Result<Name extends OperationName> = OperationTypes[Name]['response']
+export type Result<Name extends OperationName> = Name extends keyof Whole
+  ? Whole[Name]
+  : OperationTypes[Name]['response']
+
+/** Responses that lack fields if a call asks for a summary, for some fields or for a count only. No call here does. */
+interface Whole {
+  aggregate: AggregateResult & { distinct_groups: number }
+  listCompanies: { companies: Company[]; pagination: Pagination }
+  listContacts: { contacts: Contact[]; pagination: Pagination }
+  listEvents: { events: Event[]; pagination: Pagination }
+}
 
 /**
  * Calls an operation. Its declaration gives the types of the input and of the response.

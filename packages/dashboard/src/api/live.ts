@@ -1,4 +1,4 @@
-import type { Event } from './events.ts'
+import type { Event } from './types.ts'
 
 /** An event as it arrives. */
 export interface LiveEvent {

@@ -1,4 +1,4 @@
-import { keepPreviousData, type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import { call, type Input, type OperationName, type Result } from './client.ts'
 import { PATHS } from './generated/paths.ts'
 
@@ -9,15 +9,27 @@ type Given<Name extends OperationName> =
 /**
  * The query of an operation that reads, for `useQuery` and for loading ahead:
  * `useQuery({ ...queryOf('getHook', { hook_id }), select: ({ hook }) => hook })`.
- * A page of a list stays visible while the next one loads.
+ * A page of a list stays visible while the next one of the same list loads.
  */
 export function queryOf<Name extends OperationName>(name: Name, ...[input]: Given<Name>) {
   return queryOptions<Result<Name>>({
     queryKey: keyOf(name, input),
     queryFn: ({ signal }) => call(name, input ?? ({} as Input<Name>), signal),
-    placeholderData: name.startsWith('list') ? keepPreviousData : undefined,
+    placeholderData: name.startsWith('list') ? keepPageOf(name, input) : undefined,
     ...(LASTING.has(name) ? { staleTime: 5 * 60_000 } : {}),
   })
+}
+
+/** Keeps the rows that are shown, unless they are those of another thing: another contact's notes, another webhook's deliveries. */
+function keepPageOf(name: OperationName, input: object = {}) {
+  return <Data>(shown: Data | undefined, query?: { queryKey: readonly unknown[] }): Data | undefined =>
+    placeOf(name, query?.queryKey[2] ?? {}) === placeOf(name, input) ? shown : undefined
+}
+
+/** The values that an input puts into the operation's path. */
+function placeOf(name: OperationName, input: object): string {
+  const values = new Map(Object.entries(input))
+  return [...PATHS[name].matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => values.get(parameter)).join('/')
 }
 
 /** What changes only with the service's version or configuration. */

@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
 import { companiesQuery, companyQuery, peopleOf } from '../api/companies.ts'
 import { contactsQuery } from '../api/contacts.ts'
+import { queryOf } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { viewsQuery } from '../api/views.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import { oneOf, pageNumber, searchParams, text } from '../session/search-params.ts'
@@ -15,7 +15,7 @@ const list = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => {
     void context.queryClient.prefetchQuery(companiesQuery(toCompanyQuery(deps)))
-    void context.queryClient.prefetchQuery(viewsQuery)
+    void context.queryClient.prefetchQuery(queryOf('listViews', { limit: 200 }))
   },
   component: lazyPage(() => import('./companies-page.tsx'), 'CompaniesPage'),
 })

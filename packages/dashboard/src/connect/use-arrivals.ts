@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { latestEventsQuery } from '../api/events.ts'
 import { type LiveEvent, toLiveEvent, watchEvents } from '../api/live.ts'
 import { queryOf } from '../api/operation.ts'
 import type { RequestProblem } from '../api/types.ts'
@@ -30,7 +29,7 @@ export function useArrivals() {
   const [live, setLive] = useState<LiveEvent[]>([])
   const [isConnected, setConnected] = useState(false)
   const [clearedAt, setClearedAt] = useState('')
-  const latest = useQuery(latestEventsQuery(FIRST_EVENTS))
+  const latest = useQuery(queryOf('listEvents', { limit: FIRST_EVENTS }))
   const problems = useProblems()
   useEffect(() => {
     const add = (event: LiveEvent) => setLive((before) => [event, ...before].slice(0, KEPT_MAX))

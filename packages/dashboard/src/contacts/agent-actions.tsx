@@ -1,8 +1,9 @@
 import { Badge, Card, Group, Stack, Text } from '@mantine/core'
 import { IconRobot } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import type { Event } from '../api/events.ts'
-import { contactActionsQuery } from '../api/events.ts'
+import { call } from '../api/client.ts'
+import { keyOf } from '../api/operation.ts'
+import type { Event } from '../api/types.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
@@ -14,9 +15,20 @@ const STATES: Record<string, { words: string; color: string }> = {
   agent_action_failed: { words: text.actions.states.failed, color: 'red' },
 }
 
+/** The latest events of each type. */
+const EVENTS_MAX = 50
+
 /** What agents proposed and did for a contact. */
 export function AgentActions({ contactId }: { contactId: string }) {
-  const { data, error, refetch } = useQuery(contactActionsQuery(contactId))
+  const { data, error, refetch } = useQuery({
+    queryKey: [...keyOf('listEvents', { contact_id: contactId }), 'agent actions'],
+    queryFn: async ({ signal }) => {
+      const read = (event_type: string) =>
+        call('listEvents', { contact_id: contactId, event_type, limit: EVENTS_MAX }, signal)
+      const responses = await Promise.all(Object.keys(STATES).map(read))
+      return responses.flatMap(({ events }) => events).sort((a, b) => b.timestamp.localeCompare(a.timestamp))
+    },
+  })
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   if (!data) return <LoadingState lines={4} />
   if (data.length === 0) {

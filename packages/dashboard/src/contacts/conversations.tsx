@@ -1,15 +1,26 @@
 import { Accordion, Badge, Group, Stack, Text } from '@mantine/core'
 import { IconMessages } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { type Conversation, conversationsQuery, type Participant } from '../api/conversations.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Conversation, Participant } from '../api/types.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { MessageCard } from './message-card.tsx'
 import { text } from './text.ts'
 
+const THREADS_SHOWN = 50
+const MESSAGES_SHOWN = 20
+
 /** The emails and chats with a contact by thread, newest first. */
 export function Conversations({ contactId }: { contactId: string }) {
-  const { data, error, refetch } = useQuery(conversationsQuery(contactId))
+  const { data, error, refetch } = useQuery(
+    queryOf('listConversations', {
+      contact_id: contactId,
+      include_messages: true,
+      messages_per_thread: MESSAGES_SHOWN,
+      limit: THREADS_SHOWN,
+    }),
+  )
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   if (!data) return <LoadingState lines={5} />
   if (data.conversations.length === 0) {

@@ -1,6 +1,6 @@
 import { Badge, Button, Card, Group, Text } from '@mantine/core'
 import { useState } from 'react'
-import type { Message, Participant } from '../api/conversations.ts'
+import type { Message, Participant } from '../api/types.ts'
 import { formatMoment } from '../ui/format.ts'
 import { styleNonce } from '../ui/nonce.ts'
 import { Foreign } from '../ui/text.tsx'

@@ -1,8 +1,10 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core'
 import { IconNotes } from '@tabler/icons-react'
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { createNote, deleteNote, type Note, notesQuery, refreshNotes, updateNote } from '../api/notes.ts'
+import { call } from '../api/client.ts'
+import { keyOf, useOperation } from '../api/operation.ts'
+import type { Note } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
@@ -13,24 +15,37 @@ import { text } from './text.ts'
 // Loaded on demand: only needed if there is a note.
 const Markdown = lazy(() => import('../ui/markdown.tsx').then((module) => ({ default: module.Markdown })))
 
+/** Ten notes fit into one response, however long they are. */
+const PAGE_LENGTH = 10
+
+/** The notes about a contact, newest first, in pages. */
+export const notesQuery = (contact_id: string) =>
+  infiniteQueryOptions({
+    queryKey: keyOf('listNotes', { contact_id }),
+    queryFn: ({ signal, pageParam }) => call('listNotes', { contact_id, page: pageParam, limit: PAGE_LENGTH }, signal),
+    initialPageParam: 1,
+    getNextPageParam: ({ pagination: { page, total_pages: pages } }) => (page < pages ? page + 1 : undefined),
+  })
+
 /** The notes about a contact, newest first. @param asked each time it grows, the field for a new note gets the focus. */
 export function Notes({ contactId, asked }: { contactId: string; asked: number }) {
-  const queryClient = useQueryClient()
   const all = useInfiniteQuery(notesQuery(contactId))
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = all
   const mayWrite = useMay('contacts:write')
   // A note added meanwhile shifts the others to pages that are read later, so duplicates are removed.
   const notes = [...new Map(data?.pages.flatMap((page) => page.notes).map((note) => [note.note_id, note])).values()]
   const earlier = (data?.pages.at(-1)?.pagination.total_items ?? 0) - notes.length
-  const add = async (content: string) => {
-    await createNote(contactId, content)
-    await refreshNotes(queryClient, contactId)
-  }
+  const adding = useOperation('createNote')
   return (
     <Stack gap="md">
       {mayWrite ? (
         <Card>
-          <NoteForm label={text.notes.new} action={text.notes.add} asked={asked} onSave={add} />
+          <NoteForm
+            label={text.notes.new}
+            action={text.notes.add}
+            asked={asked}
+            onSave={(content) => adding.mutateAsync({ contact_id: contactId, content })}
+          />
         </Card>
       ) : null}
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
@@ -54,18 +69,10 @@ export function Notes({ contactId, asked }: { contactId: string; asked: number }
 }
 
 function NoteCard({ note, mayWrite }: { note: Note; mayWrite: boolean }) {
-  const queryClient = useQueryClient()
+  const { contact_id, note_id } = note
   const [isEditing, setEditing] = useState(false)
-  const refresh = () => refreshNotes(queryClient, note.contact_id)
-  const save = async (content: string) => {
-    await updateNote(note, content)
-    await refresh()
-    setEditing(false)
-  }
-  const remove = async () => {
-    await deleteNote(note)
-    await refresh()
-  }
+  const saving = useOperation('updateNote', { onDone: () => setEditing(false) })
+  const removing = useOperation('deleteNote')
   if (isEditing) {
     return (
       <Card>
@@ -73,7 +80,7 @@ function NoteCard({ note, mayWrite }: { note: Note; mayWrite: boolean }) {
           label={text.notes.note}
           action={text.notes.save}
           initial={note.content}
-          onSave={save}
+          onSave={(content) => saving.mutateAsync({ contact_id, note_id, content })}
           onCancel={() => setEditing(false)}
         />
       </Card>
@@ -103,7 +110,7 @@ function NoteCard({ note, mayWrite }: { note: Note; mayWrite: boolean }) {
               title={text.notes.deleteTitle}
               explanation={text.notes.deleteExplanation}
               confirmLabel={text.notes.deleteConfirm}
-              onConfirm={remove}
+              onConfirm={() => removing.mutateAsync({ contact_id, note_id })}
             >
               {text.notes.delete}
             </ConfirmButton>

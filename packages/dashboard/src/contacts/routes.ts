@@ -1,11 +1,11 @@
 import { createRoute } from '@tanstack/react-router'
 import { contactQuery, contactsQuery } from '../api/contacts.ts'
-import { timelineQuery } from '../api/events.ts'
+import { queryOf } from '../api/operation.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { viewsQuery } from '../api/views.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import { oneOf, searchParams, text } from '../session/search-params.ts'
+import { timelineQuery } from '../ui/timeline-query.ts'
 import { contactSearch, toContactQuery } from './contact-search.ts'
 
 const list = createRoute({
@@ -16,7 +16,7 @@ const list = createRoute({
   // Not awaited: the page opens at once and shows its data when it arrives.
   loader: ({ context, deps }) => {
     void context.queryClient.prefetchQuery(contactsQuery(toContactQuery(deps)))
-    void context.queryClient.prefetchQuery(viewsQuery)
+    void context.queryClient.prefetchQuery(queryOf('listViews', { limit: 200 }))
   },
   component: lazyPage(() => import('./contacts-page.tsx'), 'ContactsPage'),
 })

@@ -1,5 +1,5 @@
 import { Badge, Text } from '@mantine/core'
-import type { Event } from '../api/events.ts'
+import type { Event } from '../api/types.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { eventLabel, eventLine } from '../ui/event-words.ts'
 import { AnchorLink } from '../ui/link.tsx'

@@ -1,8 +1,9 @@
 import { Card, Group, NativeSelect, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { IconChartBar } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type EventGroups, eventGroupsQuery } from '../api/event-explorer.ts'
+import type { Result } from '../api/client.ts'
+import { queryOf } from '../api/operation.ts'
 import { BarList } from '../ui/bar-list.tsx'
 import { DateRange } from '../ui/date-range.tsx'
 import { eventLabel } from '../ui/event-words.ts'
@@ -35,7 +36,10 @@ export function EventGroupsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const request = toGroupRequest(search)
-  const { data, error, isPlaceholderData, refetch } = useQuery(eventGroupsQuery(request))
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    ...queryOf('aggregate', request),
+    placeholderData: keepPreviousData,
+  })
   const change = (changes: Record<string, unknown>) =>
     navigate({ search: (before) => eventGroupSearch({ ...before, ...changes }) })
   const dimension = request.group_by
@@ -86,7 +90,7 @@ function Groups({
   search,
 }: {
   dimension: Dimension
-  groups: EventGroups
+  groups: Result<'aggregate'>
   search: EventGroupSearch
 }) {
   const { buckets, distinct_groups: distinct } = groups
@@ -128,7 +132,7 @@ function Groups({
 interface GroupLabelProps {
   search: EventGroupSearch
   dimension: Dimension
-  bucket: EventGroups['buckets'][number]
+  bucket: Result<'aggregate'>['buckets'][number]
 }
 
 /** A group's name; contacts and companies are linked to their pages, all others to their events. */

@@ -2,8 +2,8 @@ import { Card, Code, Group, ScrollArea, SimpleGrid, Stack, Table, Title } from '
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { eventQuery } from '../api/event-explorer.ts'
-import type { Event } from '../api/events.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Event } from '../api/types.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { eventLine } from '../ui/event-words.ts'
 import { formatMoment } from '../ui/format.ts'
@@ -22,13 +22,13 @@ const SHOWN_MAX = 20_000
 /** All fields of one event. */
 export function EventPage() {
   const { eventId } = route.useParams()
-  const { data: event, error, refetch } = useQuery(eventQuery(eventId))
+  const { data, error, refetch } = useQuery(queryOf('getEvent', { event_id: eventId }))
   const breadcrumb = (
     <AnchorLink inherit to="/events">
       {words.breadcrumb}
     </AnchorLink>
   )
-  if (!event) {
+  if (!data) {
     return (
       <>
         <PageHeader title={words.title} breadcrumb={breadcrumb} />
@@ -36,6 +36,7 @@ export function EventPage() {
       </>
     )
   }
+  const { event } = data
   return (
     <>
       <PageHeader

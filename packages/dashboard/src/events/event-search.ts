@@ -1,5 +1,4 @@
-import type { ListEventsInput } from '../api/event-explorer.ts'
-import type { ListVisitsInput } from '../api/events.ts'
+import type { ListEventsInput, ListVisitsInput } from '../api/types.ts'
 import {
   day,
   flag,
@@ -135,10 +134,11 @@ export function toVisitQuery({
 
 const BUCKETS_MAX = 50
 
-/** The request to the service for an address of the groups. */
+/** The request for an address of the groups. */
 export function toGroupRequest({ range, from, to, group_by, ...filters }: EventGroupSearch) {
   const days = resolveRange({ ...(range ? { range } : {}), ...(from ? { from } : {}), ...(to ? { to } : {}) })
   return {
+    entity: 'events' as const,
     group_by: group_by ?? 'event_type',
     limit: BUCKETS_MAX,
     filters: { ...filters, date_after: days.from, date_before: days.to },

@@ -1,15 +1,14 @@
 import { IconActivity, IconSettingsAutomation } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { eventsCsv, eventsQuery } from '../api/event-explorer.ts'
-import type { SavedView } from '../api/views.ts'
+import { urlOf } from '../api/client.ts'
+import { queryOf } from '../api/operation.ts'
+import type { SavedView } from '../api/types.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
-import { DataTable } from '../ui/data-table.tsx'
 import { ExportButton } from '../ui/export-button.tsx'
 import { FilterBar } from '../ui/filter-bar.tsx'
-import { PageHeader } from '../ui/page-header.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
-import { EmptyState } from '../ui/states.tsx'
 import { ToolbarButton } from '../ui/toolbar-button.tsx'
 import { DEFAULT_EVENT_COLUMNS, EVENT_COLUMNS } from './event-columns.tsx'
 import { EVENT_LIST_FILTERS, type EventListSearch, eventListSearch, toEventQuery } from './event-search.ts'
@@ -25,71 +24,68 @@ export function EventsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const query = toEventQuery(search)
-  const { data, error, isPlaceholderData, refetch } = useQuery(eventsQuery(query))
   const change = (changes: Record<string, unknown>, replace = false) =>
     navigate({ search: (before) => eventListSearch({ ...before, page: undefined, ...changes }), replace })
   const openView = (view: SavedView) => navigate({ search: eventListSearch({ ...view.query, columns: view.columns }) })
   const chosen = search.columns ?? DEFAULT_EVENT_COLUMNS
   const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
+  const inFile = chosen.map(csvColumn).join(',')
   return (
-    <>
-      <PageHeader title={words.title} description={words.description} />
-      <EventTabs current="events" />
-      <FilterBar
-        fields={EVENT_LIST_FILTERS}
-        values={search as Omit<EventListSearch, 'columns'>}
-        onChange={change}
-        search={{
-          value: search.search,
-          placeholder: words.search,
-          onSearch: (words) => change({ search: words }, search.search !== undefined),
-        }}
-      >
-        <ToolbarButton
-          icon={<IconSettingsAutomation size={16} aria-hidden />}
-          aria-pressed={search.include === 'system'}
-          variant={search.include === 'system' ? 'light' : 'default'}
-          onClick={() => change({ include: search.include === 'system' ? undefined : 'system' })}
-        >
-          {words.systemEvents}
-        </ToolbarButton>
-        <SavedViews page="events" query={viewOf(search)} columns={chosen} onOpen={openView} />
-        <ExportButton href={eventsCsv(query, chosen.map(csvColumn))} label={words.export} />
-        <ColumnChoice columns={EVENT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns }, true)} />
-      </FilterBar>
-      <DataTable
-        label={words.table}
-        columns={EVENT_COLUMNS.filter(({ id }) => chosen.includes(id))}
-        rows={data?.events}
-        rowKey={({ event_id }) => event_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          isFiltered ? (
-            <EmptyState icon={IconActivity} title={words.noMatch}>
-              {words.noMatchHint}
-            </EmptyState>
-          ) : (
-            <EmptyState icon={IconActivity} title={words.empty}>
-              {words.emptyHint}
-            </EmptyState>
-          )
-        }
-        sorting={{
-          by: search.sort_by ?? 'timestamp',
-          direction: search.sort_dir ?? 'desc',
-          onSort: (sort_by, sort_dir) => change({ sort_by, sort_dir }),
-        }}
-        paging={{
-          page: search.page ?? 1,
-          limit: Number(search.limit ?? '20'),
-          total: data?.pagination.total_items ?? 0,
-          onPage: (page) => change({ page }),
-          onLimit: (limit) => change({ limit: String(limit) }),
-        }}
-      />
-    </>
+    <ListPage
+      title={words.title}
+      description={words.description}
+      bar={
+        <>
+          <EventTabs current="events" />
+          <FilterBar
+            fields={EVENT_LIST_FILTERS}
+            values={search as Omit<EventListSearch, 'columns'>}
+            onChange={change}
+            search={{
+              value: search.search,
+              placeholder: words.search,
+              onSearch: (words) => change({ search: words }, search.search !== undefined),
+            }}
+          >
+            <ToolbarButton
+              icon={<IconSettingsAutomation size={16} aria-hidden />}
+              aria-pressed={search.include === 'system'}
+              variant={search.include === 'system' ? 'light' : 'default'}
+              onClick={() => change({ include: search.include === 'system' ? undefined : 'system' })}
+            >
+              {words.systemEvents}
+            </ToolbarButton>
+            <SavedViews page="events" query={viewOf(search)} columns={chosen} onOpen={openView} />
+            <ExportButton
+              href={urlOf('exportEvents', { ...query, page: undefined, limit: undefined, columns: inFile })}
+              label={words.export}
+            />
+            <ColumnChoice columns={EVENT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns }, true)} />
+          </FilterBar>
+        </>
+      }
+      label={words.table}
+      query={useQuery(queryOf('listEvents', query))}
+      rowsOf={({ events }) => events}
+      rowKey={({ event_id }) => event_id}
+      columns={EVENT_COLUMNS.filter(({ id }) => chosen.includes(id))}
+      empty={{
+        icon: IconActivity,
+        title: isFiltered ? words.noMatch : words.empty,
+        hint: isFiltered ? words.noMatchHint : words.emptyHint,
+      }}
+      sorting={{
+        by: search.sort_by ?? 'timestamp',
+        direction: search.sort_dir ?? 'desc',
+        onSort: (sort_by, sort_dir) => change({ sort_by, sort_dir }),
+      }}
+      paging={{
+        page: search.page,
+        limit: Number(search.limit ?? '20'),
+        onPage: (page) => change({ page }),
+        onLimit: (limit) => change({ limit: String(limit) }),
+      }}
+    />
   )
 }
 

@@ -1,6 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import { eventGroupsQuery, eventQuery, eventsQuery } from '../api/event-explorer.ts'
-import { visitsQuery } from '../api/events.ts'
+import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import {
@@ -17,7 +16,7 @@ const list = createRoute({
   path: '/events',
   validateSearch: eventListSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(eventsQuery(toEventQuery(deps))),
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(queryOf('listEvents', toEventQuery(deps))),
   component: lazyPage(() => import('./events-page.tsx'), 'EventsPage'),
 })
 
@@ -26,7 +25,7 @@ const groups = createRoute({
   path: '/events/groups',
   validateSearch: eventGroupSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(eventGroupsQuery(toGroupRequest(deps))),
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(queryOf('aggregate', toGroupRequest(deps))),
   component: lazyPage(() => import('./event-groups-page.tsx'), 'EventGroupsPage'),
 })
 
@@ -35,14 +34,15 @@ const visits = createRoute({
   path: '/events/visits',
   validateSearch: visitSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(visitsQuery(toVisitQuery(deps))),
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(queryOf('listVisits', toVisitQuery(deps))),
   component: lazyPage(() => import('./visits-page.tsx'), 'VisitsPage'),
 })
 
 const one = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events/$eventId',
-  loader: ({ context, params }) => void context.queryClient.prefetchQuery(eventQuery(params.eventId)),
+  loader: ({ context, params }) =>
+    void context.queryClient.prefetchQuery(queryOf('getEvent', { event_id: params.eventId })),
   component: lazyPage(() => import('./event-page.tsx'), 'EventPage'),
 })
 

@@ -2,7 +2,7 @@ import { Card, Stack } from '@mantine/core'
 import { IconWorld } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { visitsQuery } from '../api/events.ts'
+import { queryOf } from '../api/operation.ts'
 import { DateRange } from '../ui/date-range.tsx'
 import { FilterBar } from '../ui/filter-bar.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -22,7 +22,7 @@ export function VisitsPage() {
   const { page = 1, range, from, to, ...filters } = route.useSearch()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery(visitsQuery(toVisitQuery(search)))
+  const { data, error, isPlaceholderData, refetch } = useQuery(queryOf('listVisits', toVisitQuery(search)))
   const change = (changes: Record<string, unknown>) =>
     navigate({ search: (before) => visitSearch({ ...before, page: undefined, ...changes }) })
   const isFiltered = Object.values(filters).some((value) => value !== undefined)

@@ -1,6 +1,5 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { eventTypesQuery } from '../api/events.ts'
 import { queryOf } from '../api/operation.ts'
 import type { Property } from '../api/properties.ts'
 import { useMay } from '../session/may.ts'
@@ -26,7 +25,7 @@ interface SuggestionsProps {
 /** Complete conditions to start with, made of what the workspace has: its most frequent stages, its most viewed pages, its own events. */
 export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) {
   const hasEvents = useMay('events:read') && entity === 'contacts'
-  const { data: types } = useQuery({ ...eventTypesQuery, enabled: hasEvents })
+  const { data: types } = useQuery({ ...queryOf('listEventTypes'), enabled: hasEvents })
   const { data: overview } = useQuery({ ...queryOf('getOverview', lastDays()), enabled: hasEvents })
   const { data: stages } = useQuery({
     ...queryOf('suggestSegmentValues', { property: 'lifecyclestage', q: '' }),

@@ -1,5 +1,5 @@
 import { Code, Stack, Text } from '@mantine/core'
-import type { AskResult, ToolCall } from '../api/ask.ts'
+import type { AskResult, ToolCall } from '../api/types.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { Markdown } from '../ui/markdown.tsx'
 import { linkOf } from './ask-links.ts'

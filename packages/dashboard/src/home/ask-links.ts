@@ -1,4 +1,4 @@
-import type { ToolCall } from '../api/ask.ts'
+import type { ToolCall } from '../api/types.ts'
 import { type ContactSearch, contactSearch } from '../contacts/contact-search.ts'
 import { type EventGroupSearch, eventGroupSearch } from '../events/event-search.ts'
 

@@ -1,8 +1,8 @@
 import { Button, Card, Group, Loader, Stack, Text, TextInput } from '@mantine/core'
 import { IconMessageQuestion } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, lazy, Suspense, useState } from 'react'
-import { ask, askModelQuery } from '../api/ask.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
 import { useMay } from '../session/may.ts'
 import { FormError } from '../ui/form.tsx'
 import { ErrorState } from '../ui/states.tsx'
@@ -17,7 +17,7 @@ const AnswerShown = lazy(() => import('./ask-answer.tsx').then((module) => ({ de
 /** Asks the configured model about the data; absent without a model, or for people who may not run one. */
 export function Ask() {
   const mayAsk = useMay('agents:trigger')
-  const { data, error, refetch } = useQuery({ ...askModelQuery, enabled: mayAsk })
+  const { data, error, refetch } = useQuery({ ...queryOf('getAskModel'), enabled: mayAsk })
   if (!mayAsk) return null
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   return data?.model ? <AskCard model={data.model} /> : null
@@ -25,14 +25,14 @@ export function Ask() {
 
 function AskCard({ model }: { model: string }) {
   const [question, setQuestion] = useState('')
-  const asking = useMutation({ mutationFn: ask })
+  const asking = useOperation('ask')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    asking.mutate(question.trim())
+    asking.mutate({ question: question.trim() })
   }
   const suggest = (suggestion: string) => {
     setQuestion(suggestion)
-    asking.mutate(suggestion)
+    asking.mutate({ question: suggestion })
   }
   return (
     <Card>

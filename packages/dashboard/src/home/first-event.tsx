@@ -1,6 +1,6 @@
 import { Alert, Text } from '@mantine/core'
 import { IconCircleCheck } from '@tabler/icons-react'
-import type { Tracker } from '../api/tracker.ts'
+import type { GetTrackerResult } from '../api/types.ts'
 import { eventLabel } from '../ui/event-words.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { ExternalLink, Foreign, placeOf } from '../ui/text.tsx'
@@ -10,7 +10,7 @@ const text = texts.firstEvent
 const NEW_MS = 3_600_000
 
 /** Points to the first event of the workspace for an hour, and to whose it is. */
-export function FirstEvent({ event }: { event: NonNullable<Tracker['first_event']> }) {
+export function FirstEvent({ event }: { event: NonNullable<GetTrackerResult['first_event']> }) {
   const { event: name, url, visitor_id: visitorId, contact_id: contactId } = event
   if (Date.now() - Date.parse(event.timestamp) > NEW_MS) return null
   return (

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { watchEvents } from '../api/live.ts'
-import { type Tracker, trackerQuery } from '../api/tracker.ts'
+import { queryOf } from '../api/operation.ts'
+import type { GetTrackerResult } from '../api/types.ts'
 import { DateRange } from '../ui/date-range.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { resolveRange } from '../ui/range.ts'
@@ -24,7 +25,7 @@ const route = getRouteApi('/shell/')
 /** The activity on the workspace's sites at a glance; until there is any, the first steps. */
 export function HomePage() {
   const tracker = useQuery({
-    ...trackerQuery,
+    ...queryOf('getTracker'),
     // A new workspace is waiting for its first event. The live feed reports it sooner, if it is connected.
     refetchInterval: ({ state }) => (state.data && state.data.first_event === null ? 3_000 : false),
   })
@@ -54,7 +55,7 @@ export function HomePage() {
   )
 }
 
-function Activity({ first }: { first: Tracker['first_event'] }) {
+function Activity({ first }: { first: GetTrackerResult['first_event'] }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { data, error, refetch, isPlaceholderData } = useQuery(overviewQuery(overviewRange(search)))

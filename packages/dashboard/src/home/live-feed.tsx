@@ -2,8 +2,8 @@ import { Button, Card, Group, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { latestEventsQuery } from '../api/events.ts'
 import { type LiveEvent, toLiveEvent, watchEvents } from '../api/live.ts'
+import { queryOf } from '../api/operation.ts'
 import { eventIcon, eventLine } from '../ui/event-words.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PersonAvatar } from '../ui/person-avatar.tsx'
@@ -21,7 +21,7 @@ const NAMES_MS = 3_000
 
 /** Who is on the sites and what they do, as it happens, with a pause button. */
 export function LiveFeed() {
-  const latest = useQuery(latestEventsQuery(FEED_EVENTS))
+  const latest = useQuery(queryOf('listEvents', { limit: FEED_EVENTS }))
   const [arrived, setArrived] = useState<LiveEvent[]>([])
   const [isConnected, setConnected] = useState(false)
   const [isPaused, setPaused] = useState(false)

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { keyOf, queryOf } from '../api/operation.ts'
+import { queryOf } from '../api/operation.ts'
 import type { GetOverviewResult } from '../api/types.ts'
 import { type RangeSearch, resolveRange } from '../ui/range.ts'
 
@@ -36,6 +36,5 @@ export const overviewQuery = (range: { from: string; to: string }) =>
 
 /** Forgets what was read while nothing had happened, so that the first event appears at once. */
 export function forgetActivity(queryClient: QueryClient): void {
-  queryClient.removeQueries({ queryKey: keyOf('getOverview') })
-  queryClient.removeQueries({ queryKey: ['events'] })
+  for (const kind of ['overview', 'events', 'timeline', 'visits']) queryClient.removeQueries({ queryKey: [kind] })
 }

@@ -1,6 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import { latestEventsQuery } from '../api/events.ts'
-import { trackerQuery } from '../api/tracker.ts'
+import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import { searchParams } from '../session/search-params.ts'
@@ -13,11 +12,11 @@ const home = createRoute({
   validateSearch: searchParams(rangeSearch),
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queryClient }, deps }) => {
-    void queryClient.prefetchQuery(trackerQuery)
+    void queryClient.prefetchQuery(queryOf('getTracker'))
     // Before the first event there is nothing to read.
-    if (queryClient.getQueryData(trackerQuery.queryKey)?.first_event === null) return
+    if (queryClient.getQueryData(queryOf('getTracker').queryKey)?.first_event === null) return
     void queryClient.prefetchQuery(overviewQuery(overviewRange(deps)))
-    void queryClient.prefetchQuery(latestEventsQuery(FEED_EVENTS))
+    void queryClient.prefetchQuery(queryOf('listEvents', { limit: FEED_EVENTS }))
   },
   component: lazyPage(() => import('./home-page.tsx'), 'HomePage'),
 })

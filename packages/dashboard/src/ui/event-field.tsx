@@ -1,7 +1,7 @@
 import { type ComboboxItem, Group, Select, type SelectProps, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { eventTypesQuery } from '../api/events.ts'
+import { queryOf } from '../api/operation.ts'
 import { eventLabel } from './event-words.ts'
 import { text } from './text.ts'
 import { upTo } from './up-to.ts'
@@ -14,7 +14,7 @@ interface EventFieldProps extends Omit<SelectProps, 'data' | 'value' | 'onChange
 
 /** Chooses a kind of event by its label or name; a name that was never recorded can be typed. */
 export function EventField({ value, onChange, ...props }: EventFieldProps) {
-  const { data } = useQuery(eventTypesQuery)
+  const { data } = useQuery(queryOf('listEventTypes'))
   const [typed, setTyped] = useState('')
   const own = typed.trim()
   const recorded = [...new Set([...(value === '' ? [] : [value]), ...(data?.types ?? [])])]

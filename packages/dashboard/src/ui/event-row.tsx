@@ -1,5 +1,5 @@
 import { Text, Tooltip } from '@mantine/core'
-import type { Event } from '../api/events.ts'
+import type { Event } from '../api/types.ts'
 import { formatIn } from '../session/time-zone.ts'
 import { eventIcon, eventLine } from './event-words.ts'
 import { formatMoment } from './format.ts'

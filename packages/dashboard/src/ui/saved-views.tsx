@@ -1,24 +1,20 @@
-import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconBookmark, IconCheck, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import {
-  type CreateViewInput,
-  createView,
-  deleteView,
-  refreshViews,
-  replaceView,
-  type SavedView,
-  viewsQuery,
-} from '../api/views.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { CreateViewInput, SavedView } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
-import { Form } from './form.tsx'
+import { FormDialog } from './form-dialog.tsx'
 import { messageOf } from './states.tsx'
 import { text } from './text.ts'
 import { ToolbarButton } from './toolbar-button.tsx'
 import { upTo } from './up-to.ts'
 import { useMenuButton } from './use-menu-button.ts'
+
+/** The service's limit on the views of a workspace. */
+const VIEWS_MAX = 200
 
 interface SavedViewsProps {
   page: CreateViewInput['page']
@@ -30,7 +26,7 @@ interface SavedViewsProps {
 
 /** The team's saved views of a list: opens one, or saves the current one. */
 export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
-  const { data, error, refetch } = useQuery(viewsQuery)
+  const { data, error, refetch } = useQuery(queryOf('listViews', { limit: VIEWS_MAX }))
   const [isSaving, { open, close }] = useDisclosure()
   const [isManaging, managing] = useDisclosure()
   const { button, afterFocus } = useMenuButton()
@@ -66,9 +62,7 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
           ) : null}
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={isSaving} onClose={close} title={text.views.saveTitle}>
-        <SaveForm body={{ page, query, columns: [...columns] }} views={views} onDone={close} />
-      </Modal>
+      {isSaving ? <SaveDialog body={{ page, query, columns: [...columns] }} views={views} onClose={close} /> : null}
       <Modal opened={isManaging} onClose={managing.close} title={text.views.manageTitle}>
         <ViewList views={views} />
       </Modal>
@@ -76,29 +70,31 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
   )
 }
 
-interface SaveFormProps {
+interface SaveDialogProps {
   body: Omit<CreateViewInput, 'name'>
   views: SavedView[]
-  onDone: () => void
+  onClose: () => void
 }
 
 /** If the name exists, that view is replaced. */
-function SaveForm({ body, views, onDone }: SaveFormProps) {
-  const queryClient = useQueryClient()
-  const [name, setName] = useState('')
-  const existing = views.find((view) => view.name === name.trim())
-  const saving = useMutation({
-    mutationFn: () => {
-      const view = { ...body, name: name.trim() }
-      return existing ? replaceView(existing.view_id, view) : createView(view)
-    },
-    onSuccess: async () => {
-      await refreshViews(queryClient)
-      onDone()
-    },
-  })
+function SaveDialog({ body, views, onClose }: SaveDialogProps) {
+  const [typed, setTyped] = useState('')
+  const name = typed.trim()
+  const existing = views.find((view) => view.name === name)
+  const creating = useOperation('createView', { onDone: onClose })
+  const replacing = useOperation('replaceView', { onDone: onClose })
+  const submit = () => {
+    if (existing) replacing.mutate({ view_id: existing.view_id, ...body, name })
+    else creating.mutate({ ...body, name })
+  }
   return (
-    <Form onSubmit={() => saving.mutate()}>
+    <FormDialog
+      title={text.views.saveTitle}
+      submit={existing ? text.views.replaceButton : text.views.saveButton}
+      sending={existing ? replacing : creating}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       <TextInput
         label={text.views.name}
         description={text.views.description}
@@ -106,22 +102,15 @@ function SaveForm({ body, views, onDone }: SaveFormProps) {
         withAsterisk={false}
         {...upTo(100)}
         data-autofocus
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={saving.isError ? messageOf(saving.error) : undefined}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
       />
-      <Group justify="flex-end">
-        <Button type="submit" loading={saving.isPending}>
-          {existing ? text.views.replaceButton : text.views.saveButton}
-        </Button>
-      </Group>
-    </Form>
+    </FormDialog>
   )
 }
 
 function ViewList({ views }: { views: SavedView[] }) {
-  const queryClient = useQueryClient()
-  const removing = useMutation({ mutationFn: deleteView, onSuccess: () => refreshViews(queryClient) })
+  const removing = useOperation('deleteView')
   return (
     <Stack gap="xs">
       {views.length === 0 ? <Text size="sm">{text.views.none}</Text> : null}
@@ -141,8 +130,8 @@ function ViewList({ views }: { views: SavedView[] }) {
             variant="subtle"
             color="gray"
             aria-label={text.views.delete(name)}
-            loading={removing.isPending && removing.variables === view_id}
-            onClick={() => removing.mutate(view_id)}
+            loading={removing.isPending && removing.variables.view_id === view_id}
+            onClick={() => removing.mutate({ view_id })}
           >
             <IconTrash size={16} aria-hidden />
           </ActionIcon>

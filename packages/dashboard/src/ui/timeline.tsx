@@ -3,14 +3,8 @@ import { useIntersection } from '@mantine/hooks'
 import { IconActivity } from '@tabler/icons-react'
 import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
-import {
-  type Event,
-  eventTypesQuery,
-  type TimelineItem,
-  type TimelineSubject,
-  timelineEventsQuery,
-  timelineQuery,
-} from '../api/events.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Event, GetTimelineResult } from '../api/types.ts'
 import { formatIn } from '../session/time-zone.ts'
 import { EventRow } from './event-row.tsx'
 import { eventLabel } from './event-words.ts'
@@ -18,6 +12,7 @@ import { withPageTimes } from './page-times.ts'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
 import { text } from './text.ts'
 import classes from './timeline.module.css'
+import { type TimelineSubject, timelineEventsQuery, timelineQuery } from './timeline-query.ts'
 import { VisitRow } from './visit-row.tsx'
 
 const words = text.timeline
@@ -39,7 +34,7 @@ interface TimelineProps {
 
 /** What a contact, or the contacts of a company, did: by day, newest first; more is loaded near the end. */
 export function Timeline({ subject, search: { view, event_type: eventType }, onSearch }: TimelineProps) {
-  const types = useQuery(eventTypesQuery)
+  const types = useQuery(queryOf('listEventTypes'))
   const isByVisit = view !== 'events' && eventType === undefined
   const choices = [...new Set([...(eventType === undefined ? [] : [eventType]), ...(types.data?.types ?? [])])]
   const chooser = (
@@ -194,7 +189,7 @@ function Keyed({ children }: { children: ReactNode }) {
   return children
 }
 
-function keyOf(item: TimelineItem): string {
+function keyOf(item: GetTimelineResult['items'][number]): string {
   return item.kind === 'event' ? item.event.event_id : JSON.stringify([item.visit.visitor_id, item.visit.session_id])
 }
 

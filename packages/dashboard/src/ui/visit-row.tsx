@@ -2,7 +2,9 @@ import { Button, Text, UnstyledButton } from '@mantine/core'
 import { IconChevronRight, IconWorld } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { type Visit, visitEventsQuery } from '../api/events.ts'
+import { call } from '../api/client.ts'
+import { keyOf } from '../api/operation.ts'
+import type { ListEventsInput, Visit } from '../api/types.ts'
 import { ContactOf, EventRow, Time } from './event-row.tsx'
 import { formatDuration } from './format.ts'
 import { withPageTimes } from './page-times.ts'
@@ -68,9 +70,13 @@ export function VisitRow({ visit, withName = false, isOpenAtFirst = false }: Vis
 
 /** The events of a visit in the order in which they happened. */
 function VisitEvents({ visit }: { visit: Visit }) {
-  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    visitEventsQuery(visit),
-  )
+  const query = eventsOf(visit)
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey: [...keyOf('listEvents', query), visit.internal_contact_id],
+    queryFn: ({ pageParam: page, signal }) => call('listEvents', { ...query, page }, signal),
+    initialPageParam: 1,
+    getNextPageParam: ({ pagination: { page, total_pages } }) => (page < total_pages ? page + 1 : undefined),
+  })
   if (isPending) return <LoadingState lines={3} label={words.loading} />
   if (!data) return <ErrorState error={error} onRetry={refetch} />
   const events = withPageTimes(data.pages.flatMap((page) => page.events))
@@ -94,6 +100,19 @@ function VisitEvents({ visit }: { visit: Visit }) {
       ) : null}
     </>
   )
+}
+
+const PAGE_LENGTH = 100
+
+function eventsOf({ visitor_id, session_id, started_at, ended_at }: Visit): ListEventsInput {
+  return {
+    session_id,
+    ...(visitor_id === null ? {} : { visitor_id }),
+    date_after: started_at,
+    date_before: ended_at,
+    sort_dir: 'asc',
+    limit: PAGE_LENGTH,
+  }
 }
 
 /** Where a visit came from: the campaign in its first URL, else the referrer's host. */

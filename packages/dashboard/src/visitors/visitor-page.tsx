@@ -3,9 +3,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { ApiError } from '../api/client.ts'
-import { timelineQuery } from '../api/events.ts'
 import { watchEvents } from '../api/live.ts'
-import { type Visitor, visitorQuery } from '../api/visitors.ts'
+import { keyOf, queryOf } from '../api/operation.ts'
+import type { Visitor } from '../api/types.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatNumber } from '../ui/format.ts'
@@ -15,6 +15,7 @@ import { NotFoundPage } from '../ui/page-states.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { ExternalLink, Foreign, Moment, None, placeOf } from '../ui/text.tsx'
 import { Timeline } from '../ui/timeline.tsx'
+import { timelineQuery } from '../ui/timeline-query.ts'
 import { text } from './text.ts'
 import classes from './visitor-page.module.css'
 
@@ -27,7 +28,7 @@ export function VisitorPage() {
   const { visitorId } = route.useParams()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { data: visitor, error, refetch } = useQuery(visitorQuery(visitorId))
+  const { data, error, refetch } = useQuery(queryOf('getVisitor', { visitor_id: visitorId }))
   useRefreshWhenActive(visitorId)
   const breadcrumb = (
     <AnchorLink inherit to="/events">
@@ -35,7 +36,7 @@ export function VisitorPage() {
     </AnchorLink>
   )
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
-  if (!visitor) {
+  if (!data) {
     return (
       <>
         <PageHeader title={text.title} breadcrumb={breadcrumb} />
@@ -43,6 +44,7 @@ export function VisitorPage() {
       </>
     )
   }
+  const { visitor } = data
   const name = nameOf(visitor)
   return (
     <>
@@ -75,8 +77,8 @@ function useRefreshWhenActive(visitorId: string): void {
     let timer: ReturnType<typeof setTimeout> | undefined
     const refresh = () => {
       timer = undefined
-      void queryClient.invalidateQueries({ queryKey: visitorQuery(visitorId).queryKey })
-      void queryClient.invalidateQueries({ queryKey: timelineQuery({ visitorId }).queryKey.slice(0, 3) })
+      void queryClient.invalidateQueries({ queryKey: keyOf('getVisitor', { visitor_id: visitorId }) })
+      void queryClient.invalidateQueries({ queryKey: timelineQuery({ visitorId }).queryKey })
     }
     const leave = watchEvents(
       (event) => {
