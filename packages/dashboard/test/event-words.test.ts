@@ -13,5 +13,6 @@ test.each([
   ['購入', '購入'],
   ['__', '__'],
   ['page_view', 'Viewed a page'],
+  ['<b>bold</b>', '<b>bold</b>'],
   ['constructor', 'Constructor'],
 ])('the event %j is called %j', (name, label) => expect(eventLabel(name)).toBe(label))

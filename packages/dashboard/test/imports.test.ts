@@ -117,7 +117,7 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     await page.goBack()
     await page.goBack()
     await page.getByRole('link', { name: 'Imports' }).click()
-    await page.getByText('undone').waitFor()
+    await page.getByText('undone', { exact: true }).waitFor()
     expect(await checkPage(page, 'imports')).toEqual([])
     await page.getByRole('link', { name: 'hubspot.csv' }).click()
     await page.getByRole('region', { name: 'Kept contacts' }).waitFor()

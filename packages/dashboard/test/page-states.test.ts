@@ -57,7 +57,7 @@ const PLACES: Place[] = [
     empty: 'No contacts yet',
     beside: /views|properties|types|segments/,
   },
-  { path: '/contacts/:contact', shows: 'Pricing', beside: /notes|segments|types|events|properties/ },
+  { path: '/contacts/:contact', shows: 'Pricing', beside: /notes|segments|types|properties/ },
   {
     path: '/contacts/:contact?tab=notes',
     shows: 'No notes yet',

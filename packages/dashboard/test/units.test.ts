@@ -128,8 +128,8 @@ test('a line says what happened, from whatever the event has', () => {
   expect(line('contact_updated', { changed: ['city', 'jobtitle'] })).toBe('Contact updated: City, Job title')
   expect(line('lifecycle_stage_changed', { to: 'lead' })).toBe('Lifecycle stage changed from none to lead')
   expect(line('agent_action_proposed', { type: 'email_message' })).toBe('Agent proposed an action: email message')
-  expect(line('trial_started', { name: 'Pro', title: 'Sign up' })).toBe('trial_started: Pro on Sign up')
-  expect([line('constructor'), eventLabel('page_view')]).toEqual(['constructor', 'Viewed a page'])
+  expect(line('trial_started', { name: 'Pro', title: 'Sign up' })).toBe('Trial started: Pro on Sign up')
+  expect([line('constructor'), eventLabel('page_view')]).toEqual(['Constructor', 'Viewed a page'])
 })
 
 test("leaving a page becomes its view's time, summed if the page was left several times", () => {

@@ -4366,6 +4366,10 @@ export type Webhook = {
     template: string | null;
     url_filter: UrlFilter | null;
     /**
+     * The only segment whose entries or exits are delivered; null: of every segment.
+     */
+    segment_id: string | null;
+    /**
      * Names of the custom headers. Their values are never returned.
      */
     header_names: Array<string>;
@@ -4930,6 +4934,10 @@ export type CreateWebhookInput = {
      */
     url: string;
     url_filter?: UrlFilter;
+    /**
+     * With `segment_entered` or `segment_exited`: deliver only those of this segment. Default: of every segment.
+     */
+    segment_id?: string;
     /**
      * Sent with each delivery. At most 20.
      */

@@ -3,8 +3,17 @@ import { IconPlus, IconX } from '@tabler/icons-react'
 import { type SetStateAction, useMemo } from 'react'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
-import { type ConditionRow, type Draft, nameOf, newCondition, newRow, type Part, type Row } from './mapping-draft.ts'
-import { valueAt, valuesOf } from './sample-values.ts'
+import {
+  type ConditionRow,
+  type Draft,
+  nameOf,
+  newCondition,
+  newRow,
+  type Part,
+  type Row,
+  valueAt,
+  valuesOf,
+} from './mapping-draft.ts'
 import { text } from './text.ts'
 
 const words = text.mapping

@@ -78,7 +78,9 @@ export function SegmentActions({ segment }: { segment: Segment }) {
               {mayHook ? (
                 <Menu.Item
                   leftSection={<IconWebhook size={16} aria-hidden />}
-                  onClick={() => navigate({ to: '/webhooks/new', search: { event: 'segment_entered' } })}
+                  onClick={() =>
+                    navigate({ to: '/webhooks/new', search: { event: 'segment_entered', segment: segmentId } })
+                  }
                 >
                   {words.webhook}
                 </Menu.Item>

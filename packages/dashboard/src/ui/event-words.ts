@@ -48,9 +48,9 @@ export function eventLabel(event: string): string {
   return isKnown(event) ? (words.labels[event] ?? event) : inWords(event.slice(0, 200))
 }
 
-/** A name as people write it: `order_paid`, `order.paid` and `orderPaid` become “Order paid”. One with spaces stays as it is. */
+/** A name as people write it: `order_paid`, `order.paid` and `orderPaid` become “Order paid”. What is no such name stays as it is. */
 function inWords(name: string): string {
-  if (/\s/.test(name)) return name
+  if (!/^[\p{L}\p{N}_.:/-]+$/u.test(name)) return name
   const apart = name
     .replace(/(\p{Ll}|\p{N})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .replace(/[_.:/-]+/g, ' ')

@@ -16,8 +16,8 @@ import { type TimelineSubject, timelineEventsQuery, timelineQuery } from './time
 import { VisitRow } from './visit-row.tsx'
 
 const words = text.timeline
-/** A list of so few visits is shown with their events. */
-const ENTRIES_SHORT = 5
+/** So few visits are shown with their events. */
+const VISITS_SHOWN = 5
 
 export interface TimelineSearch {
   /** Whether it shows each event; otherwise, each visit. */
@@ -77,7 +77,8 @@ function VisitLines({ subject, chooser, withName }: LinesProps) {
   const items = query.data?.pages.flatMap((page) => page.items) ?? []
   const total = query.data?.pages[0]?.pagination.total_items ?? 0
   // The whole story of someone who was here a few times fits on the page.
-  const isShort = total <= ENTRIES_SHORT && !withName
+  const visits = items.filter(({ kind }) => kind === 'visit').length
+  const isShort = visits <= VISITS_SHOWN && !query.hasNextPage && !withName
   return (
     <Days
       query={query}

@@ -25,6 +25,7 @@ import { upTo } from '../ui/up-to.ts'
 import { HeaderFields } from './header-fields.tsx'
 import { MessageFields } from './message-fields.tsx'
 import { SecretShown } from './secret-shown.tsx'
+import { isOfSegments, SegmentField } from './segment-field.tsx'
 import { text } from './text.ts'
 import { UrlFilterFields } from './url-filter-fields.tsx'
 
@@ -41,7 +42,9 @@ export function NewWebhookPage() {
     ...queryOf('listWebhookEventTypes'),
     select: ({ event_types }) => event_types,
   })
-  const [event, setEvent] = useState(route.useSearch().event ?? '')
+  const search = route.useSearch()
+  const [event, setEvent] = useState(search.event ?? '')
+  const [segmentId, setSegmentId] = useState<string | null>(search.segment ?? null)
   const [url, setUrl] = useState('')
   const [urlFilter, setUrlFilter] = useState<UrlFilter | null>(null)
   const [headers, setHeaders] = useState<{ name: string; value: string }[]>([])
@@ -54,6 +57,7 @@ export function NewWebhookPage() {
       event: event.trim(),
       url: url.trim(),
       ...(urlFilter === null ? {} : { url_filter: urlFilter }),
+      ...(segmentId !== null && isOfSegments(event.trim()) ? { segment_id: segmentId } : {}),
       headers,
       format,
       template: format === 'slack' ? template : null,
@@ -97,6 +101,7 @@ export function NewWebhookPage() {
                 data={types.map((type) => type.event)}
                 {...upTo(200)}
               />
+              {isOfSegments(event.trim()) ? <SegmentField value={segmentId} onChange={setSegmentId} /> : null}
               <TextInput
                 label={text.url}
                 description={format === 'slack' ? text.create.slackUrlDescription : text.create.urlDescription}

@@ -4,8 +4,8 @@ import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { oneOf, pageNumber, searchParams, text } from '../session/search-params.ts'
 
-/** The event of a new webhook. */
-const newSearch = searchParams({ event: text })
+/** The event of a new webhook, and the segment that it is limited to. */
+const newSearch = searchParams({ event: text, segment: text })
 
 const webhookSearch = searchParams({ page: pageNumber, status: oneOf('pending', 'succeeded', 'failed') })
 

@@ -141,6 +141,8 @@ export const text = {
     add: 'Add a header',
   },
 
+  segment: { label: 'Segment', all: 'Every segment', deleted: 'a deleted segment' },
+
   urlFilter: {
     label: 'URL filter',
     title: (conditions: number) => (conditions === 0 ? 'URL filter' : 'Only events whose URL'),

@@ -15,6 +15,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { ResendDeliveries } from './resend-deliveries.tsx'
+import { isOfSegments, SegmentName } from './segment-field.tsx'
 import { text } from './text.ts'
 import { WebhookActions } from './webhook-actions.tsx'
 import { State } from './webhooks-page.tsx'
@@ -80,6 +81,18 @@ function Settings({ webhook }: { webhook: Webhook }) {
     [text.one.waiting, count(health?.pending)],
     [text.one.failed, count(health?.failed)],
     [text.one.latest, latestWords(health)],
+    ...(isOfSegments(webhook.event)
+      ? [
+          [
+            text.segment.label,
+            webhook.segment_id === null ? (
+              text.segment.all
+            ) : (
+              <SegmentName key="segment" segmentId={webhook.segment_id} />
+            ),
+          ] as [string, ReactNode],
+        ]
+      : []),
     [text.one.urlFilter, filter === null ? text.one.allUrls : <Foreign key="filter">{filterWords(filter)}</Foreign>],
     [
       text.one.headers,

@@ -13,6 +13,7 @@ import type { Mailer } from '../platform/mail.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { segmentFilter } from '../segments/list-filter.ts'
+import { findSegment } from '../segments/segments.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
 import type { Connections } from './connections.ts'
@@ -44,6 +45,7 @@ export function operationServices<Given extends Parts>(parts: Given) {
     people,
     refuseWhileErasing,
     agentsOfIdentity,
+    findSegment,
     // The filters of lists of contacts that belong to other features.
     listFilters: [importFilter, segmentFilter],
     subjectKinds: SUBJECT_KINDS,

@@ -12,12 +12,13 @@ import { bag, LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { applyMapping } from './apply-mapping.ts'
-import { BODIES_KEPT, claimBody, HookBody, listBodies, newestContent, readBody, releaseBody } from './bodies.ts'
+import { BODIES_KEPT, claimBody, HookBody, releaseBody } from './bodies.ts'
 import { guessMapping } from './guess-mapping.ts'
 import { requireHook } from './hooks.ts'
 import { Mapping, requireMapping } from './mapping.ts'
 import { entryOf, HookPath, tag } from './operations.ts'
 import { processBody, RETRY_PAUSE_SECONDS, UNEXPECTED } from './process.ts'
+import { listBodies, newestContent, readBody } from './read-bodies.ts'
 
 /** The services for recording a body again. */
 export interface HookBodyServices extends WriteServices {

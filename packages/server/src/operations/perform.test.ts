@@ -30,7 +30,14 @@ function pause(
   const allowed = { scopes: new Set<string>(), requireScope: () => {}, warn: () => {}, requireMatch: () => {} }
   const caller = { actor: { kind: 'service' } as const, ...allowed, isGivenUp: () => false }
   const { secrets, outbound } = service
-  const context = { ...caller, tenant: tenant.handle, now: new Date(), secrets, outbound }
+  const context = {
+    ...caller,
+    tenant: tenant.handle,
+    now: new Date(),
+    secrets,
+    outbound,
+    findSegment: async () => undefined,
+  }
   return perform({ ...declared, ...otherwise(declared) }, context, { subscription_id }, memory)
 }
 

@@ -31,7 +31,10 @@ export const Overview = {
   sources: Type.Array(Type.Object({ source: Nullable(Type.String(WORD)), visitors: Type.Integer() }), {
     description: 'The hosts that referred visits; null for visits without a referrer.',
   }),
-  previous: Type.Object(FIGURES, { description: 'The figures of the preceding range of the same length: the range, moved back by whole days. One that ends now is compared up to the same time of day.' }),
+  previous: Type.Object(FIGURES, {
+    description:
+      'The figures of the preceding range of the same length: the range, moved back by whole days. One that ends now is compared up to the same time of day.',
+  }),
   waiting_for_approval: Type.Integer(),
 }
 export type Overview = Type.Static<Type.TObject<typeof Overview>>

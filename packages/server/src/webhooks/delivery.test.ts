@@ -178,6 +178,36 @@ test.each([
   expect(requests.map(({ body }) => JSON.parse(String(body)).data.data.number).sort()).toEqual(expected)
 })
 
+test('a subscription can be limited to one segment', async () => {
+  tenant = await createTestTenant(bench.service)
+  const segmentOf = async (name: string, value: string) => {
+    const filter = { match: 'all', conditions: [{ property: 'plan', operator: 'equals', value }] }
+    return (await tenant.call('POST', '/v1/segments', { name, filter })).body.segment.segment_id as string
+  }
+  const [pro] = [await segmentOf('Pro', 'pro'), await segmentOf('Free', 'free')]
+  const path = `/hook/${++paths}`
+  const one = { event: 'segment_entered', url: bench.receiver.url(path), segment_id: pro }
+  const made = await bench.subscribe(tenant, one)
+  expect((await tenant.call('GET', `/v1/webhooks/${made.subscriptionId}`)).body.webhook.segment_id).toBe(pro)
+  await tenant.contact('free@example.com', { plan: 'free' })
+  await tenant.contact('pro@example.com', { plan: 'pro' })
+  const [request] = await arrived(bench.receiver, path, 1)
+  expect(JSON.parse(String(request?.body)).data.data).toMatchObject({ segment_id: pro, segment_name: 'Pro' })
+  await sleep(100)
+  expect(bench.receiver.received.filter((each) => each.path === path)).toHaveLength(1)
+
+  const refused = [
+    [{ ...one, event: 'page_view' }, 400, 'validation_error'],
+    [{ ...one, segment_id: crypto.randomUUID() }, 400, 'validation_error'],
+  ] as const
+  for (const [sent, status, code] of refused) {
+    const { status: answered, body } = await tenant.call('POST', '/v1/webhooks', sent)
+    expect([answered, body]).toMatchObject([status, { error: { code } }])
+  }
+  const stranger = await createTestTenant(bench.service)
+  expect((await stranger.call('POST', '/v1/webhooks', one)).status).toBe(400)
+})
+
 test('a delivery fails after six attempts with the same bytes, each after its delay; the subscription stays active', async () => {
   bench.receiver.respond = (response) => response.writeHead(500).end(`no ${bench.receiver.received.length}`)
   const { subscriptionId, path } = await subscribed()

@@ -13,16 +13,26 @@ import { passes, type UrlFilter } from './url-filter.ts'
 export interface ActiveSubscription extends Recipient {
   event: string
   urlFilter: UrlFilter | null
+  /** The only segment whose entries or exits it receives. */
+  segmentId: string | null
 }
 
 /** The columns that `toSubscription` reads. */
-export const SUBSCRIPTION_COLUMNS = ['subscription_id', 'event', 'url_filter', 'format', 'template'] as const
+export const SUBSCRIPTION_COLUMNS = [
+  'subscription_id',
+  'event',
+  'url_filter',
+  'only_segment_id',
+  'format',
+  'template',
+] as const
 
 /** Converts a row of `webhook_subscriptions`. */
 export function toSubscription({
   subscription_id,
   event,
   url_filter,
+  only_segment_id,
   format,
   template,
 }: Pick<Selectable<TenantTables['webhook_subscriptions']>, (typeof SUBSCRIPTION_COLUMNS)[number]>): ActiveSubscription {
@@ -30,6 +40,7 @@ export function toSubscription({
     subscriptionId: subscription_id,
     event,
     urlFilter: url_filter as UrlFilter | null,
+    segmentId: only_segment_id,
     format: format as WebhookFormat,
     template,
   }
@@ -52,7 +63,9 @@ export function deliveriesOf(
 ): NewDelivery[] {
   if (subscriptions.length === 0) return []
   return events.flatMap((event) => {
-    const matching = subscriptions.filter((each) => each.event === event.event && passes(each.urlFilter, event.url))
+    const matching = subscriptions.filter(
+      (each) => each.event === event.event && passes(each.urlFilter, event.url) && isOfSegment(event, each.segmentId),
+    )
     // Any page can send an event named contact_created; only the service's own is delivered.
     if (matching.length === 0 || (isSystemEvent(event.event) && !event.is_system)) return []
     const hasContact = !event.is_anonymous
@@ -69,4 +82,9 @@ export function deliveriesOf(
       createdAt: new Date(event.received_at),
     }))
   })
+}
+
+/** Whether an entry or exit is of the segment that a subscription is limited to. */
+function isOfSegment({ data }: EventRecord, segmentId: string | null): boolean {
+  return segmentId === null || (JSON.parse(data) as { segment_id?: unknown }).segment_id === segmentId
 }

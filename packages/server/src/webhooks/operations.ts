@@ -2,12 +2,14 @@ import Type from 'typebox'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
-import { notFound } from '../platform/errors.ts'
+import { notFound, validationError } from '../platform/errors.ts'
+import { idInput } from '../platform/http/inputs.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
 import { Changed, Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
 import { WITHHELD } from '../platform/personal.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { eventCatalogue } from './catalogue.ts'
 import { parseHeader } from './custom-headers.ts'
 import { subscriptionHealth } from './health.ts'
@@ -32,6 +34,7 @@ import { UrlFilter } from './url-filter.ts'
 export interface WebhookServices {
   secrets: SecretBox
   outbound: Pick<Outbound, 'check'>
+  findSegment: (tenant: Tenant, segmentId: string) => Promise<object | undefined>
 }
 
 const operation = operationsWith<WebhookServices>()
@@ -77,6 +80,12 @@ export const WEBHOOK_OPERATIONS = [
       event: EventName,
       url: Url,
       url_filter: Type.Optional(UrlFilter),
+      segment_id: Type.Optional(
+        idInput({
+          description:
+            'With `segment_entered` or `segment_exited`: deliver only those of this segment. Default: of every segment.',
+        }),
+      ),
       headers: Type.Optional(Headers),
       format: Type.Optional(WebhookFormat),
       template: Type.Optional(Nullable(Template)),
@@ -85,7 +94,10 @@ export const WEBHOOK_OPERATIONS = [
     status: 201,
     errors: ['400 url_not_allowed', '409 too_many_webhook_subscriptions'],
     options,
-    check: checkSettings,
+    async check(services, input) {
+      await checkSettings(services, input)
+      await checkSegment(services, input)
+    },
     async run({ tenant, secrets, now }, input) {
       const { subscriptionId, signingSecret } = await createSubscription(tenant, secrets, input, now)
       const webhook = await readSubscription(tenant, subscriptionId)
@@ -302,3 +314,16 @@ export const WEBHOOK_OPERATIONS = [
     audit: ({ subscription_id, delivery_id }) => entryOf('webhook.tested', subscription_id, { delivery_id }),
   }),
 ]
+
+const OF_SEGMENTS = ['segment_entered', 'segment_exited']
+
+/** @throws ServiceError 400 if the event is not about segments, or there is no such segment */
+async function checkSegment(
+  { tenant, findSegment }: WebhookServices & { tenant: Tenant },
+  { event, segment_id }: { event: string; segment_id?: string | undefined },
+): Promise<void> {
+  if (segment_id === undefined) return
+  const refused = (message: string) => validationError([{ path: 'segment_id', message }])
+  if (!OF_SEGMENTS.includes(event)) throw refused(`is only for ${OF_SEGMENTS.join(' and ')}. Leave it out`)
+  if (!(await findSegment(tenant, segment_id))) throw refused('is not the id of a segment')
+}

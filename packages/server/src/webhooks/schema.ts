@@ -27,6 +27,7 @@ export const Webhook = Type.Object(
       description: 'The text of a message; null: the default text for the event, or the format `json`.',
     }),
     url_filter: Nullable(UrlFilter),
+    segment_id: Nullable(Id, 'The only segment whose entries or exits are delivered; null: of every segment.'),
     header_names: Type.Array(Type.String(WORD), {
       description: 'Names of the custom headers. Their values are never returned.',
     }),

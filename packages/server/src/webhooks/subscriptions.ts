@@ -26,6 +26,7 @@ export interface SubscriptionSettings {
   event: string
   url: string
   url_filter?: UrlFilter | undefined
+  segment_id?: string | undefined
   headers?: readonly CustomHeader[] | undefined
   format?: WebhookFormat | undefined
   template?: string | null | undefined
@@ -66,7 +67,15 @@ const ALLOW_PRIVATE = 'For development, start the service with CDS_WEBHOOK_ALLOW
 export async function createSubscription(
   tenant: Tenant,
   secrets: SecretBox,
-  { event, url, url_filter: filter, headers = [], format = 'json', template = null }: SubscriptionSettings,
+  {
+    event,
+    url,
+    url_filter: filter,
+    segment_id: segmentId,
+    headers = [],
+    format = 'json',
+    template = null,
+  }: SubscriptionSettings,
   now: Date,
 ): Promise<{ subscriptionId: string; signingSecret: string }> {
   requireSlack(format, template)
@@ -88,6 +97,7 @@ export async function createSubscription(
         format,
         template,
         url_filter: filter ? JSON.stringify(filter) : null,
+        only_segment_id: segmentId ?? null,
         ...sealed,
         created_at: now,
         updated_at: now,
@@ -173,8 +183,8 @@ export async function namesOfSubscriptions({ db }: Tenant, ids: readonly string[
 function selectSubscriptions(tenant: Tenant) {
   return tenant.db
     .selectFrom('webhook_subscriptions')
-    .select(['subscription_id', 'event', 'url', 'url_filter', 'header_names', 'paused_at', 'previous_until'])
-    .select(['created_at', 'updated_at', 'format', 'template'])
+    .select(['subscription_id', 'event', 'url', 'url_filter', 'only_segment_id', 'header_names', 'paused_at'])
+    .select(['previous_until', 'created_at', 'updated_at', 'format', 'template'])
 }
 
 type SubscriptionRow = Awaited<ReturnType<ReturnType<typeof selectSubscriptions>['executeTakeFirstOrThrow']>>
@@ -187,6 +197,7 @@ function toWebhook(row: SubscriptionRow): Webhook {
     format: row.format as WebhookFormat,
     template: row.template,
     url_filter: row.url_filter as UrlFilter | null,
+    segment_id: row.only_segment_id,
     header_names: row.header_names,
     status: row.paused_at === null ? 'active' : 'paused',
     previous_secret_until: row.previous_until?.toISOString() ?? null,

@@ -1,6 +1,7 @@
 -- Headers, secrets and `url_sealed` are ciphertexts. A URL for chat messages is a secret: `url` has only its beginning, and
 -- `url_sealed` the whole; it is null for the format `json`. A rotation keeps the previous secret until previous_until; from switch_at on,
--- X-Service-Signature uses the new one. `format` never changes.
+-- X-Service-Signature uses the new one. `format` never changes. `only_segment_id`: of the segments that contacts enter and leave, only this one;
+-- once it is deleted, nothing more is delivered.
 CREATE TABLE webhook_subscriptions (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   subscription_id uuid NOT NULL,
@@ -10,6 +11,7 @@ CREATE TABLE webhook_subscriptions (
   format text NOT NULL DEFAULT 'json' CHECK (format IN ('json', 'slack')),
   template text,
   url_filter jsonb,
+  only_segment_id uuid,
   header_names text[] NOT NULL,
   headers_sealed text,
   secret_sealed text NOT NULL,

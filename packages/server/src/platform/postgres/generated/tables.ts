@@ -1242,6 +1242,7 @@ export interface WebhookSubscriptions {
   format: Generated<string>;
   header_names: string[];
   headers_sealed: string | null;
+  only_segment_id: string | null;
   paused_at: Timestamp | null;
   previous_secret_sealed: string | null;
   previous_until: Timestamp | null;
