@@ -51,6 +51,9 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
   test("show their contacts in pages, and the contacts' activity", async () => {
     const page = await browser.signedIn(tenant, { path: `/companies/${companyId}` })
     await page.getByText('1–20 of 23').waitFor()
+    const glance = page.getByRole('region', { name: 'At a glance' })
+    await glance.getByRole('link', { name: 'Robin Marsh00' }).waitFor()
+    expect(await glance.textContent()).toMatch(/Visits11 page view.*The docs ×1.*People23.*Robin Marsh00 · 1 visit/)
     expect(await checkPage(page, 'company')).toEqual([])
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByRole('link', { name: 'Robin Marsh22' }).waitFor()
@@ -58,7 +61,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     await page.getByRole('button', { name: 'Direct visit · 1 page' }).click()
     await page.getByText('Viewed The docs').waitFor()
     expect(await checkPage(page, 'company-activity')).toEqual([])
-    await page.getByRole('link', { name: 'Robin Marsh00' }).click()
+    await page.getByRole('link', { name: 'Robin Marsh00' }).last().click()
     await page.getByRole('heading', { name: 'Robin Marsh00', level: 1 }).waitFor()
     await page.getByRole('link', { name: 'Company 21' }).click()
     await page.getByRole('heading', { name: 'Company 21', level: 1 }).waitFor()

@@ -111,7 +111,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     expect(await page.getByLabel('Event').first().inputValue()).toBe('segment_entered')
     const limit = page.getByLabel('Segment', { exact: true })
     await expect.poll(() => limit.inputValue()).toBe(segment_id)
-    await page.getByLabel('URL', { exact: true }).fill('https://hooks.example.com/entries')
+    await page.getByRole('textbox', { name: 'URL', exact: true }).fill('https://hooks.example.com/entries')
     await page.getByRole('button', { name: 'Create webhook' }).click()
     await page.getByRole('link', { name: /saved/ }).click()
     await page.getByText('Customers', { exact: true }).waitFor()

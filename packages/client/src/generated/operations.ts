@@ -129,6 +129,8 @@ import type {
   GetApiKeyInput,
   GetAskModelResult,
   GetAuditEntryInput,
+  GetCompanyEngagementInput,
+  GetCompanyEngagementResult,
   GetCompanyInput,
   GetConnectedAppInput,
   GetConnectionInput,
@@ -502,6 +504,7 @@ export interface OperationTypes {
   getAskModel: { input: Record<string, never>; response: GetAskModelResult }
   getAuditEntry: { input: GetAuditEntryInput; response: AuditLogEntryResult }
   getCompany: { input: GetCompanyInput; response: CompanyResult }
+  getCompanyEngagement: { input: GetCompanyEngagementInput; response: GetCompanyEngagementResult }
   getConnectedApp: { input: GetConnectedAppInput; response: ConnectedAppResult }
   getConnection: { input: GetConnectionInput; response: ConnectionResult }
   getConnector: { input: GetConnectorInput; response: ConnectorResult }
@@ -1241,6 +1244,15 @@ export class Operations extends Caller {
    */
   getCompany(input: GetCompanyInput, options?: RequestOptions): Promise<CompanyResult> {
     return this.call('GET /v1/companies/{company_id}', input, options)
+  }
+
+  /**
+   * Get when a company's contacts were last seen, how often they visited, their favorite pages, and the most active of them.
+   *
+   * If the company has more than 1,000 contacts, only the newest 1,000 count. Needs the scope `companies:read`. Also needs the scopes `contacts:read` and `events:read`.
+   */
+  getCompanyEngagement(input: GetCompanyEngagementInput, options?: RequestOptions): Promise<GetCompanyEngagementResult> {
+    return this.call('GET /v1/companies/{company_id}/engagement', input, options)
   }
 
   /**

@@ -61,6 +61,11 @@ export type ActionsPage = {
     warnings?: Array<string>;
 };
 
+export type ActiveContact = {
+    contact: JoinedContact;
+    engagement: Engagement;
+};
+
 export type ActivityEvent = {
     id: string;
     event: string;
@@ -1697,6 +1702,24 @@ export type GetAskModelResult = {
      * null if none is configured: questions then cannot be asked.
      */
     model: string | null;
+    warnings?: Array<string>;
+};
+
+export type GetCompanyEngagementResult = {
+    status: 'success';
+    /**
+     * The number of contacts.
+     */
+    contacts: number;
+    engagement: Engagement;
+    /**
+     * The most viewed first, at most 5.
+     */
+    top_pages: Array<TopPage>;
+    /**
+     * The contacts with the most visits, at most 5.
+     */
+    most_active: Array<ActiveContact>;
     warnings?: Array<string>;
 };
 
@@ -5497,6 +5520,13 @@ export type GetAuditEntryInput = {
 };
 
 export type GetCompanyInput = {
+    /**
+     * The company.
+     */
+    company_id: string;
+};
+
+export type GetCompanyEngagementInput = {
     /**
      * The company.
      */

@@ -25,6 +25,7 @@ import { PropertyEditor } from '../ui/property-editor.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { ExternalLink, Foreign, Moment } from '../ui/text.tsx'
 import { Timeline } from '../ui/timeline.tsx'
+import { CompanyOverview } from './company-overview.tsx'
 import classes from './company-page.module.css'
 import { CompanyPeople } from './company-people.tsx'
 import { text } from './text.ts'
@@ -62,6 +63,7 @@ export function CompanyPage() {
         description={company.domain ? <ExternalLink url={`https://${company.domain}`} /> : null}
         actions={<DeleteCompany company={company} />}
       />
+      <CompanyOverview companyId={companyId} />
       <MovableContent of={side}>
         <CompanySide key={companyId} company={company} />
       </MovableContent>

@@ -1,3 +1,5 @@
+import { formatNumber } from '../ui/format.ts'
+
 /** The texts of the companies' pages. */
 export const text = {
   title: 'Companies',
@@ -10,6 +12,13 @@ export const text = {
     noMatchHint: 'Remove a filter or search for something else.',
     none: 'No companies yet',
     noneHint: 'Companies come from forms, imports and the API.',
+  },
+  overview: {
+    people: 'People',
+    active: 'Most active',
+    nobody: 'Nobody yet',
+    contact: 'A contact',
+    visits: (count: number) => (count === 1 ? ' · 1 visit' : ` · ${formatNumber(count)} visits`),
   },
   page: {
     about: 'About this company',

@@ -1,83 +1,28 @@
-import { Badge, Card, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Badge, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { queryOf } from '../api/operation.ts'
 import type { Contact } from '../api/types.ts'
 import { allSegmentsQuery } from '../records/all-segments.ts'
-import { formatNumber } from '../ui/format.ts'
+import { Engaged, Figure } from '../records/overview-figures.tsx'
 import { propertyText } from '../ui/property-value.ts'
-import { ErrorState } from '../ui/states.tsx'
-import { Foreign, Moment } from '../ui/text.tsx'
+import { Foreign } from '../ui/text.tsx'
 import classes from './contact-page.module.css'
 import { text } from './text.ts'
 
-const PAGES_SHOWN = 3
-
 /** What matters about a person at a glance: when they were here, how often, for what, how they came, and their segments. */
 export function Overview({ contact }: { contact: Contact }) {
-  const { contact_id } = contact
-  const { data, error, refetch } = useQuery(queryOf('getContactEngagement', { contact_id }))
-  const { overview: words } = text
-  const unknown = error ? '–' : '…'
-  const pages = data?.top_pages.slice(0, PAGES_SHOWN) ?? []
+  const reading = useQuery(queryOf('getContactEngagement', { contact_id: contact.contact_id }))
   return (
-    <Card component="section" aria-label={words.label} mb="md">
-      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
-      <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="md" verticalSpacing="sm">
-        <Figure label={words.lastSeen}>{data ? <LastSeen at={data.engagement.last_seen_at} /> : unknown}</Figure>
-        <Figure label={words.visits} hint={data ? words.pageViews(data.engagement.page_views) : null}>
-          {data ? formatNumber(data.engagement.visits) : unknown}
-        </Figure>
-        <Figure label={words.cameFrom} hint={landingOf(contact)}>
-          <Foreign max={60}>{originOf(contact)}</Foreign>
-        </Figure>
-        <Figure label={words.pages}>
-          {pages.length === 0 ? (
-            <Text span inherit c="dimmed">
-              {data ? words.noPages : unknown}
-            </Text>
-          ) : (
-            <Stack component="ol" gap={0} m={0} p={0} className={classes.pages}>
-              {pages.map(({ url_path: path, title, views }) => (
-                <Text key={path} component="li" size="sm" truncate title={path.slice(0, 300)}>
-                  <Foreign max={60}>{title ?? path}</Foreign>
-                  <Text span inherit c="dimmed">
-                    {words.times(views)}
-                  </Text>
-                </Text>
-              ))}
-            </Stack>
-          )}
-        </Figure>
-        <Figure label={words.segments}>
-          <Segments segmentIds={contact.segment_ids} />
-        </Figure>
-      </SimpleGrid>
-    </Card>
+    <Engaged reading={reading}>
+      <Figure label={text.overview.cameFrom} hint={landingOf(contact)}>
+        <Foreign max={60}>{originOf(contact)}</Foreign>
+      </Figure>
+      <Figure label={text.overview.segments}>
+        <Segments segmentIds={contact.segment_ids} />
+      </Figure>
+    </Engaged>
   )
-}
-
-function Figure({ label, hint = null, children }: { label: string; hint?: string | null; children: ReactNode }) {
-  return (
-    <div>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
-      <Text size="sm" fw={550} component="div">
-        {children}
-      </Text>
-      {hint === null ? null : (
-        <Text size="xs" c="dimmed" truncate title={hint}>
-          <Foreign max={80}>{hint}</Foreign>
-        </Text>
-      )}
-    </div>
-  )
-}
-
-function LastSeen({ at }: { at: string | null }) {
-  return at === null ? text.overview.never : <Moment at={at} />
 }
 
 function Segments({ segmentIds }: { segmentIds: string[] }) {

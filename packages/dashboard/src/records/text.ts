@@ -11,6 +11,16 @@ const counted = (entity: Entity, count: number) =>
 
 /** The texts that the tables of contacts and companies share. */
 export const text = {
+  overview: {
+    label: 'At a glance',
+    lastSeen: 'Last seen',
+    never: 'Never',
+    visits: 'Visits',
+    pageViews: (count: number) => (count === 1 ? '1 page view' : `${formatNumber(count)} page views`),
+    pages: 'Favorite pages',
+    noPages: 'No page views',
+    times: (views: number) => ` ×${formatNumber(views)}`,
+  },
   preview: {
     title: 'Matching contacts',
     counting: 'Counting',

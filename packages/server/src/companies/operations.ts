@@ -3,7 +3,8 @@ import { ProjectedContact } from '../contacts/contact-object.ts'
 import { countContacts, listContacts } from '../contacts/list.ts'
 import { namesOverlapping } from '../contacts/visible-texts.ts'
 import type { WriteDependencies } from '../contacts/writing/transaction.ts'
-import { EnrichedEvent } from '../events/event-object.ts'
+import { Engagement, engagementOfCompany, TopPage, topPagesOf } from '../events/engagement.ts'
+import { EnrichedEvent, JoinedContact } from '../events/event-object.ts'
 import { eventFilterSchemas, withCompany } from '../events/filters.ts'
 import { countEvents, listEvents } from '../events/list.ts'
 import { joinContacts } from '../events/people.ts'
@@ -18,6 +19,8 @@ import { COMPANY_FIELDS, companyFiltersOf, ListCompaniesQuery, NEW_COMPANY_FIELD
 import { createCompany, deleteCompany, updateCompany } from './write.ts'
 
 const tag = 'Companies'
+/** How many of a company's contacts are named as the most active. */
+const ACTIVE_MAX = 5
 const CompanyPath = { company_id: idInPath('company') }
 
 const companyOperation = operationsWith<WriteDependencies>()
@@ -102,6 +105,45 @@ export const COMPANY_OPERATIONS = [
         countContacts(tenant, filters),
       ])
       return { contacts, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  companyOperation({
+    name: 'getCompanyEngagement',
+    tag,
+    http: 'GET /v1/companies/:company_id/engagement',
+    command: 'company engagement',
+    scope: 'companies:read',
+    also: [{ scopes: ['contacts:read', 'events:read'] }],
+    summary:
+      "Get when a company's contacts were last seen, how often they visited, their favorite pages, and the most active of them",
+    description: 'If the company has more than 1,000 contacts, only the newest 1,000 count.',
+    input: CompanyPath,
+    output: {
+      contacts: Type.Integer({ description: 'The number of contacts.' }),
+      engagement: Engagement,
+      top_pages: Type.Array(TopPage, { description: 'The most viewed first, at most 5.' }),
+      most_active: Type.Array(
+        Type.Object({ contact: JoinedContact, engagement: Engagement }, { title: 'ActiveContact' }),
+        { description: 'The contacts with the most visits, at most 5.' },
+      ),
+    },
+    async run({ tenant }, { company_id }) {
+      await readCompany(tenant, company_id)
+      const { contacts_of_company: ids = [] } = await withCompany(tenant, people, { company_id })
+      const [contacts, { engagement, active }, top_pages] = await Promise.all([
+        countContacts(tenant, { company_id }),
+        engagementOfCompany(tenant, ids, ACTIVE_MAX),
+        topPagesOf(tenant, { contacts_of_company: ids }),
+      ])
+      const named = await people.withCompanies(
+        tenant,
+        active.map(([contactId]) => contactId),
+      )
+      const most_active = active.flatMap(([contactId, figures]) => {
+        const contact = named.get(contactId)?.contact
+        return contact ? [{ contact, engagement: figures }] : []
+      })
+      return { contacts, engagement, top_pages, most_active }
     },
   }),
   companyOperation({

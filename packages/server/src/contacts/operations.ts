@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { Config } from '../config.ts'
-import { Engagement, engagementOfContacts, NEVER_SEEN, TopPage, topPagesOfContact } from '../events/engagement.ts'
+import { Engagement, engagementOfContacts, NEVER_SEEN, TopPage, topPagesOf } from '../events/engagement.ts'
 import { CompactEvent, ContactEvent, PlainEvent } from '../events/event-object.ts'
 import { eventFilterSchemas } from '../events/filters.ts'
 import { includesSystem } from '../events/requests.ts'
@@ -166,7 +166,7 @@ export const CONTACT_OPERATIONS = [
       if (!(await knownContacts(tenant, [contact_id])).has(contact_id)) throw await missingContact(tenant, contact_id)
       const [engagement, pages] = await Promise.all([
         engagementOfContacts(tenant, [contact_id]),
-        topPagesOfContact(tenant, contact_id),
+        topPagesOf(tenant, { contact_id }),
       ])
       return { engagement: engagement.get(contact_id) ?? NEVER_SEEN, top_pages: pages }
     },

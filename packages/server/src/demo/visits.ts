@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { type SampleVisitor, sampleSession, sampleVisitor } from '../seed/journeys.ts'
-import { sampleContact } from '../seed/people.ts'
+import { type SampleContact, sampleCompany, sampleContact } from '../seed/people.ts'
 import { createRandom, type Random } from '../seed/random.ts'
 
 const SECONDS_BETWEEN_VISITS = [12, 30] as const
@@ -12,6 +12,17 @@ const RETURNING_SHARE = 0.4
 /** Of the visits that end, how many leave an address: in the form, or by signing in. */
 const FORM_SHARE = 0.12
 const SIGN_IN_SHARE = 0.12
+/** Of the new people, how many work for one of these companies. */
+const EMPLOYED_SHARE = 0.8
+const COMPANIES = 27
+/** What people say of themselves in a form or when they sign up. */
+const TOLD = ['firstname', 'lastname', 'company', 'jobtitle', 'country', 'city'] as const
+
+/** A visitor, and who they turn out to be. */
+interface Guest {
+  visitor: SampleVisitor
+  person: SampleContact
+}
 
 interface Shop {
   tenantId: string
@@ -25,13 +36,13 @@ interface Shop {
  */
 export async function receiveVisits(app: App, shop: Shop, signal: AbortSignal): Promise<void> {
   const random = createRandom(Date.now())
-  const visitors: SampleVisitor[] = []
+  const guests: Guest[] = []
   const pause = ([min, max]: readonly [number, number]) =>
     wait(random.integer(min * 1_000, max * 1_000), undefined, { signal, ref: false })
   try {
     for (;;) {
-      const visitor = nextVisitor(random, visitors)
-      void visit(app, shop, random, visitor, () => pause(SECONDS_BETWEEN_EVENTS)).catch(() => {})
+      const guest = nextGuest(random, guests)
+      void visit(app, shop, random, guest, () => pause(SECONDS_BETWEEN_EVENTS)).catch(() => {})
       await pause(SECONDS_BETWEEN_VISITS)
     }
   } catch (error) {
@@ -39,19 +50,21 @@ export async function receiveVisits(app: App, shop: Shop, signal: AbortSignal): 
   }
 }
 
-function nextVisitor(random: Random, known: SampleVisitor[]): SampleVisitor {
+function nextGuest(random: Random, known: Guest[]): Guest {
   if (known.length > 0 && random.chance(RETURNING_SHARE)) return random.pick(known)
-  const visitor = sampleVisitor(random, null)
-  known.push(visitor)
+  const company = random.chance(EMPLOYED_SHARE) ? sampleCompany(random, random.integer(0, COMPANIES - 1)) : undefined
+  const person = sampleContact(random, random.integer(1_000, 999_999), company)
+  const guest = { visitor: sampleVisitor(random, null), person }
+  known.push(guest)
   if (known.length > VISITORS_REMEMBERED_MAX) known.shift()
-  return visitor
+  return guest
 }
 
 async function visit(
   app: App,
   { tenantId, site }: Shop,
   random: Random,
-  { userAgent, visitorId, screen }: SampleVisitor,
+  { visitor: { userAgent, visitorId, screen }, person: { email, properties } }: Guest,
   pause: () => Promise<unknown>,
 ): Promise<void> {
   const headers = { origin: `https://${site}`, 'user-agent': userAgent }
@@ -64,13 +77,15 @@ async function visit(
   }
   const ending = random.next()
   if (ending > FORM_SHARE + SIGN_IN_SHARE) return
-  const { email, properties } = sampleContact(random, random.integer(1_000, 999_999), undefined)
-  const { firstname, lastname } = properties
+  const told = {
+    email,
+    ...Object.fromEntries(TOLD.flatMap((key) => (key in properties ? [[key, properties[key]]] : []))),
+  }
   if (ending < FORM_SHARE) {
-    const form = { visitor_id: visitorId, contact_data: { email, firstname, lastname } }
+    const form = { visitor_id: visitorId, contact_data: told }
     await post(`/v1/public/form-submission/${tenantId}/newsletter`, form)
   } else {
-    await post('/track', { ...visitor, identify: { traits: { email, firstname, lastname } } })
+    await post('/track', { ...visitor, identify: { traits: told } })
   }
 }
 

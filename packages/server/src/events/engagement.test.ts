@@ -85,3 +85,46 @@ test('a stranger finds nothing, and a key needs contacts:read', async () => {
   const { status, body } = await read(ada, await tenant.keyWith('events:read'))
   expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
 })
+
+test("a company has its contacts' figures together, and names the most active", async () => {
+  const { company_id } = (await tenant.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' }))
+    .body.company
+  const of = (more: object) => ({ company_id, ...more })
+  const ada = await tenant.contact('ada@engines.example', { firstname: 'Ada' }, of({ visitor_id: 'a' }))
+  const bob = await tenant.contact('bob@engines.example', {}, of({ visitor_id: 'b' }))
+  await tenant.contact('silent@engines.example', {}, of({}))
+  await tenant.contact('other@elsewhere.example', {}, { visitor_id: 'c' })
+  await view('a', 's1', '/pricing', 90, 'Pricing')
+  await view('a', 's2', '/pricing', 60, 'Pricing')
+  await view('b', 's3', '/docs', 30)
+  await view('c', 's4', '/docs', 10)
+  const path = `/v1/companies/${company_id}/engagement`
+  const { status, body } = await tenant.call('GET', path)
+  expect([status, body]).toMatchObject([
+    200,
+    {
+      contacts: 3,
+      engagement: { visits: 3, page_views: 3, events: 3 },
+      top_pages: [
+        { url_path: '/pricing', title: 'Pricing', views: 2 },
+        { url_path: '/docs', title: null, views: 1 },
+      ],
+      most_active: [
+        { contact: { _id: ada, firstname: 'Ada' }, engagement: { visits: 2 } },
+        { contact: { _id: bob }, engagement: { visits: 1 } },
+      ],
+    },
+  ])
+  expect(Date.parse(body.engagement.last_seen_at)).toBeGreaterThan(Date.now() - 31 * MINUTE_MS)
+  const empty = (await tenant.call('POST', '/v1/companies', { name: 'Empty' })).body.company
+  expect((await tenant.call('GET', `/v1/companies/${empty.company_id}/engagement`)).body).toMatchObject({
+    contacts: 0,
+    engagement: { last_seen_at: null, visits: 0 },
+    top_pages: [],
+    most_active: [],
+  })
+  const stranger = await createTestTenant(service)
+  expect((await stranger.call('GET', path)).status).toBe(404)
+  const key = await tenant.keyWith('companies:read')
+  expect((await tenant.call('GET', path, undefined, key)).status).toBe(403)
+})

@@ -5,9 +5,10 @@ import { TEXT } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { conditionsOf } from './conditions.ts'
 import { isoOf, textOrNull } from './event-object.ts'
+import type { EventFilters } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
-/** How many of a contact's pages are named. */
+/** How many pages are named. */
 const PAGES_MAX = 5
 
 /** What a contact does on sites, in figures. */
@@ -71,11 +72,34 @@ export async function engagementOfContacts(
   return found
 }
 
-/** The pages that a contact viewed most often, with their latest title. */
-export async function topPagesOfContact(tenant: Tenant, contactId: string): Promise<Type.Static<typeof TopPage>[]> {
-  const { where, parameters } = await conditionsOf(tenant, { contact_id: contactId })
+/** The figures of a company: those of its contacts together, and of the most active of them. */
+export async function engagementOfCompany(
+  tenant: Tenant,
+  contactIds: readonly string[],
+  activeMax: number,
+): Promise<{ engagement: Engagement; active: [contactId: string, engagement: Engagement][] }> {
+  const each = [...(await engagementOfContacts(tenant, contactIds))].filter(([, { events }]) => events > 0)
+  const active = each.toSorted(([, a], [, b]) => b.visits - a.visits || b.events - a.events).slice(0, activeMax)
+  const engagement = each.reduce(
+    (sum, [, { last_seen_at, visits, page_views, events }]) => ({
+      last_seen_at: [sum.last_seen_at ?? '', last_seen_at ?? ''].sort()[1] || null,
+      visits: sum.visits + visits,
+      page_views: sum.page_views + page_views,
+      events: sum.events + events,
+    }),
+    NEVER_SEEN,
+  )
+  return { engagement, active }
+}
+
+/** The pages that a contact, or the contacts of a company, viewed most often, with their latest title. */
+export async function topPagesOf(
+  tenant: Tenant,
+  whose: Pick<EventFilters, 'contact_id' | 'contacts_of_company'>,
+): Promise<Type.Static<typeof TopPage>[]> {
+  const { where, parameters } = await conditionsOf(tenant, whose)
   const rows = await tenant.events.select<{ url_path: string; title: string; views: number }>({
-    name: 'events.top_pages_of_contact',
+    name: 'events.top_pages_of_people',
     lane: 'light',
     columns: `url_path, argMax(title, (timestamp, ${EVENT_ID_ORDER})) AS title, count() AS views`,
     where: [...where, "event = 'page_view'", "url_path != ''"],

@@ -63,6 +63,7 @@ export const PATHS = {
   getAskModel: 'GET /v1/ask',
   getAuditEntry: 'GET /v1/audit-log/{entry_id}',
   getCompany: 'GET /v1/companies/{company_id}',
+  getCompanyEngagement: 'GET /v1/companies/{company_id}/engagement',
   getConnectedApp: 'GET /v1/connected-apps/{grant_id}',
   getConnection: 'GET /v1/connections/{connection_id}',
   getConnector: 'GET /v1/connectors/{connector}',
