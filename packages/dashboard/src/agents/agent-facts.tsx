@@ -2,7 +2,6 @@ import { Badge, Card, Code, Group, ScrollArea, Stack, Text, Title } from '@manti
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { queryOf } from '../api/operation.ts'
-import { propertiesQuery } from '../api/properties.ts'
 import type { Agent, CreateAgentInput } from '../api/types.ts'
 import { filterWords } from '../filters/words.ts'
 import { identityName } from '../identities/identity-name.ts'
@@ -115,7 +114,7 @@ function NamedIdentity({ identityId }: { identityId: string }) {
 }
 
 function Audience({ filter }: { filter: Agent['monitoring']['filter'] }) {
-  const { data } = useQuery(propertiesQuery('contacts'))
+  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   if (!filter) return <>{text.facts.nobody}</>
   if ('segment_id' in filter) return <SegmentLink segmentId={filter.segment_id} />
   const labels = new Map(data?.properties.map(({ name, label }) => [name, label]))

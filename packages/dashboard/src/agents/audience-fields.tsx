@@ -1,6 +1,6 @@
 import { NativeSelect, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { propertiesQuery } from '../api/properties.ts'
+import { queryOf } from '../api/operation.ts'
 import type { SegmentFilter } from '../api/types.ts'
 import type { Draft, GroupDraft } from '../filters/draft.ts'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
@@ -24,7 +24,7 @@ interface AudienceFieldsProps {
 export function AudienceFields(props: AudienceFieldsProps) {
   const { draft, onChange, filterDraft, filter, unfinished, onReplace } = props
   const { data: segments, error, refetch } = useQuery(allSegmentsQuery)
-  const { data: known } = useQuery(propertiesQuery('contacts'))
+  const { data: known } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const isListed = draft.segmentId === '' || segments?.has(draft.segmentId)
   return (
     <Stack gap="sm">

@@ -1,5 +1,5 @@
 import { Group, Pill, Stack } from '@mantine/core'
-import type { Contact } from '../api/contacts.ts'
+import type { Contact } from '../api/types.ts'
 import { contactName } from '../records/contact-name.ts'
 import { contactChoice, useFoundContacts } from '../records/find-contacts.ts'
 import { FindField } from '../ui/find-field.tsx'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { propertiesQuery } from '../api/properties.ts'
+import { queryOf } from '../api/operation.ts'
 import type { Agent, Playbooks } from '../api/types.ts'
 import { countUnfinished, type Draft, draftOf, filterOf, newGroup, newProperty, replaceIn } from '../filters/draft.ts'
 import { type AgentDraft, inputOf, templateFields } from './agent-draft.ts'
@@ -15,7 +15,7 @@ export function useAgentFields(initial: AgentDraft, playbooks: Playbooks, agent?
   const [filterDraft, setFilterDraft] = useState(() =>
     stored !== undefined && !('segment_id' in stored) ? draftOf(stored) : newGroup('all', [newProperty()]),
   )
-  const { data: properties } = useQuery(propertiesQuery('contacts'))
+  const { data: properties } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const types = new Map(properties?.properties.map(({ name, type }) => [name, type]))
   const filter = filterOf(filterDraft, types)
   const unfinished = countUnfinished(filterDraft)

@@ -78,8 +78,8 @@ export async function refreshAfter(queryClient: QueryClient, name: OperationName
 
 interface Outcome<Name extends OperationName> {
   /**
-   * Called once what the operation changed has been refetched. After a deletion it is called before that, so that it can
-   * leave the page of the deleted thing, which would return 404.
+   * Called once what the operation changed has been refetched. After a deletion or a merge it is called before that, so
+   * that it can leave the page of the thing that no longer exists, which would return 404.
    */
   onDone?: (result: Result<Name>, input: Input<Name>) => unknown
   onError?: (error: Error) => unknown
@@ -91,10 +91,10 @@ export function useOperation<Name extends OperationName>(name: Name, { onDone, o
   return useMutation<Result<Name>, Error, Input<Name>>({
     mutationFn: (input) => call(name, input),
     onSuccess: async (result, input) => {
-      const isDeletion = PATHS[name].startsWith('DELETE ')
-      if (isDeletion) await onDone?.(result, input)
+      const isGone = PATHS[name].startsWith('DELETE ') || name === 'mergeContact'
+      if (isGone) await onDone?.(result, input)
       await refreshAfter(queryClient, name)
-      if (!isDeletion) await onDone?.(result, input)
+      if (!isGone) await onDone?.(result, input)
     },
     ...(onError === undefined ? {} : { onError }),
   })

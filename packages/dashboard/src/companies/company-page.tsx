@@ -1,18 +1,10 @@
 import { Box, Card, Stack, Tabs } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, useRouter } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
-import {
-  type Company,
-  type CompanyChanges,
-  companyQuery,
-  deleteCompany,
-  forgetCompany,
-  refreshCompanies,
-  showCompanyChange,
-  updateCompany,
-} from '../api/companies.ts'
-import { propertiesQuery, usualNames } from '../api/properties.ts'
+import { keyOf, queryOf, useOperation } from '../api/operation.ts'
+import { type RecordChanges, saveShown } from '../api/optimistic.ts'
+import type { Company } from '../api/types.ts'
 import { companyName } from '../records/company-columns.tsx'
 import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
@@ -22,6 +14,7 @@ import { MovableContent, MovablePlace, useSide } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage } from '../ui/page-states.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
+import { usualNames } from '../ui/property-value.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { ExternalLink, Foreign, Moment } from '../ui/text.tsx'
 import { Timeline } from '../ui/timeline.tsx'
@@ -39,9 +32,9 @@ export function CompanyPage() {
   const navigate = route.useNavigate()
   const { side, isNarrow } = useSide(() => navigate({ search: { tab: 'details' }, replace: true }))
   const tab = search.tab === 'details' && !isNarrow ? 'contacts' : (search.tab ?? 'contacts')
-  const { data: company, error, refetch } = useQuery(companyQuery(companyId))
+  const { data, error, refetch } = useQuery(queryOf('getCompany', { company_id: companyId }))
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
-  if (!company) {
+  if (!data) {
     return (
       <>
         <PageHeader title={text.one} />
@@ -49,6 +42,7 @@ export function CompanyPage() {
       </>
     )
   }
+  const { company } = data
   const name = companyName(company)
   return (
     <>
@@ -110,18 +104,8 @@ function CompanySide({ company }: { company: Company }) {
   const queryClient = useQueryClient()
   const mayWrite = useMay('companies:write')
   const { company_id: companyId, name, domain } = company
-  const { data } = useQuery(propertiesQuery('companies'))
-  const save = async (changed: Record<string, unknown>) => {
-    const changes = toChanges(changed)
-    const undo = await showCompanyChange(queryClient, companyId, changes)
-    try {
-      await updateCompany(companyId, changes)
-    } catch (error) {
-      undo()
-      throw error
-    }
-    void refreshCompanies(queryClient)
-  }
+  const { data } = useQuery(queryOf('listProperties', { entity: 'companies' }))
+  const save = (changed: Record<string, unknown>) => saveShown(queryClient, 'companies', companyId, toChanges(changed))
   const fields = { ...(name === null ? {} : { name }), ...(domain === null ? {} : { domain }) }
   return (
     <Stack component="aside" aria-label={text.page.properties} gap="md" miw={0}>
@@ -145,34 +129,33 @@ function CompanySide({ company }: { company: Company }) {
 }
 
 /** Name and domain are separate fields; all else is a property. */
-function toChanges(changed: Record<string, unknown>): CompanyChanges {
+function toChanges(changed: Record<string, unknown>): RecordChanges {
   const { name, domain, ...properties } = changed
   return {
     ...(name === undefined ? {} : { name: name as string | null }),
     ...(domain === undefined ? {} : { domain: domain as string | null }),
-    ...(Object.keys(properties).length === 0
-      ? {}
-      : { properties: properties as CompanyChanges['properties'] & object }),
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
   }
 }
 
 function DeleteCompany({ company }: { company: Company }) {
   const queryClient = useQueryClient()
-  const router = useRouter()
-  const mayWrite = useMay('companies:write')
-  if (!mayWrite) return null
-  const remove = async () => {
-    await deleteCompany(company.company_id)
-    await router.navigate({ to: '/companies' })
-    await forgetCompany(queryClient, company.company_id)
-  }
+  const navigate = route.useNavigate()
+  const { company_id } = company
+  const removing = useOperation('deleteCompany', {
+    onDone: async () => {
+      await navigate({ to: '/companies' })
+      queryClient.removeQueries({ queryKey: keyOf('getCompany', { company_id }) })
+    },
+  })
+  if (!useMay('companies:write')) return null
   return (
     <ConfirmButton
       size="xs"
       title={text.page.deleteTitle(companyName(company).slice(0, 80))}
       explanation={text.page.deleteExplanation}
       confirmLabel={text.page.deleteConfirm}
-      onConfirm={remove}
+      onConfirm={() => removing.mutateAsync({ company_id })}
     >
       {text.page.delete}
     </ConfirmButton>

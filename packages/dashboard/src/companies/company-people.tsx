@@ -1,17 +1,19 @@
 import { Alert, Button, Modal, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus, IconUsers } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { PEOPLE_A_PAGE, peopleOf } from '../api/companies.ts'
-import { type Contact, contactsQuery, refreshContacts, updateContact } from '../api/contacts.ts'
+import { useQuery } from '@tanstack/react-query'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { Contact } from '../api/types.ts'
 import { CONTACT_COLUMNS } from '../records/contact-columns.tsx'
 import { contactName } from '../records/contact-name.ts'
 import { contactChoice, useFoundContacts } from '../records/find-contacts.ts'
 import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { FindField } from '../ui/find-field.tsx'
-import { EmptyState, messageOf } from '../ui/states.tsx'
+import { List } from '../ui/list-page.tsx'
+import { messageOf } from '../ui/states.tsx'
+import { PEOPLE_A_PAGE, peopleOf } from './company-search.ts'
 import { text } from './text.ts'
 
 interface CompanyPeopleProps {
@@ -22,7 +24,6 @@ interface CompanyPeopleProps {
 
 /** The contacts of a company, to add and remove. */
 export function CompanyPeople({ companyId, page, onPage }: CompanyPeopleProps) {
-  const { data, error, refetch, isPlaceholderData } = useQuery(contactsQuery(peopleOf(companyId, page)))
   const add = useMay('contacts:write') ? <AddContact companyId={companyId} /> : null
   const columns = CONTACT_COLUMNS.flatMap((column) => {
     const visibleFrom = COLUMNS.get(column.id)
@@ -31,21 +32,15 @@ export function CompanyPeople({ companyId, page, onPage }: CompanyPeopleProps) {
   return (
     <Stack gap="sm">
       {add}
-      <DataTable
+      <List
         label={text.people.table}
         opensRows
-        columns={add ? [...columns, REMOVE] : columns}
-        rows={data?.contacts}
+        query={useQuery(queryOf('listContacts', peopleOf(companyId, page)))}
+        rowsOf={({ contacts }) => contacts}
         rowKey={({ contact_id }) => contact_id}
-        error={error}
-        onRetry={refetch}
-        isUpdating={isPlaceholderData}
-        empty={
-          <EmptyState icon={IconUsers} title={text.people.none}>
-            {text.people.noneHint}
-          </EmptyState>
-        }
-        paging={{ page, limit: PEOPLE_A_PAGE, total: data?.pagination.total_items ?? 0, onPage }}
+        columns={add ? [...columns, REMOVE] : columns}
+        empty={{ icon: IconUsers, title: text.people.none, hint: text.people.noneHint }}
+        paging={{ page, limit: PEOPLE_A_PAGE, onPage }}
       />
     </Stack>
   )
@@ -68,7 +63,7 @@ const REMOVE: Column<Contact> = {
 }
 
 function RemoveContact({ contact }: { contact: Contact }) {
-  const queryClient = useQueryClient()
+  const removing = useOperation('updateContact')
   const name = contactName(contact).slice(0, 80)
   return (
     <ConfirmButton
@@ -77,10 +72,7 @@ function RemoveContact({ contact }: { contact: Contact }) {
       explanation={text.people.removeExplanation}
       confirmLabel={text.people.remove}
       aria-label={text.people.removeLabel(name)}
-      onConfirm={async () => {
-        await updateContact(contact.contact_id, { company_id: null })
-        await refreshContacts(queryClient)
-      }}
+      onConfirm={() => removing.mutateAsync({ contact_id: contact.contact_id, company_id: null })}
     >
       {text.people.remove}
     </ConfirmButton>
@@ -88,15 +80,8 @@ function RemoveContact({ contact }: { contact: Contact }) {
 }
 
 function AddContact({ companyId }: { companyId: string }) {
-  const queryClient = useQueryClient()
   const [isOpen, { open, close }] = useDisclosure()
-  const adding = useMutation({
-    mutationFn: ({ contact_id: id }: Contact) => updateContact(id, { company_id: companyId }),
-    onSuccess: async () => {
-      await refreshContacts(queryClient)
-      close()
-    },
-  })
+  const adding = useOperation('updateContact', { onDone: close })
   return (
     <>
       <Button variant="default" size="xs" ml="auto" leftSection={<IconPlus size={14} aria-hidden />} onClick={open}>
@@ -113,7 +98,7 @@ function AddContact({ companyId }: { companyId: string }) {
             contact.company_id === null ? contactChoice(contact) : text.people.ofAnother(contactChoice(contact))
           }
           isExcluded={({ company_id }) => company_id === companyId}
-          onChoose={(contact) => adding.mutate(contact)}
+          onChoose={({ contact_id }) => adding.mutate({ contact_id, company_id: companyId })}
           disabled={adding.isPending}
           autoFocus
         />

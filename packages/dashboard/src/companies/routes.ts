@@ -1,12 +1,9 @@
 import { createRoute } from '@tanstack/react-router'
-import { companiesQuery, companyQuery, peopleOf } from '../api/companies.ts'
-import { contactsQuery } from '../api/contacts.ts'
 import { queryOf } from '../api/operation.ts'
-import { propertiesQuery } from '../api/properties.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import { oneOf, pageNumber, searchParams, text } from '../session/search-params.ts'
-import { companySearch, toCompanyQuery } from './company-search.ts'
+import { companySearch, peopleOf, toCompanyQuery } from './company-search.ts'
 
 const list = createRoute({
   getParentRoute: () => shellRoute,
@@ -14,7 +11,7 @@ const list = createRoute({
   validateSearch: companySearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => {
-    void context.queryClient.prefetchQuery(companiesQuery(toCompanyQuery(deps)))
+    void context.queryClient.prefetchQuery(queryOf('listCompanies', toCompanyQuery(deps)))
     void context.queryClient.prefetchQuery(queryOf('listViews', { limit: 200 }))
   },
   component: lazyPage(() => import('./companies-page.tsx'), 'CompaniesPage'),
@@ -33,9 +30,9 @@ const one = createRoute({
   validateSearch: oneSearch,
   loaderDeps: ({ search: { page } }) => ({ page }),
   loader: ({ context, params, deps }) => {
-    void context.queryClient.prefetchQuery(companyQuery(params.companyId))
-    void context.queryClient.prefetchQuery(propertiesQuery('companies'))
-    void context.queryClient.prefetchQuery(contactsQuery(peopleOf(params.companyId, deps.page)))
+    void context.queryClient.prefetchQuery(queryOf('getCompany', { company_id: params.companyId }))
+    void context.queryClient.prefetchQuery(queryOf('listProperties', { entity: 'companies' }))
+    void context.queryClient.prefetchQuery(queryOf('listContacts', peopleOf(params.companyId, deps.page)))
   },
   component: lazyPage(() => import('./company-page.tsx'), 'CompanyPage'),
 })

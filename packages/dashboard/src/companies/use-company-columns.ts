@@ -1,14 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import {
-  type Company,
-  type CompanyChanges,
-  readCompany,
-  refreshCompanies,
-  showInLists,
-  updateCompany,
-} from '../api/companies.ts'
-import { propertiesQuery } from '../api/properties.ts'
+import { readWithVersion } from '../api/client.ts'
+import { queryOf } from '../api/operation.ts'
+import type { RecordChanges } from '../api/optimistic.ts'
+import type { Company } from '../api/types.ts'
 import { COMPANY_COLUMNS, propertyColumn } from '../records/company-columns.tsx'
 import { beginSaving } from '../records/save-cell.ts'
 import { useMay } from '../session/may.ts'
@@ -20,7 +15,7 @@ import type { PropertyValue } from '../ui/property-value.ts'
  * that people set is edited in its cell, and so is the domain; the name is the link.
  */
 export function useCompanyColumns(): Column<Company>[] {
-  const { data } = useQuery(propertiesQuery('companies'))
+  const { data } = useQuery(queryOf('listProperties', { entity: 'companies' }))
   const queryClient = useQueryClient()
   const mayWrite = useMay('companies:write')
   // The same columns as before, so that the rows need not be rendered again.
@@ -39,23 +34,22 @@ export function useCompanyColumns(): Column<Company>[] {
       return {
         valueIn,
         begin: (company) =>
-          beginSaving({
+          beginSaving(queryClient, {
             entity: 'companies',
+            id: company.company_id,
             shown: valueIn(company),
             read: async () => {
-              const { result, version } = await readCompany(company.company_id)
+              const { result, version } = await readWithVersion('getCompany', { company_id: company.company_id })
               return { value: valueIn(result.company), version }
             },
-            show: (value) => showInLists(queryClient, company.company_id, changesOf(key, value)),
-            write: (value, version) => updateCompany(company.company_id, changesOf(key, value), version),
-            refresh: () => refreshCompanies(queryClient),
+            changesOf: (value) => changesOf(key, value),
           }),
       }
     }
   }, [data, mayWrite, queryClient])
 }
 
-function changesOf(key: string, value: PropertyValue | null): CompanyChanges {
+function changesOf(key: string, value: PropertyValue | null): RecordChanges {
   if (key !== 'domain') return { properties: { [key]: value } }
   return { domain: value === null ? null : String(value) }
 }

@@ -1,8 +1,7 @@
 import { Group, NativeSelect, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useOperation } from '../api/operation.ts'
-import { propertiesQuery } from '../api/properties.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
 import type { Connection, WriteBackProperty } from '../api/types.ts'
 import { FieldRows } from '../ui/field-rows.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -75,7 +74,7 @@ interface PropertyFieldsProps {
 }
 
 function PropertyFields({ row, number, label, problemOf, change }: PropertyFieldsProps) {
-  const { data } = useQuery(propertiesQuery('contacts'))
+  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const editable = (data?.properties ?? []).filter(({ is_editable, name }) => is_editable && name !== 'email')
   const known = editable.map(({ name, label: shown }) => ({ value: name, label: shown }))
   // The property may no longer exist on any contact, or the others have not been loaded yet.

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconMail, IconNote, IconRobot } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { Contact } from '../api/contacts.ts'
+import type { Contact } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { propertyText } from '../ui/property-value.ts'
 import { AgentDialog } from './agent-dialog.tsx'

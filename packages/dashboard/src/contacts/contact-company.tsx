@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { companyQuery } from '../api/companies.ts'
-import { type Contact, refreshContacts, updateContact } from '../api/contacts.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
+import type { Contact } from '../api/types.ts'
 import { companyName } from '../records/company-columns.tsx'
 import { companyChoice, useFoundCompanies } from '../records/find-companies.ts'
 import { useMay } from '../session/may.ts'
@@ -13,17 +13,10 @@ import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
 
 /** The company of a contact, changed in place. */
-export function ContactCompany({ contact: { contact_id: contactId, company_id: companyId } }: { contact: Contact }) {
-  const queryClient = useQueryClient()
+export function ContactCompany({ contact: { contact_id, company_id: companyId } }: { contact: Contact }) {
   const mayWrite = useMay('contacts:write')
   const [isChoosing, setChoosing] = useState(false)
-  const saving = useMutation({
-    mutationFn: (chosen: string | null) => updateContact(contactId, { company_id: chosen }),
-    onSuccess: async () => {
-      await refreshContacts(queryClient)
-      setChoosing(false)
-    },
-  })
+  const saving = useOperation('updateContact', { onDone: () => setChoosing(false) })
   return (
     <Stack gap="xs" mb="xs">
       {companyId === null ? null : <CompanyLink companyId={companyId} />}
@@ -36,7 +29,7 @@ export function ContactCompany({ contact: { contact_id: contactId, company_id: c
           keyOf={({ company_id }) => company_id}
           nameOf={companyChoice}
           isExcluded={({ company_id }) => company_id === companyId}
-          onChoose={({ company_id }) => saving.mutate(company_id)}
+          onChoose={({ company_id }) => saving.mutate({ contact_id, company_id })}
           disabled={saving.isPending}
           autoFocus
         />
@@ -52,7 +45,7 @@ export function ContactCompany({ contact: { contact_id: contactId, company_id: c
               variant="default"
               size="compact-xs"
               loading={saving.isPending}
-              onClick={() => saving.mutate(null)}
+              onClick={() => saving.mutate({ contact_id, company_id: null })}
               aria-label={text.side.removeCompanyLabel}
             >
               {text.side.removeCompany}
@@ -70,11 +63,11 @@ function chooseLabel(isChoosing: boolean, companyId: string | null): string {
 }
 
 function CompanyLink({ companyId }: { companyId: string }) {
-  const { data } = useQuery(companyQuery(companyId))
+  const { data } = useQuery(queryOf('getCompany', { company_id: companyId }))
   return (
     <Text size="sm">
       <AnchorLink inherit fw={550} to="/companies/$companyId" params={{ companyId }}>
-        <Foreign max={120}>{data ? companyName(data) : '…'}</Foreign>
+        <Foreign max={120}>{data ? companyName(data.company) : '…'}</Foreign>
       </AnchorLink>
     </Text>
   )

@@ -3,7 +3,9 @@ import { IconArrowMerge, IconDots, IconEraser, IconTrash } from '@tabler/icons-r
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Contact, deleteContact, eraseContact, forgetContact, type Receipt } from '../api/contacts.ts'
+import { call } from '../api/client.ts'
+import { keyOf, refreshAfter, useOperation } from '../api/operation.ts'
+import type { Contact, ErasureReceipt as Receipt } from '../api/types.ts'
 import { contactName } from '../records/contact-name.ts'
 import { useIsAtLeast, useMay } from '../session/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
@@ -23,15 +25,18 @@ export function ContactMenu({ contact }: { contact: Contact }) {
   const mayErase = useIsAtLeast('admin')
   const name = contactName(contact).slice(0, 80)
   const close = () => setDialog(null)
+  const { contact_id } = contact
   const leave = async () => {
     await router.navigate({ to: '/contacts' })
-    await forgetContact(queryClient, contact.contact_id)
+    queryClient.removeQueries({ queryKey: keyOf('getContact', { contact_id }) })
   }
-  const remove = async () => {
-    await deleteContact(contact.contact_id)
+  const removing = useOperation('deleteContact', { onDone: leave })
+  // The receipt is shown over the contact's page, so nothing is read again until that is left.
+  const erase = async () => setReceipt((await call('eraseContact', { contact_id })).receipt)
+  const leaveErased = async () => {
     await leave()
+    await refreshAfter(queryClient, 'eraseContact')
   }
-  const erase = async () => setReceipt((await eraseContact(contact.contact_id)).receipt)
   if (!mayWrite && !mayErase) return null
   return (
     <>
@@ -77,7 +82,7 @@ export function ContactMenu({ contact }: { contact: Contact }) {
         title={text.remove.title(name)}
         explanation={<Text size="sm">{text.remove.explanation}</Text>}
         confirmLabel={text.remove.confirm}
-        onConfirm={remove}
+        onConfirm={() => removing.mutateAsync({ contact_id })}
       />
       <ConfirmDialog
         opened={dialog === 'erase'}
@@ -88,7 +93,7 @@ export function ContactMenu({ contact }: { contact: Contact }) {
         typeToConfirm={text.erase.word}
         onConfirm={erase}
       />
-      <Modal opened={receipt !== null} onClose={leave} title={text.erase.done}>
+      <Modal opened={receipt !== null} onClose={leaveErased} title={text.erase.done}>
         {receipt ? <ErasureReceipt first={receipt} /> : null}
       </Modal>
     </>

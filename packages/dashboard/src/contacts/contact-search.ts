@@ -1,4 +1,5 @@
-import type { ListContactsInput } from '../api/contacts.ts'
+import { queryOf } from '../api/operation.ts'
+import type { ListContactsInput } from '../api/types.ts'
 import { filterParam } from '../records/filter-param.ts'
 import { flag, given, oneOf, pageNumber, searchParams, text, words } from '../session/search-params.ts'
 
@@ -22,4 +23,9 @@ export type ContactSearch = ReturnType<typeof contactSearch>
 /** The query to the service for a URL. */
 export function toContactQuery({ columns: _shown, dialog: _open, ...search }: ContactSearch): ListContactsInput {
   return { ...given(search), page: search.page ?? 1, limit: Number(search.limit ?? 20) }
+}
+
+/** The contact of a page, with the values from its sources. */
+export function contactQuery(contact_id: string) {
+  return queryOf('getContact', { contact_id, include_events: false, include: 'provenance' })
 }

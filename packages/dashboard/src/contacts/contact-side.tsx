@@ -1,17 +1,13 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import {
-  type Contact,
-  type PropertyChanges,
-  refreshContacts,
-  showContactChange,
-  updateContact,
-} from '../api/contacts.ts'
-import { propertiesQuery, usualNames } from '../api/properties.ts'
+import { queryOf } from '../api/operation.ts'
+import { saveShown } from '../api/optimistic.ts'
+import type { Contact } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
+import { usualNames } from '../ui/property-value.ts'
 import { Moment } from '../ui/text.tsx'
 import { ContactCompany } from './contact-company.tsx'
 import classes from './contact-page.module.css'
@@ -23,20 +19,11 @@ export function ContactSide({ contact }: { contact: Contact }) {
   const queryClient = useQueryClient()
   const mayWrite = useMay('contacts:write')
   const { contact_id: contactId } = contact
-  const { data } = useQuery(propertiesQuery('contacts'))
+  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const choices = Object.fromEntries(
     data?.properties.flatMap(({ name, choices }) => (choices ? [[name, choices]] : [])) ?? [],
   )
-  const save = async (properties: PropertyChanges) => {
-    const undo = await showContactChange(queryClient, contactId, { properties })
-    try {
-      await updateContact(contactId, { properties })
-    } catch (error) {
-      undo()
-      throw error
-    }
-    void refreshContacts(queryClient)
-  }
+  const save = (properties: Record<string, unknown>) => saveShown(queryClient, 'contacts', contactId, { properties })
   return (
     <Stack component="aside" aria-label={text.side.label} gap="md" miw={0}>
       <Card>

@@ -1,15 +1,23 @@
 import { Alert, Group, Loader, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { erasureQuery, type Receipt } from '../api/contacts.ts'
+import { queryOf } from '../api/operation.ts'
+import type { ErasureReceipt as Receipt } from '../api/types.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
 import { propertyLabel } from '../ui/property-value.ts'
 import { text } from './text.ts'
 
+const REFRESH_MS = 1_000
+
 /** The receipt of an erasure: proof without personal data. */
 export function ErasureReceipt({ first }: { first: Receipt }) {
-  const { data: receipt } = useQuery({ ...erasureQuery(first.erasure_id), initialData: first })
+  const { receipt } = useQuery({
+    ...queryOf('getErasure', { erasure_id: first.erasure_id }),
+    initialData: { status: 'success', receipt: first },
+    // Until everything is removed: long work goes on in the background.
+    refetchInterval: ({ state }) => (state.data?.receipt.status === 'running' ? REFRESH_MS : false),
+  }).data
   const removed = Object.entries(receipt.removed)
   return (
     <Stack gap="sm">

@@ -1,8 +1,9 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Contact, forgetContact, mergeContact, refreshContacts } from '../api/contacts.ts'
+import { keyOf, useOperation } from '../api/operation.ts'
+import type { Contact } from '../api/types.ts'
 import { contactName } from '../records/contact-name.ts'
 import { contactChoice, useFoundContacts } from '../records/find-contacts.ts'
 import { FindField } from '../ui/find-field.tsx'
@@ -15,16 +16,14 @@ export function MergeDialog({ contact, onClose }: { contact: Contact; onClose: (
   const router = useRouter()
   const [into, setInto] = useState<Contact | null>(null)
   const { contact_id: contactId } = contact
-  const merging = useMutation({
-    mutationFn: (survivorId: string) => mergeContact(contactId, survivorId),
-    onSuccess: async (_response, survivorId) => {
+  const merging = useOperation('mergeContact', {
+    onDone: async (_response, { into: survivorId }) => {
       await router.navigate({
         to: '/contacts/$contactId',
         params: { contactId: survivorId },
         search: { merged: contactId },
       })
-      await forgetContact(queryClient, contactId)
-      await refreshContacts(queryClient)
+      queryClient.removeQueries({ queryKey: keyOf('getContact', { contact_id: contactId }) })
     },
   })
   return (
@@ -56,7 +55,7 @@ export function MergeDialog({ contact, onClose }: { contact: Contact; onClose: (
           <Button
             disabled={into === null}
             loading={merging.isPending}
-            onClick={() => into && merging.mutate(into.contact_id)}
+            onClick={() => into && merging.mutate({ contact_id: contactId, into: into.contact_id })}
           >
             {text.merge.confirm}
           </Button>

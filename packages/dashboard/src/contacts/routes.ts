@@ -1,12 +1,10 @@
 import { createRoute } from '@tanstack/react-router'
-import { contactQuery, contactsQuery } from '../api/contacts.ts'
 import { queryOf } from '../api/operation.ts'
-import { propertiesQuery } from '../api/properties.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import { oneOf, searchParams, text } from '../session/search-params.ts'
 import { timelineQuery } from '../ui/timeline-query.ts'
-import { contactSearch, toContactQuery } from './contact-search.ts'
+import { contactQuery, contactSearch, toContactQuery } from './contact-search.ts'
 
 const list = createRoute({
   getParentRoute: () => shellRoute,
@@ -15,7 +13,7 @@ const list = createRoute({
   loaderDeps: ({ search }) => search,
   // Not awaited: the page opens at once and shows its data when it arrives.
   loader: ({ context, deps }) => {
-    void context.queryClient.prefetchQuery(contactsQuery(toContactQuery(deps)))
+    void context.queryClient.prefetchQuery(queryOf('listContacts', toContactQuery(deps)))
     void context.queryClient.prefetchQuery(queryOf('listViews', { limit: 200 }))
   },
   component: lazyPage(() => import('./contacts-page.tsx'), 'ContactsPage'),
@@ -33,7 +31,7 @@ const one = createRoute({
   }),
   loader: ({ context, params }) => {
     void context.queryClient.prefetchQuery(contactQuery(params.contactId))
-    void context.queryClient.prefetchQuery(propertiesQuery('contacts'))
+    void context.queryClient.prefetchQuery(queryOf('listProperties', { entity: 'contacts' }))
     void context.queryClient.prefetchInfiniteQuery(timelineQuery({ contactId: params.contactId }))
   },
   component: lazyPage(() => import('./contact-page.tsx'), 'ContactPage'),

@@ -2,10 +2,10 @@ import { Badge, Card, Group, Stack, Switch, Table, Text, Title } from '@mantine/
 import { IconDatabase } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Contact, UnifiedProfile } from '../api/contacts.ts'
-import { propertiesQuery, usualNames } from '../api/properties.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Contact, UnifiedProfile } from '../api/types.ts'
 import { Facts } from '../ui/facts.tsx'
-import { propertyLabel, propertyText } from '../ui/property-value.ts'
+import { propertyLabel, propertyText, usualNames } from '../ui/property-value.ts'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import classes from './source-table.module.css'
@@ -15,7 +15,7 @@ import { text } from './text.ts'
 export function SourceTable({ profile, contact }: { profile: UnifiedProfile; contact: Contact }) {
   const [onlyConflicts, setOnlyConflicts] = useState(false)
   const sources = Object.keys(profile.sources)
-  const { data } = useQuery(propertiesQuery('contacts'))
+  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const usual = usualNames(data?.properties)
   const rank = (name: string) => (usual.includes(name) ? usual.indexOf(name) : usual.length)
   const all = Object.entries(profile.profile).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b))

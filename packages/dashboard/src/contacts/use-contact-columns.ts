@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { readContact, refreshContacts, showInLists, updateContact } from '../api/contacts.ts'
-import { type Property, propertiesQuery } from '../api/properties.ts'
+import { readWithVersion } from '../api/client.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Property } from '../api/types.ts'
 import { allSegmentsQuery } from '../records/all-segments.ts'
 import { CONTACT_COLUMNS, engagementColumns, type ListedContact, propertyColumn } from '../records/contact-columns.tsx'
 import { beginSaving } from '../records/save-cell.ts'
@@ -13,7 +14,7 @@ import type { CellEdit, Column } from '../ui/data-table-column.ts'
  * that people set is edited in its cell.
  */
 export function useContactColumns(): Column<ListedContact>[] {
-  const { data } = useQuery(propertiesQuery('contacts'))
+  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const { data: segments } = useQuery(allSegmentsQuery)
   const queryClient = useQueryClient()
   const mayWrite = useMay('contacts:write')
@@ -43,16 +44,16 @@ export function useContactColumns(): Column<ListedContact>[] {
         ...(choices ? { choices } : {}),
         isRequired: key === 'email',
         begin: (contact) =>
-          beginSaving({
+          beginSaving(queryClient, {
             entity: 'contacts',
+            id: contact.contact_id,
             shown: valueIn(contact),
             read: async () => {
-              const { result, version } = await readContact(contact.contact_id)
+              const { contact_id } = contact
+              const { result, version } = await readWithVersion('getContact', { contact_id, include_events: false })
               return { value: valueIn(result.contact), version }
             },
-            show: (value) => showInLists(queryClient, contact.contact_id, { [key]: value }),
-            write: (value, version) => updateContact(contact.contact_id, { properties: { [key]: value } }, version),
-            refresh: () => refreshContacts(queryClient),
+            changesOf: (value) => ({ properties: { [key]: value } }),
           }),
       }
     }

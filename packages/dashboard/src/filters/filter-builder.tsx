@@ -1,7 +1,7 @@
 import { ActionIcon, Box, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { IconActivity, IconBracketsContain, IconPlus, IconX } from '@tabler/icons-react'
 import { useContext } from 'react'
-import type { Property } from '../api/properties.ts'
+import type { Property } from '../api/types.ts'
 import { type Draft, type GroupDraft, newEvent, newGroup, newProperty } from './draft.ts'
 import { EventCondition } from './event-condition.tsx'
 import classes from './filter-builder.module.css'

@@ -1,5 +1,5 @@
 import { NativeSelect, TextInput } from '@mantine/core'
-import type { Property } from '../api/properties.ts'
+import type { Property } from '../api/types.ts'
 import { needsNoValue, type PropertyDraft, type PropertyOperator, takesList } from './draft.ts'
 import { text } from './text.ts'
 import { ValueList, ValueText } from './value-field.tsx'

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { queryOf } from '../api/operation.ts'
-import type { Property } from '../api/properties.ts'
+import type { Property } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { isKnown } from '../ui/event-words.ts'
 import { DAY_MS } from '../ui/range.ts'

@@ -2,8 +2,8 @@ import { Group } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { refreshContacts } from '../api/contacts.ts'
 import { type Import, importQuery, isAtWork } from '../api/imports.ts'
+import { refreshAfter } from '../api/operation.ts'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -79,7 +79,7 @@ function useFreshContacts(of: Import | undefined): void {
   const isWorking = of !== undefined && isAtWork(of)
   const wasWorking = useRef(false)
   useEffect(() => {
-    if (wasWorking.current && !isWorking) void refreshContacts(queryClient)
+    if (wasWorking.current && !isWorking) void refreshAfter(queryClient, 'updateContact')
     wasWorking.current = isWorking
   }, [isWorking, queryClient])
 }

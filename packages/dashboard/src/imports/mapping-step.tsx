@@ -11,7 +11,7 @@ import {
   showImport,
   showMapping,
 } from '../api/imports.ts'
-import { propertiesQuery } from '../api/properties.ts'
+import { queryOf } from '../api/operation.ts'
 import { FormError } from '../ui/form.tsx'
 import { Discard } from './discard.tsx'
 import { FileFormat } from './file-format.tsx'
@@ -24,7 +24,7 @@ const SAVE_AFTER_MS = 400
 /** The second step: where the columns go. What is correct is saved at once, and continuing requests a preview of it. */
 export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => void }) {
   const queryClient = useQueryClient()
-  const { data } = useQuery(propertiesQuery('contacts'))
+  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const [draft, setDraft] = useState(() => draftOf(of))
   const nameOf = (column: number) => of.columns[column]?.header || text.mapping.noName(column + 1)
   const problems = problemsOf(draft, nameOf)

@@ -1,6 +1,6 @@
 import { NativeSelect, Select, Stack, Text, TextInput } from '@mantine/core'
 import type { ColumnMapping, Import } from '../api/imports.ts'
-import type { Property } from '../api/properties.ts'
+import type { Property } from '../api/types.ts'
 import { propertyLabel } from '../ui/property-value.ts'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'

@@ -1,8 +1,8 @@
 import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconArrowBackUp, IconDownload, IconPlayerStop, IconUsers } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { refreshContacts } from '../api/contacts.ts'
 import { askOfImport, type Import, isAtWork, showImport } from '../api/imports.ts'
+import { refreshAfter } from '../api/operation.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { FormError } from '../ui/form.tsx'
@@ -59,7 +59,7 @@ function ActionButton({ of, action }: { of: Import; action: 'cancel' | 'undo' })
   const queryClient = useQueryClient()
   const act = async () => {
     await showImport(queryClient, await askOfImport(of.import_id, action === 'undo' ? 'undoImport' : 'cancelImport'))
-    await refreshContacts(queryClient)
+    await refreshAfter(queryClient, 'updateContact')
   }
   const { cancel, cancelTitle, cancelExplanation, undo } = text.result
   const isUndo = action === 'undo'

@@ -1,6 +1,6 @@
 import { createRoute } from '@tanstack/react-router'
 import { IMPORTS_LENGTH, importQuery, importsQuery } from '../api/imports.ts'
-import { propertiesQuery } from '../api/properties.ts'
+import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { oneOf, pageNumber, searchParams } from '../session/search-params.ts'
@@ -33,7 +33,7 @@ const one = createRoute({
   validateSearch: importSearch,
   loader: ({ context, params: { importId } }) => {
     void context.queryClient.prefetchQuery(importQuery(importId))
-    void context.queryClient.prefetchQuery(propertiesQuery('contacts'))
+    void context.queryClient.prefetchQuery(queryOf('listProperties', { entity: 'contacts' }))
   },
   component: lazyPage(() => import('./import-page.tsx'), 'ImportPage'),
 })

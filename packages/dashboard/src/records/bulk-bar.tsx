@@ -1,12 +1,13 @@
 import { ActionIcon, Button, Group, Text } from '@mantine/core'
 import { IconBuilding, IconDownload, IconPencil, IconTrash, IconX } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { BulkMatching, Entity } from '../api/bulk.ts'
+import type { Entity } from '../api/types.ts'
 import type { Selection } from '../ui/use-selection.ts'
 import { BulkCompany } from './bulk-company.tsx'
 import { BulkDelete } from './bulk-delete.tsx'
 import type { BulkActionProps } from './bulk-dialog.tsx'
 import { BulkProperty } from './bulk-property.tsx'
+import type { BulkMatching } from './change-many.ts'
 import { text } from './text.ts'
 
 interface BulkBarProps {

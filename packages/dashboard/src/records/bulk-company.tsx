@@ -1,6 +1,6 @@
 import { Checkbox, Text } from '@mantine/core'
 import { useState } from 'react'
-import type { Company } from '../api/companies.ts'
+import type { Company } from '../api/types.ts'
 import { FindField } from '../ui/find-field.tsx'
 import { type BulkActionProps, BulkDialog } from './bulk-dialog.tsx'
 import { companyName } from './company-columns.tsx'

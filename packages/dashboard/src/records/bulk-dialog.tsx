@@ -1,8 +1,9 @@
 import { Alert, Button, Group, List, Modal, Progress, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
-import { type BulkChange, type BulkProgress, type BulkTarget, changeMany, type Entity } from '../api/bulk.ts'
+import type { Entity } from '../api/types.ts'
 import { Form, FormError } from '../ui/form.tsx'
+import { type BulkChange, type BulkProgress, type BulkTarget, changeMany } from './change-many.ts'
 import { text } from './text.ts'
 
 /** What every bulk action gets: the records, and what happens afterwards. */

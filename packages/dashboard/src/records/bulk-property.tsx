@@ -1,7 +1,8 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Property, propertiesQuery } from '../api/properties.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Property } from '../api/types.ts'
 import { type PropertyValue, typedValue } from '../ui/property-value.ts'
 import { type BulkActionProps, BulkDialog } from './bulk-dialog.tsx'
 import { text } from './text.ts'
@@ -12,7 +13,7 @@ const KEYS = ['email', 'name', 'domain']
 /** Sets a property of many records, or removes it. */
 export function BulkProperty(props: BulkActionProps) {
   const { entity, count } = props
-  const { data } = useQuery(propertiesQuery(entity))
+  const { data } = useQuery(queryOf('listProperties', { entity }))
   const [name, setName] = useState('')
   const [typed, setTyped] = useState('')
   const properties = (data?.properties ?? []).filter((each) => each.is_editable && !KEYS.includes(each.name))

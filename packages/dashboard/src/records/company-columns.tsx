@@ -1,4 +1,4 @@
-import type { Company } from '../api/companies.ts'
+import type { Company } from '../api/types.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'

@@ -1,4 +1,4 @@
-import type { Contact } from '../api/contacts.ts'
+import type { Contact } from '../api/types.ts'
 import { propertyText } from '../ui/property-value.ts'
 import { text } from './text.ts'
 

@@ -2,9 +2,7 @@ import { Button, Group, NativeSelect, Popover, Text } from '@mantine/core'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, type RefObject, useState } from 'react'
-import type { Entity } from '../api/bulk.ts'
-import type { Property } from '../api/properties.ts'
-import type { SegmentFilter } from '../api/types.ts'
+import type { Entity, Property, SegmentFilter } from '../api/types.ts'
 import {
   countUnfinished,
   type Draft,

@@ -1,10 +1,9 @@
 import { Button, Group, Pill } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
-import type { Entity } from '../api/bulk.ts'
 import { importQuery } from '../api/imports.ts'
-import { propertiesQuery } from '../api/properties.ts'
-import type { SegmentFilter } from '../api/types.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Entity, SegmentFilter } from '../api/types.ts'
 import { filterWords } from '../filters/words.ts'
 import { useMay } from '../session/may.ts'
 import { SearchField, type SearchFieldProps } from '../ui/search-field.tsx'
@@ -23,7 +22,7 @@ interface RecordBarProps extends RecordFilter {
 
 /** Above a table of contacts or companies: the search, the filter with a badge for each condition, and its tools. */
 export function RecordBar({ entity, search, filter, segmentId, importId, onFilter, children }: RecordBarProps) {
-  const { data } = useQuery(propertiesQuery(entity))
+  const { data } = useQuery(queryOf('listProperties', { entity }))
   const { data: segments } = useQuery({ ...allSegmentsQuery, enabled: segmentId !== undefined })
   const mayImport = useMay('contacts:write')
   const { data: ofImport } = useQuery({ ...importQuery(importId ?? ''), enabled: importId !== undefined && mayImport })

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { Entity } from '../api/bulk.ts'
+import type { Entity } from '../api/types.ts'
 import { useMe } from '../session/may.ts'
 import { type ColumnLayout, moved } from '../ui/data-table-column.ts'
 

@@ -1,6 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
-import { propertiesQuery } from '../api/properties.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { pageNumber, searchParams, text } from '../session/search-params.ts'
@@ -26,7 +25,7 @@ const create = createRoute({
   path: '/segments/new',
   validateSearch: newSearch,
   beforeLoad: ({ context }) => requireRole(context, 'member', '/segments'),
-  loader: ({ context }) => void context.queryClient.prefetchQuery(propertiesQuery('contacts')),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('listProperties', { entity: 'contacts' })),
   component: lazyPage(() => import('./new-segment-page.tsx'), 'NewSegmentPage'),
 })
 
@@ -48,7 +47,7 @@ const edit = createRoute({
   beforeLoad: ({ context, params }) => requireRole(context, 'member', `/segments/${params.segmentId}`),
   loader: ({ context, params }) => {
     void context.queryClient.prefetchQuery(queryOf('getSegment', { segment_id: params.segmentId }))
-    void context.queryClient.prefetchQuery(propertiesQuery('contacts'))
+    void context.queryClient.prefetchQuery(queryOf('listProperties', { entity: 'contacts' }))
   },
   component: lazyPage(() => import('./edit-segment-page.tsx'), 'EditSegmentPage'),
 })

@@ -11,7 +11,7 @@ import {
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { contactsCsv } from '../api/contacts.ts'
+import { urlOf } from '../api/client.ts'
 import { useOperation } from '../api/operation.ts'
 import type { Segment } from '../api/types.ts'
 import { useIsAtLeast, useMay } from '../session/may.ts'
@@ -46,7 +46,7 @@ export function SegmentActions({ segment }: { segment: Segment }) {
         component="a"
         variant="default"
         leftSection={<IconDownload size={16} aria-hidden />}
-        href={contactsCsv({ segment_id: segmentId }, EXPORTED)}
+        href={urlOf('exportContacts', { segment_id: segmentId, columns: EXPORTED })}
         download
       >
         {words.export}
@@ -116,4 +116,4 @@ export function SegmentActions({ segment }: { segment: Segment }) {
 }
 
 /** The columns of the exported file. */
-const EXPORTED = ['contact_id', 'email', 'firstname', 'lastname', 'company', 'jobtitle', 'lifecyclestage', 'created_at']
+const EXPORTED = 'contact_id,email,firstname,lastname,company,jobtitle,lifecyclestage,created_at'

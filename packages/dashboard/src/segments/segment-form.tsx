@@ -2,8 +2,7 @@ import { Alert, Button, Card, Grid, Group, Stack, Textarea, TextInput, Title } f
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useOperation } from '../api/operation.ts'
-import { propertiesQuery } from '../api/properties.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
 import type { Segment } from '../api/types.ts'
 import {
   countUnfinished,
@@ -36,7 +35,7 @@ export function SegmentForm({ segment, copyOf }: SegmentFormProps) {
   const [name, setName] = useState(segment?.name ?? (copyOf ? text.form.copyOf(copyOf.name).slice(0, 200) : ''))
   const [description, setDescription] = useState(origin?.description ?? '')
   const [draft, setDraft] = useState<GroupDraft>(() => (origin ? draftOf(origin.filter) : newGroup('all')))
-  const { data } = useQuery(propertiesQuery('contacts'))
+  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const properties = data?.properties ?? []
   const types = new Map(properties.map((property) => [property.name, property.type]))
   const filter = filterOf(draft, types)

@@ -3,7 +3,6 @@ import { IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
-import { propertiesQuery } from '../api/properties.ts'
 import type { Segment } from '../api/types.ts'
 import { filterWords } from '../filters/words.ts'
 import { CREATED_COLUMN, FIRST_COLUMNS } from '../records/contact-columns.tsx'
@@ -70,7 +69,7 @@ export function SegmentPage() {
 }
 
 function Definition({ segment }: { segment: Segment }) {
-  const { data } = useQuery(propertiesQuery('contacts'))
+  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const labels = new Map(data?.properties.map(({ name, label }) => [name, label]))
   return (
     <Card>

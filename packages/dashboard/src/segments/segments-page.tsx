@@ -3,7 +3,6 @@ import { IconFilter, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
-import { propertiesQuery } from '../api/properties.ts'
 import type { Segment } from '../api/types.ts'
 import { filterWords } from '../filters/words.ts'
 import { useIsAtLeast } from '../session/may.ts'
@@ -30,7 +29,7 @@ export function SegmentsPage() {
     ...queryOf('listSegments', { page, limit: SEGMENTS_LENGTH }),
     refetchInterval: ({ state }) => (state.data?.segments.some(({ counting }) => counting) ? COUNTING_MS : false),
   })
-  const { data: known } = useQuery(propertiesQuery('contacts'))
+  const { data: known } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const labels = new Map(known?.properties.map(({ name, label }) => [name, label]))
   return (
     <ListPage

@@ -1,3 +1,4 @@
+import type { Property } from '../api/types.ts'
 import { readableAddress } from './readable-address.ts'
 import { text } from './text.ts'
 
@@ -32,4 +33,9 @@ export function propertyLabel(name: string): string {
   if (known !== undefined) return known
   const words = name.slice(0, 128).replaceAll(/[_-]+/g, ' ').trim()
   return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** The names of the properties that are shown first, even without a value. */
+export function usualNames(properties: readonly Property[] = []): string[] {
+  return properties.flatMap(({ name, is_usual }) => (is_usual ? name : []))
 }

@@ -2,8 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { IconBuilding, IconFilter, IconUser } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { companiesQuery } from '../../api/companies.ts'
-import { contactsQuery } from '../../api/contacts.ts'
+import { queryOf } from '../../api/operation.ts'
 import { allSegmentsQuery } from '../../records/all-segments.ts'
 import { contactName } from '../../records/contact-name.ts'
 import { useMay } from '../../session/may.ts'
@@ -28,8 +27,8 @@ export function useFoundRecords(typed: string): Found {
   const [query] = useDebouncedValue(typed, PAUSE_MS)
   const isLong = query.length >= LENGTH_MIN
   const filters = { search: query, limit: FOUND_MAX }
-  const contacts = useQuery({ ...contactsQuery(filters), enabled: useMay('contacts:read') && isLong })
-  const companies = useQuery({ ...companiesQuery(filters), enabled: useMay('companies:read') && isLong })
+  const contacts = useQuery({ ...queryOf('listContacts', filters), enabled: useMay('contacts:read') && isLong })
+  const companies = useQuery({ ...queryOf('listCompanies', filters), enabled: useMay('companies:read') && isLong })
   const segments = useQuery({ ...allSegmentsQuery, enabled: useMay('segments:read') && isLong })
   const { groups: title } = text.palette
   if (typed.length < LENGTH_MIN) return { groups: [], isSearching: false, error: null }

@@ -1,9 +1,5 @@
-import type { ChangeContactsResult, UnchangedRecord } from '../../../client/src/generated/types.gen.ts'
-import type { PropertyChanges } from '../../../server/src/contacts/properties.ts'
-import { call } from './client.ts'
-import type { SegmentFilter } from './types.ts'
-
-export type Entity = 'contacts' | 'companies'
+import { call } from '../api/client.ts'
+import type { ChangeContactsResult, Entity, SegmentFilter, UnchangedRecord } from '../api/types.ts'
 
 /** Which records to change: by id, at most a hundred, or all that match. */
 export type BulkTarget = { ids: string[] } | { matching: BulkMatching }
@@ -15,7 +11,9 @@ export interface BulkMatching {
   filter?: SegmentFilter
 }
 
-export type BulkChange = { set: { properties?: PropertyChanges; company_id?: string | null } } | { delete: true }
+export type BulkChange =
+  | { set: { properties?: Record<string, unknown>; company_id?: string | null } }
+  | { delete: true }
 
 /** The result so far of a change of many records. */
 export interface BulkProgress {
