@@ -101,6 +101,12 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByText(/^whsec_/).waitFor()
     await page.getByRole('button', { name: 'I have saved it' }).click()
     await page.getByText('Previous secret valid until').waitFor()
+    const more = page.getByRole('button', { name: 'More' })
+    await more.click()
+    await page.getByRole('menuitem', { name: 'Edit webhook' }).click()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    // A person with a keyboard goes on where they were.
+    await expect.poll(() => more.evaluate((button) => button === document.activeElement)).toBe(true)
   })
 
   test('a chat message is written with a preview of the service, and its URL is not shown again', async () => {

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,7 +7,7 @@ import type { Contact } from '../api/types.ts'
 import { contactName } from '../records/contact-name.ts'
 import { contactChoice, useFoundContacts } from '../records/find-contacts.ts'
 import { FindField } from '../ui/find-field.tsx'
-import { FormError } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { text } from './text.ts'
 
 /** Merges a contact into another one, and opens that. */
@@ -27,40 +27,32 @@ export function MergeDialog({ contact, onClose }: { contact: Contact; onClose: (
     },
   })
   return (
-    <Modal opened onClose={onClose} title={text.merge.title(contactName(contact).slice(0, 80))}>
-      <Stack>
-        <Text size="sm">{text.merge.explanation}</Text>
-        <FindField
-          label={text.merge.find}
-          placeholder={text.merge.findHint}
-          what={text.merge.contacts}
-          useFound={useFoundContacts}
-          keyOf={({ contact_id }) => contact_id}
-          nameOf={contactChoice}
-          isExcluded={({ contact_id }) => contact_id === contactId || contact_id === into?.contact_id}
-          onChoose={setInto}
-          disabled={merging.isPending}
-          autoFocus
-        />
-        {into ? (
-          <Text size="sm" fw={550} role="status">
-            {text.merge.chosen(contactChoice(into).slice(0, 160))}
-          </Text>
-        ) : null}
-        <FormError error={merging.error} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {text.merge.cancel}
-          </Button>
-          <Button
-            disabled={into === null}
-            loading={merging.isPending}
-            onClick={() => into && merging.mutate({ contact_id: contactId, into: into.contact_id })}
-          >
-            {text.merge.confirm}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <FormDialog
+      title={text.merge.title(contactName(contact).slice(0, 80))}
+      submit={text.merge.confirm}
+      sending={merging}
+      isDisabled={into === null}
+      onSubmit={() => into && merging.mutate({ contact_id: contactId, into: into.contact_id })}
+      onClose={onClose}
+    >
+      <Text size="sm">{text.merge.explanation}</Text>
+      <FindField
+        label={text.merge.find}
+        placeholder={text.merge.findHint}
+        what={text.merge.contacts}
+        useFound={useFoundContacts}
+        keyOf={({ contact_id }) => contact_id}
+        nameOf={contactChoice}
+        isExcluded={({ contact_id }) => contact_id === contactId || contact_id === into?.contact_id}
+        onChoose={setInto}
+        disabled={merging.isPending}
+        autoFocus
+      />
+      {into ? (
+        <Text size="sm" fw={550} role="status">
+          {text.merge.chosen(contactChoice(into).slice(0, 160))}
+        </Text>
+      ) : null}
+    </FormDialog>
   )
 }

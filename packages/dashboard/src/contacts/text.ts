@@ -112,7 +112,6 @@ export const text = {
     findHint: 'Name or email address',
     contacts: 'Contacts',
     chosen: (name: string) => `${name} is kept.`,
-    cancel: 'Cancel',
     confirm: 'Merge',
     done: 'The other contact was merged into this one.',
     undo: 'Undo merge',

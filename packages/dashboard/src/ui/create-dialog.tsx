@@ -1,10 +1,9 @@
-import { Alert, Button, Modal, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Form, FormButtons } from './form.tsx'
-import { Problem } from './problem.tsx'
+import { FormDialog } from './form-dialog.tsx'
 import { text } from './text.ts'
 
 interface CreateDialogProps {
@@ -20,51 +19,55 @@ interface CreateDialogProps {
 }
 
 /** A button with a small form that creates a record. */
-export function CreateDialog({ title, fields, isOpenAtFirst = false, onCreate, onCancel }: CreateDialogProps) {
+export function CreateDialog({ title, isOpenAtFirst = false, onCancel, ...form }: CreateDialogProps) {
   const [isOpen, { open, close }] = useDisclosure(isOpenAtFirst)
-  const [values, setValues] = useState<Record<string, string>>({})
-  const making = useMutation({
-    mutationFn: () => {
-      const filled = Object.entries(values).map(([name, value]) => [name, value.trim()])
-      return onCreate(Object.fromEntries(filled.filter(([, value]) => value !== '')))
-    },
-    onSuccess: close,
-  })
   const cancel = () => {
     close()
     onCancel?.()
   }
-  const show = () => {
-    setValues({})
-    making.reset()
-    open()
-  }
   return (
     <>
-      <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={show}>
+      <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
         {title}
       </Button>
-      <Modal opened={isOpen} onClose={cancel} title={title}>
-        <Form onSubmit={() => making.mutate()}>
-          {fields.map(({ name, label, type = 'text', required = false }, index) => (
-            <TextInput
-              key={name}
-              type={type}
-              label={label}
-              required={required}
-              data-autofocus={index === 0 || undefined}
-              value={values[name] ?? ''}
-              onChange={({ currentTarget: { value } }) => setValues((before) => ({ ...before, [name]: value }))}
-            />
-          ))}
-          {making.isError ? (
-            <Alert color="red" role="alert">
-              <Problem error={making.error} />
-            </Alert>
-          ) : null}
-          <FormButtons submit={text.create} cancel={text.cancel} isPending={making.isPending} onCancel={cancel} />
-        </Form>
-      </Modal>
+      {isOpen ? <CreateForm title={title} onDone={close} onCancel={cancel} {...form} /> : null}
     </>
+  )
+}
+
+interface CreateFormProps extends Pick<CreateDialogProps, 'title' | 'fields' | 'onCreate'> {
+  onDone: () => void
+  onCancel: () => void
+}
+
+function CreateForm({ title, fields, onCreate, onDone, onCancel }: CreateFormProps) {
+  const [values, setValues] = useState<Record<string, string>>({})
+  const creating = useMutation({
+    mutationFn: () => {
+      const filled = Object.entries(values).map(([name, value]) => [name, value.trim()])
+      return onCreate(Object.fromEntries(filled.filter(([, value]) => value !== '')))
+    },
+    onSuccess: onDone,
+  })
+  return (
+    <FormDialog
+      title={title}
+      submit={text.create}
+      sending={creating}
+      onSubmit={() => creating.mutate()}
+      onClose={onCancel}
+    >
+      {fields.map(({ name, label, type = 'text', required = false }, index) => (
+        <TextInput
+          key={name}
+          type={type}
+          label={label}
+          required={required}
+          data-autofocus={index === 0 || undefined}
+          value={values[name] ?? ''}
+          onChange={({ currentTarget: { value } }) => setValues((before) => ({ ...before, [name]: value }))}
+        />
+      ))}
+    </FormDialog>
   )
 }

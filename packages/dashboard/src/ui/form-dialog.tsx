@@ -1,5 +1,5 @@
 import { Checkbox, Modal, type ModalProps, Text, TextInput } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Form, FormButtons, FormError } from './form.tsx'
 import { text } from './text.ts'
 import { upTo } from './up-to.ts'
@@ -32,6 +32,7 @@ interface FormDialogProps {
 export function FormDialog(props: FormDialogProps) {
   const { title, submit, sending, onSubmit, onClose, children, size, isDisabled = false, result = null } = props
   const canClose = result === null
+  useFocusReturn()
   return (
     <Modal
       opened
@@ -56,6 +57,19 @@ export function FormDialog(props: FormDialogProps) {
         </Form>
       )}
     </Modal>
+  )
+}
+
+/** Gives the focus back to what had it. A Modal does so itself only if it stays rendered when it is closed. */
+function useFocusReturn(): void {
+  const [before] = useState(() => document.activeElement)
+  useEffect(
+    () => () => {
+      // What was done in the dialog may have given it to something else.
+      const isLost = () => document.activeElement === null || document.activeElement === document.body
+      setTimeout(() => isLost() && before instanceof HTMLElement && before.focus({ preventScroll: true }))
+    },
+    [before],
   )
 }
 

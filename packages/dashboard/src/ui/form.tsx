@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Stack, type StackProps } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
-import { messageOf } from './states.tsx'
+import { Problem } from './problem.tsx'
 
 interface FormProps extends StackProps {
   id?: string
@@ -23,7 +23,7 @@ export function FormError({ error }: { error: unknown }) {
   if (!error) return null
   return (
     <Alert color="red" role="alert">
-      {messageOf(error)}
+      <Problem error={error} />
     </Alert>
   )
 }

@@ -11,7 +11,8 @@ export function Problem({ error }: { error: unknown }) {
   const companyId = idOf('company_id')
   return (
     <>
-      {messageOf(error)}{' '}
+      {messageOf(error)}
+      {contactId || companyId ? ' ' : null}
       {contactId ? (
         <AnchorLink inherit underline="always" to="/contacts/$contactId" params={{ contactId }}>
           {text.states.open}
