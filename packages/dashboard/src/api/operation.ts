@@ -57,7 +57,7 @@ const FOLLOWING: Readonly<Record<string, readonly string[]>> = {
   companies: ['contacts', 'properties', 'segments'],
   contacts: ['companies', 'events', 'properties', 'segments', 'timeline', 'visits'],
   domains: ['tracker', 'events', 'overview'],
-  erasures: ['contacts', 'companies', 'events', 'segments'],
+  erasures: ['contacts', 'companies', 'events', 'properties', 'segments', 'timeline', 'visits'],
   imports: ['contacts', 'companies', 'properties', 'segments'],
   invitations: ['members'],
   members: ['invitations'],
