@@ -11,7 +11,8 @@ import { formatMoment, formatNumber } from '../ui/format.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
+import { PendingPage } from '../ui/page-states.tsx'
+import { messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { proposerName } from './action-words.ts'
 import { AgentFacts } from './agent-facts.tsx'
@@ -35,14 +36,7 @@ export function AgentPage() {
       {text.title}
     </AnchorLink>
   )
-  if (!data) {
-    return (
-      <>
-        <PageHeader title={text.agent} breadcrumb={breadcrumb} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={text.agent} breadcrumb={breadcrumb} error={error} onRetry={refetch} />
   const { agent } = data
   return (
     <>

@@ -9,6 +9,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { PendingPage } from '../ui/page-states.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { RunProgress } from '../ui/run-progress.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
@@ -36,14 +37,7 @@ export function RunPage() {
     ...queryOf('getAgent', { agent_id: data?.run.agent_id ?? '' }),
     enabled: data !== undefined,
   })
-  if (!data) {
-    return (
-      <>
-        <PageHeader title={text.run.title} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={text.run.title} error={error} onRetry={refetch} />
   const { run } = data
   return (
     <>

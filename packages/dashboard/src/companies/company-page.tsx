@@ -12,10 +12,9 @@ import { Facts } from '../ui/facts.tsx'
 import { AnchorLink } from '../ui/link.tsx'
 import { MovableContent, MovablePlace, useSide } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { NotFoundPage } from '../ui/page-states.tsx'
+import { NotFoundPage, PendingPage } from '../ui/page-states.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
 import { usualNames } from '../ui/property-value.ts'
-import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { ExternalLink, Foreign, Moment } from '../ui/text.tsx'
 import { Timeline } from '../ui/timeline.tsx'
 import { CompanyOverview } from './company-overview.tsx'
@@ -34,14 +33,7 @@ export function CompanyPage() {
   const tab = search.tab === 'details' && !isNarrow ? 'contacts' : (search.tab ?? 'contacts')
   const { data, error, refetch } = useQuery(queryOf('getCompany', { company_id: companyId }))
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
-  if (!data) {
-    return (
-      <>
-        <PageHeader title={text.one} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={10} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={text.one} error={error} onRetry={refetch} />
   const { company } = data
   const name = companyName(company)
   return (

@@ -11,7 +11,7 @@ import { Facts } from '../ui/facts.tsx'
 import { formatAgo, formatMoment, formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { PendingPage } from '../ui/page-states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { ConnectionActions } from './connection-actions.tsx'
 import { Errors, Objects, Runs } from './connection-tables.tsx'
@@ -35,14 +35,7 @@ export function ConnectionPage() {
       {text.title}
     </AnchorLink>
   )
-  if (!data) {
-    return (
-      <>
-        <PageHeader title={text.one.title} breadcrumb={breadcrumb} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={text.one.title} breadcrumb={breadcrumb} error={error} onRetry={refetch} />
   const { connection } = data
   const label = labelOf(connection, connectors)
   const connector = connectors?.find(({ name }) => name === connection.connector)

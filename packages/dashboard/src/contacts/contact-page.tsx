@@ -7,10 +7,9 @@ import { contactName } from '../records/contact-name.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { MovableContent, MovablePlace, useSide } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { NotFoundPage } from '../ui/page-states.tsx'
+import { NotFoundPage, PendingPage } from '../ui/page-states.tsx'
 import { PersonAvatar } from '../ui/person-avatar.tsx'
 import { propertyText } from '../ui/property-value.ts'
-import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { Timeline } from '../ui/timeline.tsx'
 import { AgentActions } from './agent-actions.tsx'
@@ -50,14 +49,7 @@ export function ContactPage() {
     const isMerged = error.code === 'contact_merged' && survivorId !== undefined
     return isMerged ? <MergedPage contactId={contactId} survivorId={survivorId} /> : <NotFoundPage />
   }
-  if (!data) {
-    return (
-      <>
-        <PageHeader title={text.one} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={10} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={text.one} error={error} onRetry={refetch} />
   const { contact, unified_profile: profile } = data
   const name = contactName(contact)
   const conflicts = Object.values(profile.profile).filter(({ has_conflict }) => has_conflict).length

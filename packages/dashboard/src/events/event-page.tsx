@@ -9,7 +9,7 @@ import { eventLine } from '../ui/event-words.ts'
 import { formatMoment } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { PendingPage } from '../ui/page-states.tsx'
 import { ExternalLink, Foreign, None } from '../ui/text.tsx'
 import { Who } from './event-columns.tsx'
 import { text as catalogue } from './text.ts'
@@ -28,14 +28,7 @@ export function EventPage() {
       {words.breadcrumb}
     </AnchorLink>
   )
-  if (!data) {
-    return (
-      <>
-        <PageHeader title={words.title} breadcrumb={breadcrumb} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={10} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={words.title} breadcrumb={breadcrumb} error={error} onRetry={refetch} />
   const { event } = data
   return (
     <>

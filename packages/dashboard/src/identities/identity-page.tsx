@@ -9,6 +9,7 @@ import { useMay } from '../session/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { PendingPage } from '../ui/page-states.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
@@ -31,14 +32,7 @@ export function IdentityPage() {
     </AnchorLink>
   )
   const mayWrite = useMay('identities:write')
-  if (!data) {
-    return (
-      <>
-        <PageHeader title={text.one} breadcrumb={breadcrumb} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={text.one} breadcrumb={breadcrumb} error={error} onRetry={refetch} />
   const { identity } = data
   return (
     <>

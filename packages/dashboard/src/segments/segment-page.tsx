@@ -11,7 +11,7 @@ import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { PendingPage } from '../ui/page-states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { Changes } from './changes.tsx'
 import { Growth } from './growth.tsx'
@@ -39,14 +39,7 @@ export function SegmentPage() {
       {words.breadcrumb}
     </AnchorLink>
   )
-  if (!data) {
-    return (
-      <>
-        <PageHeader title={words.title} breadcrumb={breadcrumb} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={words.title} breadcrumb={breadcrumb} error={error} onRetry={refetch} />
   const { segment } = data
   return (
     <>

@@ -11,7 +11,7 @@ import { formatMoment } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { PendingPage } from '../ui/page-states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { DestinationActions } from './warehouse-actions.tsx'
 import { DestinationState, STATE_COLORS, scheduleWords } from './warehouse-page.tsx'
@@ -36,14 +36,7 @@ export function WarehouseDestinationPage() {
       {text.title}
     </AnchorLink>
   )
-  if (!data) {
-    return (
-      <>
-        <PageHeader title={text.one.title} breadcrumb={breadcrumb} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={6} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={text.one.title} breadcrumb={breadcrumb} error={error} onRetry={refetch} />
   return (
     <>
       <PageHeader

@@ -1,10 +1,10 @@
 import { Stack } from '@mantine/core'
 import { IconMapPinOff } from '@tabler/icons-react'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
-import { useCallback, useEffect } from 'react'
+import { type ReactNode, useCallback, useEffect } from 'react'
 import { isAway, whenServiceIsBack } from '../api/recovery.ts'
 import { ButtonLink } from './link.tsx'
-import { useTitle } from './page-header.tsx'
+import { PageHeader, useTitle } from './page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
 import { text } from './text.ts'
 
@@ -26,6 +26,23 @@ export function PageError({ error, reset }: ErrorComponentProps) {
 /** A page whose script is loading. */
 export function PagePending() {
   return <LoadingState lines={8} />
+}
+
+interface PendingPageProps {
+  title: string
+  breadcrumb?: ReactNode
+  error: unknown
+  onRetry: () => unknown
+}
+
+/** The page of a record that is still being read, or could not be. */
+export function PendingPage({ title, breadcrumb, error, onRetry }: PendingPageProps) {
+  return (
+    <>
+      <PageHeader title={title} breadcrumb={breadcrumb} />
+      {error ? <ErrorState error={error} onRetry={onRetry} /> : <LoadingState lines={8} />}
+    </>
+  )
 }
 
 /** An unknown address, or the page of a record that does not exist. */

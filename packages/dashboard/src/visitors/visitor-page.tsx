@@ -11,8 +11,7 @@ import { Facts } from '../ui/facts.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { NotFoundPage } from '../ui/page-states.tsx'
-import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { NotFoundPage, PendingPage } from '../ui/page-states.tsx'
 import { ExternalLink, Foreign, Moment, None, placeOf } from '../ui/text.tsx'
 import { Timeline } from '../ui/timeline.tsx'
 import { timelineQuery } from '../ui/timeline-query.ts'
@@ -36,14 +35,7 @@ export function VisitorPage() {
     </AnchorLink>
   )
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
-  if (!data) {
-    return (
-      <>
-        <PageHeader title={text.title} breadcrumb={breadcrumb} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={text.title} breadcrumb={breadcrumb} error={error} onRetry={refetch} />
   const { visitor } = data
   const name = nameOf(visitor)
   return (

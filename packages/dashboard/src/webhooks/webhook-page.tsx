@@ -12,7 +12,8 @@ import { formatMoment, formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { List } from '../ui/list-page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { PendingPage } from '../ui/page-states.tsx'
+import { ErrorState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { ResendDeliveries } from './resend-deliveries.tsx'
 import { isOfSegments, SegmentName } from './segment-field.tsx'
@@ -29,27 +30,14 @@ const DELIVERIES_LENGTH = 20
 /** One subscription: its settings, its health and its latest deliveries. */
 export function WebhookPage() {
   const { webhookId } = route.useParams()
-  const {
-    data: webhook,
-    error,
-    refetch,
-  } = useQuery({
-    ...queryOf('getWebhook', { subscription_id: webhookId }),
-    select: (read) => read.webhook,
-  })
+  const { data, error, refetch } = useQuery(queryOf('getWebhook', { subscription_id: webhookId }))
   const breadcrumb = (
     <AnchorLink inherit to="/webhooks">
       {text.title}
     </AnchorLink>
   )
-  if (!webhook) {
-    return (
-      <>
-        <PageHeader title={text.one.title} breadcrumb={breadcrumb} />
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
-      </>
-    )
-  }
+  if (!data) return <PendingPage title={text.one.title} breadcrumb={breadcrumb} error={error} onRetry={refetch} />
+  const { webhook } = data
   return (
     <>
       <PageHeader
