@@ -15,7 +15,6 @@ export const text = {
     show: 'Show the client secret',
     save: 'Save',
     saveAndSignIn: 'Save and sign in',
-    cancel: 'Cancel',
   },
   clients: {
     title: 'OAuth clients',
