@@ -104,7 +104,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     const more = page.getByRole('button', { name: 'More' })
     await more.click()
     await page.getByRole('menuitem', { name: 'Edit webhook' }).click()
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     // A person with a keyboard goes on where they were.
     await expect.poll(() => more.evaluate((button) => button === document.activeElement)).toBe(true)
   })
