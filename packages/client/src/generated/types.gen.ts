@@ -760,7 +760,10 @@ export type ColumnMapping = {
      * Index of the column, from 0.
      */
     column: number;
-    target: 'email' | 'external_id' | 'property' | 'ignore';
+    /**
+     * `full_name`: the name of a person, which is divided into `firstname` and `lastname`, `salutation` and `name_suffix`. Columns with these properties win.
+     */
+    target: 'email' | 'external_id' | 'full_name' | 'property' | 'ignore';
     /**
      * The property, with the target `property`. `company` and `company_domain` name the company.
      */

@@ -16,7 +16,8 @@ export function choiceOf({ target, property = '' }: ColumnMapping, known: Readon
 /** A column after another target was chosen for it. */
 export function withChoice(before: ColumnMapping, choice: string, header: string): ColumnMapping {
   const { column, type = 'text' } = before
-  if (choice === 'email' || choice === 'external_id' || choice === 'ignore') return { column, target: choice }
+  if (choice === 'email' || choice === 'external_id' || choice === 'full_name' || choice === 'ignore')
+    return { column, target: choice }
   const property = choice === 'new' ? header : choice.slice('property:'.length)
   return { column, target: 'property', property, type }
 }

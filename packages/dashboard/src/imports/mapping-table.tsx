@@ -36,6 +36,7 @@ export function MappingTable({ columns, draft, problems, properties, nameOf, onC
         { value: 'property:company_domain', label: targets.company_domain },
       ],
     },
+    { group: groups.name, items: options('full_name') },
     { group: groups.other, items: options('new', 'ignore') },
     { group: groups.properties, items: others.map(({ name, label }) => ({ value: `property:${name}`, label })) },
   ]
@@ -120,7 +121,7 @@ function Note({ note, nameOf }: { note: Import['columns'][number]['note']; nameO
   )
 }
 
-function options(...names: ('email' | 'external_id' | 'new' | 'ignore')[]) {
+function options(...names: ('email' | 'external_id' | 'full_name' | 'new' | 'ignore')[]) {
   return names.map((value) => ({ value, label: targets[value] }))
 }
 

@@ -95,10 +95,17 @@ export const text = {
     target: (column: string) => `Where ${column} goes`,
     type: (column: string) => `How ${column} is stored`,
     newName: (column: string) => `New property for ${column}`,
-    groups: { identify: 'Identifies the contact', company: 'Company', properties: 'Properties', other: 'Other' },
+    groups: {
+      identify: 'Identifies the contact',
+      name: 'Name',
+      company: 'Company',
+      properties: 'Properties',
+      other: 'Other',
+    },
     targets: {
       email: 'Email',
       external_id: 'External ID',
+      full_name: 'Full name (first and last)',
       company: 'Company name',
       company_domain: 'Company domain',
       new: 'New property…',

@@ -1,62 +1,93 @@
 import { CONTACT_PROPERTIES, namesOf } from '../contacts/property-catalogue.ts'
+import { TRANSLATED_NAMES } from './translated-names.ts'
 
-/** The column names that mean one of ours in files of any origin, the best first. Outlook and others translate them. */
+/**
+ * The column names that mean one of ours in files of any origin, the best first. Outlook and others translate them: see
+ * `translated-names.ts`, whose names come after these.
+ */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
-  external_id: ['External ID', 'Record ID', 'Contact ID', 'ID'],
+  external_id: ['External ID', 'Record ID', 'Contact ID', 'Person ID', 'Lead ID', 'Customer ID', 'ID'],
   email: [
     ...['Email', 'Primary Email', 'Email Address', 'Email Addresses', 'Main Email', 'Primary Email Address', 'Email 1'],
     ...['Email 1 Value', 'Email 1 Address', 'Work Email', 'Email Work', 'Business Email', 'Work Email Address', 'Mail'],
-    ...['Mail Address', 'E-Mail-Adresse', 'Mailadresse', 'E-Mail: Adresse', 'Adresse de messagerie', 'Adresse e-mail'],
-    ...['Adresse électronique', 'Adresse mail', 'Courriel', 'Dirección de correo electrónico', 'Correo electrónico'],
-    ...['Correo', 'Indirizzo di posta elettronica', 'Indirizzo e-mail', 'Posta elettronica', 'E-mailadres'],
-    ...['Endereço de email', 'Endereço de e-mail', 'Endereço de correio eletrónico', 'Endereço de correio electrónico'],
-    ...['Endereço de correio eletrônico', 'Correio eletrônico', 'Correio eletrónico', 'Adres e-mail', 'Adres email'],
-    ...['Adres poczty e-mail', 'Adres poczty elektronicznej', '電子メール アドレス', '電子メール', 'メールアドレス'],
-    ...['Eメール', 'メール', 'E-postadress', 'E-post', 'E-postadresse', 'E-mailadresse', 'Sähköpostiosoite'],
-    ...['Sähköposti', 'E-mailová adresa', 'E-mailova adresa', 'E-mail cím', 'E-posta adresi', 'E-posta'],
-    ...['Адрес эл. почты', 'Адрес электронной почты', 'Электронная почта', 'Эл. почта', 'Почта', 'Електронна пошта'],
-    ...['电子邮件地址', '电子邮件', '邮箱', '電子郵件地址', '電子郵件', '전자 메일 주소', '이메일 주소', '이메일'],
-    ...['Adresă de e-mail', 'Διεύθυνση ηλ. ταχυδρομείου', 'כתובת דואר אלקטרוני', 'عنوان البريد الإلكتروني'],
-    ...['Email Home', 'Home Email', 'Personal Email', 'Email Other', 'Other Email'],
+    ...['Mail Address', 'Contact Email', 'Email ID', 'Company Email'],
   ],
-  firstname: ['Given Name', 'Forename', 'Vorname', 'Prénom', 'Nombre', 'Voornaam', 'Primeiro nome', 'Imię', '名'],
-  lastname: [
-    'Surname',
-    'Family Name',
-    'Nachname',
-    'Apellidos',
-    'Apellido',
-    'Cognome',
-    'Achternaam',
-    'Apelido',
-    'Nazwisko',
-    '姓',
+  firstname: ['Given Name', 'Forename', 'First', 'Fname', 'First Names', 'Contact First Name', 'Christian Name'],
+  lastname: ['Surname', 'Family Name', 'Last', 'Lname', 'Contact Last Name'],
+  full_name: [
+    ...['Full Name', 'Contact Name', 'Contact Full Name', 'Person Name', 'Name', 'Contact Person', 'Customer Name'],
+    ...['Client Name', 'Lead Name', 'Display Name', 'Contact', 'Person'],
   ],
+  salutation: ['Name Prefix', 'Prefix'],
+  name_suffix: ['Suffix'],
   company: [
-    ...['Company Name', 'Organization', 'Organisation', 'Organization Name', 'Organization 1 Name', 'Firma', 'Société'],
-    ...['Empresa', 'Organización', 'Società', 'Azienda', 'Bedrijf', '会社名', '会社', 'Associated Company'],
+    ...[
+      'Company Name',
+      'Organization',
+      'Organisation',
+      'Organization Name',
+      'Organisation Name',
+      'Organization 1 Name',
+    ],
+    ...['Org', 'Org Name', 'Account Name', 'Business Name', 'Employer', 'Associated Company', 'Workplace', 'Account'],
   ],
   company_domain: ['Company Domain Name', 'Domain'],
   jobtitle: [
-    ...['Position', 'Organization Title', 'Organization 1 Title', 'Funktion', 'Fonction', 'Puesto', 'Cargo'],
-    ...['Posizione', 'Functie', 'Stanowisko', '役職', 'Title'],
+    ...['Position', 'Organization Title', 'Organization 1 Title', 'Job', 'Job Position', 'Job Role', 'Role'],
+    ...['Occupation', 'Designation', 'Title'],
   ],
-  lifecyclestage: ['Stage'],
-  numberofemployees: ['Employees'],
-  phone: ['Phone Number', 'Phone 1 Value', 'Business Phone', 'Phone Work'],
-  city: ['Business City', 'Address 1 City'],
-  country: ['Country/Region', 'Business Country/Region', 'Address 1 Country'],
-  state: ['State/Region', 'Business State', 'Address 1 Region'],
-  linkedin_url: ['LinkedIn', 'LinkedIn Profile'],
-  // The columns that a download of failed rows adds.
-  ignore: ['import_row', 'error_code', 'error_message'],
+  lifecyclestage: ['Lifecycle', 'Contact Stage', 'Stage'],
+  numberofemployees: ['Employees', 'Employee Count', 'No of Employees', 'Headcount', 'Company Size'],
+  annualrevenue: ['Revenue', 'Yearly Revenue', 'Turnover'],
+  industry: ['Company Industry', 'Sector', 'Business Sector'],
+  phone: [
+    ...['Phone Number', 'Phone Numbers', 'Phone No', 'Primary Phone', 'Main Phone', 'Phone 1 Value', 'Business Phone'],
+    ...['Phone Work', 'Work Phone', 'Office Phone', 'Telephone', 'Telephone Number', 'Tel', 'Tel No', 'Contact Phone'],
+    ...[
+      'Contact Number',
+      'Mobile',
+      'Mobile Phone',
+      'Mobile Number',
+      'Mobile Phone Number',
+      'Mobile No',
+      'Phone Mobile',
+    ],
+    ...['Cell', 'Cell Phone', 'Cellphone', 'SMS Phone Number', 'Company Main Phone', 'Home Phone', 'Phone Home'],
+  ],
+  city: [
+    ...['Town', 'Town/City', 'City/Town', 'Business City', 'Work City', 'Address City', 'Address 1 City'],
+    ...['Mailing City', 'Billing City', 'Home City', 'Locality'],
+  ],
+  country: [
+    ...['Country/Region', 'Country Name', 'Business Country/Region', 'Business Country', 'Work Country'],
+    ...['Address Country', 'Address 1 Country', 'Mailing Country', 'Billing Country', 'Home Country/Region'],
+    ...['Home Country', 'Country Code'],
+  ],
+  state: [
+    ...['State/Region', 'State/Province', 'Province', 'County', 'Business State', 'Address State', 'Address 1 Region'],
+    ...['Mailing State', 'Mailing State/Province', 'Billing State', 'Home State'],
+  ],
+  zip: [
+    ...['ZIP', 'ZIP Code', 'Postal Code', 'Postcode', 'ZIP/Postal Code', 'Postal Code/ZIP', 'Business Postal Code'],
+    ...['Address 1 Postal Code', 'Address ZIP', 'Mailing Zip', 'Mailing Zip/Postal Code', 'Billing Zip'],
+    ...['Home Postal Code'],
+  ],
+  address: [
+    ...['Street Address', 'Street', 'Address Line 1', 'Address 1 Street', 'Business Street', 'Mailing Street'],
+    ...['Mailing Address', 'Postal Address', 'Billing Street', 'Home Street'],
+  ],
+  birthday: ['Birthdate', 'Date of Birth', 'DOB', 'Born'],
+  website: ['Web Site', 'Website URL', 'Web Page', 'Homepage', 'Website 1 Value', 'Web'],
+  linkedin_url: ['LinkedIn', 'LinkedIn Profile', 'LinkedIn Profile URL', 'Person LinkedIn URL'],
+  // The columns that a download of failed rows adds, or added.
+  ignore: ['import_row', 'import_error', 'error_code', 'error_message'],
 }
 
 /** Lower is better; a column whose name is ours exactly is `OWN`. */
-const OWN = -1
+export const OWN = -1
 const BY_PLAIN_NAME = new Map([
   ...Object.entries(NAMES).flatMap(([target, names]) =>
-    names.map((name, rank) => [plainHeader(name), { target, rank }] as const),
+    [...names, ...(TRANSLATED_NAMES[target] ?? [])].map((name, rank) => [plainHeader(name), { target, rank }] as const),
   ),
   ...[...Object.keys(NAMES), ...namesOf(CONTACT_PROPERTIES, ({ isDerived }) => !isDerived)].map(
     (target) => [plainHeader(target), { target, rank: OWN }] as const,
@@ -65,7 +96,7 @@ const BY_PLAIN_NAME = new Map([
 
 /** Where a column probably goes, and how well its name says so. */
 export interface NamedTarget {
-  /** `email`, `external_id`, `ignore` or the name of a property. */
+  /** `email`, `external_id`, `full_name`, `ignore` or the name of a property. */
   target: string
   rank: number
 }

@@ -1,5 +1,5 @@
 import { isConsent, ruleBrokenBy } from '../contacts/consent.ts'
-import { checkProperties } from '../contacts/properties.ts'
+import { checkProperties, type Properties } from '../contacts/properties.ts'
 import { hasMoreCharacters, shown } from '../platform/characters.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
@@ -9,6 +9,7 @@ import { type IncomingRecord, MalformedAddress } from '../sources/incoming-recor
 import { parseCompany } from '../sources/requests.ts'
 import { contentOf, emailOf } from './cells.ts'
 import { type FileRow, fits, type RowSize } from './contact-rows.ts'
+import { partsOfName } from './full-name.ts'
 import type { Warning } from './row-warnings.ts'
 import { type Decimal, parseCell, stageOf, type ValueType } from './values.ts'
 
@@ -16,6 +17,7 @@ import { type Decimal, parseCell, stageOf, type ValueType } from './values.ts'
 export type Column =
   | { target: 'email' }
   | { target: 'external_id' }
+  | { target: 'full_name' }
   /** `consent`: its name, if it says whether people may be written to. */
   | { target: 'ignore'; consent?: string }
   /** `addresses`: its name, if it has further addresses of a person. */
@@ -53,11 +55,12 @@ export function parseRow(
       `line ${line} has ${cells.length} cells; the header has ${size.most}. Check its quotation marks and delimiters`,
     )
   }
-  const properties: IncomingRecord['properties'] = {}
+  const said: Properties = {}
   const details: ErrorDetail[] = []
   let sentEmail: string | undefined
   let other: { address: string; header: string } | undefined
   let sentId: string | undefined
+  let name: Properties = {}
   for (const [index, column] of columns.entries()) {
     const cell = contentOf(cells[index] ?? '')
     if (cell === '') continue
@@ -70,13 +73,14 @@ export function parseRow(
       details.push({ path: pathOf(column), message: UNSTORABLE })
     } else if (column.target === 'email') sentEmail = cell
     else if (column.target === 'external_id') sentId = cell
+    else if (column.target === 'full_name') name = propertiesOfName(cell)
     else {
       const address = column.addresses === undefined ? null : emailOf(cell)
       if (address !== null) other ??= { address, header: column.addresses ?? '' }
       const { value, warning, detail } = toValue(column, cell)
       if (warning) warnings.push(warning)
       if (detail) details.push(detail)
-      else properties[column.property] = value
+      else said[column.property] = value
     }
   }
   let email = sentEmail === undefined ? null : emailOf(sentEmail)
@@ -101,6 +105,8 @@ export function parseRow(
   if (externalId !== null && hasMoreCharacters(externalId, ID_LENGTH_MAX)) {
     details.push({ path: 'external_id', message: `is longer than ${ID_LENGTH_MAX} characters` })
   }
+  // A column with one of its parts wins.
+  const properties = { ...name, ...said }
   details.push(...checkProperties(properties))
   const { domain, detail } = parseCompany(properties.company_domain)
   if (detail) details.push(detail)
@@ -109,6 +115,11 @@ export function parseRow(
   const error = validationError(details)
   const isForAddress = externalId !== null && details.every(({ path }) => path === 'email')
   return { record: isForAddress ? new MalformedAddress(error, record) : error, warnings: [] }
+}
+
+/** The properties of a cell with a whole name. One that is not a person's, such as a company's, stays whole. */
+function propertiesOfName(cell: string): Properties {
+  return { ...(partsOfName(cell) ?? { name: cell }) }
 }
 
 const KEYS = ['email', 'external_id']

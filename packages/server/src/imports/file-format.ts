@@ -1,4 +1,5 @@
 import { emailOf } from './cells.ts'
+import { isAddressColumn } from './column-names.ts'
 import { createRowParser, type FileRow } from './contact-rows.ts'
 import { type Encoding, isDelimiter } from './encoding.ts'
 import { targetOf } from './known-exports.ts'
@@ -118,7 +119,9 @@ function headerLineOf(rows: readonly FileRow[]): number {
   const isWide = ({ cells }: FileRow) => filled(cells) * 2 >= width && (width < 2 || filled(cells) > 1)
   // A report may name its owner, with an address, above the header.
   const candidates = first.filter((row) => (above.includes(row) ? isWide(row) : isHeader(row)))
-  const best = candidates.toSorted((a, b) => knownNames(b.cells) - knownNames(a.cells))[0]
+  // Titles have words such as Contact and Account, but only a header names the email.
+  const score = ({ cells }: FileRow) => knownNames(cells) + (cells.some(isAddressColumn) ? 0.5 : 0)
+  const best = candidates.toSorted((a, b) => score(b) - score(a))[0]
   if (best) return best.line
   const broken = above.find(({ problem }) => problem !== undefined)
   if (broken) return broken.line

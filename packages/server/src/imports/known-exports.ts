@@ -9,7 +9,7 @@ interface KnownExport {
   targets: Readonly<Record<string, string>>
 }
 
-/** `email`, `external_id` and `ignore` are targets, everything else is the name of a property. */
+/** `email`, `external_id`, `full_name` and `ignore` are targets, everything else is the name of a property. */
 const KNOWN = {
   hubspot: {
     keys: ['recordid'],

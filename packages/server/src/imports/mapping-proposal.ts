@@ -1,12 +1,14 @@
 import Type from 'typebox'
 import { isConsent } from '../contacts/consent.ts'
+import { LIFECYCLE_STAGES } from '../contacts/property-catalogue.ts'
 import { firstCharacters } from '../platform/characters.ts'
 import { WORD } from '../platform/personal.ts'
 import { emailOf } from './cells.ts'
-import { plainHeader } from './column-names.ts'
+import { OWN, plainHeader } from './column-names.ts'
 import { type Recognized, targetOf } from './known-exports.ts'
 import { type ColumnMapping, isUsable, NAME_LENGTH_MAX } from './mapping.ts'
-import { type Decimal, typeOfSamples } from './values.ts'
+import { targetOfNameColumn } from './name-columns.ts'
+import { type Decimal, stageOf, typeOfSamples } from './values.ts'
 
 /** Why a column goes where the proposal sends it. */
 export const ColumnNote = Type.Object(
@@ -38,7 +40,10 @@ export function proposedMapping(
   source: Recognized | null,
   decimal: Decimal,
 ): { mapping: ColumnMapping[]; notes: (ColumnNote | null)[] } {
-  const wanted = columns.map((column) => wantedBy(column, source))
+  const wanted = withNames(
+    columns,
+    columns.map((column) => wantedBy(column, source)),
+  )
   const winners = winnersOf(columns, wanted)
   const taken = new Set(winners.keys())
   const notes: (ColumnNote | null)[] = columns.map(() => null)
@@ -46,7 +51,7 @@ export function proposedMapping(
     const target = wanted[column]?.target
     const won = [...winners].find(([, winner]) => winner === column)?.[0]
     if (won === 'email' && target !== 'email') notes[column] = { code: 'found_by_values' }
-    if (won === 'email' || won === 'external_id') return { column, target: won }
+    if (won === 'email' || won === 'external_id' || won === 'full_name') return { column, target: won }
     if (target === 'ignore') return { column, target }
     if (header.trim() === '') {
       notes[column] = { code: 'no_name' }
@@ -68,7 +73,28 @@ export function proposedMapping(
 function wantedBy({ header, samples }: ColumnSeen, source: Recognized | null) {
   const target = targetOf(header, source)
   // `Title` may be "Dr.": that is how to address a person, not what they do.
-  return target?.target === 'jobtitle' && plainHeader(header) === 'title' && areSalutations(samples) ? null : target
+  if (target?.target === 'jobtitle' && TITLES.includes(plainHeader(header)) && areSalutations(samples)) return null
+  // Rows with another stage would fail, and `Stage` may be one of deals.
+  if (target?.target === 'lifecyclestage' && target.rank > OWN && !areStages(samples)) return null
+  return target
+}
+
+const TITLES = ['title', 'titel']
+
+function areStages(samples: readonly string[]): boolean {
+  return samples.every((sample) => (LIFECYCLE_STAGES as readonly string[]).includes(stageOf(sample)))
+}
+
+/** Decides what the columns are that are named like ones with whole names. */
+function withNames(columns: readonly ColumnSeen[], wanted: readonly Wanted[]): Wanted[] {
+  const has = (target: string) => wanted.some((each) => each?.target === target)
+  const others = { hasFirst: has('firstname'), hasLast: has('lastname') }
+  return wanted.map((each, column) => {
+    const seen = columns[column]
+    if (each?.target !== 'full_name' || seen === undefined) return each
+    const target = targetOfNameColumn(seen, others)
+    return target === null ? null : { ...each, target }
+  })
 }
 
 const SALUTATION =

@@ -14,7 +14,10 @@ export const NAME_LENGTH_MAX = 128
 export const ColumnMapping = Type.Object(
   {
     column: Type.Integer({ minimum: 0, maximum: COLUMNS_MAX - 1, description: 'Index of the column, from 0.' }),
-    target: Type.Enum(['email', 'external_id', 'property', 'ignore']),
+    target: Type.Enum(['email', 'external_id', 'full_name', 'property', 'ignore'], {
+      description:
+        '`full_name`: the name of a person, which is divided into `firstname` and `lastname`, `salutation` and `name_suffix`. Columns with these properties win.',
+    }),
     property: Type.Optional(
       Type.String({
         minLength: 1,

@@ -115,7 +115,7 @@ describe('the delimiter', () => {
     const found = await uploaded(tenant, bytes(text, encoding))
     expect(found).toMatchObject({ delimiter, header_line: line })
     expect(await act(tenant, found, 'start', 'completed')).toMatchObject({ counts: { created: 1, failed: 0 } })
-    expect(await propertiesOf('sep.a@acme.example')).toMatchObject({ name: 'Sep' })
+    expect(await propertiesOf('sep.a@acme.example')).toMatchObject({ firstname: 'Sep' })
   })
 
   test('a file of addresses alone has one column', async () => {
@@ -352,16 +352,16 @@ describe('values that spreadsheets mark as text', () => {
 describe('a row that cannot be read fails alone', () => {
   test('with quotation marks in the middle of cells', async () => {
     const text =
-      'email,name,size\n' +
+      'email,notes,size\n' +
       'a@example.com,John "JJ" Doe,5" pipe\n' +
       'b@example.com,"JJ" Doe,7\n' +
       'c@example.com,"a "quoted" word",7\n' +
       'd@example.com,"two\nlines, ""one"" cell",7\n'
     expect(await imported(text)).toMatchObject({ counts: { created: 4, failed: 0 } })
-    expect(await propertiesOf('a@example.com')).toMatchObject({ name: 'John "JJ" Doe', size: '5" pipe' })
-    expect(await propertiesOf('b@example.com')).toMatchObject({ name: '"JJ" Doe' })
-    expect(await propertiesOf('c@example.com')).toMatchObject({ name: 'a "quoted" word' })
-    expect(await propertiesOf('d@example.com')).toMatchObject({ name: 'two\nlines, "one" cell' })
+    expect(await propertiesOf('a@example.com')).toMatchObject({ notes: 'John "JJ" Doe', size: '5" pipe' })
+    expect(await propertiesOf('b@example.com')).toMatchObject({ notes: '"JJ" Doe' })
+    expect(await propertiesOf('c@example.com')).toMatchObject({ notes: 'a "quoted" word' })
+    expect(await propertiesOf('d@example.com')).toMatchObject({ notes: 'two\nlines, "one" cell' })
   })
 
   test('with a quotation mark that is not closed: the rest of the file is imported, and the error names the line', async () => {
