@@ -768,7 +768,14 @@ export type ColumnMapping = {
      * The property, with the target `property`. `company` and `company_domain` name the company.
      */
     property?: string;
-    type?: 'text' | 'number' | 'boolean';
+    /**
+     * `number`: also of money, without its currency. `date`: a text as in ISO 8601, such as `2026-12-31`; a time without an offset is in UTC. `list`: the parts of each cell. `phone`: a text, with `+` in place of `00`.
+     */
+    type?: 'text' | 'number' | 'boolean' | 'date' | 'list' | 'phone';
+    /**
+     * How cells are written. Numbers: `decimal_point` (`1,250.5`) or `decimal_comma` (`1.250,5`); the default depends on the delimiter of the file. Dates: `day_first` (`31/12/2026`, the default) or `month_first` (`12/31/2026`). Lists: `commas` (the default) or `semicolons`, if the parts have commas themselves.
+     */
+    format?: 'decimal_point' | 'decimal_comma' | 'day_first' | 'month_first' | 'commas' | 'semicolons';
 };
 
 export type CompactEvent = {
@@ -2265,6 +2272,23 @@ export type ImportColumn = {
      * What may surprise in the proposed mapping.
      */
     note: ImportColumnNote | null;
+    /**
+     * Whether the values of the column fit several formats, such as `03/04/2026` and `1,250`: the one in the proposed mapping is a guess.
+     */
+    is_ambiguous: boolean;
+    /**
+     * What the mapping makes of the first of `samples` that it changes, or that does not fit; null if there is none.
+     */
+    example: {
+        before: string;
+        /**
+         * The properties that are stored; empty if the value does not fit, so that its row fails.
+         */
+        after: Array<{
+            property: string;
+            value: string;
+        }>;
+    } | null;
 };
 
 export type ImportColumnNote = {

@@ -161,7 +161,8 @@ function requireUsable(file: string, { format, columns, mapping }: Uploaded, { h
 
 /** Nobody has seen the types that the samples suggest, and a cell that does not fit would fail its row. */
 function asText(column: ColumnMapping): ColumnMapping {
-  return column.target === 'property' ? { ...column, type: 'text' } : column
+  const { format: _, ...rest } = column
+  return column.target === 'property' ? { ...rest, type: 'text' } : column
 }
 
 /** Works on an import, or watches it, until it has ended. @param run if this process has claimed it. */

@@ -21,7 +21,7 @@ export interface ImportSummary extends Counts {
   /** The file with the failed rows; null without any, or if the uploaded file was deleted. */
   errors: string | null
   /** The first failed rows. */
-  failed_rows: Import['errors']
+  failed_rows: Omit<Import['errors'][number], 'code'>[]
 }
 
 export function summaryOf(found: Import, errors: string | null): ImportSummary {
@@ -39,7 +39,7 @@ export function summaryOf(found: Import, errors: string | null): ImportSummary {
     released: consent?.released ?? 0,
     warnings: [...notesOf(found.columns), ...found.warnings.map(describe)],
     errors,
-    failed_rows: found.errors,
+    failed_rows: found.errors.map(({ row, message }) => ({ row, message })),
   }
 }
 

@@ -10,7 +10,7 @@ import { LIFECYCLE_STAGES } from './property-catalogue.ts'
 export const PROPERTIES_MAX = 500
 const KEY_LENGTH_MAX = 128
 /** Longer texts belong in a note; searching and sorting must stay cheap. */
-const TEXT_LENGTH_MAX = 65_536
+export const TEXT_LENGTH_MAX = 65_536
 
 const Scalar = Type.Union([Type.String({ maxLength: TEXT_LENGTH_MAX }), Type.Number(), Type.Boolean()])
 

@@ -1,5 +1,8 @@
 import { parseEmail } from '../platform/email.ts'
 
+/** What Outlook and databases write if there is no date. */
+const NO_DATE = /^(?:0{4}-00-00|00?[./-]00?[./-](?:0{4}|00))(?:[ T]00:00(?::00)?)?$/
+
 /** The value in a cell, without what spreadsheets and exports write around it. */
 export function contentOf(cell: string): string {
   const text = cell.trim()
@@ -10,8 +13,7 @@ export function contentOf(cell: string): string {
   const isMarked = /^'[=+\-@]/.test(text) || (/^'[\d\s.,/()-]+$/.test(text) && /\d/.test(text))
   // An address may begin with an apostrophe, but no real one does.
   if (isMarked || /^'[^'\s@]+@[^'\s]+$/.test(text)) return text.slice(1).trim()
-  // Outlook writes this if there is no date.
-  return text === '0/0/00' ? '' : text
+  return NO_DATE.test(text) ? '' : text
 }
 
 const BETWEEN_ADDRESSES = /:::|[,;|\r\n]/

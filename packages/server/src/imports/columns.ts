@@ -1,7 +1,7 @@
 import { isConsent, ruleBrokenBy } from '../contacts/consent.ts'
 import { checkProperties, type Properties } from '../contacts/properties.ts'
 import { hasMoreCharacters, shown } from '../platform/characters.ts'
-import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import { ServiceError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { type IgnoredIds, ignoredId, namesNobody } from '../platform/ids-of-nobody.ts'
@@ -10,18 +10,31 @@ import { parseCompany } from '../sources/requests.ts'
 import { contentOf, emailOf } from './cells.ts'
 import { type FileRow, fits, type RowSize } from './contact-rows.ts'
 import { partsOfName } from './full-name.ts'
+import { type CellProblem, cellProblem, propertyProblem, sentenceOf } from './row-problems.ts'
 import type { Warning } from './row-warnings.ts'
-import { type Decimal, parseCell, stageOf, type ValueType } from './values.ts'
+import { type CellFormat, type CellValue, parseCell, stageOf, type ValueType } from './values.ts'
 
 /** The meaning of one column of a file. */
-export type Column =
+export type Column = {
+  /** What errors call it. */
+  name: string
+} & (
   | { target: 'email' }
   | { target: 'external_id' }
   | { target: 'full_name' }
   /** `consent`: its name, if it says whether people may be written to. */
   | { target: 'ignore'; consent?: string }
-  /** `addresses`: its name, if it has further addresses of a person. */
-  | { target: 'property'; property: string; type: ValueType; decimal: Decimal; addresses?: string }
+  | PropertyColumn
+)
+
+export interface PropertyColumn {
+  target: 'property'
+  property: string
+  type: ValueType
+  format: CellFormat | null
+  /** Its name, if it has further addresses of a person. */
+  addresses?: string
+}
 
 export const COLUMNS_MAX = 500
 
@@ -41,80 +54,77 @@ export interface ParsedRow {
   warnings: Warning[]
 }
 
+/** What the cells of a row say, before it is checked as a whole. */
+interface Said {
+  email?: string
+  id?: string
+  /** The first address in a column with further ones. */
+  other?: { address: string; header: string }
+  name: Properties
+  properties: Properties
+  problems: CellProblem[]
+  warnings: Warning[]
+}
+
 /** Parses a row. Blank cells are ignored. */
 export function parseRow(
   columns: readonly Column[],
   { cells, problem, line }: FileRow,
   { size, ignoredIds }: { size: RowSize; ignoredIds: IgnoredIds },
 ): ParsedRow {
-  const warnings: Warning[] = []
-  const failed = (message: string) => ({ record: new ServiceError(400, 'validation_error', message), warnings: [] })
-  if (problem !== undefined) return failed(problem)
+  if (problem !== undefined) return { record: failed([asSentence(problem)]), warnings: [] }
   if (!fits(cells, size)) {
-    return failed(
-      `line ${line} has ${cells.length} cells; the header has ${size.most}. Check its quotation marks and delimiters`,
-    )
+    const count = `Line ${line} has ${cells.length} cells, but the header has ${size.most}.`
+    return { record: failed([`${count} Check its quotation marks and separators.`]), warnings: [] }
   }
-  const said: Properties = {}
-  const details: ErrorDetail[] = []
-  let sentEmail: string | undefined
-  let other: { address: string; header: string } | undefined
-  let sentId: string | undefined
-  let name: Properties = {}
+  const said: Said = { name: {}, properties: {}, problems: [], warnings: [] }
   for (const [index, column] of columns.entries()) {
     const cell = contentOf(cells[index] ?? '')
-    if (cell === '') continue
-    if (column.target === 'ignore') {
-      const { consent = '' } = column
-      if (consent !== '' && ruleBrokenBy(consent, cell) !== null) warnings.push(ignoredConsent(consent))
-      continue
-    }
-    if (!isStorableText(cell)) {
-      details.push({ path: pathOf(column), message: UNSTORABLE })
-    } else if (column.target === 'email') sentEmail = cell
-    else if (column.target === 'external_id') sentId = cell
-    else if (column.target === 'full_name') name = propertiesOfName(cell)
-    else {
-      const address = column.addresses === undefined ? null : emailOf(cell)
-      if (address !== null) other ??= { address, header: column.addresses ?? '' }
-      const { value, warning, detail } = toValue(column, cell)
-      if (warning) warnings.push(warning)
-      if (detail) details.push(detail)
-      else said[column.property] = value
-    }
+    if (cell !== '') readCell(column, cell, said)
   }
-  let email = sentEmail === undefined ? null : emailOf(sentEmail)
-  if (email === null && other && columns.some(({ target }) => target === 'email')) {
-    email = other.address
-    warnings.push(otherAddress(other.header))
-  } else if (sentEmail !== undefined && email === null) {
-    details.push({ path: 'email', message: 'is not a valid email address' })
-  }
-  const externalId = sentId !== undefined && namesNobody(sentId, ignoredIds) ? null : (sentId ?? null)
-  if (sentId !== undefined && externalId === null) {
-    warnings.push({ code: 'ignored_id', message: ignoredId('external_id', sentId) })
-  }
-  if (
-    email === null &&
-    sentEmail === undefined &&
-    externalId === null &&
-    !details.some(({ path }) => KEYS.includes(path))
-  ) {
-    details.push({ path: 'email', message: noKey(sentId) })
-  }
-  if (externalId !== null && hasMoreCharacters(externalId, ID_LENGTH_MAX)) {
-    details.push({ path: 'external_id', message: `is longer than ${ID_LENGTH_MAX} characters` })
-  }
-  // A column with one of its parts wins.
-  const properties = { ...name, ...said }
-  details.push(...checkProperties(properties))
+  const { warnings, problems } = said
+  const email = addressOf(columns, said)
+  const externalId = idOf(columns, said, ignoredIds)
+  const isKeyless = email === null && said.email === undefined && externalId === null
+  if (isKeyless && !problems.some(({ isOfKey }) => isOfKey)) problems.push(withoutKey(columns, said.id))
+  // A column with a part of the name wins.
+  const properties = { ...said.name, ...said.properties }
+  problems.push(...propertyProblems(columns, properties))
   const { domain, detail } = parseCompany(properties.company_domain)
-  if (detail) details.push(detail)
+  if (detail) problems.push(propertyProblem(columns, 'company_domain', properties.company_domain, 'domain'))
   const record = { externalId, email, properties, at: null, companyDomain: domain }
-  if (details.length === 0) return { record, warnings }
-  const error = validationError(details)
-  const isForAddress = externalId !== null && details.every(({ path }) => path === 'email')
+  if (problems.length === 0) return { record, warnings }
+  const error = failed(problems.map(sentenceOf))
+  const isForAddress = externalId !== null && problems.every(({ isOfEmail }) => isOfEmail)
   return { record: isForAddress ? new MalformedAddress(error, record) : error, warnings: [] }
+}
+
+/** Adds what a cell says that is not blank. */
+function readCell(column: Column, cell: string, said: Said): void {
+  if (column.target === 'ignore') {
+    const { consent = '' } = column
+    if (consent !== '' && ruleBrokenBy(consent, cell) !== null) said.warnings.push(ignoredConsent(consent))
+    return
+  }
+  if (!isStorableText(cell)) said.problems.push(cellProblem(column, cell, 'unstorable'))
+  else if (column.target === 'email') said.email = cell
+  else if (column.target === 'external_id') said.id = cell
+  else if (column.target === 'full_name') said.name = propertiesOfName(cell)
+  else {
+    const address = column.addresses === undefined ? null : emailOf(cell)
+    if (address !== null) said.other ??= { address, header: column.addresses ?? '' }
+    const value = cellValue(column, cell, said.warnings)
+    if (value === null) said.problems.push(cellProblem(column, cell, column.type))
+    else said.properties[column.property] = value
+  }
+}
+
+/** What a column makes of a cell that is not blank; null if the cell does not fit. */
+export function propertiesOfCell(column: Column, cell: string): Properties | null {
+  if (column.target === 'full_name') return propertiesOfName(cell)
+  if (column.target !== 'property') return {}
+  const value = cellValue(column, cell, [])
+  return value === null ? null : { [column.property]: value }
 }
 
 /** The properties of a cell with a whole name. One that is not a person's, such as a company's, stays whole. */
@@ -122,9 +132,65 @@ function propertiesOfName(cell: string): Properties {
   return { ...(partsOfName(cell) ?? { name: cell }) }
 }
 
-const KEYS = ['email', 'external_id']
-const UNSTORABLE =
-  'has a NUL character, or bytes that are not text in the encoding of the file. Correct the cell, or choose another encoding'
+/** The value of a property's cell; null if it does not fit the type. */
+function cellValue({ property, type, format }: PropertyColumn, cell: string, warnings: Warning[]): CellValue | null {
+  if (property === 'lifecyclestage') return stageOf(cell)
+  const parsed = parseCell(cell, type, format)
+  if (parsed?.isKept) {
+    const message = `kept_as_text: ${shown(property)} has numbers that begin with 0 or have more than 15 digits. They are kept as text, so that no digit is lost.`
+    warnings.push({ code: 'kept_as_text', message })
+  }
+  if (parsed !== null) return parsed.value
+  // What says that a person must not get mail is stored in whatever words.
+  return isConsent(property) || ruleBrokenBy(property, cell) !== null ? cell : null
+}
+
+function addressOf(columns: readonly Column[], said: Said): string | null {
+  const column = columns.find(({ target }) => target === 'email')
+  const email = said.email === undefined ? null : emailOf(said.email)
+  if (email !== null || column === undefined) return email
+  if (said.other !== undefined) {
+    said.warnings.push(otherAddress(said.other.header))
+    return said.other.address
+  }
+  if (said.email !== undefined) said.problems.push(cellProblem(column, said.email, 'email'))
+  return null
+}
+
+function idOf(columns: readonly Column[], said: Said, ignoredIds: IgnoredIds): string | null {
+  const { id, warnings } = said
+  const column = columns.find(({ target }) => target === 'external_id')
+  if (id === undefined || column === undefined) return null
+  if (namesNobody(id, ignoredIds)) {
+    warnings.push({ code: 'ignored_id', message: ignoredId('external_id', id) })
+    return null
+  }
+  if (hasMoreCharacters(id, ID_LENGTH_MAX)) said.problems.push(cellProblem(column, id, 'long_id'))
+  return id
+}
+
+function withoutKey(columns: readonly Column[], id: string | undefined): CellProblem {
+  const email = columns.find(({ target }) => target === 'email')
+  const external = columns.find(({ target }) => target === 'external_id')
+  return cellProblem(email ?? external ?? { name: 'The row' }, id ?? '', id === undefined ? 'blank' : 'nobody')
+}
+
+function propertyProblems(columns: readonly Column[], properties: Properties): CellProblem[] {
+  return checkProperties(properties).map(({ path, message }) => {
+    const property = Object.keys(properties).find((key) => path === `properties.${shown(key)}`)
+    if (property === undefined) return { sentence: `The row ${message}.` }
+    const kind = property === 'lifecyclestage' ? 'stage' : 'long'
+    return propertyProblem(columns, property, properties[property], kind)
+  })
+}
+
+function asSentence(problem: string): string {
+  return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`
+}
+
+function failed(sentences: readonly string[]): ServiceError {
+  return new ServiceError(400, 'validation_error', sentences.join(' '))
+}
 
 function otherAddress(header: string): Warning {
   const message = `other_address: the email comes from ${shown(header)}, because the email column has no address.`
@@ -134,29 +200,4 @@ function otherAddress(header: string): Warning {
 function ignoredConsent(header: string): Warning {
   const message = `consent_ignored: ${shown(header)} says that these contacts opted out, but the column is not imported. Import it as a property.`
   return { code: 'consent_ignored', message }
-}
-
-function noKey(sentId: string | undefined): string {
-  if (sentId === undefined) return 'is empty, and there is no external_id to find the contact by'
-  return `is empty, and the external_id ${JSON.stringify(shown(sentId))} names nobody`
-}
-
-function pathOf(column: Column): string {
-  return column.target === 'property' ? `properties.${shown(column.property)}` : column.target
-}
-
-/** The value of a property's cell. */
-function toValue(
-  { property, type, decimal }: Extract<Column, { target: 'property' }>,
-  cell: string,
-): { value: string | number | boolean; warning?: Warning; detail?: ErrorDetail } {
-  if (property === 'lifecyclestage') return { value: stageOf(cell) }
-  const { value, problem, isKept } = parseCell(cell, type, decimal)
-  if (isKept) {
-    const message = `kept_as_text: ${shown(property)} has numbers that begin with 0 or have more than 15 digits. They are kept as text, so that no digit is lost.`
-    return { value, warning: { code: 'kept_as_text', message } }
-  }
-  // What says that a person must not get mail is stored in whatever words.
-  if (problem === undefined || isConsent(property) || ruleBrokenBy(property, value) !== null) return { value }
-  return { value, detail: { path: `properties.${shown(property)}`, message: problem } }
 }

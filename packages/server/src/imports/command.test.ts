@@ -184,16 +184,16 @@ test('an import with failed rows exits with 3 and writes them to a file, which c
   const errors = `${file}.errors.csv`
   expect([exit, body]).toMatchObject([3, { rows: 33, created: 2, failed: 31, errors }])
   expect(body.failed_rows).toHaveLength(20)
-  const invalid = { code: 'validation_error', message: 'email: is not a valid email address' }
+  const problem = (cell: string) => `“${cell}” in Email is not an email address. Write it like ada@example.com.`
   expect(body.failed_rows.slice(0, 2)).toEqual([
-    { row: 2, ...invalid },
-    { row: 4, ...invalid },
+    { row: 2, message: problem('nobody') },
+    { row: 4, message: problem('wrong') },
   ])
   expect(stderr).toContain(`31 of 33 rows failed. ${errors} lists them with the reasons.`)
   const content = await readFile(errors, 'utf8')
   expect(content.split('\r\n').slice(0, 2)).toEqual([
-    '\ufeffimport_row,error_code,error_message,Email,City',
-    '2,validation_error,email: is not a valid email address,nobody,Oslo',
+    '\ufeffimport_row,import_error,Email,City',
+    `2,${problem('nobody')},nobody,Oslo`,
   ])
   expect(content.trimEnd().split('\r\n')).toHaveLength(32)
 
@@ -205,7 +205,7 @@ test('an import with failed rows exits with 3 and writes them to a file, which c
   })
   expect(await readFile(saved, 'utf8')).toBe(content)
 
-  await writeFile(saved, content.replace('nobody', 'body@example.com').replaceAll(/^.*,wrong,x\r\n/gm, ''))
+  await writeFile(saved, content.replaceAll('nobody', 'body@example.com').replaceAll(/^.*,wrong,x\r\n/gm, ''))
   const corrected = await importFile(saved, '--errors', errors)
   expect(corrected).toMatchObject({ exit: 0, body: { rows: 1, created: 1, errors: null } })
   // The earlier failed rows are gone.

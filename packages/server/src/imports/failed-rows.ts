@@ -11,7 +11,6 @@ const ROWS_PER_PAGE = 500
 
 interface FailedRow {
   row: number
-  code: string
   message: string
   /** As they are in the file. */
   cells: string[]
@@ -36,16 +35,13 @@ export async function failedRowsFile(
   }
 }
 
-/** The columns of the download: importing it again ignores the first three. */
+/** The columns of the download: importing it again ignores the first two. */
 function failedRowColumns({ columns }: ImportRow): string[] {
-  return [
-    ...['import_row', 'error_code', 'error_message'],
-    ...(columns as unknown as FileColumn[]).map((each) => each.header),
-  ]
+  return [...['import_row', 'import_error'], ...(columns as unknown as FileColumn[]).map((each) => each.header)]
 }
 
-function failedRowCells({ row, code, message, cells }: FailedRow): unknown[] {
-  return [row, code, message, ...cells]
+function failedRowCells({ row, message, cells }: FailedRow): unknown[] {
+  return [row, message, ...cells]
 }
 
 async function* failedRowPages(
@@ -60,7 +56,7 @@ async function* failedRowPages(
     for (let last = 0; ; ) {
       const failed = await tenant.db
         .selectFrom('import_failed_rows')
-        .select(['row', 'code', 'message'])
+        .select(['row', 'message'])
         .where('import_id', '=', import_id)
         .where('row', '>', last)
         .orderBy('row')

@@ -6,7 +6,7 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import type { RunRows } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { Encoding } from './encoding.ts'
-import { FileColumn, FirstLine } from './inspect-file.ts'
+import { FirstLine, ShownColumn } from './inspect-file.ts'
 import { RECOGNIZED } from './known-exports.ts'
 import { ColumnMapping } from './mapping.ts'
 import { RowWarning } from './row-warnings.ts'
@@ -71,7 +71,7 @@ export const Import = Type.Object(
     }),
     recognized_as: Nullable(Type.Enum(RECOGNIZED), 'The system whose export the file was recognized as.'),
     state: Type.Enum([...STATES]),
-    columns: Type.Array(FileColumn),
+    columns: Type.Array(ShownColumn),
     mapping: Type.Array(ColumnMapping, { description: 'Proposed by the service until you set it.' }),
     warnings: Type.Array(RowWarning, {
       description:

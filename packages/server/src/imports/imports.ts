@@ -3,6 +3,7 @@ import type { Context } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { exampleOf } from './column-examples.ts'
 import {
   type Import,
   type ImportRow,
@@ -12,7 +13,7 @@ import {
   toListed,
 } from './import-object.ts'
 import type { FileColumn } from './inspect-file.ts'
-import type { ColumnMapping } from './mapping.ts'
+import { type ColumnMapping, mappedColumns } from './mapping.ts'
 import { type ImportConsent, sumOfConsent } from './silenced.ts'
 
 const ERRORS_SHOWN = 20
@@ -58,7 +59,7 @@ export async function showImport(
 ): Promise<Import> {
   const found = await readImport(tenant, importId, now)
   if (scopes.has('contacts:read')) return found
-  const columns = found.columns.map((column) => ({ ...column, samples: [] }))
+  const columns = found.columns.map((column) => ({ ...column, samples: [], example: null }))
   return { ...found, encodings: [], first_lines: [], columns, warnings: [], errors: [] }
 }
 
@@ -77,12 +78,22 @@ export async function readImport(tenant: Tenant, importId: string, now: Date): P
     ...toListed(row, now),
     encodings: row.readings as unknown as Import['encodings'],
     first_lines: row.first_lines as unknown as Import['first_lines'],
-    columns: row.columns as unknown as FileColumn[],
+    columns: withExamples(row),
     mapping: row.mapping as unknown as ColumnMapping[],
     warnings: row.warnings as unknown as Import['warnings'],
     consent: row.imported_at === null ? planned : await consentOfRows(tenant, importId),
     errors,
   }
+}
+
+function withExamples(row: ImportRow): Import['columns'] {
+  const columns = row.columns as unknown as FileColumn[]
+  const headers = columns.map(({ header }) => header)
+  const mapped = mappedColumns(row.mapping as unknown as ColumnMapping[], headers, row.delimiter)
+  return columns.map((column, index) => {
+    const meaning = mapped[index]
+    return { ...column, example: meaning ? exampleOf(meaning, column.samples) : null }
+  })
 }
 
 /** What the rows imported so far did to who gets mail. */

@@ -5,20 +5,25 @@ import { isStorableText } from '../platform/http/json-body.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { personal, TEXT, valueNamedBy } from '../platform/personal.ts'
 import { contentOf } from './cells.ts'
+import { ColumnExample } from './column-examples.ts'
 import { COLUMNS_MAX, tooManyColumns } from './columns.ts'
+import type { FileRow } from './contact-rows.ts'
 import { unusableFile } from './csv.ts'
 import { decoded, type Encoding } from './encoding.ts'
 import { type ChosenShape, shapeOf } from './file-format.ts'
+import { isDecisive } from './guess-format.ts'
 import { type Recognized, recognize } from './known-exports.ts'
 import type { ColumnMapping } from './mapping.ts'
 import { ColumnNote, createColumnSeen, proposedMapping } from './mapping-proposal.ts'
 import { bytesOf, type FileFormat, readContactRows } from './read-rows.ts'
-import { decimalOf } from './values.ts'
+import type { ValueType } from './values.ts'
 
 /** The header is in the first part of a file, and so are the first samples. */
 const HEAD_CHARACTERS = 256 * 1024
 const ROWS_MAX = 500
 const CHARACTERS_MAX = 4_000_000
+/** How far a column is read whose first values fit several formats. */
+const DECIDING_CHARACTERS_MAX = 32_000_000
 const SAMPLES_SHOWN = 3
 const SAMPLE_LENGTH_MAX = 200
 const HEADER_LENGTH_MAX = 500
@@ -36,10 +41,26 @@ export const FileColumn = Type.Object(
       description: 'Empty once the file is deleted, and without the scope `contacts:read`.',
     }),
     note: Nullable(ColumnNote, 'What may surprise in the proposed mapping.'),
+    is_ambiguous: Type.Boolean({
+      description:
+        'Whether the values of the column fit several formats, such as `03/04/2026` and `1,250`: the one in the proposed mapping is a guess.',
+    }),
+  },
+  { title: 'ImportFileColumn' },
+)
+export type FileColumn = Type.Static<typeof FileColumn>
+
+/** A column as responses show it, with what its mapping does. */
+export const ShownColumn = Type.Object(
+  {
+    ...FileColumn.properties,
+    example: Nullable(
+      ColumnExample,
+      'What the mapping makes of the first of `samples` that it changes, or that does not fit; null if there is none.',
+    ),
   },
   { title: 'ImportColumn' },
 )
-export type FileColumn = Type.Static<typeof FileColumn>
 
 /** One of the first lines of the file, from which a person can choose the header. */
 export const FirstLine = Type.Object(
@@ -85,26 +106,33 @@ export async function inspectFile(
     throw unusableFile(name, 'has a column whose name is not text. Rename it, or save the file as CSV in UTF-8')
   const format = { encoding, delimiter, headerLine }
   const seen = headers.map(createColumnSeen)
-  let characters = 0
-  let rows = 0
-  for await (const { cells, problem } of readContactRows(path, format, name, headers)) {
-    if (problem !== undefined) continue
-    for (const [column, cell] of cells.entries()) seen[column]?.add(contentOf(cell))
-    characters += cells.reduce((sum, cell) => sum + cell.length, 0)
-    if (++rows >= ROWS_MAX || characters > CHARACTERS_MAX) break
-  }
   const recognizedAs = recognize(headers)
-  const { mapping, notes } = proposedMapping(
-    seen.map((column) => column.seen),
-    recognizedAs,
-    decimalOf(delimiter),
-  )
+  const propose = () =>
+    proposedMapping(
+      seen.map((column) => column.seen),
+      recognizedAs,
+      delimiter,
+    )
+  const rows = readContactRows(path, format, name, headers)
+  try {
+    await readFirst(rows, seen)
+    const { ambiguous, mapping } = propose()
+    await readUntilDecided(
+      rows,
+      seen,
+      new Map(mapping.flatMap((each) => (ambiguous.has(each.column) ? [[each.column, each.type ?? 'text']] : []))),
+    )
+  } finally {
+    await rows.return(undefined)
+  }
+  const { mapping, notes, ambiguous } = propose()
   return {
     format,
     columns: headers.map((header, column) => ({
       header: firstCharacters(header.trim(), HEADER_LENGTH_MAX),
       samples: (seen[column]?.seen.samples ?? []).slice(0, SAMPLES_SHOWN).map((sample) => shortened(sample)),
       note: notes[column] ?? null,
+      is_ambiguous: ambiguous.has(column),
     })),
     firstLines: shape.rows.slice(0, LINES_SHOWN).map(({ line, cells }) => ({
       line,
@@ -113,6 +141,43 @@ export async function inspectFile(
     recognizedAs,
     mapping,
   }
+}
+
+type Seen = ReturnType<typeof createColumnSeen>
+
+async function readFirst(rows: AsyncGenerator<FileRow>, seen: readonly Seen[]): Promise<void> {
+  let characters = 0
+  for (let count = 0; count < ROWS_MAX && characters <= CHARACTERS_MAX; count++) {
+    const { value, done } = await rows.next()
+    if (done) return
+    if (value.problem !== undefined) continue
+    for (const [column, cell] of value.cells.entries()) seen[column]?.add(contentOf(cell))
+    characters += lengthOf(value)
+  }
+}
+
+/** Reads on for columns whose values fit several formats, until each has a value that fits only one. */
+async function readUntilDecided(
+  rows: AsyncGenerator<FileRow>,
+  seen: readonly Seen[],
+  open: Map<number, ValueType>,
+): Promise<void> {
+  for (let characters = 0; open.size > 0 && characters <= DECIDING_CHARACTERS_MAX; ) {
+    const { value, done } = await rows.next()
+    if (done) return
+    if (value.problem !== undefined) continue
+    characters += lengthOf(value)
+    for (const [column, type] of open) {
+      const cell = contentOf(value.cells[column] ?? '')
+      if (!isDecisive(cell, type)) continue
+      seen[column]?.add(cell)
+      open.delete(column)
+    }
+  }
+}
+
+function lengthOf({ cells }: FileRow): number {
+  return cells.reduce((sum, cell) => sum + cell.length, 0)
 }
 
 function noHeader(name: string, { headerLine }: ChosenShape, isWhole: boolean): ServiceError {

@@ -5,10 +5,11 @@ import { firstCharacters } from '../platform/characters.ts'
 import { WORD } from '../platform/personal.ts'
 import { emailOf } from './cells.ts'
 import { OWN, plainHeader } from './column-names.ts'
+import { guessOf, habitsOf } from './guess-format.ts'
 import { type Recognized, targetOf } from './known-exports.ts'
 import { type ColumnMapping, isUsable, NAME_LENGTH_MAX } from './mapping.ts'
 import { targetOfNameColumn } from './name-columns.ts'
-import { type Decimal, stageOf, typeOfSamples } from './values.ts'
+import { stageOf } from './values.ts'
 
 /** Why a column goes where the proposal sends it. */
 export const ColumnNote = Type.Object(
@@ -34,12 +35,16 @@ export interface ColumnSeen {
   differentAddresses: number
 }
 
-/** A proposal for every column, and notes for columns whose target may surprise. */
+/**
+ * A proposal for every column, notes for columns whose target may surprise, and the columns whose values fit several formats.
+ */
 export function proposedMapping(
   columns: readonly ColumnSeen[],
   source: Recognized | null,
-  decimal: Decimal,
-): { mapping: ColumnMapping[]; notes: (ColumnNote | null)[] } {
+  delimiter: string,
+): { mapping: ColumnMapping[]; notes: (ColumnNote | null)[]; ambiguous: ReadonlySet<number> } {
+  const habits = habitsOf(columns, delimiter)
+  const ambiguous = new Set<number>()
   const wanted = withNames(
     columns,
     columns.map((column) => wantedBy(column, source)),
@@ -65,9 +70,11 @@ export function proposedMapping(
     const other = won === undefined ? winners.get(named) : undefined
     if (other !== undefined) notes[column] = { code: 'same_target', target: named, column: other }
     else if (isConsent(property)) notes[column] = { code: 'consent' }
-    return { column, target: 'property', property, type: typeOf(property, samples, decimal) }
+    const { isAmbiguous = false, ...guess } = guessOf({ header, samples }, property, habits)
+    if (isAmbiguous) ambiguous.add(column)
+    return { column, target: 'property', property, ...guess }
   })
-  return { mapping, notes }
+  return { mapping, notes, ambiguous }
 }
 
 function wantedBy({ header, samples }: ColumnSeen, source: Recognized | null) {
@@ -142,16 +149,6 @@ function emailColumn(columns: readonly ColumnSeen[], wanted: readonly Wanted[]):
 
 function numbered(name: string): string[] {
   return Array.from({ length: 9 }, (_, index) => `${firstCharacters(name, NAME_LENGTH_MAX - 2)} ${index + 2}`)
-}
-
-/** Ids, phone numbers and postal codes may consist of digits, but are not quantities. */
-const CODES = /phone|mobile|fax|zip|postal|postcode|(^|[\s_])ids?$/i
-
-function typeOf(property: string, samples: readonly string[], decimal: Decimal) {
-  if (property === 'lifecyclestage' || CODES.test(property)) return 'text'
-  const type = typeOfSamples(samples, decimal)
-  // Other words of consent may follow: no row may fail that says not to write to a person.
-  return isConsent(property) && type === 'number' ? 'text' : type
 }
 
 /** Counts what the first rows of a column show. */

@@ -1,12 +1,12 @@
 import Type from 'typebox'
 import { maySilence } from '../contacts/consent.ts'
-import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
+import { firstCharacters, hasMoreCharacters, shown } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { WORD } from '../platform/personal.ts'
 import { isAddressColumn } from './column-names.ts'
 import { COLUMNS_MAX, type Column } from './columns.ts'
-import { type Decimal, ValueType } from './values.ts'
+import { CellFormat, defaultFormat, formatsOf, ValueType } from './values.ts'
 
 export const NAME_LENGTH_MAX = 128
 
@@ -27,6 +27,7 @@ export const ColumnMapping = Type.Object(
       }),
     ),
     type: Type.Optional(ValueType),
+    format: Type.Optional(CellFormat),
   },
   { title: 'ColumnMapping', additionalProperties: false },
 )
@@ -44,7 +45,7 @@ export function problemsOf(mapping: readonly ColumnMapping[], columnCount: numbe
   const details: ErrorDetail[] = []
   const columns = new Map<number, number>()
   const targets = new Map<string, number>()
-  for (const [index, { column, target, property, type }] of mapping.entries()) {
+  for (const [index, { column, target, property, type, format }] of mapping.entries()) {
     const path = `columns[${index}]`
     if (column >= columnCount) details.push({ path: `${path}.column`, message: `the file has ${columnCount} columns` })
     if (columns.has(column)) details.push({ path: `${path}.column`, message: 'is mapped twice' })
@@ -52,8 +53,13 @@ export function problemsOf(mapping: readonly ColumnMapping[], columnCount: numbe
     if (target === 'property' && property === undefined) {
       details.push({ path: `${path}.property`, message: 'is required with the target property' })
     }
-    if (target !== 'property' && (property !== undefined || type !== undefined)) {
-      details.push({ path, message: `property and type belong to the target property, not to ${target}` })
+    if (target !== 'property' && (property !== undefined || type !== undefined || format !== undefined)) {
+      details.push({ path, message: `property, type and format belong to the target property, not to ${target}` })
+    }
+    const formats = formatsOf(type ?? 'text')
+    if (target === 'property' && format !== undefined && !formats.includes(format)) {
+      const allowed = formats.length === 0 ? 'has no formats' : `has the formats ${formats.join(' and ')}`
+      details.push({ path: `${path}.format`, message: `the type ${type ?? 'text'} ${allowed}` })
     }
     if (property !== undefined && property.trim() !== property) {
       details.push({ path: `${path}.property`, message: 'must not start or end with a space' })
@@ -82,20 +88,43 @@ export function requireMapping(mapping: readonly ColumnMapping[], columnCount: n
 export function mappedColumns(
   mapping: readonly ColumnMapping[],
   headers: readonly string[],
-  decimal: Decimal,
+  delimiter: string,
 ): Column[] {
-  const columns = headers.map((header): Column => ignored(header))
-  for (const { column, target, property = '', type = 'text' } of mapping) {
-    const header = headers[column] ?? ''
-    if (target === 'property') {
-      columns[column] = { target, property, type, decimal, ...(isAddressColumn(header) ? { addresses: header } : {}) }
-    } else columns[column] = target === 'ignore' ? ignored(header) : { target }
+  const columns = headers.map((header, column): Column => ignored(header, column))
+  for (const each of mapping) {
+    const header = headers[each.column] ?? ''
+    columns[each.column] = columnOf(each, header, delimiter)
   }
   return columns
 }
 
+function columnOf(
+  { column, target, property = '', type = 'text', format }: ColumnMapping,
+  header: string,
+  delimiter: string,
+): Column {
+  const name = nameOf(header, column)
+  if (target === 'ignore') return ignored(header, column)
+  if (target !== 'property') return { target, name }
+  return {
+    target,
+    name,
+    property,
+    type,
+    format: format ?? defaultFormat(type, delimiter),
+    ...(isAddressColumn(header) ? { addresses: header } : {}),
+  }
+}
+
+/** What errors call a column. */
+function nameOf(header: string, column: number): string {
+  const name = header.replace(/\s+/g, ' ').trim()
+  return name === '' ? `column ${column + 1}` : shown(name)
+}
+
 /** A name that is too long for a property is judged by its beginning, like the one that a proposal gives it. */
-function ignored(header: string): Column {
+function ignored(header: string, column: number): Column {
   const consent = firstCharacters(header, NAME_LENGTH_MAX)
-  return maySilence(consent) ? { target: 'ignore', consent } : { target: 'ignore' }
+  const name = nameOf(header, column)
+  return maySilence(consent) ? { target: 'ignore', name, consent } : { target: 'ignore', name }
 }

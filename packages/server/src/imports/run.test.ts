@@ -120,11 +120,11 @@ test('failed rows can be downloaded with their cells, corrected and imported', a
   expect(headers.get('content-type')).toContain('text/csv')
   const lines = body.replace('\ufeff', '').trimEnd().split('\r\n')
   expect(lines).toEqual([
-    'import_row,error_code,error_message,Email,Name',
-    `2,validation_error,email: is not a valid email address,nobody,"'=No; body"`,
-    '3,validation_error,"line 4 has 3 cells; the header has 2. Check its quotation marks and delimiters",also@example.com,Also,x',
+    'import_row,import_error,Email,Name',
+    `2,“nobody” in Email is not an email address. Write it like ada@example.com.,nobody,"'=No; body"`,
+    '3,"Line 4 has 3 cells, but the header has 2. Check its quotation marks and separators.",also@example.com,Also,x',
   ])
-  const again = await uploaded(tenant, `${lines[0]}\n${lines[1]?.replace('nobody', 'body@example.com')}\n`)
+  const again = await uploaded(tenant, `${lines[0]}\n${lines[1]?.replaceAll('nobody', 'body@example.com')}\n`)
   expect(await act(tenant, again, 'start', 'completed')).toMatchObject({ counts: { created: 1 } })
   expect((await contactOf('body@example.com')).properties).toEqual({ email: 'body@example.com', Name: '=No; body' })
 })
@@ -134,7 +134,7 @@ test('a row far down that cannot be read fails alone, and its error names the li
   const file = await uploaded(tenant, `email,city\n${rows}bad@example.com,"never closed\nlast@example.com,x\n`)
   const done = await act(tenant, file, 'start', 'completed')
   expect(done).toMatchObject({ counts: { created: 5_001, failed: 1 }, errors: [{ row: 5_001 }] })
-  expect(done.errors[0]?.message).toContain('line 5002')
+  expect(done.errors[0]?.message).toContain('Line 5002')
 })
 
 describe('a mapping is rejected', () => {

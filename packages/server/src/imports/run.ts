@@ -11,7 +11,6 @@ import { previewRows } from './preview.ts'
 import { formatOf, readContactRows, sizeOf } from './read-rows.ts'
 import { openTask, type Task } from './task.ts'
 import { undoImport } from './undo.ts'
-import { decimalOf } from './values.ts'
 
 /** An import that fails this many times without writing a row is given up. */
 const ATTEMPTS_MAX = 10
@@ -44,7 +43,7 @@ async function work(task: Task, { writing, directory }: Dependencies): Promise<v
   const headers = (row.columns as unknown as FileColumn[]).map(({ header }) => header)
   const records = readContactRows(fileOf(directory, importId), formatOf(row), row.file_name, headers)
   const mapping = row.mapping as unknown as ColumnMapping[]
-  const columns = mappedColumns(mapping, headers, decimalOf(row.delimiter))
+  const columns = mappedColumns(mapping, headers, row.delimiter)
   const ignoredIds = await writing.findIgnoredIds(tenant)
   const sizeBytes = Number(row.size_bytes)
   const onRead = (_: number, characters: number) =>

@@ -58,7 +58,7 @@ describe('an export is recognized, and its columns are mapped', () => {
         'Record ID': 'external_id',
         Email: 'email',
         'First Name': 'firstname',
-        'Phone Number': 'phone',
+        'Phone Number': 'phone (phone)',
         // One of two columns gets the target.
         'Company Name': 'company',
         'Associated Company': 'Associated Company',
@@ -77,7 +77,7 @@ describe('an export is recognized, and its columns are mapped', () => {
         CC: 'country',
         REGION: 'state',
         UNSUB_TIME: 'unsubscribed',
-        TAGS: 'TAGS',
+        TAGS: 'TAGS (list)',
         MEMBER_RATING: 'MEMBER_RATING (number)',
       },
     ],
@@ -114,7 +114,7 @@ describe('an export is recognized, and its columns are mapped', () => {
       'Plan',
       'email 2',
     ])
-    expect(found.columns[4]).toEqual({ header: 'Plan', samples: ['x'], note: null })
+    expect(found.columns[4]).toEqual({ header: 'Plan', samples: ['x'], note: null, is_ambiguous: false, example: null })
   })
 })
 
