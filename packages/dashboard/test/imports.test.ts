@@ -62,7 +62,7 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     const rows = page.getByRole('region', { name: 'First rows of the file' })
     await rows.getByText('Augusta').waitFor()
     await rows.getByText('First name').first().waitFor()
-    await rows.getByText('has 4 cells').waitFor()
+    await rows.getByText('has 4 cells, but the header has 15').waitFor()
     await screenshot(page, 'import-preview')
     expect((await tenant.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(2)
     // The step is in the URL, and the mapping with the service.
@@ -200,7 +200,7 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     await page.getByText('1 contact will get no mail, because of opted_out.').waitFor()
     await page.getByText('1 contact that opted out will get mail again').waitFor()
     await page.getByText('names nobody and was ignored').waitFor()
-    await page.getByText('line 6 has a quotation mark that is not closed').waitFor()
+    await page.getByText('Line 6 has a quotation mark that is not closed').waitFor()
     await screenshot(page, 'import-consent')
     expect(await checkPage(page, 'import-consent')).toEqual([])
     await page.getByRole('button', { name: 'Import 3 rows' }).click()
@@ -210,7 +210,59 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     await page.getByText('names nobody and was ignored').waitFor()
     await screenshot(page, 'import-consent-done')
     const { body } = await tenant.call('GET', '/v1/contacts?search=out@acme.example')
-    expect(body.contacts[0].properties).toMatchObject({ jobtitle: 'Dr.', Ort: 'München', opted_out: '1' })
+    expect(body.contacts[0].properties).toMatchObject({ jobtitle: 'Dr.', city: 'München', opted_out: '1' })
+    expect(browser.problems).toEqual([])
+  })
+
+  test('names, dates and money of a file are understood, and a guess is changed in one click', async () => {
+    const rows = [
+      'Name,Org.,Phone #,E-mail Address,Birthday,Joined,Paid,Interests',
+      'Dr. Maria van der Berg,Kranich GmbH,0041 31 000 00 00,maria@kranich.example,31.12.1985,03/04/2026,"€ 1.234,50","optics, lasers"',
+      '"Hopper, Grace",Navy,+1 202 555 0100,grace@navy.example,09.12.1986,05/06/2026,"€ 99,00",ships',
+      'Tom Ruiz,Lumen,,tom@lumen.example,31.02.1990,01/02/2026,"€ 7,10",',
+    ]
+    const buffer = Buffer.from(`${rows.join('\n')}\n`)
+    const page = await browser.signedIn(tenant, { path: '/imports/new' })
+    await page.locator('input[type=file]').setInputFiles({ name: 'fair.csv', mimeType: 'text/csv', buffer })
+
+    const target = (name: string) => page.getByRole('combobox', { name: `Where ${name} goes` })
+    const format = (name: string) => page.getByLabel(`How ${name} is stored`).locator('option:checked').textContent()
+    const column = (name: string) => page.getByRole('listitem').filter({ has: target(name) })
+    await target('Name').waitFor()
+    expect(await target('Name').inputValue()).toBe('Full name (first and last)')
+    expect(await target('Org.').inputValue()).toBe('Company name')
+    await column('Name').getByText('van der Berg', { exact: true }).waitFor()
+    expect(await format('Phone #')).toBe('Phone number')
+    await column('Phone #').getByText('+41 31 000 00 00').waitFor()
+    expect(await format('Birthday')).toBe('Date (31/12/2026)')
+    await column('Birthday').getByText('1985-12-31').waitFor()
+    expect(await format('Paid')).toBe('Number (1.250,50)')
+    await column('Paid').getByText('1234.5').waitFor()
+    expect(await format('Interests')).toBe('List, divided by commas')
+    await screenshot(page, 'import-formats')
+    expect(await checkPage(page, 'import-formats')).toEqual([])
+    // 3 April or 4 March: Birthday shows how this file writes dates, but nothing in the column does.
+    await column('Joined').getByText('2026-04-03').waitFor()
+    await column('Joined').getByRole('button', { name: 'Use date (12/31/2026)' }).click()
+    await column('Joined').getByText('2026-03-04').waitFor()
+    expect(await format('Joined')).toBe('Date (12/31/2026)')
+    await page.getByRole('button', { name: 'Preview', exact: true }).last().click()
+
+    const preview = page.getByRole('region', { name: 'First rows of the file' })
+    await preview.getByText('van der Berg', { exact: true }).waitFor()
+    await preview.getByText('“31.02.1990” in Birthday is not a date.').waitFor()
+    await page.getByRole('button', { name: 'Import 3 rows' }).click()
+    await page.getByRole('heading', { name: 'The import is complete' }).waitFor()
+    const { body } = await tenant.call('GET', '/v1/contacts?search=maria@kranich.example')
+    expect(body.contacts[0].properties).toMatchObject({
+      firstname: 'Maria',
+      lastname: 'van der Berg',
+      company: 'Kranich GmbH',
+      birthday: '1985-12-31',
+      Joined: '2026-03-04',
+      Paid: 1234.5,
+      Interests: ['optics', 'lasers'],
+    })
     expect(browser.problems).toEqual([])
   })
 

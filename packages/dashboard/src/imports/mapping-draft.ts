@@ -15,11 +15,11 @@ export function choiceOf({ target, property = '' }: ColumnMapping, known: Readon
 
 /** A column after another target was chosen for it. */
 export function withChoice(before: ColumnMapping, choice: string, header: string): ColumnMapping {
-  const { column, type = 'text' } = before
+  const { column, type = 'text', format } = before
   if (choice === 'email' || choice === 'external_id' || choice === 'full_name' || choice === 'ignore')
     return { column, target: choice }
   const property = choice === 'new' ? header : choice.slice('property:'.length)
-  return { column, target: 'property', property, type }
+  return { column, target: 'property', property, type, ...(format ? { format } : {}) }
 }
 
 /** What is wrong with each column, by index. */
@@ -46,7 +46,9 @@ export function hasKey(draft: readonly ColumnMapping[]): boolean {
 
 /** The mapping to send. */
 export function toMapping(draft: readonly ColumnMapping[]): ColumnMapping[] {
-  return draft.map(({ column, target, property = '', type = 'text' }) =>
-    target === 'property' ? { column, target, property: property.trim(), type } : { column, target },
+  return draft.map(({ column, target, property = '', type = 'text', format }) =>
+    target === 'property'
+      ? { column, target, property: property.trim(), type, ...(format ? { format } : {}) }
+      : { column, target },
   )
 }

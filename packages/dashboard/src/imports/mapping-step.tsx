@@ -77,6 +77,7 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
       <Card p={0}>
         <MappingTable
           columns={of.columns}
+          delimiter={of.delimiter}
           draft={draft}
           problems={problems}
           properties={data?.properties ?? []}

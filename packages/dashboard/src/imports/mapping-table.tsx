@@ -1,15 +1,18 @@
-import { NativeSelect, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Select, Stack, Text, TextInput } from '@mantine/core'
 import type { ColumnMapping, Import } from '../api/imports.ts'
 import type { Property } from '../api/types.ts'
 import { propertyLabel } from '../ui/property-value.ts'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
+import { CellFormat } from './cell-format.tsx'
 import { choiceOf, withChoice } from './mapping-draft.ts'
 import classes from './mapping-table.module.css'
 import { text } from './text.ts'
 
 interface MappingTableProps {
   columns: Import['columns']
+  /** What is between the cells of the file. */
+  delimiter: string
   draft: readonly ColumnMapping[]
   problems: ReadonlyMap<number, string>
   /** The properties that contacts have. */
@@ -18,13 +21,12 @@ interface MappingTableProps {
   onChange: (mapping: ColumnMapping) => void
 }
 
-const { targets, groups, types } = text.mapping
+const { targets, groups } = text.mapping
 const HEADINGS = Object.values(text.mapping.columns)
 const COMPANY = ['company', 'company_domain']
-const TYPES = (['text', 'number', 'boolean'] as const).map((value) => ({ value, label: types[value] }))
 
 /** Each column with its samples, and where it goes. */
-export function MappingTable({ columns, draft, problems, properties, nameOf, onChange }: MappingTableProps) {
+export function MappingTable({ columns, delimiter, draft, problems, properties, nameOf, onChange }: MappingTableProps) {
   const others = properties.filter(({ name }) => ![...COMPANY, 'email'].includes(name))
   const known = new Set([...COMPANY, ...others.map(({ name }) => name)])
   const data = [
@@ -86,19 +88,13 @@ export function MappingTable({ columns, draft, problems, properties, nameOf, onC
                 />
               ) : null}
             </Stack>
-            {mapping.target === 'property' ? (
-              <NativeSelect
-                aria-label={text.mapping.type(name)}
-                data={TYPES}
-                value={mapping.type ?? 'text'}
-                onChange={({ currentTarget: { value } }) => {
-                  const type = TYPES.find((each) => each.value === value)?.value ?? 'text'
-                  onChange({ ...mapping, type })
-                }}
-              />
-            ) : (
-              <span />
-            )}
+            <CellFormat
+              name={name}
+              column={columns[column]}
+              mapping={mapping}
+              delimiter={delimiter}
+              onChange={onChange}
+            />
           </li>
         )
       })}

@@ -8,7 +8,7 @@ import { OWN, plainHeader } from './column-names.ts'
 import { guessOf, habitsOf } from './guess-format.ts'
 import { type Recognized, targetOf } from './known-exports.ts'
 import { type ColumnMapping, isUsable, NAME_LENGTH_MAX } from './mapping.ts'
-import { targetOfNameColumn } from './name-columns.ts'
+import { withNames } from './name-columns.ts'
 import { stageOf } from './values.ts'
 
 /** Why a column goes where the proposal sends it. */
@@ -90,18 +90,6 @@ const TITLES = ['title', 'titel']
 
 function areStages(samples: readonly string[]): boolean {
   return samples.every((sample) => (LIFECYCLE_STAGES as readonly string[]).includes(stageOf(sample)))
-}
-
-/** Decides what the columns are that are named like ones with whole names. */
-function withNames(columns: readonly ColumnSeen[], wanted: readonly Wanted[]): Wanted[] {
-  const has = (target: string) => wanted.some((each) => each?.target === target)
-  const others = { hasFirst: has('firstname'), hasLast: has('lastname') }
-  return wanted.map((each, column) => {
-    const seen = columns[column]
-    if (each?.target !== 'full_name' || seen === undefined) return each
-    const target = targetOfNameColumn(seen, others)
-    return target === null ? null : { ...each, target }
-  })
 }
 
 const SALUTATION =
