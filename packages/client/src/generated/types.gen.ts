@@ -2221,6 +2221,10 @@ export type Import = {
      */
     mapping: Array<ColumnMapping>;
     /**
+     * The last import with the same columns, if the proposed mapping is the one of that import.
+     */
+    remembered: RememberedMapping | null;
+    /**
      * What was left out of rows or kept as text; known once the file has been read. Empty without the scope `contacts:read`.
      */
     warnings: Array<ImportWarning>;
@@ -3261,6 +3265,11 @@ export type RejectActionsResult = {
     status: 'success';
     decisions: Array<Decision>;
     warnings?: Array<string>;
+};
+
+export type RememberedMapping = {
+    file_name: string;
+    used_at: string;
 };
 
 export type RemoveDomainResult = {
@@ -7843,6 +7852,10 @@ export type SetImportFormatInput = {
      * The line that names the columns; 1 is the first one of the file, and 0 means that none does.
      */
     header_line?: number;
+    /**
+     * Whether to propose the mapping of the last import with the same columns, if there is one. Default: true.
+     */
+    use_remembered?: boolean;
 };
 
 export type SetImportMappingInput = {

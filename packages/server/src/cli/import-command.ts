@@ -15,6 +15,7 @@ import { readImport, requireImport } from '../imports/imports.ts'
 import { type ColumnMapping, problemsOf } from '../imports/mapping.ts'
 import { entryOf } from '../imports/operations.ts'
 import { bytesOf } from '../imports/read-rows.ts'
+import type { Proposal } from '../imports/remembered-mapping.ts'
 import { importKind } from '../imports/run.ts'
 import { setMapping, startImport } from '../imports/transitions.ts'
 import type { Uploaded } from '../imports/upload.ts'
@@ -124,11 +125,13 @@ async function createAndStart(
   let run: Run<'imports'> | null = null
   const { size: bytes } = await stat(file).catch(() => ({ size: Number.NaN }))
   const body = Readable.from(bytesOf(file, file), { objectMode: false, signal: interrupted })
-  const start = async (tx: Tenant, uploaded: Uploaded) => {
+  const start = async (tx: Tenant, uploaded: Uploaded & Proposal) => {
     requireUsable(file, uploaded, chosen)
     const now = services.clock()
-    const { importId, mapping } = uploaded
-    await setMapping(tx, importId, mapping.map(asText))
+    const { importId, mapping, remembered } = uploaded
+    // The types of a remembered mapping were seen by a person.
+    await setMapping(tx, importId, remembered === null ? mapping.map(asText) : mapping)
+    if (remembered !== null) say(`The columns go where those of ${remembered.file_name} went.`)
     await startImport(tx, importId, now)
     if (!session.serviceRuns) run = await claimRun(IMPORT_ROWS, tx, importId, now)
     await audit(tx, { actor: ACTOR, ...entryOf('import.started', importId) }, now)

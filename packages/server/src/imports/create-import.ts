@@ -11,6 +11,7 @@ import { deleteFile, FILE_BYTES_MAX, fileOf } from './files.ts'
 import type { Import } from './import-object.ts'
 import { importExists, readImport } from './imports.ts'
 import { insertImport } from './insert-import.ts'
+import type { Proposal } from './remembered-mapping.ts'
 import { fileTooLarge, receiveFile, type Uploaded } from './upload.ts'
 
 const NAME = 'contacts.csv'
@@ -47,7 +48,7 @@ export async function createImport(
   { tenant, actor }: { tenant: Tenant; actor: Actor },
   { name, body, decoder, bytes, chosen = {} }: SentFile,
   retryKey?: RetryKey,
-  onStored?: (tx: Tenant, file: Uploaded) => Promise<void>,
+  onStored?: (tx: Tenant, file: Uploaded & Proposal) => Promise<void>,
 ): Promise<{ output: Output; isRepeated: boolean }> {
   if (bytes > FILE_BYTES_MAX) throw fileTooLarge()
   const { clock, secrets, directory } = services
@@ -57,8 +58,8 @@ export async function createImport(
   const now = clock()
   const insert = (memory: Memory = NO_MEMORY) =>
     tenant.transaction(async (tx) => {
-      await insertImport(tx, { ...file, fileName, actor }, now)
-      await onStored?.(tx, file)
+      const proposal = await insertImport(tx, { ...file, fileName, actor }, now)
+      await onStored?.(tx, { ...file, ...proposal })
       const output = { import: await readImport(tx, importId, now) }
       await memory.store(tx, { output, warnings: [] }, true)
       return output

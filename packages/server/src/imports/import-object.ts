@@ -9,6 +9,7 @@ import { Encoding } from './encoding.ts'
 import { FirstLine, ShownColumn } from './inspect-file.ts'
 import { RECOGNIZED } from './known-exports.ts'
 import { ColumnMapping } from './mapping.ts'
+import { Remembered } from './remembered-mapping.ts'
 import { RowWarning } from './row-warnings.ts'
 import { ImportConsent } from './silenced.ts'
 
@@ -73,6 +74,10 @@ export const Import = Type.Object(
     state: Type.Enum([...STATES]),
     columns: Type.Array(ShownColumn),
     mapping: Type.Array(ColumnMapping, { description: 'Proposed by the service until you set it.' }),
+    remembered: Nullable(
+      Remembered,
+      'The last import with the same columns, if the proposed mapping is the one of that import.',
+    ),
     warnings: Type.Array(RowWarning, {
       description:
         'What was left out of rows or kept as text; known once the file has been read. Empty without the scope `contacts:read`.',
@@ -120,7 +125,7 @@ export type Import = Type.Static<typeof Import>
 /** An import in a list: without its columns, lines, warnings and errors. */
 export const ListedImport = Type.Omit(
   Import,
-  ['encodings', 'first_lines', 'columns', 'mapping', 'warnings', 'consent', 'errors'],
+  ['encodings', 'first_lines', 'columns', 'mapping', 'remembered', 'warnings', 'consent', 'errors'],
   { title: 'ListedImport' },
 )
 export type ListedImport = Type.Static<typeof ListedImport>

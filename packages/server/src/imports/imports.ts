@@ -80,6 +80,7 @@ export async function readImport(tenant: Tenant, importId: string, now: Date): P
     first_lines: row.first_lines as unknown as Import['first_lines'],
     columns: withExamples(row),
     mapping: row.mapping as unknown as ColumnMapping[],
+    remembered: row.remembered as Import['remembered'],
     warnings: row.warnings as unknown as Import['warnings'],
     consent: row.imported_at === null ? planned : await consentOfRows(tenant, importId),
     errors,
@@ -127,3 +128,4 @@ export async function lockImport(tx: Tenant, importId: string) {
   if (!row) throw notFound('import')
   return { ...row, state: row.state as ImportState }
 }
+export type LockedImport = Awaited<ReturnType<typeof lockImport>>

@@ -2,16 +2,18 @@ import { type Actor, audit } from '../operations/audit.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { KEPT_DAYS } from './files.ts'
+import { type Proposal, proposalFor } from './remembered-mapping.ts'
 import { requireImportLimits, type Uploaded } from './upload.ts'
 
-/** Stores the import of an uploaded file. */
+/** Stores the import of an uploaded file. @returns the mapping that it proposes. */
 export async function insertImport(
   tx: Tenant,
   { actor, ...file }: Uploaded & { fileName: string; actor: Actor },
   now: Date,
-): Promise<void> {
+): Promise<Proposal> {
   await requireImportLimits(tx)
   const { importId, fileName, sizeBytes, format, recognizedAs } = file
+  const proposal = await proposalFor(tx, file)
   await tx.db
     .insertInto('imports')
     .values({
@@ -24,8 +26,9 @@ export async function insertImport(
       first_lines: JSON.stringify(file.firstLines),
       readings: JSON.stringify(file.readings),
       recognized_as: recognizedAs,
-      columns: JSON.stringify(file.columns),
-      mapping: JSON.stringify(file.mapping),
+      columns: JSON.stringify(proposal.columns),
+      mapping: JSON.stringify(proposal.mapping),
+      remembered: proposal.remembered === null ? null : JSON.stringify(proposal.remembered),
       status: 'waiting',
       waiting_for: 'uploaded',
       created_by: JSON.stringify(actor),
@@ -35,4 +38,5 @@ export async function insertImport(
     .execute()
   const details = { file_name: fileName, size_bytes: sizeBytes }
   await audit(tx, { actor, action: 'import.uploaded', subjectKind: 'import', subjectId: importId, details }, now)
+  return proposal
 }

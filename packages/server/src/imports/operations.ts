@@ -11,6 +11,7 @@ import { Counts, Import, ListedImport, STATES } from './import-object.ts'
 import { listImports, showImport } from './imports.ts'
 import { ColumnMapping } from './mapping.ts'
 import { PreviewedRow, readPreview } from './preview.ts'
+import { rememberMapping } from './remembered-mapping.ts'
 import { ImportConsent } from './silenced.ts'
 import {
   cancelImport,
@@ -99,15 +100,21 @@ export const IMPORT_OPERATIONS = [
           description: 'The line that names the columns; 1 is the first one of the file, and 0 means that none does.',
         }),
       ),
+      use_remembered: Type.Optional(
+        Type.Boolean({
+          description:
+            'Whether to propose the mapping of the last import with the same columns, if there is one. Default: true.',
+        }),
+      ),
     },
     output: { import: Import },
     example: { encoding: 'windows-1252', header_line: 1 },
     errors: [INVALID_STATE, FILE_DELETED, '400 invalid_file'],
     check: ({ tenant, config }, { import_id, encoding, delimiter, header_line: headerLine }) =>
       rereadFile(tenant, importDirectory(config.dataDirectory), import_id, { encoding, delimiter, headerLine }),
-    async run(context, { import_id }, inspected) {
+    async run(context, { import_id, use_remembered = true }, inspected) {
       const { tenant } = context
-      await setFormat(tenant, import_id, inspected)
+      await setFormat(tenant, import_id, inspected, use_remembered)
       return { import: await showImport(context, import_id) }
     },
     audit: (_, { import_id }) => entryOf('import.read_again', import_id),
@@ -156,7 +163,8 @@ export const IMPORT_OPERATIONS = [
     errors: [INVALID_STATE, FILE_DELETED, '409 another_import_running'],
     async run(context, { import_id }) {
       const { tenant, now } = context
-      await startImport(tenant, import_id, now)
+      const started = await startImport(tenant, import_id, now)
+      await rememberMapping(tenant, started, now)
       return { import: await showImport(context, import_id) }
     },
     audit: (_, { import_id }) => entryOf('import.started', import_id),

@@ -16,6 +16,8 @@ CREATE TABLE imports (
   recognized_as text,
   columns jsonb NOT NULL,
   mapping jsonb NOT NULL,
+  -- Where the proposed mapping was used before: the file's name and the time.
+  remembered jsonb,
   -- What is done to it, or was last.
   task text CHECK (task IN ('preview', 'import', 'undo')),
   status text NOT NULL CHECK (status IN ('queued', 'running', 'waiting', 'completed', 'failed', 'cancelled')),
@@ -61,6 +63,17 @@ CREATE UNIQUE INDEX imports_at_work ON imports (tenant_id) WHERE state IN ('runn
 CREATE INDEX imports_due ON imports (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX imports_expiring ON imports (expires_at) WHERE NOT is_expired;
 CREATE INDEX imports_newest ON imports (tenant_id, created_at DESC, import_id DESC);
+
+-- How the columns of the latest files went, by the names of their columns, for the next file with the same ones.
+CREATE TABLE import_mappings (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  -- A hash of the columns' names.
+  shape text NOT NULL,
+  file_name text NOT NULL,
+  columns jsonb NOT NULL,
+  used_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, shape)
+);
 
 -- The rows of each committed transaction, so that an interrupted import continues where it stopped.
 CREATE TABLE import_chunks (

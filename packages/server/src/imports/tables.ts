@@ -4,6 +4,7 @@ import { eraseFromImports } from './expire.ts'
 
 export const IMPORT_TABLES = {
   imports: { key: ['import_id'], export: { without: CLAIM } },
+  import_mappings: { key: ['shape'], export: {} },
   import_chunks: { key: ['import_id', 'chunk_id'], export: 'none' },
   import_failed_rows: { key: ['import_id', 'row'], export: 'none' },
   import_changes: {

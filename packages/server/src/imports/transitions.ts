@@ -7,9 +7,10 @@ import type { Encoding } from './encoding.ts'
 import type { ChosenFormat } from './file-format.ts'
 import { fileOf } from './files.ts'
 import { canUndo, IMPORT_ROWS, type ImportState, OPEN_STATES } from './import-object.ts'
-import { lockImport, requireImport } from './imports.ts'
+import { type LockedImport, lockImport, requireImport } from './imports.ts'
 import { type FileColumn, type Inspected, inspectFile } from './inspect-file.ts'
 import { type ColumnMapping, requireMapping } from './mapping.ts'
+import { proposalFor } from './remembered-mapping.ts'
 
 /** Not while a preview is computed, which belongs to one mapping. */
 const MAPPABLE: readonly ImportState[] = ['uploaded', 'mapped', 'previewed']
@@ -51,12 +52,23 @@ export async function rereadFile(
   return inspectFile(fileOf(directory, importId), row.file_name, encoding ?? (row.encoding as Encoding), shape)
 }
 
-/** Stores how a file is read, with a new mapping, because the columns may be others. @throws ServiceError 404, 409. */
-export async function setFormat(tx: Tenant, importId: string, inspected: Inspected): Promise<void> {
+/**
+ * Stores how a file is read, with a new mapping, because the columns may be others.
+ * @param usesRemembered whether to propose the mapping of an earlier file with the same columns. @throws ServiceError 404, 409.
+ */
+export async function setFormat(
+  tx: Tenant,
+  importId: string,
+  inspected: Inspected,
+  usesRemembered: boolean,
+): Promise<void> {
   const row = await lockImport(tx, importId)
   requireState(row.state, MAPPABLE, READ_BEFORE)
   requireFile(row)
-  const { format, columns, firstLines, recognizedAs, mapping } = inspected
+  const { format, firstLines, recognizedAs } = inspected
+  const { columns, mapping, remembered } = usesRemembered
+    ? await proposalFor(tx, inspected)
+    : { ...inspected, remembered: null }
   await tx.db
     .updateTable('imports')
     .set({
@@ -67,6 +79,7 @@ export async function setFormat(tx: Tenant, importId: string, inspected: Inspect
       first_lines: JSON.stringify(firstLines),
       recognized_as: recognizedAs,
       mapping: JSON.stringify(mapping),
+      remembered: remembered === null ? null : JSON.stringify(remembered),
       waiting_for: 'uploaded',
       preview: null,
       warnings: '[]',
@@ -92,12 +105,13 @@ export async function requestPreview(tx: Tenant, importId: string): Promise<void
  * Starts an import, or continues one that failed.
  * @throws ServiceError 400, 404, 409 `invalid_import_state`, `import_file_deleted`, `another_import_running`.
  */
-export async function startImport(tx: Tenant, importId: string, now: Date): Promise<void> {
+export async function startImport(tx: Tenant, importId: string, now: Date): Promise<LockedImport> {
   const row = await lockImport(tx, importId)
   requireState(row.state, STARTABLE, 'Only a mapped or previewed import can be started.')
   requireUsable(row)
   await requireNoOther(tx, importId)
   await queueTask(tx, importId, { task: 'import', imported_at: row.imported_at ?? now, finished_at: null })
+  return row
 }
 
 /**

@@ -628,6 +628,14 @@ export interface ImportFailedRows {
   tenant_id: string;
 }
 
+export interface ImportMappings {
+  columns: Json;
+  file_name: string;
+  shape: string;
+  tenant_id: string;
+  used_at: Timestamp;
+}
+
 export interface Imports {
   claim: string | null;
   claimed_until: Timestamp | null;
@@ -654,6 +662,7 @@ export interface Imports {
   progress: Generated<number>;
   readings: Json;
   recognized_as: string | null;
+  remembered: Json | null;
   row_count: number | null;
   size_bytes: Int8;
   started_at: Timestamp | null;
@@ -1316,6 +1325,7 @@ export interface DB {
   import_chunks: ImportChunks;
   import_companies: ImportCompanies;
   import_failed_rows: ImportFailedRows;
+  import_mappings: ImportMappings;
   imports: Imports;
   installation: Installation;
   invitations: Invitations;
