@@ -266,6 +266,31 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     expect(browser.problems).toEqual([])
   })
 
+  test('the next file with the same columns is mapped as the last one, unless a person starts over', async () => {
+    const first = await uploaded(tenant, 'E-Mail;Town;Level\nada@levels.example;Rome;3\n', 'levels of May.csv')
+    const columns = [
+      { column: 0, target: 'email' },
+      { column: 2, target: 'property', property: 'shoe size', type: 'number' },
+    ]
+    await tenant.call('PUT', `/v1/imports/${first.import_id}/mapping`, { columns })
+    await act(tenant, first, 'start', 'completed')
+    const page = await browser.signedIn(tenant, { path: '/imports/new' })
+    const buffer = Buffer.from('Level;E-Mail;Town\n4;bob@levels.example;Oslo\n')
+    await page.locator('input[type=file]').setInputFiles({ name: 'levels of June.csv', mimeType: 'text/csv', buffer })
+    await page.getByText('Mapped as in levels of May.csv on').waitFor()
+    const target = (name: string) => page.getByRole('combobox', { name: `Where ${name} goes` })
+    expect(await target('Town').inputValue()).toBe('Do not import')
+    expect(await target('Level').inputValue()).toBe('Shoe size')
+    await screenshot(page, 'import-remembered')
+    expect(await checkPage(page, 'import-remembered')).toEqual([])
+    await page.getByRole('button', { name: 'Start over' }).click()
+    await page.getByText('Mapped as in').waitFor({ state: 'detached' })
+    expect(await target('Town').inputValue()).toBe('City')
+    expect(await page.getByLabel('New property for Level').inputValue()).toBe('Level')
+    await tenant.call('POST', `/v1/imports/${new URL(page.url()).pathname.split('/').at(-1)}/cancel`)
+    expect(browser.problems).toEqual([])
+  })
+
   test('an import is discarded, and the list says so', async () => {
     const { import_id } = await uploaded(tenant, await readFile(HUBSPOT, 'utf8'), 'people.csv')
     const page = await browser.signedIn(tenant, { path: `/imports/${import_id}` })

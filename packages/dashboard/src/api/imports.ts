@@ -11,7 +11,7 @@ import type {
 import { call, queryString, sendFile } from './client.ts'
 
 /** How a file is read. */
-export type ImportFormat = Partial<Pick<Import, 'encoding' | 'delimiter' | 'header_line'>>
+export type ImportFormat = Partial<Pick<Import, 'encoding' | 'delimiter' | 'header_line'>> & { use_remembered?: false }
 
 export type { ColumnMapping, Import, ImportCounts, KeptContact, ListedImport, PreviewedRow }
 

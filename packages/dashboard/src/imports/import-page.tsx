@@ -68,9 +68,9 @@ export function ImportPage() {
   )
 }
 
-/** The mapping belongs to one way of reading the file. */
-function formatKey({ encoding, delimiter, header_line }: Import): string {
-  return JSON.stringify([encoding, delimiter, header_line])
+/** The mapping belongs to one way of reading the file, and starting over replaces it. */
+function formatKey({ encoding, delimiter, header_line, remembered }: Import): string {
+  return JSON.stringify([encoding, delimiter, header_line, remembered])
 }
 
 /** Reads the contacts and their properties again once the import, or undoing it, has ended. */

@@ -16,6 +16,7 @@ import { FormError } from '../ui/form.tsx'
 import { Discard } from './discard.tsx'
 import { FileFormat } from './file-format.tsx'
 import { draftOf, hasKey, problemsOf, toMapping } from './mapping-draft.ts'
+import { MappingOrigin } from './mapping-origin.tsx'
 import { MappingTable } from './mapping-table.tsx'
 import { text } from './text.ts'
 
@@ -56,7 +57,6 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
       onPreview()
     },
   })
-  const source = of.recognized_as
   const error = asking.error ?? saving.error
   return (
     <Stack>
@@ -64,9 +64,7 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
         <Title order={2} size="h4">
           {text.mapping.heading}
         </Title>
-        <Text size="sm" c="dimmed">
-          {source === null ? text.mapping.notRecognized : text.mapping.recognized(text.mapping.sources[source])}
-        </Text>
+        <MappingOrigin of={of} onStartOver={save.cancel} />
       </div>
       <FileFormat of={of} onChange={save.cancel} />
       {hasKey(draft) ? null : (

@@ -69,6 +69,9 @@ export const text = {
     heading: 'Where the columns go',
     recognized: (source: string) =>
       `This looks like an export from ${source}. Check the suggestions, then see what the import will do.`,
+    remembered: (file: string, day: string) =>
+      `Mapped as in ${file} on ${day}. Check it, then see what the import will do.`,
+    startOver: 'Start over',
     notRecognized: 'Check the suggestions, then see what the import will do.',
     sources: {
       hubspot: 'HubSpot',
