@@ -2246,6 +2246,10 @@ export type Import = {
     consent: ImportConsent | null;
     counts: ImportCounts;
     /**
+     * The tag that every contact of the file got in its property `tags`.
+     */
+    tag: string | null;
+    /**
      * The first failed rows. Empty without the scope `contacts:read`.
      */
     errors: Array<FailedRow>;
@@ -2628,6 +2632,10 @@ export type ListedImport = {
      */
     preview: ImportCounts | null;
     counts: ImportCounts;
+    /**
+     * The tag that every contact of the file got in its property `tags`.
+     */
+    tag: string | null;
     /**
      * CSV of all failed rows; null without any, or when the file is deleted.
      */
@@ -7944,6 +7952,10 @@ export type StartImportInput = {
      * The import.
      */
     import_id: string;
+    /**
+     * A tag that every contact of the file gets in its property `tags`, besides those it has. A segment of them has the condition that `tags` equals it. An import that continues keeps its tag.
+     */
+    tag?: string;
 };
 
 export type SuggestSegmentValuesInput = {

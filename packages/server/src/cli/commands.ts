@@ -83,6 +83,7 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
     options: {
       tenant,
       errors: { ...optional('FILE'), description: 'for the rows that fail; FILE.errors.csv if omitted' },
+      tag: { ...optional('TAG'), description: 'what every contact of the file is tagged with' },
       encoding: { ...optional('ENCODING'), description: 'such as macintosh or shift_jis; detected if omitted' },
       delimiter: { ...optional('CHARACTER'), description: 'the character between cells, or tab; detected if omitted' },
       'header-line': { ...optional('NUMBER'), description: 'the line that names the columns; detected if omitted' },

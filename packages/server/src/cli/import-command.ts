@@ -64,7 +64,12 @@ export async function importContacts(
   const errorsFile = values.errors === undefined ? `${file}.errors.csv` : String(values.errors)
   return withFollowing(session, values, async (following) => {
     await requireErrorsFile(errorsFile, file)
-    const { importId, run } = await createAndStart(following, file, chosen)
+    const { importId, run } = await createAndStart(
+      following,
+      file,
+      chosen,
+      values.tag === undefined ? null : String(values.tag).trim(),
+    )
     say(`started the import ${importId}`)
     const ended = await untilEnded(following, importId, run)
     if (ended.state === 'completed' && ended.counts.failed === 0) await deleteEarlier(errorsFile)
@@ -120,6 +125,7 @@ async function createAndStart(
   following: Following,
   file: string,
   chosen: ChosenFormat,
+  tag: string | null,
 ): Promise<{ importId: string; run: Run<'imports'> | null }> {
   const { session, tenant, services, directory, interrupted, call } = following
   let run: Run<'imports'> | null = null
@@ -132,7 +138,7 @@ async function createAndStart(
     // The types of a remembered mapping were seen by a person.
     await setMapping(tx, importId, remembered === null ? mapping.map(asText) : mapping)
     if (remembered !== null) say(`The columns go where those of ${remembered.file_name} went.`)
-    await startImport(tx, importId, now)
+    await startImport(tx, importId, now, tag === '' ? null : tag)
     if (!session.serviceRuns) run = await claimRun(IMPORT_ROWS, tx, importId, now)
     await audit(tx, { actor: ACTOR, ...entryOf('import.started', importId) }, now)
   }

@@ -79,6 +79,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   birthday: ['Birthdate', 'Date of Birth', 'DOB', 'Born'],
   website: ['Web Site', 'Website URL', 'Web Page', 'Homepage', 'Website 1 Value', 'Web'],
   linkedin_url: ['LinkedIn', 'LinkedIn Profile', 'LinkedIn Profile URL', 'Person LinkedIn URL'],
+  tags: ['Tag'],
   // The columns that a download of failed rows adds, or added.
   ignore: ['import_row', 'import_error', 'error_code', 'error_message'],
 }

@@ -146,11 +146,11 @@ describe('other columns', () => {
     ])
     expect(columnOf(found, 'Tags').example).toEqual({
       before: 'vip, demo',
-      after: [{ property: 'Tags', value: 'vip · demo' }],
+      after: [{ property: 'tags', value: 'vip · demo' }],
     })
     await act(tenant, found, 'start', 'completed')
     expect(await propertiesOf('a@x.example')).toMatchObject({
-      Tags: ['vip', 'demo'],
+      tags: ['vip', 'demo'],
       Groups: ['Team', 'Board'],
       VIP: true,
     })

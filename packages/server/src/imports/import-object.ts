@@ -90,6 +90,7 @@ export const Import = Type.Object(
       'How many contacts get no more mail: what the rows imported so far did, or, before the start, what the latest preview says.',
     ),
     counts: Counts,
+    tag: Nullable(Type.String(TEXT), 'The tag that every contact of the file got in its property `tags`.'),
     errors: Type.Array(FailedRow, {
       maxItems: 20,
       description: 'The first failed rows. Empty without the scope `contacts:read`.',
@@ -186,6 +187,7 @@ export function toListed(row: ImportRow, now: Date): ListedImport {
     progress: progressOf(row, state),
     preview: (row.preview as { counts: Counts } | null)?.counts ?? null,
     counts,
+    tag: row.tag,
     failed_rows_url: counts.failed > 0 && row.has_file ? `/v1/imports/${row.import_id}/failed.csv` : null,
     undo: isUndone ? undoOf(row) : null,
     can_undo: canUndo(row, now),

@@ -24,13 +24,15 @@ type Ranges = [first: number, last: number][]
 export async function importRows(task: Task, file: MappedFile, writing: WriteServices): Promise<void> {
   const { tenant, importId } = task
   const isDone = await rowsDone(tenant, importId)
+  const { tag } = task.run.row
+  const source = tag === null ? SOURCE : { ...SOURCE, tag }
   await withStagedRows(tenant, { ...file, isDone }, async ({ rowCount, warnings }, chunks) => {
     await task.check()
     const read = { row_count: rowCount, warnings: JSON.stringify(warnings) }
     await tenant.db.updateTable('imports').set(read).where('import_id', '=', importId).execute()
     await forEachChunk(chunks, async (rows) => {
       const records = rows.map(({ record }) => record)
-      await writeRecords(tenant, writing, SOURCE, records, async (tx, { results, contacts, companiesCreated }) => {
+      await writeRecords(tenant, writing, source, records, async (tx, { results, contacts, companiesCreated }) => {
         await task.check(tx)
         await storeChunk(tx, importId, rows, results, consentOf(file.columns, rows, results, contacts))
         await storeFailed(tx, importId, rows, results)

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { validationError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { COLUMNS_MAX } from './columns.ts'
@@ -33,7 +34,17 @@ const withFiles = operationsWith<{ config: Pick<Config, 'dataDirectory'> }>()
 /** Nobody puts more above a header. */
 const HEADER_LINE_MAX = 1_000
 
+const TAG_LENGTH_MAX = 100
+
 export const entryOf = entryAbout('import')
+
+/** @throws ServiceError 400 for a tag of white space. */
+function tagOf(sent: string | undefined): string | null {
+  if (sent === undefined) return null
+  const tag = sent.trim()
+  if (tag === '') throw validationError([{ path: 'tag', message: 'must have a character other than white space' }])
+  return tag
+}
 
 export const IMPORT_OPERATIONS = [
   operation({
@@ -157,13 +168,24 @@ export const IMPORT_OPERATIONS = [
     command: 'import start',
     scope,
     summary: 'Start an import, or continue one that failed; it runs in the background',
-    input,
+    input: {
+      ...input,
+      tag: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: TAG_LENGTH_MAX,
+          description:
+            'A tag that every contact of the file gets in its property `tags`, besides those it has. A segment of them has the condition that `tags` equals it. An import that continues keeps its tag.',
+          examples: ['Fair 2026'],
+        }),
+      ),
+    },
     output: { import: Import },
     status: 202,
     errors: [INVALID_STATE, FILE_DELETED, '409 another_import_running'],
-    async run(context, { import_id }) {
+    async run(context, { import_id, tag: sent }) {
       const { tenant, now } = context
-      const started = await startImport(tenant, import_id, now)
+      const started = await startImport(tenant, import_id, now, tagOf(sent))
       await rememberMapping(tenant, started, now)
       return { import: await showImport(context, import_id) }
     },

@@ -16,6 +16,8 @@ CREATE TABLE imports (
   recognized_as text,
   columns jsonb NOT NULL,
   mapping jsonb NOT NULL,
+  -- What every contact of the file is tagged with.
+  tag text,
   -- Where the proposed mapping was used before: the file's name and the time.
   remembered jsonb,
   -- What is done to it, or was last.

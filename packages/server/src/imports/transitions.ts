@@ -102,15 +102,25 @@ export async function requestPreview(tx: Tenant, importId: string): Promise<void
 }
 
 /**
- * Starts an import, or continues one that failed.
+ * Starts an import, or continues one that failed, with the tag that it was started with.
  * @throws ServiceError 400, 404, 409 `invalid_import_state`, `import_file_deleted`, `another_import_running`.
  */
-export async function startImport(tx: Tenant, importId: string, now: Date): Promise<LockedImport> {
+export async function startImport(
+  tx: Tenant,
+  importId: string,
+  now: Date,
+  tag: string | null = null,
+): Promise<LockedImport> {
   const row = await lockImport(tx, importId)
   requireState(row.state, STARTABLE, 'Only a mapped or previewed import can be started.')
   requireUsable(row)
   await requireNoOther(tx, importId)
-  await queueTask(tx, importId, { task: 'import', imported_at: row.imported_at ?? now, finished_at: null })
+  await queueTask(tx, importId, {
+    task: 'import',
+    imported_at: row.imported_at ?? now,
+    finished_at: null,
+    tag: row.imported_at === null ? tag : row.tag,
+  })
   return row
 }
 

@@ -77,7 +77,7 @@ describe('an export is recognized, and its columns are mapped', () => {
         CC: 'country',
         REGION: 'state',
         UNSUB_TIME: 'unsubscribed',
-        TAGS: 'TAGS (list)',
+        TAGS: 'tags (list)',
         MEMBER_RATING: 'MEMBER_RATING (number)',
       },
     ],

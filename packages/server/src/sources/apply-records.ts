@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ContactRow } from '../contacts/contact-row.ts'
+import type { Properties } from '../contacts/properties.ts'
+import { TAGS, withTag } from '../contacts/tags.ts'
 import { type AppliedWrite, applyWrite, blankContact, wantsEmail } from '../contacts/writing/apply.ts'
 import { type ContactSet, type ContactState, type Contents, recordOf } from '../contacts/writing/contact-set.ts'
 import { changedEvents, createdEvent } from '../contacts/writing/events.ts'
@@ -29,6 +31,8 @@ export interface Source {
   isPartial?: boolean
   /** Properties for which it does not replace values of other sources. */
   yields?: ReadonlySet<string>
+  /** A tag that each contact of its records gets. */
+  tag?: string
 }
 
 /** An upsert of a source's records: their contacts, and what has been applied. */
@@ -88,15 +92,16 @@ export function applyRecords(
 function applyRecord(
   upsert: Upsert,
   index: number,
-  record: IncomingRecord,
+  sent: IncomingRecord,
   now: Date,
   onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
 ): RecordResult {
   const { set } = upsert
-  const { externalId, email, companyDomain } = record
+  const { externalId, email, companyDomain } = sent
   const known = set.find('source', externalId, upsert.source) ?? set.find('email', email)
   const state = known ?? { stored: null, row: blankContact(newId(), upsert.source, now), records: [] }
   const before = state.row
+  const record = upsert.tag === undefined ? sent : tagged(sent, before, upsert.tag)
   const news = upsert.isFollowed ? withoutRepeated(upsert, record, state) : record
   const statement = {
     id: externalId,
@@ -136,6 +141,10 @@ function applyRecord(
   else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, upsert.source, now))
   const isNews = applied.isNews || applied.isNewsOfSource
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
+}
+
+function tagged(record: IncomingRecord, { properties }: ContactRow, tag: string): IncomingRecord {
+  return { ...record, properties: withTag(record.properties, (properties as Properties)[TAGS], tag) }
 }
 
 function applyOptOuts(

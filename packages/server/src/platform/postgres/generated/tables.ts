@@ -668,6 +668,7 @@ export interface Imports {
   started_at: Timestamp | null;
   state: Generated<string>;
   status: string;
+  tag: string | null;
   task: string | null;
   tenant_id: string;
   undone_companies: Generated<number>;
