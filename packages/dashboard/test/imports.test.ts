@@ -117,6 +117,7 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     await page.goBack()
     await page.goBack()
     await page.getByRole('link', { name: 'Imports' }).click()
+    await page.getByRole('heading', { name: 'Imports', level: 1 }).waitFor()
     await page.getByText('undone', { exact: true }).waitFor()
     expect(await checkPage(page, 'imports')).toEqual([])
     await page.getByRole('link', { name: 'hubspot.csv' }).click()
@@ -251,8 +252,17 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     const preview = page.getByRole('region', { name: 'First rows of the file' })
     await preview.getByText('van der Berg', { exact: true }).waitFor()
     await preview.getByText('“31.02.1990” in Birthday is not a date.').waitFor()
+    await page.getByLabel('Tag these contacts').fill('Fair 2026')
+    await screenshot(page, 'import-tag')
+    expect(await checkPage(page, 'import-tag')).toEqual([])
     await page.getByRole('button', { name: 'Import 3 rows' }).click()
     await page.getByRole('heading', { name: 'The import is complete' }).waitFor()
+    await page.getByText('Contacts in the file are tagged “Fair 2026”.').waitFor()
+    expect(await checkPage(page, 'import-tagged')).toEqual([])
+    await page.getByRole('button', { name: 'Create a segment' }).click()
+    await page.getByRole('heading', { name: 'Fair 2026', level: 1 }).waitFor()
+    await page.getByText('maria@kranich.example').first().waitFor()
+    await page.getByText('grace@navy.example').first().waitFor()
     const { body } = await tenant.call('GET', '/v1/contacts?search=maria@kranich.example')
     expect(body.contacts[0].properties).toMatchObject({
       firstname: 'Maria',
@@ -262,6 +272,7 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
       Joined: '2026-03-04',
       Paid: 1234.5,
       Interests: ['optics', 'lasers'],
+      tags: ['Fair 2026'],
     })
     expect(browser.problems).toEqual([])
   })

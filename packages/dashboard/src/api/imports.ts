@@ -80,11 +80,13 @@ export function setImportFormat(import_id: string, format: ImportFormat) {
   return call('setImportFormat', { import_id, ...format })
 }
 
-export function askOfImport(
-  import_id: string,
-  action: 'previewImport' | 'startImport' | 'cancelImport' | 'undoImport',
-) {
+export function askOfImport(import_id: string, action: 'previewImport' | 'cancelImport' | 'undoImport') {
   return call(action, { import_id })
+}
+
+/** Starts an import. @param tag what its contacts are tagged with; '' for nothing. */
+export function startImport(import_id: string, tag = '') {
+  return call('startImport', { import_id, ...(tag === '' ? {} : { tag }) })
 }
 
 /** Shows a response at once, and reads the list again. */

@@ -1,7 +1,8 @@
-import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Badge, Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconArrowRight, IconTable } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { askOfImport, type Import, type PreviewedRow, previewQuery, showImport } from '../api/imports.ts'
+import { useState } from 'react'
+import { askOfImport, type Import, type PreviewedRow, previewQuery, showImport, startImport } from '../api/imports.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
@@ -9,6 +10,7 @@ import { propertyLabel } from '../ui/property-value.ts'
 import { RunProgress } from '../ui/run-progress.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
+import { upTo } from '../ui/up-to.ts'
 import { ConsentNotice } from './consent-notice.tsx'
 import { CountCards } from './count-cards.tsx'
 import { Discard } from './discard.tsx'
@@ -29,8 +31,10 @@ export function PreviewStep({
   const queryClient = useQueryClient()
   const isReady = of.state === 'previewed'
   const { data, error, refetch } = useQuery({ ...previewQuery(of.import_id), enabled: isReady })
+  const [tag, setTag] = useState('')
   const asking = useMutation({
-    mutationFn: (action: 'previewImport' | 'startImport') => askOfImport(of.import_id, action),
+    mutationFn: (action: 'previewImport' | 'startImport') =>
+      action === 'startImport' ? startImport(of.import_id, tag.trim()) : askOfImport(of.import_id, action),
     onSuccess: async (response, action) => {
       await showImport(queryClient, response)
       if (action === 'startImport') onStarted()
@@ -65,6 +69,17 @@ export function PreviewStep({
       {of.preview ? <CountCards counts={of.preview} labels={text.preview.counts} /> : null}
       <ConsentNotice of={of} />
       <RowWarnings warnings={of.warnings} />
+      {isReady ? (
+        <TextInput
+          label={text.preview.tag}
+          description={text.preview.tagHint}
+          placeholder={text.preview.tagExample}
+          maw={420}
+          value={tag}
+          {...upTo(100)}
+          onChange={({ currentTarget: { value } }) => setTag(value)}
+        />
+      ) : null}
       <Group justify="space-between">
         <Discard importId={of.import_id} />
         <Group gap="xs">

@@ -1,7 +1,7 @@
 import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconArrowBackUp, IconDownload, IconPlayerStop, IconUsers } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { askOfImport, type Import, isAtWork, showImport } from '../api/imports.ts'
+import { askOfImport, type Import, isAtWork, showImport, startImport } from '../api/imports.ts'
 import { refreshAfter } from '../api/operation.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -14,6 +14,7 @@ import { ConsentNotice } from './consent-notice.tsx'
 import { CountCards } from './count-cards.tsx'
 import { KeptContacts } from './kept-contacts.tsx'
 import { RowWarnings } from './row-warnings.tsx'
+import { TagSegment } from './tag-segment.tsx'
 import { text } from './text.ts'
 
 /** The last step: the progress of an import, then its result, with what can be done about it. */
@@ -80,7 +81,7 @@ function ActionButton({ of, action }: { of: Import; action: 'cancel' | 'undo' })
 function Ended({ of }: { of: Import }) {
   const queryClient = useQueryClient()
   const continuing = useMutation({
-    mutationFn: () => askOfImport(of.import_id, 'startImport'),
+    mutationFn: () => startImport(of.import_id),
     onSuccess: (response) => showImport(queryClient, response),
   })
   const state = of.state === 'completed' || of.state === 'failed' || of.state === 'undone' ? of.state : 'cancelled'
@@ -96,6 +97,11 @@ function Ended({ of }: { of: Import }) {
           <Foreign max={1_000}>{of.error.message}</Foreign>
         </Alert>
       ) : null}
+      {of.tag === null || state === 'undone' ? null : (
+        <Text size="sm" c="dimmed">
+          <Foreign max={200}>{text.result.tagged(of.tag)}</Foreign>
+        </Text>
+      )}
       {of.undo ? <Text size="sm">{text.result.undo.result(of.undo)}</Text> : null}
       <FormError error={continuing.error} />
       <Group gap="xs">
@@ -108,6 +114,7 @@ function Ended({ of }: { of: Import }) {
             {text.result.viewContacts}
           </ButtonLink>
         ) : null}
+        {written > 0 && of.tag !== null && state !== 'undone' ? <TagSegment tag={of.tag} /> : null}
         {state === 'failed' && of.has_file && of.error?.code !== 'invalid_file' ? (
           <Button loading={continuing.isPending} onClick={() => continuing.mutate()}>
             {text.result.again}
