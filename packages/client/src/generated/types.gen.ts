@@ -3149,7 +3149,12 @@ export type PreviewedRow = {
         before: string | null;
         after: string | null;
     }>;
-    error: RecordError | null;
+    error: PreviewedRowError | null;
+};
+
+export type PreviewedRowError = {
+    code: string;
+    message: string;
 };
 
 export type Property = {

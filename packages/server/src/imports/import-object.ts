@@ -43,7 +43,8 @@ export const FailedRow = Type.Object(
   {
     row: Type.Integer({ description: '1 is the row below the header.' }),
     code: Type.String(WORD),
-    message: Type.String(TEXT),
+    // It has the cell that is wrong.
+    message: Type.String(personal('free-text')),
   },
   { title: 'FailedRow' },
 )

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { propertiesOf } from '../contacts/contact-row.ts'
 import type { Properties } from '../contacts/properties.ts'
 import { conflict } from '../platform/errors.ts'
-import { ContactId, Nullable, RecordError } from '../platform/http/responses.ts'
+import { ContactId, Nullable } from '../platform/http/responses.ts'
 import { personal, valueNamedBy, WORD } from '../platform/personal.ts'
 import { pauseRun } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -33,7 +33,13 @@ export const PreviewedRow = Type.Object(
       }),
       { maxItems: CHANGES_SHOWN },
     ),
-    error: Nullable(RecordError),
+    // The message has the cell that is wrong.
+    error: Nullable(
+      Type.Object(
+        { code: Type.String(WORD), message: Type.String(personal('free-text')) },
+        { title: 'PreviewedRowError' },
+      ),
+    ),
   },
   { title: 'PreviewedRow' },
 )
