@@ -3,7 +3,7 @@ import { IconArrowRight } from '@tabler/icons-react'
 import type { ColumnMapping, Import } from '../api/imports.ts'
 import { propertyLabel } from '../ui/property-value.ts'
 import { Foreign } from '../ui/text.tsx'
-import { FORMATS, type FormatName, formatOf, withFormat } from './formats.ts'
+import { FORMATS, type FormatName, formatOf, withFormat } from './mapping-draft.ts'
 import classes from './mapping-table.module.css'
 import { text } from './text.ts'
 

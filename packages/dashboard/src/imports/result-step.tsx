@@ -1,8 +1,9 @@
 import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
-import { IconArrowBackUp, IconDownload, IconPlayerStop, IconUsers } from '@tabler/icons-react'
+import { IconArrowBackUp, IconDownload, IconFilter, IconPlayerStop, IconUsers } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { askOfImport, type Import, isAtWork, showImport, startImport } from '../api/imports.ts'
-import { refreshAfter } from '../api/operation.ts'
+import { refreshAfter, useOperation } from '../api/operation.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { FormError } from '../ui/form.tsx'
@@ -14,7 +15,6 @@ import { ConsentNotice } from './consent-notice.tsx'
 import { CountCards } from './count-cards.tsx'
 import { KeptContacts } from './kept-contacts.tsx'
 import { RowWarnings } from './row-warnings.tsx'
-import { TagSegment } from './tag-segment.tsx'
 import { text } from './text.ts'
 
 /** The last step: the progress of an import, then its result, with what can be done about it. */
@@ -126,6 +126,28 @@ function Ended({ of }: { of: Import }) {
         {of.can_undo ? <ActionButton of={of} action="undo" /> : null}
       </Group>
     </Stack>
+  )
+}
+
+/** Makes a segment of the contacts with a tag in one click, and opens it. */
+function TagSegment({ tag }: { tag: string }) {
+  const navigate = useNavigate()
+  const creating = useOperation('createSegment', {
+    onDone: ({ segment }) => navigate({ to: '/segments/$segmentId', params: { segmentId: segment.segment_id } }),
+  })
+  const filter = { match: 'all' as const, conditions: [{ property: 'tags', operator: 'equals' as const, value: tag }] }
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconFilter size={16} aria-hidden />}
+        loading={creating.isPending}
+        onClick={() => creating.mutate({ name: tag, filter })}
+      >
+        {text.result.createSegment}
+      </Button>
+      <FormError error={creating.error} />
+    </>
   )
 }
 
