@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { sendCsv } from '../src/overview/csv.ts'
+import { sendCsv } from '../src/platform/http/csv.ts'
 import { boundUnreadResponses } from '../src/platform/http/unread-responses.ts'
 import { openTenant } from '../src/platform/tenant.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'

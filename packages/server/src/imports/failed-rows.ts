@@ -1,5 +1,5 @@
-import type { CsvFile } from '../overview/csv.ts'
 import { conflict } from '../platform/errors.ts'
+import type { CsvFile } from '../platform/http/csv.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { fileOf } from './files.ts'
 import type { ImportRow } from './import-object.ts'

@@ -9,10 +9,10 @@ import { describeFurtherScopes, scopesAlways } from '../operations/further-scope
 import { IdempotencyKey, IdempotentReplayed } from '../operations/http.ts'
 import { callerOf, idempotencyKeyOf } from '../operations/idempotency.ts'
 import { requireScopeOf } from '../operations/scopes.ts'
-import { sendCsv } from '../overview/csv.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { sendCsv } from '../platform/http/csv.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { decoderOf } from '../platform/http/read-body.ts'
 import {

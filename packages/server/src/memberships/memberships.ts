@@ -44,6 +44,26 @@ export function membersOf({ db }: Tenant, segmentId: string) {
     .where('segment_members.segment_id', '=', segmentId)
 }
 
+/** The segment that each contact entered last; contacts in no segment are absent. */
+export async function latestSegments(
+  { db }: Tenant,
+  contactIds: readonly string[],
+): Promise<Map<string, { segmentId: string; since: Date }>> {
+  if (contactIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('segment_members')
+    .select(['contact_id', 'segment_id', 'entered_at'])
+    .distinctOn('contact_id')
+    .where('contact_id', '=', sql<string>`any(${contactIds}::uuid[])`)
+    .orderBy('contact_id')
+    .orderBy('entered_at', 'desc')
+    .orderBy('segment_id')
+    .execute()
+  return new Map(
+    rows.map(({ contact_id, segment_id, entered_at }) => [contact_id, { segmentId: segment_id, since: entered_at }]),
+  )
+}
+
 /** A condition of another query: the contact whose id it has is a member of a segment. */
 export function isMemberOf(tenant: Tenant, segmentId: string, contactId: Expression<string>): RawBuilder<SqlBool> {
   return sql`EXISTS ${membersOf(tenant, segmentId).where('segment_members.contact_id', '=', contactId)}`

@@ -10,8 +10,8 @@ import type { EventWithContact } from '../events/event-object.ts'
 import { eventPages } from '../events/pages.ts'
 import { joinContacts, type People } from '../events/people.ts'
 import { firstCharacters } from '../platform/characters.ts'
+import { type CsvFile, columnsOf } from '../platform/http/csv.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type CsvFile, columnsOf } from './csv.ts'
 
 const isUsual = (property: KnownProperty) => property.isUsual
 const CONTACT_USUAL = ['contact_id', ...namesOf(CONTACT_PROPERTIES, isUsual), 'creation_source', 'created_at']

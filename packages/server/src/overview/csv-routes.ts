@@ -12,11 +12,11 @@ import { EVERYWHERE } from '../operations/errors.ts'
 import { callerOf } from '../operations/idempotency.ts'
 import { requireScopeOf } from '../operations/scopes.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { sendCsv } from '../platform/http/csv.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { errorResponses, fileResponse, type NamedError } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
-import { sendCsv } from './csv.ts'
 import { companiesFile, contactsFile, eventsFile, exportEntry, type ListFile, withoutOrder } from './csv-files.ts'
 
 const columns = filterText('A comma-separated list of columns: fields, and keys of properties or data.', 8_000)

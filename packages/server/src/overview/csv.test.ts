@@ -6,8 +6,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import type { AuditLogEntry } from '../operations/audit-list.ts'
+import { csvLine } from '../platform/http/csv.ts'
 import { newId } from '../platform/ids.ts'
-import { csvLine } from './csv.ts'
 
 let service: TestService
 let tenant: TestTenant

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { importWithCommand } from '../../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { checkActionParams, typesOf } from '../action-types.ts'
 import { checkPlaybook, textsOf } from './check.ts'
@@ -129,11 +130,42 @@ describe('the template provider', () => {
     expect(result.summary).toMatchObject({ contacts_evaluated: 2, actions_proposed: 2, actions_auto_approved: 1 })
     const [first, second] = result.contact_results
     expect(first.reasoning).toBe(
-      'Viewed “Pricing” once, today. No email exchanged yet. Comparing plans and not a customer yet, so an offer to help fits.',
+      'Viewed “Pricing” once, today; also “Home”. It was their first visit. No email exchanged yet. Comparing plans and not a customer yet, so an offer to help fits.',
     )
     expect(first.proposed_actions.map(({ type }: { type: string }) => type)).toEqual(['email_message', 'note'])
     expect(first.proposed_actions[1].params.content).toContain('last page: Pricing')
     expect(second).toMatchObject({ status: 'evaluated', proposed_actions: [] })
+  })
+
+  test('gives each person a reason from their own facts', async () => {
+    await importWithCommand(service, tenant, 'email,jobtitle,company\nolga@engines.example,Founder,Engines\n')
+    const filter = { match: 'all', conditions: [{ property: 'company', operator: 'equals', value: 'Engines' }] }
+    await tenant.call('POST', '/v1/segments', { name: 'Engine makers', filter })
+    const olga = (await tenant.contactOf('olga@engines.example')).contact_id
+    const ada = await tenant.contact('ada@example.com', {}, { visitor_id: 'ada' })
+    const bob = await tenant.contact('bob@example.com', { lifecyclestage: 'lead' }, { visitor_id: 'bob' })
+    const page = (path: string, title: string) => ({ event: 'page_view', title, url: `https://${tenant.site}${path}` })
+    const docs = page('/docs', 'How it works')
+    const visit = (visitor_id: string, session_id: string, events: object[]) =>
+      tenant.track({ visitor_id, session_id, events })
+    await visit('ada', 'first', [docs])
+    await visit('bob', 'first', [docs])
+    await visit('bob', 'second', [docs, page('/pricing', 'Prices'), { event: 'form_submit', url: docs.url }])
+    await tenant.call('PUT', `/v1/contacts/${bob}`, { properties: { lifecyclestage: 'opportunity' } })
+    await expect
+      .poll(async () => (await tenant.call('GET', `/v1/contacts/${olga}`)).body.contact.segment_ids)
+      .toHaveLength(1)
+    const result = await run({ playbook_template: 'cold_outreach' }, [ada, bob, olga])
+    const reasons = result.contact_results.map(({ reasoning }: { reasoning: string }) => reasoning)
+    expect(reasons).toEqual([
+      expect.stringMatching(/^Viewed “How it works” once, today\. It was their first visit\. No email exchanged yet\./),
+      expect.stringMatching(
+        /^Viewed “How it works” twice in the last 7 days, last today; also “Prices”\. Filled in a form today\. 2 visits, the first today\. Went from lead to opportunity today\. No email exchanged yet\./,
+      ),
+      expect.stringMatching(
+        /^Founder at Engines\. No visits recorded\. Came with the import “contacts\.csv” today\. In the segment “Engine makers” since today\. No email exchanged yet\./,
+      ),
+    ])
   })
 
   test('fills in custom messages, and leaves out those without a value', async () => {

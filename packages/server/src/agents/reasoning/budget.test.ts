@@ -15,6 +15,7 @@ const CONTEXT: ContactContext = {
     firstname: 'Ada',
     ...Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`key${index}`, LONG])),
   },
+  origin: { source: 'manual', at: new Date(AT) },
   consent: null,
   company: { name: 'Engines', domain: 'engines.example', properties: { about: LONG } },
   events: {

@@ -31,6 +31,8 @@ export interface ContactContext {
   contactId: string
   summary: string
   properties: Properties
+  /** What created the contact, such as `manual`, `import` or the name of a connector, and when. */
+  origin: { source: string; at: Date }
   /** The property that says not to write to the contact. */
   consent: Consent | null
   company: { name: string | null; domain: string | null; properties: Properties } | null
@@ -62,6 +64,7 @@ export async function readContexts(
         contactId: row.contact_id,
         summary: summaryOf(properties),
         properties,
+        origin: { source: row.creation_source, at: row.created_at },
         consent: consentOf(properties),
         company: company ? toCompanyContext(company) : null,
         events: events.get(row.contact_id) ?? NO_EVENTS,

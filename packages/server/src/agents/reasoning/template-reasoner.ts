@@ -7,7 +7,8 @@ import { readAgentSettings } from '../actions/settings.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { type PlaybookTemplate, playbookTemplates } from '../playbooks/templates.ts'
 import { escapeMarkdown, fillIn, type VariableValues } from '../playbooks/variables.ts'
-import { activityWords } from './activity-words.ts'
+import { NO_FACTS, readPersonFacts } from './person-facts.ts'
+import { personWords } from './person-words.ts'
 import { type Evaluation, EvaluationError, NO_USAGE, type Reasoner } from './reasoner.ts'
 import { type Sender, valuesFor } from './values.ts'
 
@@ -40,10 +41,12 @@ export function createTemplateReasoner(
       const contactIds = contexts.map(({ contactId }) => contactId)
       const meant = template ? await contactsMatching(tenant, template.when, contactIds, now) : new Set(contactIds)
       const { time_zone: timeZone } = await readAgentSettings(tenant)
+      const known = await readPersonFacts(tenant, contactIds)
       return async (context) => {
         const values = valuesFor(configuration, context, sender, now)
         const mail = await lastMailWith(tenant, context.contactId)
-        const facts = activityWords({ events: context.events, mail, topic }, timeZone, now)
+        const person = { context, facts: known.get(context.contactId) ?? NO_FACTS, mail, topic }
+        const facts = personWords(person, timeZone, now)
         if (!meant.has(context.contactId)) {
           return silent(`${facts} Does not meet the conditions of “${template?.title}”, so nothing is proposed.`)
         }

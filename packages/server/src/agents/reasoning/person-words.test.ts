@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createTestTenant, sharedService } from '../../../test/service.ts'
-import { activityWords } from './activity-words.ts'
-import { type EventsSummary, NO_EVENTS, summarizeEvents } from './events-summary.ts'
+import { type EventsSummary, NO_EVENTS } from './events-summary.ts'
+import { NO_FACTS } from './person-facts.ts'
+import { type Person, personWords } from './person-words.ts'
 
 /** A Friday. */
 const NOW = new Date('2026-11-20T12:00:00Z')
@@ -36,8 +36,12 @@ function viewed(...pages: Viewed[]): EventsSummary {
   return { total: 2 * total + 1, first, last: NOW.toISOString(), by_type: types, pages: spans, latest: [] }
 }
 
-const words = (events: EventsSummary, mail = NO_MAIL as Parameters<typeof activityWords>[0]['mail'], topic?: string) =>
-  activityWords({ events, mail, topic }, 'Europe/Berlin', NOW)
+const ORIGIN = { source: 'manual', at: new Date('2026-09-03T09:00:00Z') }
+
+const words = (events: EventsSummary, mail: Person['mail'] = NO_MAIL, more: Partial<Person> = {}) => {
+  const context = { properties: {}, company: null, events, origin: ORIGIN }
+  return personWords({ context, facts: NO_FACTS, mail, topic: undefined, ...more }, 'Europe/Berlin', NOW)
+}
 
 describe('the facts about a contact', () => {
   test.each([
@@ -59,15 +63,15 @@ describe('the facts about a contact', () => {
     [viewed({ title: 'x'.repeat(200) }), `Viewed “${'x'.repeat(80)}…” once, on Tuesday.`],
     // Half past eleven in the evening in London is the next day in Berlin.
     [viewed({ last: '2026-11-19T23:30:00Z' }), 'Viewed “Pricing” once, today.'],
-    [NO_EVENTS, 'No visits recorded.'],
+    [NO_EVENTS, 'No visits recorded. In your contacts since 3 September.'],
   ])('are sentences %#', (events, expected) => {
     expect(words(events)).toBe(`${expected} No email exchanged yet.`)
   })
 
   test('name the page that the playbook is about, and when the contact was last seen elsewhere', () => {
     const events = viewed({ path: '/blog', title: 'Blog', count: 9, last: '2026-11-19T09:00:00Z' }, {})
-    expect(words(events, NO_MAIL, '/pricing')).toBe(
-      'Viewed “Pricing” once, on Tuesday. Last seen yesterday. No email exchanged yet.',
+    expect(words(events, NO_MAIL, { topic: '/pricing' })).toBe(
+      'Viewed “Pricing” once, on Tuesday; also “Blog”. Last seen yesterday. No email exchanged yet.',
     )
   })
 
@@ -79,22 +83,35 @@ describe('the facts about a contact', () => {
     ],
     [{ sentAt: null, receivedAt: new Date('2026-11-20T09:00:00Z') }, 'Last wrote to us today.'],
   ])('say who wrote last %#', (mail, expected) => {
-    expect(words(NO_EVENTS, mail)).toBe(`No visits recorded. ${expected}`)
+    expect(words(viewed({}), mail)).toBe(`Viewed “Pricing” once, on Tuesday. ${expected}`)
   })
 
-  test('come from the events that were tracked', async () => {
-    const service = await sharedService()
-    const tenant = await createTestTenant(service)
-    const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'ada' })
-    const url = `https://${tenant.site}/pricing`
-    const view = { event: 'page_view', url, title: 'Pricing' }
-    await tenant.track({
-      visitor_id: 'ada',
-      events: [view, { event: 'page_leave', url }, view, { event: 'form_submit', url }],
-    })
-    const events = (await summarizeEvents(tenant.handle, [contactId])).get(contactId) ?? NO_EVENTS
-    expect(activityWords({ events, mail: NO_MAIL, topic: '/pricing' }, 'UTC', new Date())).toBe(
-      'Viewed “Pricing” twice in the last 7 days, last today. Filled in a form today. No email exchanged yet.',
+  test('say what sets a person apart first: what they did, or else who they are and how they came', () => {
+    const at = new Date('2026-11-17T09:00:00Z')
+    const facts = { visits: 3, stage: { from: 'lead', to: 'mql', at }, segment: { name: 'Trials', since: at } }
+    const properties = { jobtitle: 'Head of numbers', company: 'Engines' }
+    const company = { name: 'Analytical Engines', domain: null, properties: { industry: 'Aerospace' } }
+    const seen = { properties, company, events: viewed({}), origin: ORIGIN }
+    expect(words(NO_EVENTS, NO_MAIL, { context: seen, facts: { ...facts, importFile: null } })).toBe(
+      'Viewed “Pricing” once, on Tuesday. 3 visits, the first on Tuesday. Went from lead to MQL on Tuesday. In the segment “Trials” since Tuesday. Head of numbers at Analytical Engines (Aerospace). No email exchanged yet.',
     )
+    const silent = { ...seen, company: null, events: NO_EVENTS, origin: { source: 'import', at: ORIGIN.at } }
+    const stage = { from: 'lead', to: 'mql', at: ORIGIN.at }
+    const segment = { name: 'Trials', since: ORIGIN.at }
+    expect(
+      words(NO_EVENTS, NO_MAIL, { context: silent, facts: { visits: 0, stage, segment, importFile: 'leads.csv' } }),
+    ).toBe(
+      'Head of numbers at Engines. No visits recorded. Came with the import “leads.csv” on 3 September. In the segment “Trials” since 3 September. No email exchanged yet.',
+    )
+  })
+
+  test.each([
+    ['form', 'Came through a form on 3 September.'],
+    ['import', 'Came with an import on 3 September.'],
+    ['hubspot', 'Came from hubspot on 3 September.'],
+    ['identify', 'In your contacts since 3 September.'],
+  ])('of a person without visits that %s created', (source, expected) => {
+    const context = { properties: {}, company: null, events: NO_EVENTS, origin: { ...ORIGIN, source } }
+    expect(words(NO_EVENTS, NO_MAIL, { context })).toBe(`No visits recorded. ${expected} No email exchanged yet.`)
   })
 })

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import type { Tenant } from '../platform/tenant.ts'
+import type { Tenant } from '../tenant.ts'
 
 /** Spreadsheets may drop these from the start of a cell: white space, control and invisible characters. */
 const UNSEEN = /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+/u
