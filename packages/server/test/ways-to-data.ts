@@ -44,6 +44,7 @@ export const OPENS_NOTHING: Record<string, string> = {
   cancelRun: 'stops it',
   rejectAction: 'nothing executes',
   rejectActions: 'nothing executes',
+  undoDecisions: 'nothing executes until it is approved again: undo.test.ts',
   updateAgentSettings: 'limits of all agents, which read and write no more by them',
   ask: 'reads with the scopes of its caller: ask.test.ts',
   createApiKey: 'a key has no scope that its creator lacks: settings.test.ts',

@@ -395,6 +395,8 @@ import type {
   TestWebhookResult,
   TriggerAgentInput,
   TriggerAgentResult,
+  UndoDecisionsInput,
+  UndoDecisionsResult,
   UndoImportInput,
   UnmergeContactInput,
   UnmergeContactResult,
@@ -673,6 +675,7 @@ export interface OperationTypes {
   testWarehouseDestination: { input: TestWarehouseDestinationInput; response: TestWarehouseDestinationResult }
   testWebhook: { input: TestWebhookInput; response: TestWebhookResult }
   triggerAgent: { input: TriggerAgentInput; response: TriggerAgentResult }
+  undoDecisions: { input: UndoDecisionsInput; response: UndoDecisionsResult }
   undoImport: { input: UndoImportInput; response: ImportResult }
   unmergeContact: { input: UnmergeContactInput; response: UnmergeContactResult }
   updateAgent: { input: UpdateAgentInput; response: AgentResult }
@@ -2761,6 +2764,15 @@ export class Operations extends Caller {
    */
   triggerAgent(input: TriggerAgentInput, options?: RequestOptions): Promise<TriggerAgentResult> {
     return this.call('POST /v1/agents/{agent_id}/trigger', input, options)
+  }
+
+  /**
+   * Undo decisions independently; the actions wait for approval again.
+   *
+   * An approval can be undone until the service begins to execute the action: approve with `hold_seconds` to have time for it. A rejection can be undone for a minute. If a decision cannot be undone, it has an `error`, and the others are not affected. Needs the scope `agents:approve`.
+   */
+  undoDecisions(input: UndoDecisionsInput, options?: RequestOptions): Promise<UndoDecisionsResult> {
+    return this.call('POST /v1/approvals/undo', input, options)
   }
 
   /**

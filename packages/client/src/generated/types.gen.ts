@@ -589,6 +589,7 @@ export type ApprovalsPage = {
             lastname: string | null;
             company: string | null;
             jobtitle: string | null;
+            lifecyclestage: string | null;
         } | null;
         identity: {
             identity_id: string;
@@ -4066,6 +4067,12 @@ export type UnchangedRecord = {
     error: RecordError;
 };
 
+export type UndoDecisionsResult = {
+    status: 'success';
+    decisions: Array<Decision>;
+    warnings?: Array<string>;
+};
+
 export type UnifiedProfile = {
     _id: string;
     source_count: number;
@@ -4643,10 +4650,18 @@ export type ApproveActionInput = {
     params?: {
         [key: string]: unknown;
     };
+    /**
+     * Executes it this many seconds later at the earliest. Until then the approval can be undone.
+     */
+    hold_seconds?: number;
 };
 
 export type ApproveActionsInput = {
     actions: Array<ActionPlace>;
+    /**
+     * Executes it this many seconds later at the earliest. Until then the approval can be undone.
+     */
+    hold_seconds?: number;
 };
 
 export type AskInput = {
@@ -6141,6 +6156,10 @@ export type ListApprovalsInput = {
      * Only actions for this contact.
      */
     contact_id?: string;
+    /**
+     * Only actions of this type.
+     */
+    type?: 'email_message' | 'social_message' | 'social_connect' | 'note' | 'crm_update';
 };
 
 export type ListAuditLogInput = {
@@ -7998,6 +8017,10 @@ export type TriggerAgentInput = {
      * The contacts to evaluate, in this order; without them the agent's monitoring filter chooses.
      */
     contact_ids?: Array<string>;
+};
+
+export type UndoDecisionsInput = {
+    actions: Array<ActionPlace>;
 };
 
 export type UndoImportInput = {

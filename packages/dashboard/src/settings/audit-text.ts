@@ -72,6 +72,7 @@ export const text = {
     'action.failed': 'Failed to carry out an agent’s action',
     'action.proposed': 'Proposed an agent’s action',
     'action.rejected': 'Rejected an agent’s action',
+    'action.undone': 'Undid a decision about an agent’s action',
     'agent.created': 'Created an agent',
     'agent.deleted': 'Deleted an agent',
     'agent.dry_run': 'Tried an agent with a dry run',

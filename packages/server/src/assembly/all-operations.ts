@@ -4,6 +4,7 @@ import { KEY_OPERATIONS } from '../access/key-operations.ts'
 import { MEMBER_OPERATIONS } from '../access/member-operations.ts'
 import { CONNECTED_APP_OPERATIONS } from '../access/oauth/connected-app-operations.ts'
 import { LIMIT_OPERATIONS, TENANT_OPERATIONS, TRACKER_OPERATIONS } from '../access/settings-operations.ts'
+import { APPROVAL_OPERATIONS } from '../agents/actions/approval-operations.ts'
 import { ACTION_OPERATIONS } from '../agents/actions/operations.ts'
 import { AGENT_SETTINGS_OPERATIONS } from '../agents/actions/settings-operations.ts'
 import { AGENT_OPERATIONS } from '../agents/operations.ts'
@@ -85,6 +86,7 @@ const FEATURES = [
   AGENT_OPERATIONS,
   RUN_OPERATIONS,
   ACTION_OPERATIONS,
+  APPROVAL_OPERATIONS,
   AGENT_SETTINGS_OPERATIONS,
   PLAYBOOK_OPERATIONS,
   ASK_OPERATIONS,

@@ -16,6 +16,15 @@ export async function namesOfContacts(
   tenant: Tenant,
   contactIds: readonly string[],
 ): Promise<Map<string, ContactName>> {
+  const named = await namesAndStagesOfContacts(tenant, contactIds)
+  return new Map([...named].map(([id, { lifecyclestage: _, ...name }]) => [id, name]))
+}
+
+/** The same with the lifecycle stage, for lists of what to do about the contacts. */
+export async function namesAndStagesOfContacts(
+  tenant: Tenant,
+  contactIds: readonly string[],
+): Promise<Map<string, ContactName & { lifecyclestage: string | null }>> {
   if (contactIds.length === 0) return new Map()
   const rows = await selectNames(tenant, contactIds).execute()
   return new Map(rows.map(({ company_id: _, ...name }) => [name.contact_id, name]))
@@ -32,6 +41,7 @@ export function selectNames(tenant: Tenant, contactIds: readonly string[]) {
     .select(['contacts.contact_id', 'contacts.email', 'contacts.company_id'])
     .select([property('firstname').as('firstname'), property('lastname').as('lastname')])
     .select([property('company').as('company'), property('jobtitle').as('jobtitle')])
+    .select(property('lifecyclestage').as('lifecyclestage'))
     .where('contacts.contact_id', '=', sql<string>`any(${contactIds}::uuid[])`)
 }
 

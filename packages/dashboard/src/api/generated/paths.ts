@@ -232,6 +232,7 @@ export const PATHS = {
   testWarehouseDestination: 'POST /v1/warehouse/{destination_id}/test',
   testWebhook: 'POST /v1/webhooks/{subscription_id}/test',
   triggerAgent: 'POST /v1/agents/{agent_id}/trigger',
+  undoDecisions: 'POST /v1/approvals/undo',
   undoImport: 'POST /v1/imports/{import_id}/undo',
   unmergeContact: 'POST /v1/contacts/{contact_id}/unmerge',
   updateAgent: 'PATCH /v1/agents/{agent_id}',

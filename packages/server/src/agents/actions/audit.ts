@@ -7,10 +7,10 @@ export function subjectOf({ runId, contactId, actionIndex }: ActionRef): string 
   return `${runId}/${contactId}/${actionIndex}`
 }
 
-/** Records a decision about an action, or its result. */
+/** Records a decision about an action, its undoing, or its result. */
 export async function auditAction(
   tx: Tenant,
-  verb: 'approved' | 'rejected' | 'executed' | 'failed',
+  verb: 'approved' | 'rejected' | 'undone' | 'executed' | 'failed',
   ref: ActionRef,
   actor: Actor,
   details: Record<string, unknown>,

@@ -4,6 +4,7 @@ import { conflict, notFound, ServiceError, validationError } from '../../platfor
 import { isStorableText } from '../../platform/http/json-body.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { laterOf } from '../../platform/time.ts'
 import { type ActionType, checkActionParams, isOutbound } from '../action-types.ts'
 import { ACTION_COLUMNS, type ActionObject, type ActionRow, toActionObject } from './action-object.ts'
 import { auditAction } from './audit.ts'
@@ -17,6 +18,8 @@ export interface Approval {
   actor: Actor
   /** Edited params that replace the proposed ones. */
   params?: unknown
+  /** Seconds until it may execute, during which the approval can be undone. */
+  holdSeconds?: number | undefined
 }
 
 export interface Rejection {
@@ -39,7 +42,7 @@ export async function approveAction(
   tenant: Tenant,
   jobs: Pick<Jobs, 'send'>,
   ref: ActionRef,
-  { actor, params: edited }: Approval,
+  { actor, params: edited, holdSeconds = 0 }: Approval,
   now: Date,
 ): Promise<ActionObject> {
   return tenant.transaction(async (tx) => {
@@ -55,7 +58,8 @@ export async function approveAction(
     const params = edited ?? row.params
     const guarded = { ...ref, agentId: row.agent_id, identityId, type }
     const { waitUntil } = await checkGuardrails(tx, guarded, 'execution', now)
-    const dueAt = waitUntil ?? now
+    const heldUntil = new Date(now.getTime() + holdSeconds * 1000)
+    const dueAt = laterOf(waitUntil, heldUntil) ?? heldUntil
     const hash = hashOfParams(params)
     const changes = { params: JSON.stringify(params), params_hash: hash, identity_id: identityId, due_at: dueAt }
     const approved = await decide(tx, ref, { ...changes, status: 'approved' }, actor, now)

@@ -1,9 +1,9 @@
 import Type from 'typebox'
-import { namesOfContacts } from '../../contacts/names.ts'
+import { namesAndStagesOfContacts } from '../../contacts/names.ts'
 import { findSenders, type IdentityOfSender } from '../../identities/identities.ts'
 import { validationError } from '../../platform/errors.ts'
 import { ContactId, Id, Nullable } from '../../platform/http/responses.ts'
-import { LABEL, personal, TEXT } from '../../platform/personal.ts'
+import { LABEL, personal, TEXT, WORD } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, isOutbound } from '../action-types.ts'
 import { ACTION_COLUMNS, Action, type ActionRow, toActionObject } from './action-object.ts'
@@ -18,6 +18,7 @@ export interface WaitingFilters {
   offset: number
   agentId?: string
   contactId?: string
+  type?: ActionType
 }
 
 /** An action with the context for a decision. */
@@ -33,6 +34,7 @@ export const ListedAction = Type.Intersect([
         lastname: Nullable(Type.String(personal('lastname'))),
         company: Nullable(Type.String(LABEL)),
         jobtitle: Nullable(Type.String(TEXT)),
+        lifecyclestage: Nullable(Type.String(WORD)),
       }),
     ),
     identity: Nullable(
@@ -56,7 +58,7 @@ export type ListedActionObject = Type.Static<typeof ListedAction>
  */
 export async function listWaitingActions(
   tenant: Tenant,
-  { limit, offset, agentId, contactId }: WaitingFilters,
+  { limit, offset, agentId, contactId, type }: WaitingFilters,
   now: Date,
 ): Promise<{ actions: ListedActionObject[]; total: number }> {
   requireWhole('limit', limit, 1, LIMIT_MAX)
@@ -66,6 +68,7 @@ export async function listWaitingActions(
     .where('agent_actions.status', '=', 'pending_approval')
     .$if(agentId !== undefined, (query) => query.where('agent_actions.agent_id', '=', agentId ?? ''))
     .$if(contactId !== undefined, (query) => query.where('agent_actions.contact_id', '=', contactId ?? ''))
+    .$if(type !== undefined, (query) => query.where('agent_actions.type', '=', type ?? ''))
   const [rows, counted] = await Promise.all([
     waiting
       .innerJoin('agents', 'agents.agent_id', 'agent_actions.agent_id')
@@ -88,7 +91,7 @@ export async function listWaitingActions(
     waiting.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ])
   const [contacts, senders, guardrails] = await Promise.all([
-    namesOfContacts(
+    namesAndStagesOfContacts(
       tenant,
       rows.map((row) => row.contact_id),
     ),
