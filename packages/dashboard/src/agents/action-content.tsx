@@ -1,6 +1,6 @@
 import { Box, Button, Code, Group, Stack, Table, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
-import type { Action } from '../api/approvals.ts'
+import type { Action } from '../api/types.ts'
 import { Foreign, None } from '../ui/text.tsx'
 import classes from './action-content.module.css'
 import { MailPreview } from './mail-preview.tsx'

@@ -1,6 +1,6 @@
 import type { Icon } from '@tabler/icons-react'
 import { IconBrandLinkedin, IconMail, IconMessage, IconNotes, IconPencil } from '@tabler/icons-react'
-import type { Action } from '../api/approvals.ts'
+import type { Action, ActionPlace } from '../api/types.ts'
 import { text } from './text.ts'
 
 /** The label of each type of action. */
@@ -18,6 +18,11 @@ export const ACTION_STATES: Record<Action['status'], { label: string; color: str
   rejected: { label: text.states.rejected, color: 'gray' },
   executed: { label: text.states.executed, color: 'teal' },
   failed: { label: text.states.failed, color: 'red' },
+}
+
+/** A key that identifies an action. */
+export function actionKey({ run_id, contact_id, action_index }: ActionPlace): string {
+  return `${run_id}/${contact_id}/${action_index}`
 }
 
 /** Who proposed an action in the name of an agent. */

@@ -1,7 +1,6 @@
 import { Badge, Card, Group, Stack, Text } from '@mantine/core'
 import { Children, type ReactNode } from 'react'
-import type { Action } from '../api/approvals.ts'
-import type { RunContact } from '../api/types.ts'
+import type { Action, RunContact } from '../api/types.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { ACTION_WORDS, personName } from './action-words.ts'

@@ -1,6 +1,6 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconClock } from '@tabler/icons-react'
-import type { Action } from '../api/approvals.ts'
+import type { Action } from '../api/types.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { text } from './text.ts'
 

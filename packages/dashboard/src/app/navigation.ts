@@ -17,7 +17,8 @@ import {
   IconWebhook,
 } from '@tabler/icons-react'
 import { type LinkProps, linkOptions } from '@tanstack/react-router'
-import { waitingCountQuery } from '../api/approvals.ts'
+import { queryOf } from '../api/operation.ts'
+import type { ApprovalsPage } from '../api/types.ts'
 import { text } from './text.ts'
 
 interface Page {
@@ -31,12 +32,20 @@ interface Page {
 interface MainPage extends Page {
   key: string
   /** A number beside the link. */
-  count?: typeof waitingCountQuery
+  count?: WaitingCountQuery
   /** Further pages that belong to it, by the beginnings of their paths. */
   contains?: readonly string[]
 }
 
 const { navigation: label } = text
+
+/** The number of actions that wait for approval, polled because agents work in the background. */
+const waitingCountQuery = {
+  ...queryOf('listApprovals', { limit: 1 }),
+  select: ({ pagination }: ApprovalsPage) => pagination.total_items,
+  refetchInterval: 30_000,
+}
+export type WaitingCountQuery = typeof waitingCountQuery
 
 /** The pages of the main navigation, by task. */
 export const NAVIGATION: { label: string | null; items: MainPage[] }[] = [

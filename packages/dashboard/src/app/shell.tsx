@@ -3,11 +3,10 @@ import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import type { waitingCountQuery } from '../api/approvals.ts'
 import { showOverlay } from '../ui/overlay.ts'
 import { useShortcuts } from '../ui/shortcuts.ts'
 import { AccountMenu } from './account-menu.tsx'
-import { ALL_PAGES, isWithin, MAIN_PAGES, NAVIGATION } from './navigation.ts'
+import { ALL_PAGES, isWithin, MAIN_PAGES, NAVIGATION, type WaitingCountQuery } from './navigation.ts'
 import { Overlays } from './overlays.tsx'
 import { SearchButton, SearchIcon } from './search-button.tsx'
 import classes from './shell.module.css'
@@ -123,7 +122,7 @@ const MAIN_PATHS = new Set<string | undefined>(MAIN_PAGES.map(({ link }) => link
 const IDLE_MS = 2_500
 
 /** The number of waiting items behind a link. */
-function Waiting({ query }: { query: typeof waitingCountQuery }) {
+function Waiting({ query }: { query: WaitingCountQuery }) {
   const { data = 0 } = useQuery(query)
   if (data === 0) return null
   return (

@@ -2,10 +2,10 @@ import { Box, Button, Group, Text, Textarea, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { MailPreview } from '../agents/mail-preview.tsx'
-import type { WaitingAction } from '../api/approvals.ts'
 import { Form } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text as words } from './text.ts'
+import type { WaitingAction } from './waiting.ts'
 
 interface ActionFormProps {
   action: WaitingAction

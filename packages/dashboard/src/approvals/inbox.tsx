@@ -1,209 +1,220 @@
-import { Button, Card, Checkbox, Group, Stack, Text } from '@mantine/core'
-import { useElementSize } from '@mantine/hooks'
-import { IconCheck, IconX } from '@tabler/icons-react'
-import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { actionKey, personName } from '../agents/action-words.ts'
 import { failuresOf } from '../agents/guardrail-list.tsx'
-import { type ActionPlace, actionKey, type WaitingAction } from '../api/approvals.ts'
+import type { ActionPlace } from '../api/types.ts'
 import { useShortcuts } from '../ui/shortcuts.ts'
-import { ActionCard } from './action-card.tsx'
+import { useSelection } from '../ui/use-selection.ts'
+import { ActionList } from './action-list.tsx'
+import { isOver } from './action-row.tsx'
 import classes from './approvals.module.css'
+import { BulkBar } from './bulk-bar.tsx'
+import { DecisionBar } from './decision-bar.tsx'
+import { Preview } from './preview.tsx'
 import { RejectDialog } from './reject-dialog.tsx'
 import { text } from './text.ts'
+import { useChosenPlace } from './use-chosen-place.ts'
 import { useDecisions } from './use-decisions.ts'
-
-/** Of the bar above the cards: padding and border, above and below. */
-const BAR_PADDING = 22
+import type { WaitingAction } from './waiting.ts'
 
 interface InboxProps {
   actions: WaitingAction[]
+  /** The key of the chosen action in the address. */
+  action: string | undefined
+  /** @param isStep whether the browser's button for the previous page undoes it. */
+  onChoose: (key: string | undefined, isStep: boolean) => unknown
   mayDecide: boolean
   hasShortcuts: boolean
   onAllDecided: () => unknown
 }
 
 /** The actions of one page, to be decided one by one or together, with the mouse or the keyboard. */
-export function Inbox({ actions, mayDecide, hasShortcuts, onAllDecided }: InboxProps) {
+export function Inbox({ actions, action, onChoose, mayDecide, hasShortcuts, onAllDecided }: InboxProps) {
   const decisions = useDecisions()
-  const [active, setActive] = useState(0)
-  /** Counts the moves to a card. */
-  const [shown, setShown] = useState(0)
-  const { ref: bar, height: barHeight } = useElementSize()
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const place = useChosenPlace(actions, action, onChoose)
+  const { chosen, current, focus, giveFocus } = place
+  const selection = useSelection(place.keys)
   const [editing, setEditing] = useState<string | null>(null)
-  const [rejecting, setRejecting] = useState<ActionPlace[]>([])
-  const cards = useRef(new Map<string, HTMLElement>())
-
-  const isOpen = (action: ActionPlace) => {
-    const state = decisions.outcomes.get(actionKey(action))?.state
-    return state === undefined || state === 'refused'
-  }
+  const [rejecting, setRejecting] = useState<readonly ActionPlace[]>([])
+  const isOpen = (each: ActionPlace) => !isOver(decisions.outcomes.get(actionKey(each)))
   const open = actions.filter(isOpen)
-  const isSending = [...decisions.outcomes.values()].some(({ state }) => state === 'sending')
-  const chosen = open.filter((action) => selected.has(actionKey(action)))
-  const current = actions[active]
+  const selected = open.filter((each) => selection.ids.has(actionKey(each)))
+  const isBusy = [...decisions.outcomes.values()].some(({ state }) => state === 'sending')
 
-  const focus = (index: number) => {
-    const action = actions[index]
-    if (!action) return
-    setActive(index)
-    setShown((before) => before + 1)
-  }
-  // After the render: a decided card is shorter, so the next one has moved. Its beginning must be visible, whatever its
-  // length, because it says who is addressed and why.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: for each move, even to the same card
-  useLayoutEffect(() => {
-    if (shown === 0 || !current) return
-    const card = cards.current.get(actionKey(current))
-    card?.focus({ preventScroll: true })
-    card?.scrollIntoView({ block: 'start' })
-  }, [shown])
-  /** Moves to the next pending action, so that the whole inbox can be decided by keyboard. */
+  /** Goes on with the next waiting action, so that the whole inbox can be decided by keyboard. */
   const goOn = (from: number) => {
-    const next = actions.findIndex((action, index) => index > from && isOpen(action))
+    const isNext = (_: unknown, index: number) => index !== from && isOpen(actions[index] as WaitingAction)
+    const after = actions.findIndex((each, index) => index > from && isNext(each, index))
+    const next = after >= 0 ? after : actions.findIndex(isNext)
     if (next >= 0) focus(next)
+    else if (!place.isWide) place.back()
   }
   /** @returns whether one of them would fail at a guardrail; these show why. */
   const refuse = (some: readonly WaitingAction[]) => {
-    const refused = some.flatMap((action) => {
-      const [failure] = failuresOf(action)
-      return failure ? [{ place: action, message: failure.message }] : []
+    const refused = some.flatMap((place) => {
+      const [failure] = failuresOf(place)
+      return failure ? [{ place, message: failure.message }] : []
     })
     decisions.refuse(refused)
     return refused.length > 0
   }
-  const approve = (action: WaitingAction, params?: Record<string, unknown>) => {
-    if (refuse([action])) return
+  const approve = (each: WaitingAction, params?: Record<string, unknown>) => {
+    if (refuse([each])) return
     setEditing(null)
-    void decisions.approve(action, params)
-    goOn(actions.indexOf(action))
+    void decisions.approve(each, params)
+    goOn(actions.indexOf(each))
+  }
+  const approveSelected = () => {
+    refuse(selected)
+    void decisions.decideMany(
+      'approve',
+      selected.filter((each) => failuresOf(each).length === 0),
+    )
+    selection.clear()
+    giveFocus()
   }
   const reject = (reason: string) => {
     const [first, ...more] = rejecting
     setRejecting([])
     if (!first) return
-    if (more.length > 0) void decisions.decideMany('reject', rejecting, reason)
-    else void decisions.reject(first, reason)
-    if (more.length === 0) goOn(actions.findIndex((action) => actionKey(action) === actionKey(first)))
-    setSelected(new Set())
+    if (more.length > 0) {
+      void decisions.decideMany('reject', rejecting, reason)
+      selection.clear()
+      return giveFocus()
+    }
+    void decisions.reject(first, reason)
+    goOn(place.keys.indexOf(actionKey(first)))
   }
-  const cancelRejection = () => {
-    setRejecting([])
-    focus(active)
+  const undo = async () => {
+    const [first] = await decisions.undo()
+    const index = first ? place.keys.indexOf(actionKey(first)) : -1
+    if (index >= 0) focus(index)
   }
-  const toggle = (action: ActionPlace) =>
-    setSelected((before) => {
-      const key = actionKey(action)
-      return before.has(key) ? new Set([...before].filter((each) => each !== key)) : new Set([...before, key])
-    })
-  const onCurrent = (work: (action: WaitingAction) => void) => () => {
+  const extendTo = (index: number) => {
+    if (selected.length === 0 && chosen >= 0) selection.toggle(chosen, false)
+    selection.toggle(index, true)
+    focus(index)
+  }
+  const edit = (isEditing: boolean) => {
+    setEditing(isEditing && current ? actionKey(current) : null)
+    if (!isEditing) giveFocus()
+  }
+  const onCurrent = (work: (each: WaitingAction) => void) => () => {
     if (current && isOpen(current)) work(current)
   }
-  const { shortcuts } = text
-  useShortcuts(
-    text.title,
-    hasShortcuts
-      ? [
-          { keys: 'j', label: shortcuts.next, run: () => focus(Math.min(active + 1, actions.length - 1)) },
-          { keys: 'k', label: shortcuts.previous, run: () => focus(Math.max(active - 1, 0)) },
-          { keys: 'a', label: shortcuts.approve, run: onCurrent((action) => approve(action)) },
-          { keys: 'e', label: shortcuts.edit, run: onCurrent((action) => setEditing(actionKey(action))) },
-          { keys: 'r', label: shortcuts.reject, run: onCurrent((action) => setRejecting([action])) },
-          { keys: 'x', label: shortcuts.select, run: onCurrent(toggle) },
-        ]
-      : undefined,
-  )
-  const isAllDecided = open.length === 0 && !isSending
+  const [next, previous] = [Math.min(chosen + 1, actions.length - 1), Math.max(chosen - 1, 0)]
+  const keys = {
+    next: () => focus(next),
+    previous: () => focus(previous),
+    approve: onCurrent((each) => approve(each)),
+    edit: onCurrent(() => edit(true)),
+    reject: onCurrent((each) => setRejecting([each])),
+    select: onCurrent(() => selection.toggle(chosen, false)),
+    extendDown: () => extendTo(next),
+    extendUp: () => extendTo(previous),
+    undo: () => void undo(),
+  }
+  useInboxShortcuts(hasShortcuts ? keys : undefined)
   const loadMore = async () => {
-    setSelected(new Set())
-    setActive(0)
+    selection.clear()
+    place.choose(undefined)
     await onAllDecided()
     await decisions.startOver()
   }
-  // Another page or a newer response starts at its first action.
-  const firstKey = actions[0] ? actionKey(actions[0]) : ''
-  useEffect(() => {
-    if (firstKey) setActive(0)
-  }, [firstKey])
+  const undoable = decisions.undoable.at(-1)
+  const only = undoable && actions.find((each) => actionKey(each) === actionKey(undoable.places[0] as ActionPlace))
 
   return (
-    <Stack gap="md" style={{ '--bulk-height': `${mayDecide ? barHeight + BAR_PADDING : 0}px` }}>
-      {mayDecide ? (
-        <Card component="section" aria-label={text.bulk.label} ref={bar} padding="xs" px="md" className={classes.bulk}>
-          <Group gap="sm" justify="space-between">
-            <Checkbox
-              label={selectionWords(chosen.length, open.length)}
-              checked={open.length > 0 && chosen.length === open.length}
-              indeterminate={chosen.length > 0 && chosen.length < open.length}
-              disabled={open.length === 0}
-              onChange={() => setSelected(new Set(chosen.length === open.length ? [] : open.map(actionKey)))}
-            />
-            {isAllDecided ? (
-              <Button size="xs" onClick={loadMore}>
-                {text.bulk.loadMore}
-              </Button>
-            ) : null}
-            {chosen.length > 0 ? (
-              <Group gap="xs">
-                <Button
-                  size="xs"
-                  leftSection={<IconCheck size={14} aria-hidden />}
-                  onClick={() => {
-                    refuse(chosen)
-                    void decisions.decideMany(
-                      'approve',
-                      chosen.filter((action) => failuresOf(action).length === 0),
-                    )
-                    setSelected(new Set())
-                  }}
-                >
-                  {text.bulk.approve}
-                </Button>
-                <Button
-                  size="xs"
-                  variant="default"
-                  leftSection={<IconX size={14} aria-hidden />}
-                  onClick={() => setRejecting(chosen)}
-                >
-                  {text.bulk.reject}
-                </Button>
-              </Group>
-            ) : null}
-          </Group>
-        </Card>
-      ) : (
-        <Text size="sm" c="dimmed">
-          {text.readOnly}
+    <>
+      {place.isElsewhere ? (
+        <Text size="sm" c="dimmed" mb="sm" role="status">
+          {text.notHere}
         </Text>
-      )}
-      {actions.map((action, index) => {
-        const key = actionKey(action)
-        return (
-          <ActionCard
-            key={key}
-            action={action}
-            outcome={decisions.outcomes.get(key)}
-            isActive={hasShortcuts && index === active}
-            isSelected={selected.has(key)}
-            isEditing={editing === key}
+      ) : null}
+      <div className={classes.panes} data-open={place.isOpened || undefined}>
+        <Stack gap="xs">
+          {mayDecide ? (
+            <BulkBar
+              open={open.length}
+              chosen={selected.length}
+              isBusy={isBusy}
+              onToggleAll={() => (selected.length === open.length ? selection.clear() : selection.toggleAll())}
+              onApprove={approveSelected}
+              onReject={() => setRejecting(selected)}
+              onLoadMore={() => void loadMore()}
+            />
+          ) : (
+            <Text size="sm" c="dimmed">
+              {text.readOnly}
+            </Text>
+          )}
+          <ActionList
+            actions={actions}
+            outcomes={decisions.outcomes}
+            chosen={chosen}
+            selection={selection}
             mayDecide={mayDecide}
-            ref={(card) => {
-              if (card) cards.current.set(key, card)
-              else cards.current.delete(key)
-            }}
-            onFocus={() => setActive(index)}
-            onSelect={() => toggle(action)}
-            onApprove={(params) => approve(action, params)}
-            onEdit={(isEditing) => setEditing(isEditing ? key : null)}
-            onReject={() => setRejecting([action])}
+            isOpen={isOpen}
+            rows={place.rows}
+            onChoose={focus}
+            onExtend={extendTo}
           />
-        )
-      })}
-      <RejectDialog count={rejecting.length} onReject={reject} onClose={cancelRejection} />
-    </Stack>
+        </Stack>
+        {current ? (
+          <Preview
+            key={actionKey(current)}
+            action={current}
+            outcome={decisions.outcomes.get(actionKey(current))}
+            isEditing={editing === actionKey(current)}
+            mayDecide={mayDecide}
+            ref={place.preview}
+            onBack={place.isWide ? undefined : place.back}
+            onApprove={(params) => approve(current, params)}
+            onEdit={edit}
+            onReject={() => setRejecting([current])}
+          />
+        ) : null}
+      </div>
+      <DecisionBar
+        undoable={undoable}
+        name={(only ? personName(only.contact) : '').slice(0, 80)}
+        progress={decisions.progress}
+        notice={decisions.notice}
+        onUndo={() => void undo()}
+      />
+      <RejectDialog
+        count={rejecting.length}
+        onReject={reject}
+        onClose={() => {
+          setRejecting([])
+          giveFocus()
+        }}
+      />
+    </>
   )
 }
 
-function selectionWords(chosen: number, open: number): string {
-  if (open === 0) return text.bulk.nothingLeft
-  return chosen === 0 ? text.bulk.selectAll(open) : text.bulk.selected(chosen)
+const KEYS = {
+  next: 'j',
+  previous: 'k',
+  approve: 'a',
+  edit: 'e',
+  reject: 'r',
+  select: 'x',
+  extendDown: 'Shift+J',
+  extendUp: 'Shift+K',
+  undo: 'z',
+} as const
+
+/** The keys of the inbox. @param work what each does; undefined while they are not available. */
+export function useInboxShortcuts(work: Record<keyof typeof KEYS, () => void> | undefined): void {
+  useShortcuts(
+    text.title,
+    work &&
+      Object.entries(KEYS).map(([name, keys]) => ({
+        keys,
+        label: text.shortcuts[name as keyof typeof KEYS],
+        run: work[name as keyof typeof KEYS],
+      })),
+  )
 }

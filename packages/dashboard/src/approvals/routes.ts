@@ -1,18 +1,25 @@
 import { createRoute } from '@tanstack/react-router'
-import { APPROVALS_LENGTH, approvalsQuery } from '../api/approvals.ts'
+import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
-import { pageNumber, searchParams, text } from '../session/search-params.ts'
+import { oneOf, pageNumber, searchParams, text } from '../session/search-params.ts'
+import { inputOf } from './waiting.ts'
 
-const inboxSearch = searchParams({ page: pageNumber, agent_id: text })
+const inboxSearch = searchParams({
+  page: pageNumber,
+  agent_id: text,
+  type: oneOf('email_message', 'social_message', 'social_connect', 'note', 'crm_update'),
+  /** The action whose preview is shown, as `actionKey` names it. */
+  action: text,
+})
 
 const inbox = createRoute({
   getParentRoute: () => shellRoute,
   path: '/approvals',
   validateSearch: inboxSearch,
-  loaderDeps: ({ search }) => search,
-  loader: ({ context, deps: { page = 1, agent_id } }) =>
-    void context.queryClient.prefetchQuery(approvalsQuery({ page, limit: APPROVALS_LENGTH, agent_id })),
+  // Without the chosen action, which changes with every key.
+  loaderDeps: ({ search: { page, agent_id, type } }) => ({ page, agent_id, type }),
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(queryOf('listApprovals', inputOf(deps))),
   component: lazyPage(() => import('./approvals-page.tsx'), 'ApprovalsPage'),
 })
 

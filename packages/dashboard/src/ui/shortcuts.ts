@@ -2,7 +2,7 @@ import { readLocalStorageValue, useLocalStorage } from '@mantine/hooks'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 
 export interface Shortcut {
-  /** A key, or two that are pressed one after the other: `g c`. */
+  /** A key, with shift if it is a letter (`Shift+J`), or two that are pressed one after the other: `g c`. */
   keys: string
   label: string
   /** What it does. Without it, it is only listed: the focused part handles the key itself. */
@@ -64,7 +64,8 @@ function subscribe(listener: () => void): () => void {
 
 function onKeyDown(event: KeyboardEvent): void {
   if (event.key === 'Shift') return
-  const keys = firstKey === null ? event.key : `${firstKey} ${event.key}`
+  const key = event.shiftKey && /^[A-Z]$/.test(event.key) ? `Shift+${event.key}` : event.key
+  const keys = firstKey === null ? key : `${firstKey} ${key}`
   const isSecond = firstKey !== null
   rememberFirstKey(null)
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
