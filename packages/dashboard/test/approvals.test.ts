@@ -229,6 +229,30 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     await expect.poll(() => bar.getByRole('button', { name: 'Undo' }).count()).toBe(0)
   })
 
+  test('many are approved at once, in view of how far they are, and undone together', async () => {
+    await newTenant()
+    for (let index = 0; index < 12; index++) await waiting(`Person${index}`)
+    const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
+    await page.getByLabel('Select all 12').click()
+    const gate = Promise.withResolvers<void>()
+    let requests = 0
+    await page.route('**/v1/approvals/approve', async (route) => {
+      if (++requests > 1) await gate.promise
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Approve selected' }).click()
+    const bar = page.getByRole('region', { name: 'Last decision' })
+    await bar.getByText('Approving: 5 of 12 done').waitFor()
+    gate.resolve()
+    await bar.getByText('12 approved. They execute in a few seconds.').waitFor()
+    await screenshot(page, 'approvals-many')
+    await bar.getByRole('button', { name: 'Undo' }).click()
+    await bar.getByText('Undone: 12 actions wait again.').waitFor()
+    await page.getByLabel('Select all 12').waitFor()
+    const statuses = await tenant.handle.db.selectFrom('agent_actions').select('status').distinct().execute()
+    expect(statuses).toEqual([{ status: 'pending_approval' }])
+  })
+
   test('a late undo says that the action has begun to execute', async () => {
     await newTenant()
     const { ref } = await waiting('Late')
@@ -426,9 +450,12 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
   test('hostile content of every kind is shown harmlessly, small and large, light and dark', async () => {
     await newTenant()
     await waiting(HOSTILE, { params: { subject: HOSTILE, message: `${HOSTILE}\n\n[x](javascript:alert(1))` } })
-    await waiting('Noted', { ...NOTE, requireApproval: true })
+    // Notes and updates wait only if somebody else proposes them.
+    const proposedBy = { kind: 'service' } as const
+    await waiting('Noted', { ...NOTE, proposedBy })
     await waiting('Social', { type: 'social_message', params: { message: `Hello\n\n${'x'.repeat(400)}` } })
     await waiting('Changed', {
+      proposedBy,
       type: 'crm_update',
       params: { properties: { lifecyclestage: 'lead', [HOSTILE]: HOSTILE } },
     })

@@ -72,7 +72,7 @@ export function ActionList(props: ActionListProps) {
             isChosen={index === chosen}
             isSelected={selection.ids.has(key) && isOpen(action)}
             isInTabOrder={index === Math.max(chosen, 0)}
-            canBeSelected={mayDecide && isOpen(action)}
+            canBeSelected={mayDecide ? isOpen(action) : undefined}
             ref={(row) => {
               if (row) rows.set(key, row)
               else rows.delete(key)

@@ -17,8 +17,8 @@ interface ActionRowProps {
   isSelected: boolean
   /** Whether Tab reaches it. */
   isInTabOrder: boolean
-  /** Whether it can be selected, to be decided with others. */
-  canBeSelected: boolean
+  /** Whether it can be selected, to be decided with others; undefined: none can. */
+  canBeSelected: boolean | undefined
   ref: Ref<HTMLDivElement>
   onChoose: (event: MouseEvent) => void
   onSelect: (isRange: boolean) => void
@@ -39,13 +39,13 @@ export function ActionRow(props: ActionRowProps) {
       tabIndex={props.isInTabOrder ? 0 : -1}
       className={classes.row}
       data-chosen={isChosen || undefined}
-      data-over={isOver(outcome) || undefined}
       onClick={props.onChoose}
     >
-      {canBeSelected ? (
+      {canBeSelected === undefined ? null : (
         // An option must not contain a control; its key is `x` or the space bar.
         <span
           className={classes.check}
+          data-none={canBeSelected ? undefined : true}
           aria-hidden
           onClick={(event) => {
             event.stopPropagation()
@@ -54,7 +54,7 @@ export function ActionRow(props: ActionRowProps) {
         >
           <CheckboxIndicator component="span" checked={isSelected} size="xs" />
         </span>
-      ) : null}
+      )}
       <PersonAvatar name={name} size={30} />
       <div className={classes.lines}>
         <div className={classes.line}>

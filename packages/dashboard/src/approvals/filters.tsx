@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ACTION_WORDS } from '../agents/action-words.ts'
 import { queryOf } from '../api/operation.ts'
 import { ErrorState } from '../ui/states.tsx'
+import classes from './approvals.module.css'
 import { text } from './text.ts'
 import type { WaitingFilters } from './waiting.ts'
 
@@ -21,7 +22,7 @@ export function Filters({ filters: { agent_id, type }, onChange }: FiltersProps)
   const isUnknown = agent_id !== undefined && !agents.some(({ value }) => value === agent_id)
   const kinds = Object.entries(ACTION_WORDS).map(([value, { label }]) => ({ value, label }))
   return (
-    <search aria-label={text.filters.label}>
+    <search aria-label={text.filters.label} className={classes.filters}>
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       <Group gap="xs" mb="md">
         <NativeSelect

@@ -93,7 +93,7 @@ function Decide({ outcome, isEditing, mayDecide, isBlocked, ...props }: PreviewP
         </Alert>
       ) : null}
       {mayDecide && !isEditing ? (
-        <Group gap="xs" className={classes.decide}>
+        <Group gap="xs" wrap="nowrap" className={classes.decide}>
           <Button
             px="sm"
             leftSection={<IconCheck size={16} aria-hidden />}

@@ -77,7 +77,7 @@ export const text = {
     approving: 'Approving…',
     rejecting: 'Rejecting…',
     rejected: 'Rejected. It will not be executed.',
-    held: 'Approved. It executes in a few seconds, and can be undone until then.',
+    held: 'Approved. It executes in a few seconds.',
     approved: 'Approved. It is being executed, and can no longer be undone.',
     approvedUntil: (at: string) => `Approved. It will be executed at ${at}.`,
     retried: (reason: string) => `Approved. The last attempt failed, and the service tries again: ${reason}`,
