@@ -1,7 +1,5 @@
 import { sql } from 'kysely'
 import Type from 'typebox'
-import { notFound } from '../platform/errors.ts'
-import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { ContactId, Id, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { LABEL, TEXT } from '../platform/personal.ts'
