@@ -88,7 +88,7 @@ describe('the preview says how many contacts the import silences, and by which c
     ['a block', 'email,Blocked\ns@acme.example,yes\n', 's@acme.example', ['Blocked']],
     ['German', 'email,Kein Newsletter\ns@acme.example,ja\n', 's@acme.example', ['Kein Newsletter']],
     ['an accent', 'email,Émail opt out\ns@acme.example,1\n', 's@acme.example', ['Émail opt out']],
-    ['tags', 'email,Tags\ns@acme.example,unsubscribed\n', 's@acme.example', ['Tags']],
+    ['tags', 'email,Tags\ns@acme.example,unsubscribed\n', 's@acme.example', ['tags']],
     ['German Excel', 'email;Opt-Out\nw@acme.example;WAHR\n', 'w@acme.example', ['Opt-Out']],
   ])('%s', async (_, text, email, properties) => {
     const found = await previewed(text)

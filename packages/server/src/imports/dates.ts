@@ -22,6 +22,8 @@ const YEAR_FIRST = /^(\d{4})\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})日?$/
 const NUMBERS = /^(\d{1,2})\s?([-/.\s])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})\.?$/
 const NAMED = /^(\d{1,2})(?:\.|st|nd|rd|th|er|º)?[\s-]+(?:de |of )?(\p{L}{3,})\.?,?[\s-]+(?:de |del )?(\d{4}|\d{2})$/iu
 const NAMED_FIRST = /^(\p{L}{3,})\.?[\s-]+(\d{1,2})(?:st|nd|rd|th)?,?[\s-]+(\d{4})$/iu
+/** Longer cells are no dates, and are not searched for one. */
+const LENGTH_MAX = 60
 /** What a two-digit year means, as in Excel: 30 is 1930. */
 const FIRST_OF_1900S = 30
 
@@ -62,6 +64,7 @@ function parts(year = '', month = '', day = ''): Parts {
 
 /** A text without its time and weekday, and its time as in ISO 8601; null without one, or at midnight. */
 function withoutTime(cell: string): { date: string; time: string | null } | null {
+  if (cell.length > LENGTH_MAX) return null
   const text = cell.trim()
   const match = TIME.exec(text)
   const date = (match ? text.slice(0, match.index) : text).replace(/^\p{L}{2,}\.?,\s*/u, '')

@@ -185,6 +185,13 @@ describe('other columns', () => {
   })
 })
 
+test.each(['T', ' 1', '0 ', '1.', ',1', 'a ', '| ', '* '])('long cells of %j are read at once', async (part) => {
+  const cell = `x${part.repeat(40_000 / part.length)}x`
+  const header = 'email,Name,Joined,Phone,Paid,Tags'
+  const found = await uploaded(tenant, `${header}\na@x.example${`,"${cell}"`.repeat(5)}\n`)
+  expect(await act(tenant, found, 'start', 'completed')).toMatchObject({ counts: { created: 1 } })
+})
+
 test('an error names the cell, and says what is wrong with it and what to do', async () => {
   const header = 'Mail;Birthday;Paid;VIP;Stage;Web domain;Born'
   const rows = [

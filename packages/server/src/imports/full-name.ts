@@ -21,12 +21,14 @@ const OF_COMPANIES =
   /[\s,(](?:gmbh|mbh|ag|kg|ohg|gbr|ug|e\.?\s?v|inc|llc|llp|lp|ltd|limited|plc|corp|corporation|company|co|s\.?a\.?r\.?l|sarl|sas|s\.?a|s\.?r\.?l|srl|s\.?p\.?a|spa|b\.?v|n\.?v|oy|ab|a\/s|aps|pty|pte|k\.?k|group|holding|holdings|university|universität|stiftung|foundation|agency|agentur|studios|solutions|consulting|services|technologies|systems|labs|associates|verein|verlag|institute|institut|hospital)\.?(?=$|[\s,)])/i
 const HAN = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+$/u
 const WORDS_MAX = 8
+const LENGTH_MAX = 200
 
 /**
  * The parts of a person's name; null if the cell does not look like one, or names a company. `Lovelace, Ada` and `LOVELACE Ada` begin with the
  * last name; `Maria van der Berg` has it from the particle on, and other names have it in their last word.
  */
 export function partsOfName(cell: string): NameParts | null {
+  if (cell.length > LENGTH_MAX) return null
   const name = cell.normalize('NFC').replace(/\s+/g, ' ').trim()
   if (/[\d@/\\()[\]{}<>:;|_]/.test(name) || !/\p{L}/u.test(name) || OF_COMPANIES.test(name)) return null
   const [before = '', ...after] = name.split(/\s*,\s*/).filter((part) => part !== '')

@@ -6,11 +6,14 @@ const CURRENCY =
 const GROUPED_BY_SPACE = /^(-?)(\d{1,3}(?:[\s'’]\d{3})+)([.,]\d+)?$/
 const NUMBERS = { '.': /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/, ',': /^-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$/ } as const
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/
+/** Longer cells are no numbers, and are not searched for one. */
+const LENGTH_MAX = 60
 /** With more digits, a JSON number would not be exact. */
 const DIGITS_MAX = 15
 
 /** The digits and separators of a cell, without its currency, percent sign and spaces between thousands. */
 function coreOf(cell: string): { core: string; isMoney: boolean } {
+  if (cell.length > LENGTH_MAX) return { core: '', isMoney: false }
   const money = cell.replace(CURRENCY, '')
   const isMoney = money.length < cell.length
   let core = money
