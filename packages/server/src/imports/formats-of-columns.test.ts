@@ -186,7 +186,7 @@ describe('other columns', () => {
 })
 
 test.each(['T', ' 1', '0 ', '1.', ',1', 'a ', '| ', '* '])('long cells of %j are read at once', async (part) => {
-  const cell = `x${part.repeat(40_000 / part.length)}x`
+  const cell = `x${part.repeat(20_000 / part.length)}x`
   const header = 'email,Name,Joined,Phone,Paid,Tags'
   const found = await uploaded(tenant, `${header}\na@x.example${`,"${cell}"`.repeat(5)}\n`)
   expect(await act(tenant, found, 'start', 'completed')).toMatchObject({ counts: { created: 1 } })
