@@ -182,7 +182,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByText('Good to know').waitFor()
     expect(await checkPage(page, 'run')).toEqual([])
     await card.getByRole('link', { name: 'Decide in the inbox' }).click()
-    await page.getByRole('article', { name: 'Grace' }).waitFor()
+    await page.getByRole('option', { name: /^Grace/ }).waitFor()
   })
 
   test('a run in progress shows its progress, refreshes automatically and can be cancelled', async () => {

@@ -36,6 +36,7 @@ export const person = record({
   lastname: text,
   company: text,
   jobtitle: text,
+  lifecyclestage: text,
 })
 
 export const contactRow = {
