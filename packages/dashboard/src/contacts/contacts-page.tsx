@@ -13,6 +13,7 @@ import { CreateDialog } from '../ui/create-dialog.tsx'
 import { propertyLabel } from '../ui/property-value.ts'
 import { ErrorState } from '../ui/states.tsx'
 import { contactSearch, toContactQuery } from './contact-search.ts'
+import { MergePair } from './merge-pair.tsx'
 import { text } from './text.ts'
 import { useContactColumns } from './use-contact-columns.ts'
 
@@ -69,6 +70,7 @@ export function ContactsPage() {
         ) : null
       }
       emptyAction={mayWrite ? <ImportLink /> : null}
+      forPair={(pair) => <MergePair pair={pair} />}
       problem={figuresError ? <ErrorState error={figuresError} onRetry={readFigures} /> : null}
     />
   )

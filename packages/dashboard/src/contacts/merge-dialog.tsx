@@ -1,31 +1,18 @@
 import { Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import { keyOf, useOperation } from '../api/operation.ts'
 import type { Contact } from '../api/types.ts'
 import { contactName } from '../records/contact-name.ts'
 import { contactChoice, useFoundContacts } from '../records/find-contacts.ts'
 import { FindField } from '../ui/find-field.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { text } from './text.ts'
+import { useMerge } from './use-merge.ts'
 
 /** Merges a contact into another one, and opens that. */
 export function MergeDialog({ contact, onClose }: { contact: Contact; onClose: () => void }) {
-  const queryClient = useQueryClient()
-  const router = useRouter()
   const [into, setInto] = useState<Contact | null>(null)
   const { contact_id: contactId } = contact
-  const merging = useOperation('mergeContact', {
-    onDone: async (_response, { into: survivorId }) => {
-      await router.navigate({
-        to: '/contacts/$contactId',
-        params: { contactId: survivorId },
-        search: { merged: contactId },
-      })
-      queryClient.removeQueries({ queryKey: keyOf('getContact', { contact_id: contactId }) })
-    },
-  })
+  const merging = useMerge()
   return (
     <FormDialog
       title={text.merge.title(contactName(contact).slice(0, 80))}

@@ -113,6 +113,11 @@ export const text = {
     contacts: 'Contacts',
     chosen: (name: string) => `${name} is kept.`,
     confirm: 'Merge',
+    pairTitle: 'Merge two contacts',
+    keep: 'Which one stays?',
+    since: (moment: string) => `Created ${moment}`,
+    pairExplanation:
+      'It keeps its own values where both have one, and gets the events, visitors and notes of the other. You can undo the merge.',
     done: 'The other contact was merged into this one.',
     undo: 'Undo merge',
     dismiss: 'Dismiss',

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Text } from '@mantine/core'
 import { IconBuilding, IconDownload, IconPencil, IconTrash, IconX } from '@tabler/icons-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Entity } from '../api/types.ts'
 import type { Selection } from '../ui/use-selection.ts'
 import { BulkCompany } from './bulk-company.tsx'
@@ -21,13 +21,15 @@ interface BulkBarProps {
   /** The URL of the file. @param ids undefined: all that match. */
   csvOf: (ids: readonly string[] | undefined) => string
   onChanged: () => void
+  /** What can be done with exactly these rows. */
+  children?: ReactNode
 }
 
 type Action = 'property' | 'company' | 'delete'
 
 /** What can be done with the selected records, or with all that match. */
 export function BulkBar(props: BulkBarProps) {
-  const { entity, selection, shown, total, matching, mayWrite, csvOf, onChanged } = props
+  const { entity, selection, shown, total, matching, mayWrite, csvOf, onChanged, children } = props
   const { ids } = selection
   const [action, setAction] = useState<Action | null>(null)
   // Another choice of rows is no longer all that match.
@@ -76,6 +78,7 @@ export function BulkBar(props: BulkBarProps) {
               {text.bulk.setCompany}
             </Button>
           ) : null}
+          {isAll ? null : children}
         </>
       ) : null}
       <Button

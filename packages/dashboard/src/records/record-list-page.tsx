@@ -66,12 +66,14 @@ interface RecordListPageProps<Row> {
   emptyAction?: ReactNode
   /** Above the table: what could not be read of it. */
   problem?: ReactNode
+  /** What can be done with two selected rows of the page. */
+  forPair?: (pair: readonly [Row, Row]) => ReactNode
 }
 
 /** All contacts or companies: searched, filtered, sorted and paged by the service. */
 export function RecordListPage<Row>(props: RecordListPageProps<Row>) {
   const { entity, words, icon, search, onSearch, input, query, rows, idOf, nameOf, columns, fixedColumns } = props
-  const { usualColumns, inFile = (chosen) => chosen, create, emptyAction, problem } = props
+  const { usualColumns, inFile = (chosen) => chosen, create, emptyAction, problem, forPair } = props
   const queryClient = useQueryClient()
   // A change of the list goes back to the first page.
   const change = (changes: RecordSearch, replace = false) =>
@@ -87,6 +89,7 @@ export function RecordListPage<Row>(props: RecordListPageProps<Row>) {
   const filter = parseFilter(filterJson)
   const isFiltered = [search.search, filterJson, segmentId, importId].some((value) => value !== undefined)
   const selection = useSelection(rows?.map(idOf) ?? [])
+  const [one, other] = rows?.filter((row) => selection.ids.has(idOf(row))) ?? []
   const csvOf = (ids?: readonly string[]) => {
     const these = { [entity === 'contacts' ? 'contact_ids' : 'company_ids']: ids?.join(',') }
     const which = ids ? these : { ...input, page: undefined, limit: undefined }
@@ -166,7 +169,9 @@ export function RecordListPage<Row>(props: RecordListPageProps<Row>) {
           selection.clear()
           void refreshAfter(queryClient, entity === 'contacts' ? 'changeContacts' : 'changeCompanies')
         }}
-      />
+      >
+        {selection.ids.size === 2 && one && other ? forPair?.([one, other]) : null}
+      </BulkBar>
     </ListPage>
   )
 }
