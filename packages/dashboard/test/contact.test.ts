@@ -103,10 +103,10 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('button', { name: 'Change Seats: 12' }).click()
     await page.getByRole('textbox', { name: 'Seats' }).fill('13')
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Change Lifecycle stage: lead' }).click()
+    await page.getByRole('button', { name: 'Change Lifecycle stage: Lead' }).click()
     await page.getByRole('combobox', { name: 'Lifecycle stage' }).selectOption('customer')
     await page.getByRole('button', { name: 'Save Lifecycle stage' }).click()
-    await page.getByRole('button', { name: 'Change Lifecycle stage: customer' }).waitFor()
+    await page.getByRole('button', { name: 'Change Lifecycle stage: Customer' }).waitFor()
 
     await page.getByRole('button', { name: /^Change Email/ }).click()
     await page.getByRole('textbox', { name: 'Email' }).fill('taken@example.com')

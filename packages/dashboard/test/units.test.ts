@@ -126,7 +126,7 @@ test('a line says what happened, from whatever the event has', () => {
   expect(line('video_play', { video_title: 'Tour', title: 'Home' })).toBe('Played “Tour”')
   expect(line('video_milestone', { percent: 50 })).toBe('Reached 50% of a video')
   expect(line('contact_updated', { changed: ['city', 'jobtitle'] })).toBe('Contact updated: City, Job title')
-  expect(line('lifecycle_stage_changed', { to: 'lead' })).toBe('Lifecycle stage changed from none to lead')
+  expect(line('lifecycle_stage_changed', { to: 'lead' })).toBe('Lifecycle stage changed from none to Lead')
   expect(line('agent_action_proposed', { type: 'email_message' })).toBe('Agent proposed an action: email message')
   expect(line('trial_started', { name: 'Pro', title: 'Sign up' })).toBe('Trial started: Pro on Sign up')
   expect([line('constructor'), eventLabel('page_view')]).toEqual(['Constructor', 'Viewed a page'])

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { ACTION_WORDS, personName } from '../agents/action-words.ts'
 import { queryOf } from '../api/operation.ts'
 import { PersonAvatar } from '../ui/person-avatar.tsx'
+import { valueWords } from '../ui/property-value.ts'
 import { ErrorState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { text } from './text.ts'
@@ -31,7 +32,9 @@ export function Person({ action, titleId }: { action: WaitingAction; titleId: st
               name
             )}
           </Text>
-          {contact?.lifecyclestage ? <Badge color="gray">{contact.lifecyclestage.slice(0, 40)}</Badge> : null}
+          {contact?.lifecyclestage ? (
+            <Badge color="gray">{valueWords('lifecyclestage', contact.lifecyclestage).slice(0, 40)}</Badge>
+          ) : null}
           <Badge color={color} leftSection={<Icon size={13} aria-hidden />}>
             {label}
           </Badge>

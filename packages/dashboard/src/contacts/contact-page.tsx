@@ -9,7 +9,7 @@ import { MovableContent, MovablePlace, useSide } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage, PendingPage } from '../ui/page-states.tsx'
 import { PersonAvatar } from '../ui/person-avatar.tsx'
-import { propertyText } from '../ui/property-value.ts'
+import { valueWords } from '../ui/property-value.ts'
 import { Foreign } from '../ui/text.tsx'
 import { Timeline } from '../ui/timeline.tsx'
 import { AgentActions } from './agent-actions.tsx'
@@ -152,7 +152,7 @@ function Count({ value }: { value: number }) {
 
 function Subtitle({ contact: { properties } }: { contact: { properties: Record<string, unknown> } }) {
   const [title, company, stage, city, country] = ['jobtitle', 'company', 'lifecyclestage', 'city', 'country'].map(
-    (key) => propertyText(properties[key]),
+    (key) => valueWords(key, properties[key]),
   )
   const place = [city, country].filter(Boolean).join(', ')
   const work = title && company ? text.page.titleAt(title, company) : title || company

@@ -7,7 +7,7 @@ import { useMay } from '../session/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
-import { usualNames } from '../ui/property-value.ts'
+import { usualNames, valueWords } from '../ui/property-value.ts'
 import { Moment } from '../ui/text.tsx'
 import { ContactCompany } from './contact-company.tsx'
 import classes from './contact-page.module.css'
@@ -52,7 +52,7 @@ export function ContactSide({ contact }: { contact: Contact }) {
           facts={[
             [text.side.firstSeen, <Moment key="first" at={contact.first_seen_at} />],
             [text.side.created, <Moment key="created" at={contact.created_at} />],
-            [text.side.createdBy, contact.creation_source],
+            [text.side.createdBy, valueWords('creation_source', contact.creation_source)],
             [text.side.updated, <Moment key="updated" at={contact.updated_at} />],
             [
               text.side.id,

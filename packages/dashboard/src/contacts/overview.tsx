@@ -5,7 +5,7 @@ import { queryOf } from '../api/operation.ts'
 import type { Contact } from '../api/types.ts'
 import { allSegmentsQuery } from '../records/all-segments.ts'
 import { Engaged, Figure } from '../records/overview-figures.tsx'
-import { propertyText } from '../ui/property-value.ts'
+import { propertyText, valueWords } from '../ui/property-value.ts'
 import { Foreign } from '../ui/text.tsx'
 import classes from './contact-page.module.css'
 import { text } from './text.ts'
@@ -58,7 +58,7 @@ function originOf({ properties, creation_source: source }: Contact): string {
   const { overview: words } = text
   if (campaign) return medium ? words.campaign(campaign, medium) : campaign
   if (referrer) return URL.parse(referrer)?.hostname.replace(/^www\./, '') ?? referrer
-  return page ? words.direct : (words.sources[source] ?? source)
+  return page ? words.direct : valueWords('creation_source', source)
 }
 
 function landingOf({ properties }: Contact): string | null {

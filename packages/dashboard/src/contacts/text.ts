@@ -51,14 +51,6 @@ export const text = {
     campaign: (source: string, medium: string) => `${source} · ${medium}`,
     direct: 'Directly',
     landedOn: (path: string) => `First page: ${path}`,
-    /** What created the contact, where nobody knows how the person came. */
-    sources: {
-      manual: 'Created by hand',
-      form: 'A form',
-      tracker: 'Your website',
-      identify: 'Your website',
-      import: 'An import',
-    } as Record<string, string>,
     segments: 'Segments',
     noSegments: 'None',
     segment: 'Segment',

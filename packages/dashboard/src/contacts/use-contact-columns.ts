@@ -8,6 +8,7 @@ import { CONTACT_COLUMNS, engagementColumns, type ListedContact, propertyColumn 
 import { beginSaving } from '../records/save-cell.ts'
 import { useMay } from '../session/may.ts'
 import type { CellEdit, Column } from '../ui/data-table-column.ts'
+import { choicesOf } from '../ui/property-value.ts'
 
 /**
  * All columns of contacts: the standard ones, and one for each other property of the workspace's contacts. A property
@@ -41,7 +42,7 @@ export function useContactColumns(): Column<ListedContact>[] {
       const valueIn = ({ properties: { [key]: value } }: ListedContact) => value
       return {
         valueIn,
-        ...(choices ? { choices } : {}),
+        ...(choices ? { choices: choicesOf(key, choices) } : {}),
         isRequired: key === 'email',
         begin: (contact) =>
           beginSaving(queryClient, {

@@ -1,5 +1,6 @@
 import type { SegmentFilter } from '../api/types.ts'
 import { eventLabel, isKnown } from '../ui/event-words.ts'
+import { valueWords } from '../ui/property-value.ts'
 import type { EventMatch, SegmentCondition } from './draft.ts'
 import { text } from './text.ts'
 
@@ -27,7 +28,8 @@ function conditionWords(condition: SegmentCondition, labels: ReadonlyMap<string,
   const name = labels.get(property) ?? property
   if (operator === 'is_set' || operator === 'is_not_set') return `${name} ${text.operators[operator]}`
   if (operator === 'within_days') return words.within(name, String(value))
-  const values = Array.isArray(value) ? value.map(cut).join(', ') : cut(value)
+  const quoted = (each: unknown) => cut(valueWords(property, each))
+  const values = Array.isArray(value) ? value.map(quoted).join(', ') : quoted(value)
   return `${name} ${text.operators[operator]} ${values}`
 }
 

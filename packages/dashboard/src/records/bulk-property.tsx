@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { queryOf } from '../api/operation.ts'
 import type { Property } from '../api/types.ts'
-import { type PropertyValue, typedValue } from '../ui/property-value.ts'
+import { choicesOf, type PropertyValue, typedValue } from '../ui/property-value.ts'
 import { type BulkActionProps, BulkDialog } from './bulk-dialog.tsx'
 import { text } from './text.ts'
 
@@ -21,7 +21,7 @@ export function BulkProperty(props: BulkActionProps) {
   const change = property
     ? { set: { properties: { [property.name]: typedValue(typed, EXAMPLES[property.type]) } } }
     : undefined
-  const choices = property ? choicesOf(property) : undefined
+  const choices = property ? choicesFor(property) : undefined
   return (
     <BulkDialog
       {...props}
@@ -64,8 +64,8 @@ export function BulkProperty(props: BulkActionProps) {
 /** A value of each type: what is typed becomes one of the same type. */
 const EXAMPLES: Partial<Record<Property['type'], PropertyValue>> = { number: 0, boolean: true, list: [] }
 
-function choicesOf({ type, choices }: Property) {
-  if (choices) return choices.map((value) => ({ value, label: value }))
+function choicesFor({ name, type, choices }: Property) {
+  if (choices) return choicesOf(name, choices)
   if (type !== 'boolean') return undefined
   return [
     { value: 'true', label: text.bulk.yes },

@@ -3,7 +3,7 @@ import type { Contact, Engagement } from '../api/types.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
-import { propertyLabel, propertyText } from '../ui/property-value.ts'
+import { propertyLabel, propertyText, valueWords } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { contactName } from './contact-name.ts'
 import { text } from './text.ts'
@@ -16,7 +16,7 @@ export const propertyColumn = (key: string, more: Partial<Column<Listed>> = {}):
   id: key,
   header: propertyLabel(key),
   cell: ({ properties }) => {
-    const value = propertyText(properties[key])
+    const value = valueWords(key, properties[key])
     return value === '' ? <None /> : <Foreign max={120}>{value}</Foreign>
   },
   ...more,
@@ -43,7 +43,7 @@ export const FIRST_COLUMNS: Column<Listed>[] = [
     header: text.contactColumns.stage,
     width: 125,
     cell: ({ properties }) => {
-      const stage = propertyText(properties.lifecyclestage)
+      const stage = valueWords('lifecyclestage', properties.lifecyclestage)
       return stage === '' ? <None /> : <Badge>{stage}</Badge>
     },
   },
@@ -66,7 +66,11 @@ export const CONTACT_COLUMNS: Column<Contact>[] = [
   propertyColumn('industry'),
   propertyColumn('city'),
   propertyColumn('state'),
-  { id: 'creation_source', header: text.contactColumns.source, cell: ({ creation_source }) => creation_source },
+  {
+    id: 'creation_source',
+    header: text.contactColumns.source,
+    cell: ({ creation_source }) => valueWords('creation_source', creation_source),
+  },
   CREATED_COLUMN,
   {
     id: 'first_seen_at',

@@ -20,7 +20,7 @@ export interface Column<Row> {
 export interface CellEdit<Row> {
   valueIn: (row: Row) => PropertyValue | undefined
   /** The only possible values. */
-  choices?: readonly string[]
+  choices?: readonly { value: string; label: string }[]
   /** Whether the value can be removed. */
   isRequired?: boolean
   /**

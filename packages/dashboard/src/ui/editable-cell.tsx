@@ -84,7 +84,7 @@ function choicesOf({ choices }: CellEdit<unknown>, value: PropertyValue | undefi
       { value: 'false', label: text.table.no },
     ]
   }
-  return choices?.map((choice) => ({ value: choice, label: choice }))
+  return choices ? [...choices] : undefined
 }
 
 interface CellFieldProps {

@@ -14,7 +14,7 @@ import {
   IconUserEdit,
 } from '@tabler/icons-react'
 import { formatDuration } from './format.ts'
-import { propertyLabel } from './property-value.ts'
+import { propertyLabel, valueWords } from './property-value.ts'
 import { text } from './text.ts'
 
 const words = text.event
@@ -124,7 +124,7 @@ function otherLine(event: string, label: string, data: Record<string, unknown>):
     case 'contact_updated':
       return named(words.updated, changedFields(data))
     case 'lifecycle_stage_changed':
-      return words.stage(textOf(data.from) || words.noStage, textOf(data.to) || words.noStage)
+      return words.stage(stageOf(data.from), stageOf(data.to))
     case 'contact_identified':
       return named(words.identifiedBy, textOf(data.source))
     case 'segment_entered':
@@ -153,6 +153,10 @@ function changedFields({ changed }: Record<string, unknown>): string {
     .slice(0, 5)
     .map((name) => propertyLabel(String(name)))
     .join(', ')
+}
+
+function stageOf(stage: unknown): string {
+  return valueWords('lifecyclestage', textOf(stage)) || words.noStage
 }
 
 function pathOf(url: string | null): string {

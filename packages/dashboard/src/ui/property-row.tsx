@@ -14,7 +14,7 @@ import { type FormEvent, useRef, useState } from 'react'
 import { formatMoment } from './format.ts'
 import { Problem } from './problem.tsx'
 import classes from './property-row.module.css'
-import { type PropertyValue, propertyLabel, propertyText, typedValue } from './property-value.ts'
+import { choicesOf, type PropertyValue, propertyLabel, propertyText, typedValue, valueWords } from './property-value.ts'
 import { text } from './text.ts'
 import { ExternalLink, Foreign, isWebAddress, None } from './text.tsx'
 
@@ -74,7 +74,7 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
                   setTyped(current)
                 }}
               >
-                <EditLabel label={label} value={current} />
+                <EditLabel label={label} value={valueWords(name, value)} />
               </UnstyledButton>
             </>
           ) : current === '' ? (
@@ -82,7 +82,7 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
           ) : isWebAddress(current) ? (
             <ExternalLink url={current} />
           ) : (
-            <Foreign>{current}</Foreign>
+            <Foreign>{valueWords(name, value)}</Foreign>
           )}
         </Text>
       </div>
@@ -107,7 +107,7 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
               aria-label={label}
               autoFocus
               value={typed}
-              data={[{ value: '', label: text.properties.noChoice }, ...choices]}
+              data={[{ value: '', label: text.properties.noChoice }, ...choicesOf(name, choices)]}
               onChange={(event) => setTyped(event.currentTarget.value)}
             />
           ) : (

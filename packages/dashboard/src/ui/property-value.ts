@@ -10,6 +10,18 @@ export function propertyText(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : readableAddress(String(value))
 }
 
+/** The same, as people say it: `mql` is “MQL”, `in_progress` “In progress”. Other values stay as they are. */
+export function valueWords(property: string, value: unknown): string {
+  const shown = propertyText(value)
+  const words = text.properties.values[property]
+  return words && Object.hasOwn(words, shown) ? (words[shown] ?? shown) : shown
+}
+
+/** The only possible values of a property, for a list to choose from. */
+export function choicesOf(property: string, choices: readonly string[]): { value: string; label: string }[] {
+  return choices.map((value) => ({ value, label: valueWords(property, value) }))
+}
+
 /**
  * Converts input to the type of the previous value: a number stays a number if possible, a list a list. Empty text
  * removes the value.

@@ -164,6 +164,27 @@ export const text = {
     changeValue: 'Change',
     change: (property: string) => `Change ${property}: `,
     /** Only those that do not follow from the name. */
+    values: {
+      lifecyclestage: {
+        lead: 'Lead',
+        prospect: 'Prospect',
+        mql: 'MQL',
+        sql: 'SQL',
+        opportunity: 'Opportunity',
+        customer: 'Customer',
+        evangelist: 'Evangelist',
+        subscriber: 'Subscriber',
+        other: 'Other',
+      },
+      lead_status: { new: 'New', open: 'Open', in_progress: 'In progress', unqualified: 'Unqualified' },
+      creation_source: {
+        manual: 'Created by hand',
+        form: 'A form',
+        tracker: 'Your website',
+        identify: 'Your website',
+        import: 'An import',
+      },
+    } as Record<string, Record<string, string>>,
     names: {
       firstname: 'First name',
       lastname: 'Last name',
