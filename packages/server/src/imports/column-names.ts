@@ -6,7 +6,17 @@ import { TRANSLATED_NAMES } from './translated-names.ts'
  * `translated-names.ts`, whose names come after these.
  */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
-  external_id: ['External ID', 'Record ID', 'Contact ID', 'Person ID', 'Lead ID', 'Customer ID', 'ID'],
+  external_id: [
+    'External ID',
+    'Record ID',
+    'Contact ID',
+    'Person ID',
+    'Lead ID',
+    'Customer ID',
+    'Customer Number',
+    'Customer No',
+    'ID',
+  ],
   email: [
     ...['Email', 'Primary Email', 'Email Address', 'Email Addresses', 'Main Email', 'Primary Email Address', 'Email 1'],
     ...['Email 1 Value', 'Email 1 Address', 'Work Email', 'Email Work', 'Business Email', 'Work Email Address', 'Mail'],
@@ -74,7 +84,15 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
   address: [
     ...['Street Address', 'Street', 'Address Line 1', 'Address 1 Street', 'Business Street', 'Mailing Street'],
-    ...['Mailing Address', 'Postal Address', 'Billing Street', 'Home Street'],
+    ...[
+      'Mailing Address',
+      'Postal Address',
+      'Billing Street',
+      'Home Street',
+      'Address 1',
+      'Home Address',
+      'Home Address 1',
+    ],
   ],
   birthday: ['Birthdate', 'Date of Birth', 'DOB', 'Born'],
   website: ['Web Site', 'Website URL', 'Web Page', 'Homepage', 'Website 1 Value', 'Web'],

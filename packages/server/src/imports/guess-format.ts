@@ -49,7 +49,8 @@ function decimalOfColumn(samples: readonly string[]): Decimal | null {
 }
 
 /** Ids and postal codes may consist of digits, but are not quantities. */
-const CODES = /phone|mobile|fax|zip|postal|postcode|plz|code$|(^|[\s_])(ids?|nr|no|number)$/i
+const CODES =
+  /phone|mobile|fax|zip|postal|postcode|plz|code$|#$|(^|[\s_-])(ids?|nos?\.?|numbers?)$|(^|[\s_]|\p{L})(nr\.?|nummer)$/iu
 
 /** The type and format that fit all values of a column. */
 export function guessOf({ header, samples }: Values & { header: string }, property: string, habits: FileHabits): Guess {

@@ -79,6 +79,10 @@ export function proposedMapping(
 
 function wantedBy({ header, samples }: ColumnSeen, source: Recognized | null) {
   const target = targetOf(header, source)
+  // LinkedIn calls the addresses of profiles `URL`.
+  if (target === null && samples.length > 0 && samples.every((sample) => LINKEDIN.test(sample))) {
+    return { target: 'linkedin_url', rank: Number.MAX_SAFE_INTEGER }
+  }
   // `Title` may be "Dr.": that is how to address a person, not what they do.
   if (target?.target === 'jobtitle' && TITLES.includes(plainHeader(header)) && areSalutations(samples)) return null
   // Rows with another stage would fail, and `Stage` may be one of deals.
@@ -86,6 +90,7 @@ function wantedBy({ header, samples }: ColumnSeen, source: Recognized | null) {
   return target
 }
 
+const LINKEDIN = /^(?:https?:\/\/)?(?:[a-z]{2,3}\.)?linkedin\.com\/(?:in|pub|profile)\//i
 const TITLES = ['title', 'titel']
 
 function areStages(samples: readonly string[]): boolean {

@@ -37,5 +37,5 @@ function targetOfNameColumn(
     if (others.hasLast) return 'firstname'
   }
   const people = samples.filter((sample) => partsOfName(sample) !== null)
-  return samples.length > 0 && people.length * 2 <= samples.length ? null : 'full_name'
+  return samples.length > 0 && people.length * 2 < samples.length ? null : 'full_name'
 }

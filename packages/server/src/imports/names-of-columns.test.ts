@@ -81,6 +81,17 @@ describe('a column goes where its name says, in the words of', () => {
     expect(found.columns[1]?.note).toEqual({ code: 'same_target', target: 'phone', column: 2 })
   })
 
+  test('a profile at LinkedIn is known by its address, and a number of customers is their id', async () => {
+    const found = await uploaded(tenant, 'URL,Email Address\nhttps://www.linkedin.com/in/ada,ada@x.example\n')
+    expect(targetsOf(found)).toMatchObject({ URL: 'linkedin_url' })
+    expect(targetsOf(await uploaded(tenant, 'URL,Email\nhttps://x.example,ada@x.example\n'))).toMatchObject({
+      URL: 'URL',
+    })
+    const customers = await uploaded(tenant, 'Kundennr.;Bestellung #;E-Mail\n1001;7;ada@x.example\n')
+    expect(targetsOf(customers)).toMatchObject({ 'Kundennr.': 'external_id' })
+    expect(customers.mapping[1]).toMatchObject({ type: 'text' })
+  })
+
   test('a stage of deals is no lifecycle stage', async () => {
     expect(targetsOf(await uploaded(tenant, 'Email,Stage\na@x.example,Negotiation\n'))).toMatchObject({
       Stage: 'Stage',

@@ -3,6 +3,15 @@
  * `Name` in German and `Nom` in French may be the last name or the whole one: the other columns decide (`name-columns.ts`).
  */
 export const TRANSLATED_NAMES: Readonly<Record<string, readonly string[]>> = {
+  external_id: [
+    'Kundennummer',
+    'Kundennr.',
+    'Kunden-ID',
+    'Kontakt-ID',
+    'Numéro client',
+    'Número de cliente',
+    'Klantnummer',
+  ],
   email: [
     ...['E-Mail-Adresse', 'Mailadresse', 'E-Mail: Adresse', 'Adresse de messagerie', 'Adresse e-mail'],
     ...['Adresse électronique', 'Adresse mail', 'Courriel', 'Dirección de correo electrónico', 'Correo electrónico'],
@@ -59,8 +68,27 @@ export const TRANSLATED_NAMES: Readonly<Record<string, readonly string[]>> = {
     ...['Telefon', 'Telefonnummer', 'Telefon geschäftlich', 'Tel.-Nr.', 'Téléphone', 'Numéro de téléphone'],
     ...['Téléphone professionnel', 'Teléfono', 'Número de teléfono', 'Telefono', 'Telefoon', 'Telefoonnummer'],
     ...['Telefone', 'Puhelin', 'Телефон', '電話', '電話番号', '电话', '전화번호', 'Handy', 'Handynummer', 'Mobil'],
-    ...['Mobiltelefon', 'Mobilnummer', 'Mobiel', 'Portable', 'Tél. mobile', 'Téléphone mobile', 'Móvil', 'Celular'],
-    ...['Cellulare', 'Telemóvel', '携帯電話', '手机', 'Telefon privat'],
+    ...[
+      'Mobiltelefon',
+      'Mobilnummer',
+      'Mobiel',
+      'Portable',
+      'Tél. mobile',
+      'Téléphone mobile',
+      'Téléphone portable',
+      'Móvil',
+      'Celular',
+    ],
+    ...[
+      'Cellulare',
+      'Telemóvel',
+      'Teléfono móvil',
+      'Telefono cellulare',
+      'Telefone celular',
+      '携帯電話',
+      '手机',
+      'Telefon privat',
+    ],
   ],
   city: [
     ...['Ort', 'Stadt', 'Wohnort', 'Ort geschäftlich', 'Ville', 'Ciudad', 'Città', 'Plaats', 'Woonplaats', 'Stad'],
