@@ -10,6 +10,7 @@ import type { RecordResult } from '../sources/apply-records.ts'
 import { type WrittenContact, writeRecords } from '../sources/write-records.ts'
 import type { Column } from './columns.ts'
 import { KEPT_DAYS } from './files.ts'
+import { rowSentence } from './row-problems.ts'
 import { createConsentCount, type ImportConsent } from './silenced.ts'
 import { forEachChunk, type MappedFile, SOURCE, withStagedRows } from './stage-file.ts'
 import type { Row } from './staging.ts'
@@ -111,7 +112,9 @@ async function storeFailed(
 ): Promise<void> {
   const failed = rows.flatMap(({ row }, index) => {
     const result = results[index]
-    return result?.status === 'failed' ? [{ import_id: importId, row, ...result.error }] : []
+    if (result?.status !== 'failed') return []
+    const { code, message } = result.error
+    return [{ import_id: importId, row, code, message: rowSentence(message) }]
   })
   if (failed.length === 0) return
   const types = { import_id: 'uuid', row: 'integer', code: 'text', message: 'text' } as const

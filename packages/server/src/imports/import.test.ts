@@ -192,6 +192,15 @@ describe('an invalid file is rejected before anything is written', () => {
   })
 })
 
+test('a row that would give its contact too many properties says so in words', async () => {
+  const properties = Object.fromEntries(Array.from({ length: 499 }, (_, n) => [`p${n}`, n]))
+  await tenant.contact('full@example.com', properties)
+  const { failed_rows: failed } = await importText('email,one more\nfull@example.com,x\n')
+  expect(failed).toEqual([
+    { row: 1, message: 'The contact would have more than 500 properties. Import fewer columns.' },
+  ])
+})
+
 test('a row that would make its contact too large fails alone', async () => {
   const long = 'x'.repeat(60_000)
   const { created, failed_rows: failed } = await importText(

@@ -11,6 +11,7 @@ import { type PlannedRecord, planRecords } from '../sources/write-records.ts'
 import { type Counts, READING_SHARE } from './import-object.ts'
 import { requireImport } from './imports.ts'
 import { shortened } from './inspect-file.ts'
+import { rowSentence } from './row-problems.ts'
 import { createConsentCount, type ImportConsent } from './silenced.ts'
 import { forEachChunk, type MappedFile, SOURCE, withStagedRows } from './stage-file.ts'
 import type { Task } from './task.ts'
@@ -111,7 +112,8 @@ function changesByContact(planned: readonly PlannedRecord[]) {
 
 function toPreviewed(row: number, { result, contact }: PlannedRecord): PreviewedRow {
   if (result.status === 'failed') {
-    return { row, status: 'failed', contact_id: null, email: null, changes: [], error: result.error }
+    const error = { code: result.error.code, message: rowSentence(result.error.message) }
+    return { row, status: 'failed', contact_id: null, email: null, changes: [], error }
   }
   const isNew = result.status === 'created'
   return {

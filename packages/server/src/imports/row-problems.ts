@@ -48,6 +48,14 @@ export function sentenceOf({ sentence }: CellProblem): string {
   return sentence
 }
 
+/** What is wrong with a row as a whole, which the code that writes contacts says to whoever sends requests. */
+export function rowSentence(message: string): string {
+  return message.replace(
+    /^properties: would give the contact more than (\d+) keys.*$/s,
+    'The contact would have more than $1 properties. Import fewer columns.',
+  )
+}
+
 function quoted(cell: string): string {
   const short = firstCharacters(cell.replace(/\s+/g, ' ').toWellFormed().replaceAll('\0', ''), CELL_LENGTH_SHOWN)
   return `“${short}${short.length < cell.length ? '…' : ''}”`
