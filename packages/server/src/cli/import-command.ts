@@ -68,7 +68,7 @@ export async function importContacts(
       following,
       file,
       chosen,
-      values.tag === undefined ? null : String(values.tag).trim(),
+      values.tag === undefined ? undefined : String(values.tag),
     )
     say(`started the import ${importId}`)
     const ended = await untilEnded(following, importId, run)
@@ -125,7 +125,7 @@ async function createAndStart(
   following: Following,
   file: string,
   chosen: ChosenFormat,
-  tag: string | null,
+  tag: string | undefined,
 ): Promise<{ importId: string; run: Run<'imports'> | null }> {
   const { session, tenant, services, directory, interrupted, call } = following
   let run: Run<'imports'> | null = null
@@ -138,7 +138,7 @@ async function createAndStart(
     // The types of a remembered mapping were seen by a person.
     await setMapping(tx, importId, remembered === null ? mapping.map(asText) : mapping)
     if (remembered !== null) say(`The columns go where those of ${remembered.file_name} went.`)
-    await startImport(tx, importId, now, tag === '' ? null : tag)
+    await startImport(tx, importId, now, tag)
     if (!session.serviceRuns) run = await claimRun(IMPORT_ROWS, tx, importId, now)
     await audit(tx, { actor: ACTOR, ...entryOf('import.started', importId) }, now)
   }

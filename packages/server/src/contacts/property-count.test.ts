@@ -101,7 +101,9 @@ describe('a contact has at most 500 properties, including its email', () => {
     const content = `email,k0,more\n${ADA},1,1\nbob@example.com,1,1\n${ADA},2,\n`
     const summary = await importWithCommand(service, tenant, content)
     expect(summary).toMatchObject({ rows: 3, created: 1, updated: 1, failed: 1 })
-    expect(summary.failed_rows).toMatchObject([{ row: 1, message: expect.stringContaining('more than 500 properties') }])
+    expect(summary.failed_rows).toMatchObject([
+      { row: 1, message: expect.stringContaining('more than 500 properties') },
+    ])
   })
 
   test('a form may fill up to 400, including the email', async () => {

@@ -2,7 +2,6 @@ import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { entryAbout } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
-import { validationError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { COLUMNS_MAX } from './columns.ts'
@@ -37,14 +36,6 @@ const HEADER_LINE_MAX = 1_000
 const TAG_LENGTH_MAX = 100
 
 export const entryOf = entryAbout('import')
-
-/** @throws ServiceError 400 for a tag of white space. */
-function tagOf(sent: string | undefined): string | null {
-  if (sent === undefined) return null
-  const tag = sent.trim()
-  if (tag === '') throw validationError([{ path: 'tag', message: 'must have a character other than white space' }])
-  return tag
-}
 
 export const IMPORT_OPERATIONS = [
   operation({
@@ -183,9 +174,9 @@ export const IMPORT_OPERATIONS = [
     output: { import: Import },
     status: 202,
     errors: [INVALID_STATE, FILE_DELETED, '409 another_import_running'],
-    async run(context, { import_id, tag: sent }) {
+    async run(context, { import_id, tag }) {
       const { tenant, now } = context
-      const started = await startImport(tenant, import_id, now, tagOf(sent))
+      const started = await startImport(tenant, import_id, now, tag)
       await rememberMapping(tenant, started, now)
       return { import: await showImport(context, import_id) }
     },

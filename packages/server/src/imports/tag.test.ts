@@ -56,13 +56,15 @@ test('the tag is a condition of a segment, the same file changes nothing, and an
   expect(await tagsOf('old@x.example')).toEqual(['vip'])
 })
 
-test('an import has no tag unless it is started with one, and none of white space', async () => {
+test('an import has no tag unless it is started with one, and none of white space or that opts out', async () => {
   const { import_id } = await uploaded(tenant, 'email\na@x.example\n')
   const blank = await tenant.call('POST', `/v1/imports/${import_id}/start`, { tag: '  ' })
   expect([blank.status, blank.body.error.details]).toEqual([
     400,
     [{ path: 'tag', message: 'must have a character other than white space' }],
   ])
+  const silencing = await tenant.call('POST', `/v1/imports/${import_id}/start`, { tag: 'Unsubscribed' })
+  expect(silencing.body.error.message).toContain('tag: means that contacts get no mail')
   expect(await act(tenant, { import_id }, 'start', 'completed')).toMatchObject({ tag: null })
   expect(await tagsOf('a@x.example')).toBe(undefined)
 })

@@ -1,5 +1,7 @@
 import type { Updateable } from 'kysely'
-import { conflict } from '../platform/errors.ts'
+import { ruleBrokenBy } from '../contacts/consent.ts'
+import { TAGS } from '../contacts/tags.ts'
+import { conflict, validationError } from '../platform/errors.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { cancelRun, queued, wakeWorkers } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -105,12 +107,7 @@ export async function requestPreview(tx: Tenant, importId: string): Promise<void
  * Starts an import, or continues one that failed, with the tag that it was started with.
  * @throws ServiceError 400, 404, 409 `invalid_import_state`, `import_file_deleted`, `another_import_running`.
  */
-export async function startImport(
-  tx: Tenant,
-  importId: string,
-  now: Date,
-  tag: string | null = null,
-): Promise<LockedImport> {
+export async function startImport(tx: Tenant, importId: string, now: Date, tag?: string): Promise<LockedImport> {
   const row = await lockImport(tx, importId)
   requireState(row.state, STARTABLE, 'Only a mapped or previewed import can be started.')
   requireUsable(row)
@@ -119,9 +116,21 @@ export async function startImport(
     task: 'import',
     imported_at: row.imported_at ?? now,
     finished_at: null,
-    tag: row.imported_at === null ? tag : row.tag,
+    tag: row.imported_at === null ? usableTag(tag) : row.tag,
   })
   return row
+}
+
+/** @throws ServiceError 400 for a tag of white space, and for one that would stop mail to whoever has it. */
+function usableTag(sent: string | undefined): string | null {
+  if (sent === undefined) return null
+  const tag = sent.trim()
+  if (tag === '') throw validationError([{ path: 'tag', message: 'must have a character other than white space' }])
+  if (ruleBrokenBy(TAGS, [tag]) !== null) {
+    const message = 'means that contacts get no mail. Choose another one, or import a column that says who opted out'
+    throw validationError([{ path: 'tag', message }])
+  }
+  return tag
 }
 
 /**
