@@ -53,9 +53,10 @@ export function toMapping(draft: readonly ColumnMapping[]): ColumnMapping[] {
   )
 }
 
-/** Each type with each of its formats, as one choice. */
+/** Each type with each of its formats, as one choice. `date` alone is for dates whose order is clear, such as `5 May 2026`. */
 export const FORMATS = [
   'text',
+  'date',
   'date:day_first',
   'date:month_first',
   'number:decimal_point',

@@ -14,8 +14,8 @@ import { upTo } from '../ui/up-to.ts'
 import { ConsentNotice } from './consent-notice.tsx'
 import { CountCards } from './count-cards.tsx'
 import { Discard } from './discard.tsx'
-import classes from './preview-step.module.css'
 import { RowWarnings } from './row-warnings.tsx'
+import classes from './rows.module.css'
 import { text } from './text.ts'
 
 /** The third step: what the import would do, computed by the service over the whole file. */
@@ -151,8 +151,8 @@ const COLUMNS: Column<PreviewedRow>[] = [
 function Changes({ of: { changes, error } }: { of: PreviewedRow }) {
   if (error) {
     return (
-      <Text size="sm" c="red">
-        <Foreign>{error.message}</Foreign>
+      <Text size="sm" c="red" className={classes.changes}>
+        <Foreign max={1_000}>{error.message}</Foreign>
       </Text>
     )
   }

@@ -15,6 +15,7 @@ import { ConsentNotice } from './consent-notice.tsx'
 import { CountCards } from './count-cards.tsx'
 import { KeptContacts } from './kept-contacts.tsx'
 import { RowWarnings } from './row-warnings.tsx'
+import classes from './rows.module.css'
 import { text } from './text.ts'
 
 /** The last step: the progress of an import, then its result, with what can be done about it. */
@@ -196,5 +197,13 @@ function FirstErrors({ errors }: { errors: RowError[] }) {
 
 const COLUMNS: Column<RowError>[] = [
   { id: 'row', header: text.result.errors.row, cell: ({ row }) => formatNumber(row) },
-  { id: 'message', header: text.result.errors.message, cell: ({ message }) => <Foreign>{message}</Foreign> },
+  {
+    id: 'message',
+    header: text.result.errors.message,
+    cell: ({ message }) => (
+      <div className={classes.changes}>
+        <Foreign max={1_000}>{message}</Foreign>
+      </div>
+    ),
+  },
 ]

@@ -116,6 +116,7 @@ export const text = {
     },
     formats: {
       text: 'Text',
+      date: 'Date',
       'date:day_first': 'Date (31/12/2026)',
       'date:month_first': 'Date (12/31/2026)',
       'number:decimal_point': 'Number (1,250.50)',

@@ -113,7 +113,7 @@ export function orderShownBy(cell: string): DateOrder | null {
 export function isOpenDate(cell: string): boolean {
   const split = withoutTime(cell)
   const found = split && partsOf(split.date)
-  return found?.isOpen === true && orderShownBy(cell) === null && found.month !== found.day
+  return found?.isOpen === true && orderShownBy(cell) === null
 }
 
 /** Whether a cell has a time as Americans write it, who put the month first. */

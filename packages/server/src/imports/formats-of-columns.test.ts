@@ -68,6 +68,11 @@ describe('dates', () => {
     ])
   })
 
+  test('dates whose order is clear need no format', async () => {
+    const found = await uploaded(tenant, rowsOf('Signed', ['2026-01-05 09:12', '5 May 2026']))
+    expect(columnOf(found, 'Signed')).toMatchObject({ type: 'date', format: undefined, is_ambiguous: false })
+  })
+
   test('a property of dates can be used as dates', async () => {
     const found = await uploaded(tenant, rowsOf('Renewal', ['31. Dez. 2026', '5. März 2026 14:30']))
     await act(tenant, found, 'start', 'completed')
@@ -123,6 +128,11 @@ describe('numbers and money', () => {
       is_ambiguous: true,
       example: { before: '1,250', after: [{ property: 'Seats', value: '1250' }] },
     })
+  })
+
+  test('employees are whole numbers', async () => {
+    const found = await uploaded(tenant, rowsOf('Employees', ['120', '1,200']))
+    expect(columnOf(found, 'Employees')).toMatchObject({ format: 'decimal_point', is_ambiguous: false })
   })
 
   test('two notations in one column stay text', async () => {

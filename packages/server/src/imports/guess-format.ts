@@ -52,6 +52,10 @@ function decimalOfColumn(samples: readonly string[]): Decimal | null {
 const CODES =
   /phone|mobile|fax|zip|postal|postcode|plz|code$|#$|(^|[\s_-])(ids?|nos?\.?|numbers?)$|(^|[\s_]|\p{L})(nr\.?|nummer)$/iu
 
+/** Properties of whole numbers: a separator in them is one of thousands. */
+const WHOLE: ReadonlySet<string> = new Set(['numberofemployees', 'annualrevenue'])
+const separatorsIn = (sample: string) => sample.match(/[.,]/g) ?? []
+
 /** The type and format that fit all values of a column. */
 export function guessOf({ header, samples }: Values & { header: string }, property: string, habits: FileHabits): Guess {
   const { type }: Partial<KnownProperty> = (CONTACT_PROPERTIES as Record<string, KnownProperty>)[property] ?? {}
@@ -72,6 +76,8 @@ function dateGuess(samples: readonly string[], habits: FileHabits): Guess | null
   const format = only(orders) ?? habits.dates
   if (!samples.some((sample) => dateOf(sample, format) !== null)) return null
   const isAmbiguous = orders.size === 0 && samples.some(isOpenDate)
+  // The year comes first, or the month has a name.
+  if (orders.size === 0 && !isAmbiguous) return { type: 'date' }
   return { type: 'date', format, ...(isAmbiguous ? { isAmbiguous } : {}) }
 }
 
@@ -81,6 +87,10 @@ function numberGuess(property: string, samples: readonly string[], habits: FileH
   const areNumbers = samples.every((sample) => typeof numberOf(sample, decimal) === 'number')
   if (CODES.test(property) || !areNumbers || (shown.has('.') && shown.has(','))) return { type: 'text' }
   const isAmbiguous = shown.has('either') && !shown.has('.') && !shown.has(',')
+  const thousands = isAmbiguous && WHOLE.has(property) ? only(new Set(samples.flatMap(separatorsIn))) : undefined
+  if (thousands !== undefined) {
+    return { type: 'number', format: thousands === ',' ? 'decimal_point' : 'decimal_comma' }
+  }
   const format = decimal === ',' ? 'decimal_comma' : 'decimal_point'
   return { type: 'number', format, ...(isAmbiguous ? { isAmbiguous } : {}) }
 }
