@@ -26,7 +26,8 @@ let agentId: string
 let identityId: string
 
 async function waiting(firstname: string, more: object = {}) {
-  const properties = { firstname, lastname: 'Lovelace', company: 'Analytical Engines', jobtitle: 'Head of numbers' }
+  const work = { company: 'Analytical Engines', jobtitle: 'Head of numbers', lifecyclestage: 'opportunity' }
+  const properties = { firstname, lastname: 'Lovelace', ...work }
   const contactId = await tenant.contact(`p${Math.random().toString(36).slice(2)}@example.com`, properties)
   return propose(tenant.handle, service.jobs, { contactId, identityId, agentId, ...MAIL, ...more })
 }
@@ -59,6 +60,9 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     const { ref } = await waiting('Ada', { params: { subject: 'Your trial', message } })
     const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
     const card = page.getByRole('article', { name: 'Ada Lovelace' })
+    await card.getByText('opportunity').waitFor()
+    await card.getByText('Head of numbers at Analytical Engines').waitFor()
+    await card.getByText('Never seen on your site').waitFor()
     await card.getByText('Why now').waitFor()
     await card.getByText('They asked.').waitFor()
     await card.getByText('Your trial').waitFor()
