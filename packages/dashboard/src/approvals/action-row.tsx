@@ -1,4 +1,4 @@
-import { CheckboxIndicator, Text } from '@mantine/core'
+import { CheckboxIndicator, Text, VisuallyHidden } from '@mantine/core'
 import type { MouseEvent, Ref } from 'react'
 import { ACTION_WORDS, personName } from '../agents/action-words.ts'
 import { PersonAvatar } from '../ui/person-avatar.tsx'
@@ -68,15 +68,21 @@ export function ActionRow(props: ActionRowProps) {
         </div>
         <div className={classes.line}>
           <Icon size={14} aria-hidden className={classes.icon} />
-          <Text span size="xs" c={outcome === undefined ? 'dimmed' : undefined} truncate>
-            {outcome === undefined ? (
-              <Foreign max={240}>
-                {text.list.line(label, action.agent.name.slice(0, 60), action.reasoning ?? '')}
-              </Foreign>
-            ) : (
+          <VisuallyHidden>{label}</VisuallyHidden>
+          {outcome === undefined ? (
+            <>
+              <Text span size="xs" truncate>
+                <Foreign max={240}>{action.reasoning ?? ''}</Foreign>
+              </Text>
+              <Text span size="xs" c="dimmed" truncate className={classes.agent}>
+                <Foreign max={60}>{action.agent.name}</Foreign>
+              </Text>
+            </>
+          ) : (
+            <Text span size="xs" fw={550} truncate>
               <OutcomeLine action={action} outcome={outcome} />
-            )}
-          </Text>
+            </Text>
+          )}
         </div>
       </div>
     </div>

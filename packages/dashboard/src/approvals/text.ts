@@ -20,7 +20,6 @@ export const text = {
   },
   list: {
     label: 'Waiting actions',
-    line: (...parts: string[]) => parts.filter(Boolean).join(' · '),
   },
   bulk: {
     label: 'Selection',

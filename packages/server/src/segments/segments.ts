@@ -175,6 +175,17 @@ export function namesOfSegments({ db }: Tenant, ids: readonly string[]) {
   return namesIn(db.selectFrom('segments').select(['segment_id as id', 'name']).where('segment_id', 'in', ids))
 }
 
+/** The names of segments and when they were created. */
+export async function knownSegments({ db }: Tenant, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, { name: string; createdAt: Date }>()
+  const rows = await db
+    .selectFrom('segments')
+    .select(['segment_id', 'name', 'created_at'])
+    .where('segment_id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ segment_id, name, created_at }) => [segment_id, { name, createdAt: created_at }]))
+}
+
 function selectSegments(tenant: Tenant) {
   return tenant.db
     .selectFrom('segments')

@@ -5,7 +5,7 @@ import { filesOfContacts } from '../../imports/origin.ts'
 import { latestSegments } from '../../memberships/memberships.ts'
 import { queryableGroups } from '../../owners/owners.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { namesOfSegments } from '../../segments/segments.ts'
+import { knownSegments } from '../../segments/segments.ts'
 
 /** What the reasons of the template provider say about a person besides the context that models have too. */
 export interface PersonFacts {
@@ -14,7 +14,7 @@ export interface PersonFacts {
   /** The last change of the lifecycle stage. */
   stage: { from: string | null; to: string | null; at: Date } | null
   /** The segment that they entered last. */
-  segment: { name: string; since: Date } | null
+  segment: { name: string; createdAt: Date; since: Date } | null
   /** The name of the file of the import that first wrote them. */
   importFile: string | null
 }
@@ -32,18 +32,17 @@ export async function readPersonFacts(
     latestSegments(tenant, contactIds),
     filesOfContacts(tenant, contactIds),
   ])
-  const ids = [...new Set([...segments.values()].map(({ segmentId }) => segmentId))]
-  const names = ids.length > 0 ? await namesOfSegments(tenant, ids) : new Map<string, string | null>()
+  const known = await knownSegments(tenant, [...new Set([...segments.values()].map(({ segmentId }) => segmentId))])
   return new Map(
     contactIds.map((contactId) => {
       const segment = segments.get(contactId)
-      const name = segment && names.get(segment.segmentId)
+      const named = segment && known.get(segment.segmentId)
       return [
         contactId,
         {
           visits: engagement.get(contactId)?.visits ?? 0,
           stage: stages.get(contactId) ?? null,
-          segment: segment && name ? { name, since: segment.since } : null,
+          segment: segment && named ? { ...named, since: segment.since } : null,
           importFile: files.get(contactId) ?? null,
         },
       ]

@@ -88,16 +88,26 @@ describe('the facts about a contact', () => {
 
   test('say what sets a person apart first: what they did, or else who they are and how they came', () => {
     const at = new Date('2026-11-17T09:00:00Z')
-    const facts = { visits: 3, stage: { from: 'lead', to: 'mql', at }, segment: { name: 'Trials', since: at } }
+    const createdAt = new Date('2026-11-01T09:00:00Z')
+    const facts = {
+      visits: 3,
+      stage: { from: 'lead', to: 'mql', at },
+      segment: { name: 'Trials', createdAt, since: at },
+    }
     const properties = { jobtitle: 'Head of numbers', company: 'Engines' }
     const company = { name: 'Analytical Engines', domain: null, properties: { industry: 'Aerospace' } }
     const seen = { properties, company, events: viewed({}), origin: ORIGIN }
     expect(words(NO_EVENTS, NO_MAIL, { context: seen, facts: { ...facts, importFile: null } })).toBe(
       'Viewed “Pricing” once, on Tuesday. 3 visits, the first on Tuesday. Went from lead to MQL on Tuesday. In the segment “Trials” since Tuesday. Head of numbers at Analytical Engines (Aerospace). No email exchanged yet.',
     )
+    // A member since the segment exists.
+    const first = { ...facts.segment, createdAt: at }
+    expect(
+      words(NO_EVENTS, NO_MAIL, { context: seen, facts: { ...facts, segment: first, importFile: null } }),
+    ).not.toContain('Trials')
     const silent = { ...seen, company: null, events: NO_EVENTS, origin: { source: 'import', at: ORIGIN.at } }
     const stage = { from: 'lead', to: 'mql', at: ORIGIN.at }
-    const segment = { name: 'Trials', since: ORIGIN.at }
+    const segment = { name: 'Trials', createdAt: ORIGIN.at, since: ORIGIN.at }
     expect(
       words(NO_EVENTS, NO_MAIL, { context: silent, facts: { visits: 0, stage, segment, importFile: 'leads.csv' } }),
     ).toBe(

@@ -1,5 +1,5 @@
 import type { LastMail } from '../../conversations/last-mail.ts'
-import { DAY_MS } from '../../platform/time.ts'
+import { DAY_MS, HOUR_MS } from '../../platform/time.ts'
 import { activityWords, shortened } from './activity-words.ts'
 import type { ContactContext } from './context.ts'
 import { type DayWords, daysIn, sinceDay } from './day-words.ts'
@@ -29,7 +29,7 @@ export function personWords({ context, facts, mail, topic }: Person, timeZone: s
   const activity = activityWords({ events: context.events, visits, topic }, day, now)
   const work = workWords(context)
   const changes = [stage && isNews(stage.at) ? stageWords(stage, day) : '']
-  if (segment && (activity.length === 0 || isNews(segment.since))) {
+  if (segment && (activity.length === 0 || (isNews(segment.since) && hasEntered(segment)))) {
     changes.push(`In the segment “${shortened(segment.name)}” since ${sinceDay(day(segment.since))}.`)
   }
   const who =
@@ -37,6 +37,11 @@ export function personWords({ context, facts, mail, topic }: Person, timeZone: s
       ? [...activity, ...changes, work]
       : [work, 'No visits recorded.', originWords(context.origin, facts, day), ...changes]
   return [...who, mailWords(mail, day)].filter(Boolean).join(' ')
+}
+
+/** A new segment has members from its beginning, which says nothing about them. */
+function hasEntered({ since, createdAt }: NonNullable<PersonFacts['segment']>): boolean {
+  return since.getTime() - createdAt.getTime() > HOUR_MS
 }
 
 /** "Head of numbers at Analytical Engines (aerospace)." */
