@@ -167,7 +167,7 @@ function Changes({ of: { changes, error } }: { of: PreviewedRow }) {
     // Side by side, so that many rows fit on the screen.
     <Group gap="2px 16px" className={classes.changes}>
       {changes.map(({ property, before, after }) => (
-        <Group key={property} gap={6}>
+        <Group key={property} gap="0 6px">
           <Text size="sm" c="dimmed">
             <Foreign max={60}>{propertyLabel(property)}</Foreign>
           </Text>
