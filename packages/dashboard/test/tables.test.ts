@@ -228,7 +228,7 @@ describe.skipIf(!HAS_BROWSER)('a table', () => {
     await form.getByRole('button', { name: 'Apply' }).click()
     await page.getByText('1–2 of 2').waitFor()
     await page.getByRole('button', { name: 'Save as segment…' }).click()
-    await page.getByLabel('Name', { exact: true }).fill('Many seats')
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Many seats')
     await page.getByRole('button', { name: 'Create segment' }).click()
     await page.getByRole('heading', { name: 'Many seats', level: 1 }).waitFor()
     await page.getByText('1–2 of 2').waitFor()
