@@ -1,5 +1,5 @@
-import type { QueryClient } from '@tanstack/react-query'
-import { call } from './client.ts'
+import type { Query, QueryClient } from '@tanstack/react-query'
+import { call, type OperationName } from './client.ts'
 import { refreshAfter } from './operation.ts'
 import type { Company, Contact, Entity } from './types.ts'
 
@@ -10,7 +10,15 @@ export interface RecordChanges {
   properties?: Record<string, unknown>
 }
 
-/** A response that has records. */
+/** The operations whose responses have whole records. */
+const READING: ReadonlySet<unknown> = new Set<OperationName>([
+  'getCompany',
+  'getContact',
+  'listCompanies',
+  'listContacts',
+])
+
+/** A response of one of them. */
 interface Read {
   contact?: Contact
   company?: Company
@@ -21,7 +29,7 @@ interface Read {
 /** Shows a change at once, and saves it. If that fails, it is undone. @throws ApiError */
 export async function saveShown(queryClient: QueryClient, entity: Entity, id: string, changes: RecordChanges) {
   // A response that is under way would show the old value again.
-  await queryClient.cancelQueries({ queryKey: [entity], predicate: ({ state }) => has(state.data, id) })
+  await queryClient.cancelQueries({ queryKey: [entity], predicate: showing(id) })
   const undo = showChange(queryClient, entity, id, changes)
   try {
     await updateRecord(entity, id, changes)
@@ -46,19 +54,20 @@ export function refreshRecords(queryClient: QueryClient, entity: Entity): Promis
 
 /** Shows a change wherever the record is shown, before the service has responded. @returns a function that undoes it. */
 export function showChange(queryClient: QueryClient, entity: Entity, id: string, changes: RecordChanges): () => void {
-  const shown = queryClient.getQueriesData<Read>({
-    queryKey: [entity],
-    predicate: ({ state }) => has(state.data, id),
-  })
+  const shown = queryClient.getQueriesData<Read>({ queryKey: [entity], predicate: showing(id) })
   for (const [queryKey, read] of shown) queryClient.setQueryData(queryKey, read && changedIn(read, id, changes))
   return () => {
     for (const [queryKey, read] of shown) queryClient.setQueryData(queryKey, read)
   }
 }
 
-function has(read: unknown, id: string): boolean {
-  const { contact, company, contacts = [], companies = [] } = (read ?? {}) as Read
-  return [contact, company, ...contacts, ...companies].some((record) => record !== undefined && idOf(record) === id)
+/** Whether a query has a record. */
+function showing(id: string) {
+  return ({ queryKey, state }: Query): boolean => {
+    if (!READING.has(queryKey[1])) return false
+    const { contact, company, contacts = [], companies = [] } = (state.data ?? {}) as Read
+    return [contact, company, ...contacts, ...companies].some((record) => record !== undefined && idOf(record) === id)
+  }
 }
 
 function changedIn({ contact, company, contacts, companies, ...rest }: Read, id: string, changes: RecordChanges): Read {
