@@ -1,6 +1,6 @@
 import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { IconArrowRight } from '@tabler/icons-react'
-import type { ColumnMapping, Import } from '../api/imports.ts'
+import type { ColumnMapping, Import } from '../api/types.ts'
 import { propertyLabel } from '../ui/property-value.ts'
 import { Foreign } from '../ui/text.tsx'
 import { FORMATS, type FormatName, formatOf, withFormat } from './mapping-draft.ts'

@@ -1,5 +1,5 @@
 import { Card, SimpleGrid, Text } from '@mantine/core'
-import type { ImportCounts } from '../api/imports.ts'
+import type { ImportCounts } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
 
 const NAMES = ['created', 'updated', 'unchanged', 'failed'] as const

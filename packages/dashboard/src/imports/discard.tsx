@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { askOfImport, showImport } from '../api/imports.ts'
+import { call } from '../api/client.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { showImport } from './import-queries.ts'
 import { text } from './text.ts'
 
 /** Cancels an import that has not started. */
@@ -9,7 +10,7 @@ export function Discard({ importId }: { importId: string }) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const discard = async () => {
-    await showImport(queryClient, await askOfImport(importId, 'cancelImport'))
+    await showImport(queryClient, await call('cancelImport', { import_id: importId }))
     await navigate({ to: '/imports' })
   }
   return (

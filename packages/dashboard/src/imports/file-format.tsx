@@ -1,19 +1,24 @@
 import { Card, NativeSelect, SimpleGrid, Text, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type Import, type ImportFormat, setImportFormat, showImport } from '../api/imports.ts'
+import { call } from '../api/client.ts'
+import type { Import } from '../api/types.ts'
 import { FormError } from '../ui/form.tsx'
+import { showImport } from './import-queries.ts'
 import { text } from './text.ts'
+
+/** How a file is read. */
+type Format = Partial<Pick<Import, 'encoding' | 'delimiter' | 'header_line'>>
 
 /** How the file is read, and the choice of another format, which reads its columns again. */
 export function FileFormat({ of, onChange }: { of: Import; onChange: () => void }) {
   const queryClient = useQueryClient()
   const reading = useMutation({
     scope: { id: `mapping of ${of.import_id}` },
-    mutationFn: (format: ImportFormat) => setImportFormat(of.import_id, format),
+    mutationFn: (format: Format) => call('setImportFormat', { import_id: of.import_id, ...format }),
     onSuccess: (response) => showImport(queryClient, response),
   })
   const { encoding, delimiter, header_line } = of
-  const read = (change: ImportFormat) => {
+  const read = (change: Format) => {
     onChange()
     reading.mutate({ encoding, delimiter, header_line, ...change })
   }

@@ -2,13 +2,14 @@ import { Group } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { type Import, importQuery, isAtWork } from '../api/imports.ts'
 import { refreshAfter } from '../api/operation.ts'
+import type { Import } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import { importQuery, isAtWork } from './import-queries.ts'
 import { ImportState } from './import-state.tsx'
 import { ImportSteps, type Step } from './import-steps.tsx'
 import { MappingStep } from './mapping-step.tsx'
@@ -23,7 +24,8 @@ export function ImportPage() {
   const { importId } = route.useParams()
   const { step: wanted } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, refetch } = useQuery(importQuery(importId))
+  const { data: read, error, refetch } = useQuery(importQuery(importId))
+  const data = read?.import
   useFreshContacts(data)
   const breadcrumb = (
     <AnchorLink inherit to="/imports">

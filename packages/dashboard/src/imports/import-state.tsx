@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core'
-import type { Import } from '../api/imports.ts'
+import type { Import } from '../api/types.ts'
 import { text } from './text.ts'
 
 const COLORS: Record<Import['state'], string> = {

@@ -1,13 +1,14 @@
 import { IconFileImport, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { IMPORTS_LENGTH, importsQuery, type ListedImport } from '../api/imports.ts'
+import type { ListedImport } from '../api/types.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
+import { IMPORTS_LENGTH, importsQuery } from './import-queries.ts'
 import { ImportState } from './import-state.tsx'
 import { text } from './text.ts'
 
@@ -17,7 +18,7 @@ const route = getRouteApi('/shell/imports')
 export function ImportsPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery(importsQuery(page, IMPORTS_LENGTH))
+  const { data, error, isPlaceholderData, refetch } = useQuery(importsQuery(page))
   const create = (
     <ButtonLink leftSection={<IconPlus size={16} aria-hidden />} to="/imports/new">
       {text.list.create}

@@ -1,7 +1,8 @@
 import { Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type KeptContact, keptQuery } from '../api/imports.ts'
+import { queryOf } from '../api/operation.ts'
+import type { KeptContact } from '../api/types.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { AnchorLink } from '../ui/link.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -15,7 +16,9 @@ const route = getRouteApi('/shell/imports/$importId')
 export function KeptContacts({ importId }: { importId: string }) {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery(keptQuery(importId, page, KEPT_LENGTH))
+  const { data, error, isPlaceholderData, refetch } = useQuery(
+    queryOf('listKeptContacts', { import_id: importId, page, limit: KEPT_LENGTH }),
+  )
   return (
     <section>
       <Title order={2} size="h4" mb="xs">

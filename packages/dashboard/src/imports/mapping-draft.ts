@@ -1,4 +1,4 @@
-import type { ColumnMapping, Import } from '../api/imports.ts'
+import type { ColumnMapping, Import } from '../api/types.ts'
 import { text } from './text.ts'
 
 /** Every column of the file with a mapping, also those that the service does not list. */

@@ -1,9 +1,11 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type Import, setImportFormat, showImport } from '../api/imports.ts'
+import { call } from '../api/client.ts'
+import type { Import } from '../api/types.ts'
 import { FormError } from '../ui/form.tsx'
 import { formatDay } from '../ui/format.ts'
 import { Foreign } from '../ui/text.tsx'
+import { showImport } from './import-queries.ts'
 import { text } from './text.ts'
 
 /** Where the suggested mapping comes from: an earlier file with the same columns, a known system, or the file itself. */
@@ -12,7 +14,7 @@ export function MappingOrigin({ of, onStartOver }: { of: Import; onStartOver: ()
   const { import_id, encoding, delimiter, header_line, recognized_as: source, remembered } = of
   const startingOver = useMutation({
     scope: { id: `mapping of ${import_id}` },
-    mutationFn: () => setImportFormat(import_id, { encoding, delimiter, header_line, use_remembered: false }),
+    mutationFn: () => call('setImportFormat', { import_id, encoding, delimiter, header_line, use_remembered: false }),
     onSuccess: (response) => showImport(queryClient, response),
   })
   if (remembered === null) {

@@ -2,19 +2,13 @@ import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import {
-  askOfImport,
-  type ColumnMapping,
-  type Import,
-  importQuery,
-  setImportMapping,
-  showImport,
-  showMapping,
-} from '../api/imports.ts'
+import { call } from '../api/client.ts'
 import { queryOf } from '../api/operation.ts'
+import type { ColumnMapping, Import } from '../api/types.ts'
 import { FormError } from '../ui/form.tsx'
 import { Discard } from './discard.tsx'
 import { FileFormat } from './file-format.tsx'
+import { importQuery, showImport, showMapping } from './import-queries.ts'
 import { draftOf, hasKey, problemsOf, toMapping } from './mapping-draft.ts'
 import { MappingOrigin } from './mapping-origin.tsx'
 import { MappingTable } from './mapping-table.tsx'
@@ -34,7 +28,8 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
   const scope = { id: `mapping of ${of.import_id}` }
   const saving = useMutation({
     scope,
-    mutationFn: (all: readonly ColumnMapping[]) => setImportMapping(of.import_id, toMapping(all)),
+    mutationFn: (all: readonly ColumnMapping[]) =>
+      call('setImportMapping', { import_id: of.import_id, columns: toMapping(all) }),
     onMutate: (all) => showMapping(queryClient, of.import_id, toMapping(all)),
     onSuccess: (response) => showImport(queryClient, response),
     onError: () => queryClient.invalidateQueries(importQuery(of.import_id)),
@@ -49,8 +44,8 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
   const asking = useMutation({
     scope,
     mutationFn: async () => {
-      await setImportMapping(of.import_id, toMapping(draft))
-      return askOfImport(of.import_id, 'previewImport')
+      await call('setImportMapping', { import_id: of.import_id, columns: toMapping(draft) })
+      return call('previewImport', { import_id: of.import_id })
     },
     onSuccess: async (response) => {
       await showImport(queryClient, response)

@@ -1,6 +1,5 @@
 import { Select, Stack, Text, TextInput } from '@mantine/core'
-import type { ColumnMapping, Import } from '../api/imports.ts'
-import type { Property } from '../api/types.ts'
+import type { ColumnMapping, Import, Property } from '../api/types.ts'
 import { propertyLabel } from '../ui/property-value.ts'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'

@@ -2,12 +2,12 @@ import { Alert, Button, Card, Group, Progress, Stack, Text } from '@mantine/core
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { showImport, uploadImport } from '../api/imports.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { DropZone } from './drop-zone.tsx'
+import { showImport, uploadImport } from './import-queries.ts'
 import { ImportSteps } from './import-steps.tsx'
 import { text } from './text.ts'
 

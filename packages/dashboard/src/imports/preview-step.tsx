@@ -2,7 +2,9 @@ import { Alert, Badge, Button, Card, Group, Stack, Text, TextInput, Title } from
 import { IconArrowRight, IconTable } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { askOfImport, type Import, type PreviewedRow, previewQuery, showImport, startImport } from '../api/imports.ts'
+import { call } from '../api/client.ts'
+import { queryOf } from '../api/operation.ts'
+import type { Import, PreviewedRow } from '../api/types.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
@@ -14,6 +16,7 @@ import { upTo } from '../ui/up-to.ts'
 import { ConsentNotice } from './consent-notice.tsx'
 import { CountCards } from './count-cards.tsx'
 import { Discard } from './discard.tsx'
+import { showImport } from './import-queries.ts'
 import { RowWarnings } from './row-warnings.tsx'
 import classes from './rows.module.css'
 import { text } from './text.ts'
@@ -30,11 +33,16 @@ export function PreviewStep({
 }) {
   const queryClient = useQueryClient()
   const isReady = of.state === 'previewed'
-  const { data, error, refetch } = useQuery({ ...previewQuery(of.import_id), enabled: isReady })
+  const { data, error, refetch } = useQuery({
+    ...queryOf('getImportPreview', { import_id: of.import_id }),
+    enabled: isReady,
+  })
   const [tag, setTag] = useState('')
   const asking = useMutation({
     mutationFn: (action: 'previewImport' | 'startImport') =>
-      action === 'startImport' ? startImport(of.import_id, tag.trim()) : askOfImport(of.import_id, action),
+      action === 'startImport'
+        ? call('startImport', { import_id: of.import_id, ...(tag.trim() === '' ? {} : { tag: tag.trim() }) })
+        : call(action, { import_id: of.import_id }),
     onSuccess: async (response, action) => {
       await showImport(queryClient, response)
       if (action === 'startImport') onStarted()

@@ -2,8 +2,9 @@ import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconArrowBackUp, IconDownload, IconFilter, IconPlayerStop, IconUsers } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { askOfImport, type Import, isAtWork, showImport, startImport } from '../api/imports.ts'
+import { call } from '../api/client.ts'
 import { refreshAfter, useOperation } from '../api/operation.ts'
+import type { Import } from '../api/types.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { FormError } from '../ui/form.tsx'
@@ -13,6 +14,7 @@ import { RunProgress } from '../ui/run-progress.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { ConsentNotice } from './consent-notice.tsx'
 import { CountCards } from './count-cards.tsx'
+import { isAtWork, showImport } from './import-queries.ts'
 import { KeptContacts } from './kept-contacts.tsx'
 import { RowWarnings } from './row-warnings.tsx'
 import classes from './rows.module.css'
@@ -60,7 +62,10 @@ function AtWork({ of }: { of: Import }) {
 function ActionButton({ of, action }: { of: Import; action: 'cancel' | 'undo' }) {
   const queryClient = useQueryClient()
   const act = async () => {
-    await showImport(queryClient, await askOfImport(of.import_id, action === 'undo' ? 'undoImport' : 'cancelImport'))
+    await showImport(
+      queryClient,
+      await call(action === 'undo' ? 'undoImport' : 'cancelImport', { import_id: of.import_id }),
+    )
     await refreshAfter(queryClient, 'updateContact')
   }
   const { cancel, cancelTitle, cancelExplanation, undo } = text.result
@@ -82,7 +87,7 @@ function ActionButton({ of, action }: { of: Import; action: 'cancel' | 'undo' })
 function Ended({ of }: { of: Import }) {
   const queryClient = useQueryClient()
   const continuing = useMutation({
-    mutationFn: () => startImport(of.import_id),
+    mutationFn: () => call('startImport', { import_id: of.import_id }),
     onSuccess: (response) => showImport(queryClient, response),
   })
   const state = of.state === 'completed' || of.state === 'failed' || of.state === 'undone' ? of.state : 'cancelled'

@@ -1,9 +1,9 @@
 import { createRoute } from '@tanstack/react-router'
-import { IMPORTS_LENGTH, importQuery, importsQuery } from '../api/imports.ts'
 import { queryOf } from '../api/operation.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { oneOf, pageNumber, searchParams } from '../session/search-params.ts'
+import { importQuery, importsQuery } from './import-queries.ts'
 
 const listSearch = searchParams({ page: pageNumber })
 const importSearch = searchParams({ step: oneOf('mapping', 'preview', 'import'), page: pageNumber })
@@ -14,8 +14,7 @@ const list = createRoute({
   beforeLoad: ({ context }) => requireRole(context, 'member', '/contacts'),
   validateSearch: listSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps: { page = 1 } }) =>
-    void context.queryClient.prefetchQuery(importsQuery(page, IMPORTS_LENGTH)),
+  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(importsQuery(page)),
   component: lazyPage(() => import('./imports-page.tsx'), 'ImportsPage'),
 })
 

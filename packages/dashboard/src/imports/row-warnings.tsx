@@ -1,5 +1,5 @@
 import { Alert, List } from '@mantine/core'
-import type { Import } from '../api/imports.ts'
+import type { Import } from '../api/types.ts'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
 

@@ -1,4 +1,4 @@
-import type { Import } from '../api/imports.ts'
+import type { Import } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
 
 const counted = (count: number, one: string, many: string) => `${formatNumber(count)} ${count === 1 ? one : many}`

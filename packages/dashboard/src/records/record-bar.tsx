@@ -1,7 +1,6 @@
 import { Button, Group, Pill } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
-import { importQuery } from '../api/imports.ts'
 import { queryOf } from '../api/operation.ts'
 import type { Entity, SegmentFilter } from '../api/types.ts'
 import { filterWords } from '../filters/words.ts'
@@ -25,7 +24,10 @@ export function RecordBar({ entity, search, filter, segmentId, importId, onFilte
   const { data } = useQuery(queryOf('listProperties', { entity }))
   const { data: segments } = useQuery({ ...allSegmentsQuery, enabled: segmentId !== undefined })
   const mayImport = useMay('contacts:write')
-  const { data: ofImport } = useQuery({ ...importQuery(importId ?? ''), enabled: importId !== undefined && mayImport })
+  const { data: ofImport } = useQuery({
+    ...queryOf('getImport', { import_id: importId ?? '' }),
+    enabled: importId !== undefined && mayImport,
+  })
   const button = useRef<HTMLButtonElement>(null)
   const [isSaving, setSaving] = useState(false)
   const maySave = useMay('segments:write') && entity === 'contacts'
@@ -62,7 +64,7 @@ export function RecordBar({ entity, search, filter, segmentId, importId, onFilte
           )}
           {importId === undefined ? null : (
             <ConditionPill
-              words={text.filter.ofImport(ofImport?.file_name ?? text.filter.unknownImport)}
+              words={text.filter.ofImport(ofImport?.import.file_name ?? text.filter.unknownImport)}
               onRemove={() => change({ filter, segmentId })}
             />
           )}
