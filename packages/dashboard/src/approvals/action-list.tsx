@@ -18,13 +18,15 @@ interface ActionListProps {
   /** Receives each row, to give it the focus. */
   rows: Map<string, HTMLElement>
   onChoose: (position: number) => void
+  /** Goes to the preview. */
+  onOpen: (position: number) => void
   /** Selects from the chosen action up to another one. */
   onExtend: (position: number) => void
 }
 
 /** The proposals of a page as a list box: the arrow keys move in it, the space bar selects. */
 export function ActionList(props: ActionListProps) {
-  const { actions, outcomes, chosen, selection, mayDecide, isOpen, rows, onChoose, onExtend } = props
+  const { actions, outcomes, chosen, selection, mayDecide, isOpen, rows, onChoose, onOpen, onExtend } = props
   const last = actions.length - 1
   const onKeyDown = (event: KeyboardEvent) => {
     const at = actions.findIndex((action) => rows.get(actionKey(action)) === event.target)
@@ -44,7 +46,7 @@ export function ActionList(props: ActionListProps) {
         move(last)
         break
       case 'Enter':
-        onChoose(at)
+        onOpen(at)
         break
       case ' ':
         if (mayDecide) selection.toggle(at, event.shiftKey)

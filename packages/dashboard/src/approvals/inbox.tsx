@@ -4,6 +4,7 @@ import { actionKey, personName } from '../agents/action-words.ts'
 import { failuresOf } from '../agents/guardrail-list.tsx'
 import type { ActionPlace } from '../api/types.ts'
 import { useShortcuts } from '../ui/shortcuts.ts'
+import { isolated } from '../ui/text.tsx'
 import { useSelection } from '../ui/use-selection.ts'
 import { ActionList } from './action-list.tsx'
 import { isOver } from './action-row.tsx'
@@ -157,6 +158,7 @@ export function Inbox({ actions, action, onChoose, mayDecide, hasShortcuts, onAl
             isOpen={isOpen}
             rows={place.rows}
             onChoose={focus}
+            onOpen={place.open}
             onExtend={extendTo}
           />
         </Stack>
@@ -177,7 +179,7 @@ export function Inbox({ actions, action, onChoose, mayDecide, hasShortcuts, onAl
       </div>
       <DecisionBar
         undoable={undoable}
-        name={(only ? personName(only.contact) : '').slice(0, 80)}
+        name={only ? isolated(personName(only.contact).slice(0, 80)) : ''}
         progress={decisions.progress}
         notice={decisions.notice}
         onUndo={() => void undo()}

@@ -44,6 +44,10 @@ export function useChosenPlace(
     preview.current?.scrollTo({ top: 0 })
     if (takesFocus.current) giveFocus()
   }, [chosen, chosenKey])
+  const open = (index: number) => {
+    focus(index)
+    requestAnimationFrame(() => preview.current?.focus())
+  }
   const back = () => {
     const row = rows.get(chosenKey ?? '')
     choose(undefined)
@@ -61,6 +65,7 @@ export function useChosenPlace(
     preview,
     choose,
     focus,
+    open,
     giveFocus,
     back,
   }
