@@ -84,7 +84,12 @@ export function LiveFeed() {
       {latest.isPending ? <LoadingState lines={6} /> : null}
       <ul className={classes.list} aria-label={text.label}>
         {people.map((person) => (
-          <FeedRow key={person.key} person={person} />
+          <FeedRow
+            // Someone who does something else comes in again.
+            key={seen.has(person.latest.event_id) ? person.latest.event_id : person.key}
+            person={person}
+            isNew={seen.has(person.latest.event_id)}
+          />
         ))}
       </ul>
       {latest.data && people.length === 0 ? (
@@ -96,13 +101,13 @@ export function LiveFeed() {
   )
 }
 
-function FeedRow({ person: { latest: event, steps } }: { person: Person }) {
+function FeedRow({ person: { latest: event, steps }, isNew }: { person: Person; isNew: boolean }) {
   const Icon = eventIcon(event.event)
   const { contact_id: contactId, contact_name: name, url } = event
   const what = eventLine({ ...event, data: { title: event.title, text: event.text } })
   const where = event.title === null && url !== null ? placeOf(url) : null
   return (
-    <li className={classes.row}>
+    <li className={classes.row} data-new={isNew}>
       {contactId === null ? (
         <ThemeIcon size={28} radius="xl" variant="light" color="gray" aria-hidden>
           <Icon size={16} stroke={1.6} />

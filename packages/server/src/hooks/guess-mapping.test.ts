@@ -50,7 +50,7 @@ describe('a guess', () => {
     const { records } = recorded(
       {
         'Your e-mail': 'grace@example.com',
-        'Full name': 'Grace Hopper',
+        'Contact name': 'Grace Hopper',
         'Phone #': '+1 555 0100',
         'How can we help?': 'Send the compiler.',
         submitted: '2026-11-03T10:00:00+01:00',

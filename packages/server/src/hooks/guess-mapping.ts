@@ -126,9 +126,9 @@ function contactOf(address: Leaf, leaves: readonly Leaf[], take: Take): Mapping[
 /** The property of a contact that a value becomes; null if it says nothing about the person. */
 function propertyOf({ key, names }: Leaf, isOwn: boolean): string | null {
   const plain = names.at(-1) ?? ''
-  if (/^(full)?name$/.test(plain)) return isOwn || plain === 'fullname' ? 'name' : null
   const target = AMBIGUOUS.has(plain) && !isOwn ? null : (usualTarget(key)?.target ?? null)
   if (target === 'email' || target === 'external_id' || target === 'ignore') return null
+  if (target === 'full_name') return 'name'
   if (target !== null) return target
   const isTime = TIMES.includes(plain)
   return isOwn && !isTime && key !== 'email' ? key : null
