@@ -91,7 +91,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     const page = await browser.signedIn(own, { path: `/segments/${segment_id}` })
     await page.getByRole('link', { name: 'Ada' }).waitFor()
     await page.getByRole('tab', { name: 'Entered and left' }).click()
-    await page.getByRole('row').filter({ hasText: 'Entered' }).getByText('Contact updated: Plan').waitFor()
+    await page.getByRole('row').filter({ hasText: 'Entered' }).getByText('Contact updated: Plan is now “pro”').waitFor()
     expect(await checkPage(page, 'segment-changes')).toEqual([])
 
     const download = page.waitForEvent('download')

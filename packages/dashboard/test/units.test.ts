@@ -126,6 +126,9 @@ test('a line says what happened, from whatever the event has', () => {
   expect(line('video_play', { video_title: 'Tour', title: 'Home' })).toBe('Played “Tour”')
   expect(line('video_milestone', { percent: 50 })).toBe('Reached 50% of a video')
   expect(line('contact_updated', { changed: ['city', 'jobtitle'] })).toBe('Contact updated: City, Job title')
+  const moved = { changed: ['city'], properties: { city: 'Turin', plan: 'pro' } }
+  expect(line('contact_updated', moved)).toBe('Contact updated: City is now “Turin”')
+  expect(line('contact_updated', { changed: ['city'], properties: {} })).toBe('Contact updated: City')
   expect(line('lifecycle_stage_changed', { to: 'lead' })).toBe('Lifecycle stage changed from none to Lead')
   expect(line('agent_action_proposed', { type: 'email_message' })).toBe('Agent proposed an action: email message')
   expect(line('trial_started', { name: 'Pro', title: 'Sign up' })).toBe('Trial started: Pro on Sign up')

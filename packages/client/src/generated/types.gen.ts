@@ -3710,6 +3710,9 @@ export type SegmentChangeCause = {
      * The properties that changed, of `contact_updated`.
      */
     properties: Array<string>;
+    values: {
+        [key: string]: string | number | boolean | Array<string | number | boolean>;
+    };
     title: string | null;
 };
 

@@ -18,6 +18,7 @@ import classes from './contact-page.module.css'
 import { contactQuery } from './contact-search.ts'
 import { ContactSide } from './contact-side.tsx'
 import { Conversations } from './conversations.tsx'
+import { useMergeLines } from './merges.tsx'
 import { Notes, notesQuery } from './notes.tsx'
 import { Overview } from './overview.tsx'
 import { SourceTable } from './source-table.tsx'
@@ -31,6 +32,7 @@ export function ContactPage() {
   const { contactId } = route.useParams()
   const search = route.useSearch()
   const navigate = route.useNavigate()
+  const merges = useMergeLines(contactId)
   const { side, isNarrow } = useSide(() => navigate({ search: { tab: 'details' }, replace: true }))
   const tab = search.tab === 'details' && !isNarrow ? 'timeline' : (search.tab ?? 'timeline')
   const { data, error, refetch } = useQuery(contactQuery(contactId))
@@ -118,6 +120,7 @@ export function ContactPage() {
             <Tabs.Panel value="timeline" pt="md">
               <Timeline
                 subject={{ contactId }}
+                others={merges}
                 search={search}
                 onSearch={(next) => navigate({ search: { tab: 'timeline', ...next }, replace: true })}
               />

@@ -96,6 +96,9 @@ export const text = {
   merge: {
     list: 'Merged with',
     by: (name: string) => ` by ${name}`,
+    withName: (name: string) => `Merged with ${name}`,
+    told: (email: string | null, by: string | undefined) =>
+      [email, by === undefined ? null : `by ${by}`].filter((part) => part !== null).join(' · '),
     menu: 'Merge into another contact…',
     title: (name: string) => `Merge ${name} into another contact`,
     explanation:

@@ -66,6 +66,6 @@ const COLUMNS: Column<SegmentChange>[] = [
 
 function whyOf(after: SegmentChange['after']): string {
   if (after === null) return words.unknown
-  const { event, url, title, properties } = after
-  return eventLine({ event, url, data: { title, changed: properties } })
+  const { event, url, title, properties: changed, values: properties } = after
+  return eventLine({ event, url, data: { title, changed, properties } })
 }

@@ -147,8 +147,14 @@ function on(what: string, page: string): string {
   return page === '' ? what : words.on(what, page)
 }
 
-function changedFields({ changed }: Record<string, unknown>): string {
+/** What changed: one property with its new value, if the event has it, or the names of several. */
+function changedFields({ changed, properties }: Record<string, unknown>): string {
   const names = Array.isArray(changed) ? changed : Object.keys((changed ?? {}) as object)
+  const [only] = names.map(String)
+  if (names.length === 1 && only !== undefined) {
+    const value = valueWords(only, textOf(((properties ?? {}) as Record<string, unknown>)[only]))
+    if (value !== '') return words.isNow(propertyLabel(only), value)
+  }
   return names
     .slice(0, 5)
     .map((name) => propertyLabel(String(name)))

@@ -54,6 +54,7 @@ export const text = {
     reached: (percent: string, title: string) =>
       title ? `Reached ${percent}% of “${title}”` : `Reached ${percent}% of a video`,
     updated: (properties: string) => `Contact updated: ${properties}`,
+    isNow: (property: string, value: string) => `${property} is now “${value}”`,
     stage: (from: string, to: string) => `Lifecycle stage changed from ${from} to ${to}`,
     noStage: 'none',
     identifiedBy: (source: string) => `Contact identified by ${SOURCES[source] ?? source}`,

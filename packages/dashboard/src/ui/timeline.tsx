@@ -26,14 +26,23 @@ export interface TimelineSearch {
   event_type?: string | undefined
 }
 
+/** A line of the story that is no event. */
+export interface StoryLine {
+  key: string
+  at: string
+  row: ReactNode
+}
+
 interface TimelineProps {
   subject: TimelineSubject
+  /** What else happened to the subject, such as a merge. */
+  others?: readonly StoryLine[]
   search: TimelineSearch
   onSearch: (search: TimelineSearch) => void
 }
 
 /** What a contact, or the contacts of a company, did: by day, newest first; more is loaded near the end. */
-export function Timeline({ subject, search: { view, event_type: eventType }, onSearch }: TimelineProps) {
+export function Timeline({ subject, others = [], search: { view, event_type: eventType }, onSearch }: TimelineProps) {
   const types = useQuery(queryOf('listEventTypes'))
   const isByVisit = view !== 'events' && eventType === undefined
   const choices = [...new Set([...(eventType === undefined ? [] : [eventType]), ...(types.data?.types ?? [])])]
@@ -61,7 +70,7 @@ export function Timeline({ subject, search: { view, event_type: eventType }, onS
     </Group>
   )
   const withName = 'companyId' in subject
-  if (isByVisit) return <VisitLines subject={subject} chooser={chooser} withName={withName} />
+  if (isByVisit) return <VisitLines subject={subject} others={others} chooser={chooser} withName={withName} />
   return <EventLines subject={subject} eventType={eventType} chooser={chooser} withName={withName} />
 }
 
@@ -72,29 +81,32 @@ interface LinesProps {
 }
 
 /** Visits, and the events outside visits. */
-function VisitLines({ subject, chooser, withName }: LinesProps) {
+function VisitLines({ subject, others, chooser, withName }: LinesProps & { others: readonly StoryLine[] }) {
   const query = useInfiniteQuery(timelineQuery(subject))
   const items = query.data?.pages.flatMap((page) => page.items) ?? []
   const total = query.data?.pages[0]?.pagination.total_items ?? 0
   // The whole story of someone who was here a few times fits on the page.
   const visits = items.filter(({ kind }) => kind === 'visit').length
   const isShort = visits <= VISITS_SHOWN && !query.hasNextPage && !withName
+  const lines = unique(items, keyOf).map(
+    (item): StoryLine => ({
+      key: keyOf(item),
+      at: item.kind === 'visit' ? item.visit.started_at : item.event.timestamp,
+      row:
+        item.kind === 'visit' ? (
+          <VisitRow visit={item.visit} withName={withName} isOpenAtFirst={isShort} />
+        ) : (
+          <EventRow event={item.event} withName={withName} />
+        ),
+    }),
+  )
   return (
     <Days
       query={query}
       chooser={chooser}
       total={words.entries(total)}
       empty={words.nothingYet}
-      rows={unique(items, keyOf).map((item) => ({
-        key: keyOf(item),
-        at: item.kind === 'visit' ? item.visit.started_at : item.event.timestamp,
-        row:
-          item.kind === 'visit' ? (
-            <VisitRow visit={item.visit} withName={withName} isOpenAtFirst={isShort} />
-          ) : (
-            <EventRow event={item.event} withName={withName} />
-          ),
-      }))}
+      rows={withOthers(lines, others, query.hasNextPage)}
     />
   )
 }
@@ -127,7 +139,7 @@ interface DaysProps {
   chooser: ReactNode
   total: string
   empty: string
-  rows: { key: string; at: string; row: ReactNode }[]
+  rows: readonly StoryLine[]
 }
 
 function Days({ query, chooser, total, empty, rows }: DaysProps) {
@@ -184,6 +196,14 @@ const DAY = formatIn({ weekday: 'long', day: 'numeric', month: 'long', year: 'nu
 /** Items by days in the reader's time zone, in their order. */
 function byDay<Item>(items: readonly Item[], timeOf: (item: Item) => string): Map<string, Item[]> {
   return Map.groupBy(items, (item) => DAY(new Date(timeOf(item))))
+}
+
+/** Lines with others among them, newest first; those before the oldest line come with the page that reaches them. */
+function withOthers(lines: StoryLine[], others: readonly StoryLine[], hasMore: boolean): StoryLine[] {
+  if (others.length === 0) return lines
+  const oldest = lines.at(-1)?.at ?? ''
+  const reached = others.filter(({ at }) => !hasMore || Date.parse(at) >= Date.parse(oldest))
+  return [...lines, ...reached].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
 }
 
 function Keyed({ children }: { children: ReactNode }) {

@@ -42,7 +42,9 @@ test('says who entered and left, the latest first, and what changed just before'
     { change: 'entered', contact_id: ada, contact: { firstname: 'Ada' }, after: { event: 'contact_updated' } },
   ])
   expect(body.changes[1].after.properties.toSorted()).toEqual(['city', 'plan'])
-  expect(body.changes[2].after.properties).toEqual(['plan'])
+  expect(body.changes[1].after.values).toEqual({ plan: 'free', city: 'Bonn' })
+  expect(body.changes[2].after).toMatchObject({ properties: ['plan'], values: { plan: 'pro' } })
+  expect(body.changes[0].after.values).toEqual({})
   const second = await read('limit=1&page=2')
   expect(second.body.changes).toEqual([body.changes[1]])
   const beyond = await read('limit=1&page=9')

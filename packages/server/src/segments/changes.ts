@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { selectNames } from '../contacts/names.ts'
+import { ContactProperties, type Properties } from '../contacts/properties.ts'
 import { conditionsOf } from '../events/conditions.ts'
 import { isoOf, JoinedContact, textOrNull } from '../events/event-object.ts'
 import { EVENT_ID_ORDER } from '../events/table.ts'
@@ -23,6 +24,7 @@ const Cause = Type.Object(
     url: Nullable(Type.String(TEXT)),
     title: Nullable(Type.String(TEXT)),
     properties: Type.Array(Type.String(LABEL), { description: 'The properties that changed, of `contact_updated`.' }),
+    values: ContactProperties,
   },
   {
     title: 'SegmentChangeCause',
@@ -171,6 +173,7 @@ function causeOf(
     url: textOrNull(found.url),
     title: textOrNull(found.title),
     properties: found.event === 'contact_updated' ? changedIn(found.data) : [],
+    values: found.event === 'contact_updated' ? valuesIn(found.data) : {},
   }
 }
 
@@ -195,4 +198,14 @@ function changedIn(data: string): string[] {
   if (!isObject(parsed)) return []
   const { changed } = parsed
   return Array.isArray(changed) ? changed.map(String) : isObject(changed) ? Object.keys(changed) : []
+}
+
+/** The values that a `contact_updated` gave those properties; none of those that it removed. */
+function valuesIn(data: string): Properties {
+  const parsed: unknown = JSON.parse(data)
+  const after: unknown = isObject(parsed) ? parsed.properties : undefined
+  if (!isObject(after)) return {}
+  return Object.fromEntries(
+    changedIn(data).flatMap((name) => (Object.hasOwn(after, name) ? [[name, after[name]]] : [])),
+  ) as Properties
 }
