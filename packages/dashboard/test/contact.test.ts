@@ -334,7 +334,11 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByText('The other contact was merged into this one.').waitFor()
     expect((await tenant.call('GET', `/v1/contacts/${kept}`)).body.contact.properties.shoe_size).toBe('38')
     const story = page.getByRole('tabpanel', { name: 'Timeline' })
-    await story.getByRole('listitem').filter({ hasText: 'Merged with Twin' }).getByText('twin@engines.example').waitFor()
+    await story
+      .getByRole('listitem')
+      .filter({ hasText: 'Merged with Twin' })
+      .getByText('twin@engines.example')
+      .waitFor()
     expect(await checkPage(page, 'contact-merged')).toEqual([])
     await openWithin(page, `/contacts/${twin}`)
     await page.getByRole('heading', { name: 'This contact was merged into another one' }).waitFor()

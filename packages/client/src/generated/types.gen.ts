@@ -1697,6 +1697,15 @@ export type FailedRow = {
     message: string;
 };
 
+export type FirstVisit = {
+    at: string;
+    /**
+     * null: without a referrer.
+     */
+    referring_domain: string | null;
+    url: string;
+};
+
 export type GetAgentSettingsResult = {
     status: 'success';
     settings: AgentSettings;
@@ -1741,6 +1750,10 @@ export type GetContactEngagementResult = {
      * The most viewed first, at most 5.
      */
     top_pages: Array<TopPage>;
+    /**
+     * The first page view; null if there is none.
+     */
+    first_visit: FirstVisit | null;
     warnings?: Array<string>;
 };
 

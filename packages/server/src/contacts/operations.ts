@@ -1,13 +1,21 @@
 import Type from 'typebox'
 import type { Config } from '../config.ts'
-import { Engagement, engagementOfContacts, NEVER_SEEN, TopPage, topPagesOf } from '../events/engagement.ts'
+import {
+  Engagement,
+  engagementOfContacts,
+  FirstVisit,
+  firstVisitOf,
+  NEVER_SEEN,
+  TopPage,
+  topPagesOf,
+} from '../events/engagement.ts'
 import { CompactEvent, ContactEvent, PlainEvent } from '../events/event-object.ts'
 import { eventFilterSchemas } from '../events/filters.ts'
 import { includesSystem } from '../events/requests.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, wordList } from '../platform/http/query-parameters.ts'
-import { ContactId, Timestamp } from '../platform/http/responses.ts'
+import { ContactId, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import { missingContact } from './aliases.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
@@ -160,15 +168,17 @@ export const CONTACT_OPERATIONS = [
     output: {
       engagement: Engagement,
       top_pages: Type.Array(TopPage, { description: 'The most viewed first, at most 5.' }),
+      first_visit: Nullable(FirstVisit, 'The first page view; null if there is none.'),
     },
     errors: ['404 contact_merged'],
     async run({ tenant }, { contact_id }) {
       if (!(await knownContacts(tenant, [contact_id])).has(contact_id)) throw await missingContact(tenant, contact_id)
-      const [engagement, pages] = await Promise.all([
+      const [engagement, pages, first_visit] = await Promise.all([
         engagementOfContacts(tenant, [contact_id]),
         topPagesOf(tenant, { contact_id }),
+        firstVisitOf(tenant, contact_id),
       ])
-      return { engagement: engagement.get(contact_id) ?? NEVER_SEEN, top_pages: pages }
+      return { engagement: engagement.get(contact_id) ?? NEVER_SEEN, top_pages: pages, first_visit }
     },
   }),
   contactOperation({

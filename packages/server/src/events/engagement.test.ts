@@ -40,6 +40,10 @@ test('a visit in which a person identified counts once, with the pages before', 
     { url_path: '/', title: null, views: 1 },
     { url_path: '/docs', title: null, views: 1 },
   ])
+  expect(body.first_visit).toMatchObject({ referring_domain: null, url: `https://${tenant.site}/pricing` })
+  expect(Date.parse(body.first_visit.at)).toBeLessThan(Date.now() - 49 * MINUTE_MS)
+  const silent = await tenant.contact('silent@example.com')
+  expect((await read(silent)).body.first_visit).toBeNull()
 })
 
 test('a merged contact counts for the one that survives, and an unmerge gives it back', async () => {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { queryableGroups } from '../owners/owners.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
-import { TEXT } from '../platform/personal.ts'
+import { TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { conditionsOf } from './conditions.ts'
 import { isoOf, textOrNull } from './event-object.ts'
@@ -26,6 +26,15 @@ export type Engagement = Type.Static<typeof Engagement>
 export const TopPage = Type.Object(
   { url_path: Type.String(TEXT), title: Nullable(Type.String(TEXT)), views: Type.Integer() },
   { title: 'TopPage' },
+)
+
+export const FirstVisit = Type.Object(
+  {
+    at: Timestamp,
+    referring_domain: Nullable(Type.String(WORD), 'null: without a referrer.'),
+    url: Type.String(TEXT),
+  },
+  { title: 'FirstVisit' },
 )
 
 export const NEVER_SEEN: Engagement = { last_seen_at: null, visits: 0, page_views: 0, events: 0 }
@@ -90,6 +99,22 @@ export async function engagementOfCompany(
     NEVER_SEEN,
   )
   return { engagement, active }
+}
+
+/** The first page that a contact viewed, also before anyone knew who they are; null if none. */
+export async function firstVisitOf(tenant: Tenant, contactId: string): Promise<Type.Static<typeof FirstVisit> | null> {
+  const { where, parameters } = await conditionsOf(tenant, { contact_id: contactId })
+  const [first] = await tenant.events.select<{ at_ms: number; referring_domain: string; url: string }>({
+    name: 'events.first_visit',
+    lane: 'light',
+    columns: 'toUnixTimestamp64Milli(timestamp) AS at_ms, referring_domain, url',
+    where: [...where, "event = 'page_view'", "url != ''"],
+    parameters,
+    orderBy: `timestamp, ${EVENT_ID_ORDER}`,
+    limit: 1,
+  })
+  if (!first) return null
+  return { at: isoOf(first.at_ms), referring_domain: textOrNull(first.referring_domain), url: first.url }
 }
 
 /** The pages that a contact, or the contacts of a company, viewed most often, with their latest title. */
