@@ -6,7 +6,7 @@ export const PAGE_FAULTS: readonly Fault[] = [
     name: 'page-that-loads-for-ever',
     area: 'pages',
     file: 'packages/dashboard/src/connections/choice-page.tsx',
-    find: '{!error && !connectors ? <LoadingState /> : null}',
+    find: '{!error && !data ? <LoadingState /> : null}',
     replace: '{!error ? <LoadingState /> : null}',
     tests: ['packages/dashboard/test/page-states.test.ts'],
     only: '/connections/new ',
