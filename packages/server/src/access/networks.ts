@@ -34,12 +34,27 @@ export async function accountsIn(
   return rows.map(({ id, known }) => ({ id, isKnown: network !== null && known !== null }))
 }
 
-/** Records that a person has signed in from a network, so that attempts elsewhere do not lock them out there. */
+/**
+ * Records that a person has signed in from a network, so that attempts elsewhere do not lock them out there. An account that
+ * was deleted meanwhile has none: the lock waits for a deletion that is under way.
+ */
 export async function rememberNetwork(database: Database, userId: string, ip: string, now: Date): Promise<void> {
   const fresh = { wrong_codes: 0, locked_until: null, seen_at: now }
   await database
     .insertInto('user_networks')
-    .values({ user_id: userId, network: hostOf(ip), ...fresh })
+    .columns(['user_id', 'network', 'wrong_codes', 'locked_until', 'seen_at'])
+    .expression(({ selectFrom }) =>
+      selectFrom('users')
+        .select([
+          'users.id',
+          sql<string>`${hostOf(ip)}::cidr`.as('network'),
+          sql<number>`${fresh.wrong_codes}::integer`.as('wrong_codes'),
+          sql<null>`NULL::timestamptz`.as('locked_until'),
+          sql<Date>`${now}::timestamptz`.as('seen_at'),
+        ])
+        .where('users.id', '=', userId)
+        .forKeyShare(),
+    )
     .onConflict((existing) => existing.columns(['user_id', 'network']).doUpdateSet(fresh))
     .execute()
 }
