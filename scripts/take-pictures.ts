@@ -37,7 +37,7 @@ try {
   // A contact with a company and a job title, so that no cell of its row is empty.
   const members = page.getByRole('region', { name: 'Segment members' }).getByRole('row')
   await members.filter({ hasNotText: '–' }).getByRole('link').first().click()
-  await page.getByText('Viewed a page').first().waitFor()
+  await page.getByRole('tabpanel', { name: 'Timeline' }).getByRole('listitem').first().waitFor()
   await page.getByRole('list', { name: 'Segments' }).waitFor()
   await page.getByRole('region', { name: 'At a glance' }).getByText('page views').waitFor()
   await page.mouse.move(0, 0)

@@ -177,6 +177,10 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
       ['Sign up', 30],
     ] as const)
       await view('grace', title, seconds)
+    await own.track({
+      visitor_id: 'grace',
+      events: [{ event: 'page_leave', url: `https://${own.site}/`, timestamp: at(20) }],
+    })
     await view('anonymous', 'Docs', 10)
     await view('crawler', 'Robots', 5, { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
     const page = await browser.signedIn(own, { scheme: 'dark', path: '/?range=7d' })

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { type LiveEvent, toLiveEvent, watchEvents } from '../api/live.ts'
 import { queryOf } from '../api/operation.ts'
-import { eventIcon, eventLine } from '../ui/event-words.ts'
+import { eventIcon, eventLine, isKnown } from '../ui/event-words.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PersonAvatar } from '../ui/person-avatar.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
@@ -101,11 +101,11 @@ export function LiveFeed() {
   )
 }
 
-function FeedRow({ person: { latest: event, steps }, isNew }: { person: Person; isNew: boolean }) {
+function FeedRow({ person: { latest: event, at, steps }, isNew }: { person: Person; isNew: boolean }) {
   const Icon = eventIcon(event.event)
   const { contact_id: contactId, contact_name: name, url } = event
   const what = eventLine({ ...event, data: { title: event.title, text: event.text } })
-  const where = event.title === null && url !== null ? placeOf(url) : null
+  const where = !isKnown(event.event) && url !== null ? placeOf(url) : null
   return (
     <li className={classes.row} data-new={isNew}>
       {contactId === null ? (
@@ -123,7 +123,7 @@ function FeedRow({ person: { latest: event, steps }, isNew }: { person: Person; 
           <Foreign max={160}>{text.did(what, where, steps)}</Foreign>
         </Text>
       </div>
-      <Moment at={event.timestamp} size="xs" c="dimmed" className={classes.time} />
+      <Moment at={at} size="xs" c="dimmed" className={classes.time} />
     </li>
   )
 }

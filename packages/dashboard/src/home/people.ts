@@ -4,7 +4,10 @@ import type { LiveEvent } from '../api/live.ts'
 export interface Person {
   /** The contact, or else the visitor. */
   key: string
+  /** What they did last, but for leaving a page. */
   latest: LiveEvent
+  /** When they were last here. */
+  at: string
   /** Their latest events in a row, without a pause of half an hour. */
   steps: number
 }
@@ -23,10 +26,14 @@ export function peopleOf(events: readonly LiveEvent[], now = Date.now()): Person
     const key = event.contact_id ?? event.visitor_id ?? event.event_id
     const at = Date.parse(event.timestamp)
     const known = people.get(key)
-    if (known === undefined) people.set(key, { key, latest: event, steps: 1, since: at })
-    else if (known.since - at < PAUSE_MS) Object.assign(known, { steps: known.steps + 1, since: at })
+    const step = event.event === 'page_leave' ? 0 : 1
+    if (known === undefined) people.set(key, { key, latest: event, at: event.timestamp, steps: step, since: at })
+    else if (known.since - at < PAUSE_MS) {
+      const latest = known.latest.event === 'page_leave' ? event : known.latest
+      Object.assign(known, { latest, steps: known.steps + step, since: at })
+    }
   }
-  const rank = ({ latest }: Person) =>
-    (now - Date.parse(latest.timestamp) < PAUSE_MS ? 0 : 2) + (latest.contact_id === null ? 1 : 0)
+  const rank = ({ latest, at }: Person) =>
+    (now - Date.parse(at) < PAUSE_MS ? 0 : 2) + (latest.contact_id === null ? 1 : 0)
   return [...people.values()].toSorted((a, b) => rank(a) - rank(b)).map(({ since: _, ...person }) => person)
 }
