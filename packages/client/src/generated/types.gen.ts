@@ -1913,6 +1913,16 @@ export type GetSegmentGrowthResult = {
          */
         redefined: number;
     }>;
+    /**
+     * The days before the segment was created, seen from today's members. Empty for a filter on events or on the time, and for more than 100,000 members.
+     */
+    past: Array<{
+        date: string;
+        /**
+         * Members of today who were contacts by the end of the day (UTC).
+         */
+        count: number;
+    }>;
     warnings?: Array<string>;
 };
 

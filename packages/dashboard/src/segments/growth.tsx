@@ -51,9 +51,12 @@ export function Growth({ segmentId }: { segmentId: string }) {
   )
 }
 
-function GrowthChart({ growth: { by_day: days, since }, from }: { growth: GetSegmentGrowthResult; from: string }) {
+function GrowthChart({ growth, from }: { growth: GetSegmentGrowthResult; from: string }) {
+  const { by_day: days, since, past } = growth
+  const isSince = since.slice(0, 10) >= from
+  const sinceWords = past.length > 0 ? words.past(since) : isSince ? words.since(since) : ''
   const redefined = days.reduce((sum, day) => sum + day.redefined, 0)
-  if (days.length === 0) {
+  if (days.length === 0 && past.length === 0) {
     return (
       <Text size="sm" c="dimmed">
         {words.notYet(since)}
@@ -65,16 +68,17 @@ function GrowthChart({ growth: { by_day: days, since }, from }: { growth: GetSeg
       <TrendChart
         label={words.chart}
         height={200}
-        data={days.map(({ date, count, entered }) => ({ date, count, entered }))}
+        data={[
+          ...past.map(({ date, count }) => ({ date, count, entered: 0 })),
+          ...days.map(({ date, count, entered }) => ({ date, count, entered })),
+        ]}
         series={[
           { name: 'count', label: words.contacts, color: 'ink.6', isLevel: true },
           { name: 'entered', label: words.entered, color: 'teal.6', isDashed: true },
         ]}
       />
       <Text size="xs" c="dimmed">
-        {[since.slice(0, 10) >= from ? words.since(since) : '', redefined === 0 ? '' : words.redefined(redefined)]
-          .filter(Boolean)
-          .join(' ')}
+        {[sinceWords, redefined === 0 ? '' : words.redefined(redefined)].filter(Boolean).join(' ')}
       </Text>
     </>
   )

@@ -42,6 +42,8 @@ export const text = {
     contacts: 'Contacts',
     entered: 'Entered',
     since: (at: string) => `Since ${formatDay(at)}, when the segment was created.`,
+    past: (at: string) =>
+      `The segment was created on ${formatDay(at)}. Before that, the line shows how many of today’s members were already contacts.`,
     notYet: (at: string) => `The segment was created on ${formatDay(at)}, after these days.`,
     redefined: (count: number) =>
       count > 0

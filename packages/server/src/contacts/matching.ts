@@ -1,4 +1,5 @@
 import { type AliasedExpression, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { membersOf } from '../memberships/memberships.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { SEGMENT_IDS } from './columns.ts'
 import { type SegmentMember, toSegmentMember } from './contact-object.ts'
@@ -86,6 +87,25 @@ export async function findSegmentMembers(tenant: Tenant, contactIds: readonly st
     .orderBy('contact_id', 'desc')
     .execute()
   return rows.map(toSegmentMember)
+}
+
+/** How many members of a segment were created on each day (UTC) before another one; days without any are left out. */
+export async function membersByCreation(
+  tenant: Tenant,
+  segmentId: string,
+  before: string,
+): Promise<{ day: string; count: number }[]> {
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .select(({ fn }) => [
+      sql<string>`to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`.as('day'),
+      fn.countAll<number>().as('count'),
+    ])
+    .where('contact_id', 'in', membersOf(tenant, segmentId))
+    .where('created_at', '<', new Date(before))
+    .groupBy('day')
+    .execute()
+  return rows.map(({ day, count }) => ({ day, count: Number(count) }))
 }
 
 /** A condition for another query: the contact with this column's id exists. */

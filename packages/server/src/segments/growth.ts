@@ -1,5 +1,7 @@
 import Type from 'typebox'
+import { membersByCreation } from '../contacts/matching.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { eventsOf, type SegmentFilter, usesTime } from './filter.ts'
 import { readSegment } from './segments.ts'
 import { silentChanges } from './silent-changes.ts'
 
@@ -13,6 +15,15 @@ export const SegmentDay = Type.Object({
   }),
 })
 export type SegmentDay = Type.Static<typeof SegmentDay>
+
+export const SegmentPastDay = Type.Object({
+  date: Type.String({ format: 'date' }),
+  count: Type.Integer({ description: 'Members of today who were contacts by the end of the day (UTC).' }),
+})
+type SegmentPastDay = Type.Static<typeof SegmentPastDay>
+
+/** The past of a larger segment would cost more than it tells. */
+const PAST_MEMBERS_MAX = 100_000
 
 /**
  * Members of a segment at the end of each day since its creation, and how many entered and left. Computed backwards from
@@ -59,4 +70,30 @@ export async function segmentGrowth(
     count -= changeOf(date)
   }
   return { since, byDay: growth.reverse() }
+}
+
+/**
+ * The days before a segment was created: how many of today's members were contacts already. Only of a filter on properties:
+ * who did something in the last 30 days says nothing about another month.
+ * @param asked YYYY-MM-DD, consecutive.
+ */
+export async function segmentPast(
+  tenant: Tenant,
+  segmentId: string,
+  asked: readonly string[],
+): Promise<SegmentPastDay[]> {
+  const { contact_count: members, created_at: since, filter } = await readSegment(tenant, segmentId)
+  const sinceDay = since.slice(0, 10)
+  const days = asked.filter((day) => day < sinceDay)
+  const isKnown = members !== null && members <= PAST_MEMBERS_MAX && isOfProperties(filter)
+  if (!isKnown || days.length === 0) return []
+  const created = await membersByCreation(tenant, segmentId, `${sinceDay}T00:00:00Z`)
+  return days.map((date) => ({
+    date,
+    count: created.reduce((sum, { day, count }) => (day <= date ? sum + count : sum), 0),
+  }))
+}
+
+function isOfProperties(filter: SegmentFilter): boolean {
+  return eventsOf(filter).length === 0 && !usesTime(filter)
 }

@@ -111,6 +111,39 @@ test('growth is computed backwards from the current count, using entries and exi
   expect(past.body).toMatchObject({ counting: false, by_day: [] })
 })
 
+test('a segment of properties has a past: how many of its members were contacts already', async () => {
+  const create = async (name: string, filter: object) =>
+    (await member.call('POST', '/v1/segments', { name, filter })).body.segment.segment_id as string
+  const day = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+  for (const days of [9, 3, 3]) {
+    const contact = await tenant.contact(`past${days}-${Math.random()}@example.com`, { city: 'Vaasa' })
+    await tenant.handle.db
+      .updateTable('contacts')
+      .set({ created_at: new Date(`${day(days)}T12:00:00Z`) })
+      .where('contact_id', '=', contact)
+      .execute()
+  }
+  const id = await create('From Vaasa', inCity('Vaasa'))
+  const query = `from=${day(4)}&to=${day(0)}`
+  await until(async () => {
+    const { body } = await member.call('GET', `/v1/segments/${id}/growth?${query}`)
+    expect(body.counting).toBe(false)
+    expect(body.past).toEqual([
+      { date: day(4), count: 1 },
+      { date: day(3), count: 3 },
+      { date: day(2), count: 3 },
+      { date: day(1), count: 3 },
+    ])
+    expect(body.by_day).toMatchObject([{ date: day(0), count: 3 }])
+  })
+  const recent = { match: 'all', conditions: [{ property: 'created_at', operator: 'within_days', value: 30 }] }
+  const other = await create('Recent', recent)
+  await until(async () => {
+    const { body } = await member.call('GET', `/v1/segments/${other}/growth?${query}`)
+    expect([body.counting, body.past]).toEqual([false, []])
+  })
+})
+
 test('growth includes the members that a changed definition added or removed', async () => {
   for (const [index, city] of ['Turku', 'Turku', 'Espoo'].entries()) {
     await tenant.contact(`finn${index}@example.com`, { city })

@@ -9,7 +9,7 @@ import { Changed, Id } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import { SegmentChange, segmentChanges } from './changes.ts'
 import { namesEvents, SegmentFilterSchema } from './filter.ts'
-import { SegmentDay, segmentGrowth } from './growth.ts'
+import { SegmentDay, SegmentPastDay, segmentGrowth, segmentPast } from './growth.ts'
 import { listMembers } from './members.ts'
 import { previewSegment } from './preview.ts'
 import { Segment } from './segment-object.ts'
@@ -153,10 +153,15 @@ export const SEGMENT_OPERATIONS = [
       counting: Type.Boolean({ description: 'Whether members are still being counted; `by_day` is empty until then.' }),
       since: Type.String({ format: 'date-time', description: 'When the segment was created: no day is earlier.' }),
       by_day: Type.Array(SegmentDay),
+      past: Type.Array(SegmentPastDay, {
+        description:
+          "The days before the segment was created, seen from today's members. Empty for a filter on events or on the time, and for more than 100,000 members.",
+      }),
     },
     async run({ tenant, now }, { segment_id, ...range }) {
-      const { since, byDay } = await segmentGrowth(tenant, segment_id, daysOf(rangeOf(range, now)))
-      return { counting: byDay === null, since, by_day: byDay ?? [] }
+      const days = daysOf(rangeOf(range, now))
+      const { since, byDay } = await segmentGrowth(tenant, segment_id, days)
+      return { counting: byDay === null, since, by_day: byDay ?? [], past: await segmentPast(tenant, segment_id, days) }
     },
   }),
   operation({
