@@ -237,6 +237,30 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     await expect.poll(() => bar.getByRole('button', { name: 'Undo' }).count()).toBe(0)
   })
 
+  test('a key that is pressed before an undo is answered decides nobody else', async () => {
+    await newTenant()
+    const { ref: other } = await waiting('Other')
+    await waiting('Hasty')
+    const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
+    await row(page, 'Hasty').click()
+    await nextFrame(page)
+    await page.keyboard.press('a')
+    const bar = page.getByRole('region', { name: 'Last decision' })
+    await bar.getByRole('button', { name: 'Undo' }).waitFor()
+    const gate = Promise.withResolvers<void>()
+    await page.route('**/v1/approvals/undo', async (route) => {
+      await gate.promise
+      await route.continue()
+    })
+    await page.keyboard.press('z')
+    await nextFrame(page)
+    await page.keyboard.press('a')
+    await nextFrame(page)
+    gate.resolve()
+    await bar.getByText('Undone: the action waits again.').waitFor()
+    expect(await actionOf(tenant.handle, other)).toMatchObject({ status: 'pending_approval' })
+  })
+
   test('many are approved at once, in view of how far they are, and undone together', async () => {
     await newTenant()
     for (let index = 0; index < 12; index++) await waiting(`Person${index}`)

@@ -87,9 +87,13 @@ export function Inbox({ actions, action, onChoose, mayDecide, hasShortcuts, onAl
     goOn(place.keys.indexOf(actionKey(first)))
   }
   const undo = async () => {
-    const [first] = await decisions.undo()
+    const first = decisions.undoable.at(-1)?.places[0]
     const index = first ? place.keys.indexOf(actionKey(first)) : -1
-    if (index >= 0) focus(index)
+    const choose = () => index >= 0 && focus(index)
+    // At once: a key that is pressed before the answer must not decide the action after it.
+    choose()
+    await decisions.undo()
+    choose()
   }
   const extendTo = (index: number) => {
     if (selected.length === 0 && chosen >= 0) selection.toggle(chosen, false)

@@ -10,7 +10,7 @@ import { parseCompany } from '../sources/requests.ts'
 import { contentOf, emailOf } from './cells.ts'
 import { type FileRow, fits, type RowSize } from './contact-rows.ts'
 import { partsOfName } from './full-name.ts'
-import { type CellProblem, cellProblem, propertyProblem, sentenceOf } from './row-problems.ts'
+import { type CellProblem, cellProblem, propertyProblem } from './row-problems.ts'
 import type { Warning } from './row-warnings.ts'
 import { type CellFormat, type CellValue, parseCell, stageOf, type ValueType } from './values.ts'
 
@@ -94,7 +94,7 @@ export function parseRow(
   if (detail) problems.push(propertyProblem(columns, 'company_domain', properties.company_domain, 'domain'))
   const record = { externalId, email, properties, at: null, companyDomain: domain }
   if (problems.length === 0) return { record, warnings }
-  const error = failed(problems.map(sentenceOf))
+  const error = failed(problems.map(({ sentence }) => sentence))
   const isForAddress = externalId !== null && problems.every(({ isOfEmail }) => isOfEmail)
   return { record: isForAddress ? new MalformedAddress(error, record) : error, warnings: [] }
 }

@@ -44,10 +44,6 @@ export function propertyProblem(
   return cellProblem({ name: column?.name ?? property }, Array.isArray(value) ? value.join('; ') : String(value), kind)
 }
 
-export function sentenceOf({ sentence }: CellProblem): string {
-  return sentence
-}
-
 /** What is wrong with a row as a whole, which the code that writes contacts says to whoever sends requests. */
 export function rowSentence(message: string): string {
   return message.replace(
