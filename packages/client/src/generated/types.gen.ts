@@ -3765,7 +3765,7 @@ export type SegmentFilter = {
     match: 'all' | 'any';
     conditions: Array<{
         property: string;
-        operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
+        operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
         value?: string | number | boolean | Array<string | number | boolean>;
         /**
          * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
@@ -3774,17 +3774,129 @@ export type SegmentFilter = {
     } | {
         event: {
             type?: string;
+            /**
+             * One of these event names.
+             */
+            types?: Array<string>;
             text?: string;
             text_contains?: string;
             url_contains?: string;
             class_contains?: string;
             element_id?: string;
+            /**
+             * Conditions on the event; all must be true.
+             */
+            where?: Array<{
+                property: string;
+                operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
+                value?: string | number | boolean | Array<string | number | boolean>;
+                /**
+                 * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+                 */
+                visible_only?: true;
+            } | {
+                match: 'all' | 'any';
+                conditions: Array<unknown>;
+            }>;
             within_days?: number;
+            /**
+             * A timestamp, or a date: its start in the time zone of the tenant.
+             */
+            after?: string;
+            /**
+             * A timestamp, or a date: its end in the time zone of the tenant.
+             */
+            before?: string;
             /**
              * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
              */
             visible_only?: true;
             min_count?: number;
+            /**
+             * How many events match, in place of min_count; 0 too.
+             */
+            count?: {
+                operator: 'equals' | 'not_equals' | 'gt' | 'gte' | 'lt' | 'lte';
+                value: number;
+            };
+            /**
+             * A figure of a property of the matching events. sum, avg, min and max pass over values that are not numbers; distinct counts the different values; first and last are by time.
+             */
+            measure?: {
+                function: 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last';
+                property: string;
+                operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
+                value?: string | number | boolean | Array<string | number | boolean>;
+            };
+        };
+        operator: 'did' | 'did_not';
+    } | {
+        /**
+         * 2 to 10 events, each after the one before it.
+         */
+        sequence: Array<{
+            type?: string;
+            /**
+             * One of these event names.
+             */
+            types?: Array<string>;
+            text?: string;
+            text_contains?: string;
+            url_contains?: string;
+            class_contains?: string;
+            element_id?: string;
+            /**
+             * Conditions on the event; all must be true.
+             */
+            where?: Array<{
+                property: string;
+                operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
+                value?: string | number | boolean | Array<string | number | boolean>;
+                /**
+                 * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+                 */
+                visible_only?: true;
+            } | {
+                match: 'all' | 'any';
+                conditions: Array<unknown>;
+            }>;
+            within_days?: number;
+            /**
+             * A timestamp, or a date: its start in the time zone of the tenant.
+             */
+            after?: string;
+            /**
+             * A timestamp, or a date: its end in the time zone of the tenant.
+             */
+            before?: string;
+            /**
+             * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+             */
+            visible_only?: true;
+            min_count?: number;
+            /**
+             * How many events match, in place of min_count; 0 too.
+             */
+            count?: {
+                operator: 'equals' | 'not_equals' | 'gt' | 'gte' | 'lt' | 'lte';
+                value: number;
+            };
+            /**
+             * A figure of a property of the matching events. sum, avg, min and max pass over values that are not numbers; distinct counts the different values; first and last are by time.
+             */
+            measure?: {
+                function: 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last';
+                property: string;
+                operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
+                value?: string | number | boolean | Array<string | number | boolean>;
+            };
+        }>;
+        /**
+         * The most time from the first event to the last.
+         */
+        within: {
+            value: number;
+            unit: 'minute' | 'hour' | 'day' | 'week';
         };
         operator: 'did' | 'did_not';
     } | SegmentFilter>;

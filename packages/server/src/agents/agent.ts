@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
+import type { SegmentFilter } from '../conditions/language.ts'
+import { SegmentFilterSchema } from '../conditions/schema.ts'
 import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { bag, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
-import { type SegmentFilter, SegmentFilterSchema } from '../segments/filter.ts'
 import type { ActionType, Capability } from './action-types.ts'
 
 /** A provider of models, or `template`, which fills in the playbook's messages without a model. */

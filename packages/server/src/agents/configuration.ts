@@ -6,7 +6,7 @@ import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { problemsOfZone } from '../platform/time-zone.ts'
-import { parseSegmentFilter } from '../segments/parse-filter.ts'
+import { parseContactFilter } from '../segments/contact-filters.ts'
 import { findSegment } from '../segments/segments.ts'
 import type { AgentConfiguration, LlmConfig, Monitoring } from './agent.ts'
 import { checkPlaybook } from './playbooks/check.ts'
@@ -89,7 +89,7 @@ async function checkFilter(
   if (filter === undefined) return undefined
   if (!('segment_id' in filter)) {
     try {
-      return parseSegmentFilter(filter, { path: 'monitoring.filter' })
+      return parseContactFilter(filter, { path: 'monitoring.filter' })
     } catch (error) {
       // Problems in other fields are reported in the same response.
       details.push(...((error as { details?: ErrorDetail[] }).details ?? []))

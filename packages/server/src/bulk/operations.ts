@@ -3,6 +3,8 @@ import { findCompanies } from '../companies/list.ts'
 import { nextCompanyIds } from '../companies/pages.ts'
 import { companyFiltersOf, parseCompany } from '../companies/requests.ts'
 import { deleteCompany, updateCompany } from '../companies/write.ts'
+import { namesEvents } from '../conditions/language.ts'
+import { SegmentFilterSchema } from '../conditions/schema.ts'
 import { contactFiltersOf } from '../contacts/list-filters.ts'
 import type { ContactServices } from '../contacts/operations.ts'
 import { nextContactIds } from '../contacts/pages.ts'
@@ -17,7 +19,6 @@ import { ServiceError, validationError } from '../platform/errors.ts'
 import { idInput } from '../platform/http/inputs.ts'
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { namesEvents, SegmentFilterSchema } from '../segments/filter.ts'
 import { BULK_FIELDS, BULK_OUTPUT, changeEach, RECORDS_MAX, requireOneChange } from './change-each.ts'
 
 const bulkOperation = operationsWith<ContactServices>()
@@ -143,7 +144,7 @@ export const BULK_OPERATIONS = [
       const { tenant, now } = context
       requireOneChange({ matching, after, set, delete: isDeletion }, ids, 'company_ids')
       const changes = set && parseCompany(set, false)
-      const filters = companyFiltersOf(matching ?? {}, now)
+      const filters = await companyFiltersOf(tenant, matching ?? {}, now)
       return changeEach({
         memory: context.memory,
         ids,

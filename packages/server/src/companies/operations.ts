@@ -41,7 +41,7 @@ export const COMPANY_OPERATIONS = [
     },
     async run({ tenant, now, redaction }, { page, limit, sort_by, sort_dir, count_only, ...query }) {
       const mayName = redaction && (await namesOverlapping(tenant, wordsOf(query.search)))
-      const filters = companyFiltersOf(query, now, mayName)
+      const filters = await companyFiltersOf(tenant, query, now, mayName)
       const counting = countCompanies(tenant, filters)
       if (count_only) return { count: await counting }
       const order = { sortBy: sort_by, direction: sort_dir } as const

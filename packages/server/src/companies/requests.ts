@@ -1,9 +1,12 @@
+import { sql } from 'kysely'
 import Type from 'typebox'
-import { filterFields } from '../contacts/columns.ts'
+import { readTenant } from '../access/tenants.ts'
+import { nameDays } from '../conditions/bounds.ts'
+import { filterIn, parseFilter } from '../conditions/parse.ts'
+import { compileFilter } from '../conditions/to-postgres.ts'
 import { COMPANY_FACET_FILTERS } from '../contacts/facets.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
-import { COMPANY_PROPERTIES } from '../contacts/property-catalogue.ts'
-import type { MayName } from '../contacts/visible-texts.ts'
+import { isSeen, type MayName } from '../contacts/visible-texts.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
 import {
@@ -16,9 +19,10 @@ import {
   searchText,
   timestampBound,
 } from '../platform/http/query-parameters.ts'
-import { fieldCondition } from '../segments/list-filter.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import type { CompanyChanges } from './company-object.ts'
-import { parseCompanyDomain, spelledDomain } from './domain.ts'
+import { parseCompanyDomain } from './domain.ts'
+import { COMPANY_FILTER_FIELDS } from './filter-fields.ts'
 import type { CompanyFilters } from './list.ts'
 
 const Domain = Type.String({ minLength: 1, maxLength: 500, examples: ['analytical.example'] })
@@ -59,25 +63,33 @@ export const ListCompaniesQuery = Type.Object({
 type ListQuery = Type.Static<typeof ListCompaniesQuery>
 type Order = 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'
 
-const FILTER_FIELDS = filterFields('companies', COMPANY_PROPERTIES, { domain: spelledDomain })
-
 /**
  * The filters of a list. @throws ServiceError 400 naming every invalid field of `filter`.
  * @param mayName if personal values are hidden from the caller
  */
-export function companyFiltersOf(
+export async function companyFiltersOf(
+  tenant: Tenant,
   { filter, company_ids, ...rest }: Omit<ListQuery, Order | 'filter'> & { filter?: unknown },
   now: Date,
   mayName?: MayName,
-): CompanyFilters {
+): Promise<CompanyFilters> {
   return {
     ...rest,
     ...(mayName ? { mayName } : {}),
-    ...(filter === undefined
-      ? {}
-      : { condition: fieldCondition(FILTER_FIELDS, filter, { now, visibleOnly: mayName !== undefined }) }),
+    ...(filter === undefined ? {} : { condition: await conditionOf(tenant, filter, now, mayName) }),
     ...(company_ids === undefined ? {} : { company_ids: idsIn(company_ids, 'company_ids') }),
   }
+}
+
+async function conditionOf(tenant: Tenant, sent: unknown, now: Date, mayName: MayName | undefined) {
+  const filter = parseFilter(filterIn(sent), { records: COMPANY_FILTER_FIELDS, visibleOnly: mayName !== undefined })
+  return compileFilter(filter, {
+    now,
+    records: COMPANY_FILTER_FIELDS,
+    zone: nameDays(filter) ? (await readTenant(tenant)).timeZone : 'UTC',
+    isSeen: (found, shows) => isSeen({ ...found, mayName: mayName?.(found.part) ?? true }, shows),
+    hasEvents: () => sql`false`,
+  })
 }
 
 /** Validates what a schema cannot. @throws ServiceError 400 naming every invalid field. */

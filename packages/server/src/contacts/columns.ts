@@ -1,4 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { FilteredRecords } from '../conditions/language.ts'
 import { segmentIdsOf } from '../memberships/memberships.ts'
 import { normalizeEmail } from '../platform/email.ts'
 import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-catalogue.ts'
@@ -23,20 +24,6 @@ export function isContactIn(ids: Expression<{ contact_id: string | null }>): Raw
   return sql`${CONTACT_ID} IN ${ids}`
 }
 
-/** The fields that a filter can name. */
-export interface FilterFields {
-  /** Columns that a filter names like properties. */
-  textColumns: readonly string[]
-  timeColumns: readonly string[]
-  /** The columns, and properties, that are stored in one spelling, and how to write a text in it. */
-  spelled: Readonly<Record<string, (text: string) => string>>
-  /** One of these columns, in a query of the records. */
-  column(name: string): RawBuilder<unknown>
-  /** The column of their properties, a JSON object. */
-  properties: RawBuilder<unknown>
-  table: 'contacts' | 'companies'
-}
-
 export const CONTACT_FILTER_FIELDS = filterFields('contacts', CONTACT_PROPERTIES, {
   email: normalizeEmail,
   company_id: (text) => text.trim().toLowerCase(),
@@ -45,8 +32,8 @@ export const CONTACT_FILTER_FIELDS = filterFields('contacts', CONTACT_PROPERTIES
 export function filterFields(
   table: 'contacts' | 'companies',
   properties: Readonly<Record<string, KnownProperty>>,
-  spelled: FilterFields['spelled'],
-): FilterFields {
+  spelled: FilteredRecords['spelled'],
+): FilteredRecords {
   return {
     textColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'text'),
     timeColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'date'),

@@ -107,7 +107,8 @@ export function csvRoutes(
     },
     async (request, reply) => {
       const { columns: asked, ...query } = withoutOrder(request.query)
-      return sendExport(request, reply, companiesFile(request.tenant, companyFiltersOf(query, clock()), asked))
+      const filters = await companyFiltersOf(request.tenant, query, clock())
+      return sendExport(request, reply, companiesFile(request.tenant, filters, asked))
     },
   )
 

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { eventMatchesOf, propertiesOf, type SegmentFilter } from '../conditions/language.ts'
 import { selectNames } from '../contacts/names.ts'
 import { ContactProperties, type Properties } from '../contacts/properties.ts'
 import { conditionsOf } from '../events/conditions.ts'
@@ -11,7 +12,6 @@ import { ContactId, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { isObject } from '../platform/is-object.ts'
 import { LABEL, TEXT } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { eventsOf, propertiesOf, type SegmentFilter } from './filter.ts'
 import { readSegment } from './segments.ts'
 
 /** Membership follows within ten seconds; a check of a busy service may take longer. */
@@ -180,13 +180,14 @@ function causeOf(
 /** Whether an event can change what a filter says of its contact. */
 function relevanceIn(filter: SegmentFilter): (event: CauseRow) => boolean {
   const properties = new Set(propertiesOf(filter))
-  const matches = eventsOf(filter)
+  const matches = eventMatchesOf(filter)
   return ({ event, url, data }) => {
     if (event === 'contact_updated') return changedIn(data).some((name) => properties.has(name))
     if (event === 'contact_created') return true
     return matches.some(
-      ({ type, url_contains: part }) =>
+      ({ type, types, url_contains: part }) =>
         (type === undefined || type === event) &&
+        (types === undefined || types.includes(event)) &&
         (part === undefined || url.toLowerCase().includes(part.toLowerCase())),
     )
   }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
+import { type EventMatch, matchesIn } from '../conditions/language.ts'
 import type { RecordedEvent } from '../contacts/writing/transaction.ts'
 import { SYSTEM_EVENTS } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Definition } from './definitions.ts'
-import type { EventMatch } from './filter.ts'
 
 const ROWS_PER_STATEMENT = 5_000
 
@@ -16,7 +16,7 @@ export async function queueChecksAfter(
   known: readonly Definition[],
   events: readonly RecordedEvent[],
 ): Promise<void> {
-  const matches = known.flatMap((definition) => definition.matches)
+  const matches = known.flatMap((definition) => definition.matches.flatMap(matchesIn))
   if (matches.length === 0) return
   const concerned = events.filter(({ event }) => matches.some((match) => matchesEvent(match, event)))
   await queueChecks(
@@ -33,9 +33,10 @@ export function possibleTransitions(contactIds: Iterable<string>): RecordedEvent
   ])
 }
 
-function matchesEvent({ type }: EventMatch, event: string): boolean {
+function matchesEvent({ type, types = [] }: EventMatch, event: string): boolean {
+  const named = type === undefined ? types : [...types, type]
   // System events count only if a condition names them.
-  return type === undefined ? !(SYSTEM_EVENTS as readonly string[]).includes(event) : type === event
+  return named.length === 0 ? !(SYSTEM_EVENTS as readonly string[]).includes(event) : named.includes(event)
 }
 
 /** Queues contacts for a check of their segments by any process. */

@@ -1,9 +1,10 @@
+import { eventsOf, type SegmentFilter } from '../conditions/language.ts'
+import { compileFilter } from '../conditions/to-postgres.ts'
 import { idsMatching } from '../contacts/matching.ts'
 import { type ContactSet, newestRanges } from '../contacts/ranges.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { compileFilter } from './conditions.ts'
+import { contextOf, zoneOf } from './contact-filters.ts'
 import { EventResults, queryEvents } from './events.ts'
-import { eventsOf, type SegmentFilter } from './filter.ts'
 
 /** Contacts per query of ClickHouse, which reads the tenant's events once for each and keeps the result in memory. */
 const CONTACTS_PER_RANGE = 20_000
@@ -30,5 +31,8 @@ export async function* contactsOf(tenant: Tenant, filter: SegmentFilter, now: Da
 async function conditionOf(tenant: Tenant, filter: SegmentFilter, contactSet: ContactSet, now: Date) {
   const matches = eventsOf(filter)
   const results = matches.length > 0 ? await queryEvents(tenant, matches, contactSet, now) : new EventResults()
-  return compileFilter(filter, { now, hasEvents: (match) => results.hasEvents(match) })
+  return compileFilter(filter, {
+    ...contextOf(now, await zoneOf(tenant, filter)),
+    hasEvents: (match) => results.hasEvents(match),
+  })
 }

@@ -1,16 +1,21 @@
 import { sql } from 'kysely'
+import { type EventQuestion, eventsOf, propertiesOf, type SegmentFilter } from '../conditions/language.ts'
 import { lock, lockKey } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type EventMatch, eventsOf, propertiesOf, type SegmentFilter } from './filter.ts'
+import { zoneOf } from './contact-filters.ts'
+import { withSegments } from './named-segments.ts'
 
 /** The parts of a segment that determine membership. */
 export interface Definition {
   segmentId: string
   name: string
   revision: number
+  /** With the filters of the segments that it names. */
   filter: SegmentFilter
-  /** Its event conditions. */
-  matches: EventMatch[]
+  /** Its questions about events. */
+  matches: EventQuestion[]
+  /** The time zone in which its days are. */
+  zone: string
   /** The properties and columns that it uses: other changes do not affect membership. */
   reads: ReadonlySet<string>
   /** Whether it was evaluated, so that the results of its event conditions are stored for all contacts. */
@@ -57,14 +62,17 @@ async function readDefinitions(tx: Tenant): Promise<Definition[]> {
     .select(['segment_id', 'name', 'filter', 'revision', 'evaluated_at'])
     .orderBy('segment_id')
     .execute()
+  const zone = await zoneOf(tx, rows)
+  const filters = new Map(rows.map((row) => [row.segment_id, row.filter as unknown as SegmentFilter]))
   return rows.map((row) => {
-    const filter = row.filter as unknown as SegmentFilter
+    const filter = withSegments(row.filter as unknown as SegmentFilter, filters)
     const matches = eventsOf(filter)
     return {
       segmentId: row.segment_id,
       name: row.name,
       revision: Number(row.revision),
       filter,
+      zone,
       matches,
       reads: new Set(propertiesOf(filter)),
       isEvaluated: row.evaluated_at !== null,

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
+import { compileFilter } from '../conditions/to-postgres.ts'
 import { findValuesWith } from '../contacts/matching.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { compileFilter } from './conditions.ts'
+import { contextOf } from './contact-filters.ts'
 import type { Definition } from './definitions.ts'
 import { isMet, MET_CONDITIONS } from './met-conditions.ts'
 
@@ -33,7 +34,10 @@ export async function evaluateContacts(
     const group = definitions.slice(from, from + SEGMENTS_PER_QUERY)
     const conditions = group.map((definition) =>
       // Unknown: the other conditions may still decide, as in SQL's three-valued logic.
-      compileFilter(definition.filter, { now, hasEvents: isKnown(definition) ? isMet : () => sql`NULL::boolean` }),
+      compileFilter(definition.filter, {
+        ...contextOf(now, definition.zone),
+        hasEvents: isKnown(definition) ? isMet : () => sql`NULL::boolean`,
+      }),
     )
     const belongs = sql<(boolean | null)[]>`ARRAY[${sql.join(conditions)}]`
     const rows = await findValuesWith(tx, { contactIds }, MET_CONDITIONS, belongs)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { compileFilter } from '../conditions/to-postgres.ts'
 import { CONTACT_ID } from '../contacts/columns.ts'
 import { lockUnlessBusy } from '../contacts/locks.ts'
 import { idsMatchingWith } from '../contacts/matching.ts'
@@ -11,7 +12,7 @@ import type { Clock } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
 import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queue.ts'
 import { type ClaimedSegment, finishSegment, whereClaimed } from './claim.ts'
-import { compileFilter } from './conditions.ts'
+import { contextOf } from './contact-filters.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
 import { applyEvaluations } from './membership.ts'
@@ -81,8 +82,8 @@ async function evaluateRange(
   silent: boolean,
 ): Promise<boolean> {
   const now = dependencies.clock()
-  const { filter, segmentId } = definition
-  const condition = compileFilter(filter, { now, hasEvents: isMet })
+  const { filter, segmentId, zone } = definition
+  const condition = compileFilter(filter, { ...contextOf(now, zone), hasEvents: isMet })
   const isMember = isMemberOf(tenant, segmentId, CONTACT_ID)
   const ids = await idsMatchingWith(tenant, range, MET_CONDITIONS, sql<boolean>`${condition} <> ${isMember}`)
   for (let from = 0; from < ids.length; from += CONTACTS_AT_ONCE) {

@@ -1,7 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type EventQuestion, keyOf } from '../conditions/language.ts'
 import { isContact } from '../contacts/columns.ts'
 import { type ContactRange, type ContactSet, isLast } from '../contacts/ranges.ts'
-import { conditionsOf, type EventConditions, eventConditions } from '../events/conditions.ts'
+import { conditionsOf, type EventConditions } from '../events/conditions.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { queryableGroups } from '../owners/owners.ts'
 import { IS_IDENTIFIED } from '../platform/clickhouse/owner-links.ts'
@@ -9,8 +10,8 @@ import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { refusalCode } from '../platform/clickhouse/refusal.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { DAY_MS } from '../platform/time.ts'
-import { type EventMatch, keyOf } from './filter.ts'
+import { zoneOf } from './contact-filters.ts'
+import { compileQuestion } from './event-questions.ts'
 
 /** Placeholders are sent in the URL of a request to ClickHouse, whose length is limited. */
 const CHARACTERS_PER_QUERY = 20_000
@@ -30,7 +31,7 @@ export function isBeyondBounds(error: unknown): boolean {
 export class EventResults {
   readonly #contactIds = new Map<string, string[]>()
 
-  add(match: EventMatch, contactIds: readonly string[]): void {
+  add(match: EventQuestion, contactIds: readonly string[]): void {
     const key = keyOf(match)
     this.#contactIds.set(key, [...(this.#contactIds.get(key) ?? []), ...contactIds])
   }
@@ -45,7 +46,7 @@ export class EventResults {
   }
 
   /** The condition that a contact is among those that meet an event condition. */
-  hasEvents(match: EventMatch): RawBuilder<SqlBool> {
+  hasEvents(match: EventQuestion): RawBuilder<SqlBool> {
     const contactIds = this.#contactIds.get(keyOf(match))
     if (contactIds === undefined) throw new Error('A filter has an event condition that was not queried.')
     return contactIds.length === 0 ? sql`false` : isContact(contactIds)
@@ -59,7 +60,7 @@ export class EventResults {
  */
 export async function queryEvents(
   tenant: Tenant,
-  matches: readonly EventMatch[],
+  matches: readonly EventQuestion[],
   contactSet: ContactSet,
   now: Date,
   bounds: Pick<EventSelect, 'limit' | 'secondsMax'> = {},
@@ -99,7 +100,7 @@ export interface ConditionResult {
  */
 export async function* streamResults(
   tenant: Tenant,
-  group: readonly EventMatch[],
+  group: readonly EventQuestion[],
   range: ContactRange,
   now: Date,
 ): AsyncGenerator<ConditionResult[]> {
@@ -110,8 +111,8 @@ export async function* streamResults(
 }
 
 /** The distinct conditions, in groups that fit into one query. */
-export function inGroups(matches: readonly EventMatch[]): EventMatch[][] {
-  const groups: EventMatch[][] = []
+export function inGroups(matches: readonly EventQuestion[]): EventQuestion[][] {
+  const groups: EventQuestion[][] = []
   let characters = Number.POSITIVE_INFINITY
   for (const match of new Map(matches.map((match) => [keyOf(match), match])).values()) {
     const { length } = JSON.stringify(match)
@@ -127,39 +128,25 @@ export function inGroups(matches: readonly EventMatch[]): EventMatch[][] {
 
 async function buildQuery(
   tenant: Tenant,
-  group: readonly EventMatch[],
+  group: readonly EventQuestion[],
   contactSet: ContactSet,
   now: Date,
   limit?: number,
 ) {
-  const parameters: QueryParameters = {}
-  const conditions = group.map((match, index) => {
-    const { within_days, min_count: _, type, visible_only: visibleOnly, ...rest } = match
-    const { where, parameters: own } = eventConditions({
-      ...rest,
-      ...(visibleOnly ? { visibleOnly } : {}),
-      ...(type === undefined ? {} : { event_type: type }),
-      ...(within_days === undefined ? {} : { date_after: new Date(now.getTime() - within_days * DAY_MS) }),
-    })
-    // Each condition's placeholders have distinct names.
-    const rename = (name: string) => `q${index}_${name}`
-    for (const [name, value] of Object.entries(own)) parameters[rename(name)] = value
-    const named = where.map((condition) => condition.replace(/\{(\w+):/g, (_match, name) => `{${rename(name)}:`))
-    return `(${named.map((condition) => `(${condition})`).join(' AND ')})`
-  })
-  const counts = conditions.map((condition) => `countIf(${condition})`)
-  const hits = group.map(({ min_count = 1 }, index) => `sum(counts[${index + 1}]) >= ${min_count}`)
+  const context = { now, zone: await zoneOf(tenant, group) }
+  const questions = group.map((question, index) => compileQuestion(question, `q${index}_`, context))
   const owners = await ownersAmong(tenant, contactSet)
+  const parameters = Object.assign({}, ...questions.map((each) => each.parameters), owners.parameters)
   return {
     name: 'segments.events',
     // A query of listed contacts is part of a check, which occupies a connection to PostgreSQL at the same time.
     lane: 'contactIds' in contactSet ? ('light' as const) : ('heavy' as const),
-    columns: `[${counts.join(', ')}] AS counts`,
-    where: [...owners.where, conditions.join(' OR ')],
-    parameters: { ...parameters, ...owners.parameters },
+    columns: questions.flatMap(({ ofOwner }) => ofOwner).join(', '),
+    where: [...owners.where, questions.map(({ isMatched }) => isMatched).join(' OR ')],
+    parameters: parameters as QueryParameters,
     isPerContact: true,
     outer: {
-      columns: `contact_id, arrayStringConcat([${hits.join(', ')}]) AS hits`,
+      columns: `contact_id, concat(${questions.map(({ isMet }) => `if(${isMet}, '1', '0')`).join(', ')}, '') AS hits`,
       where: eventsOfContacts(contactSet),
       groupBy: 'contact_id',
       ...(limit === undefined ? {} : { limit }),

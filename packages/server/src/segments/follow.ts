@@ -1,3 +1,4 @@
+import type { EventQuestion } from '../conditions/language.ts'
 import type { ContactChanges, SegmentFollower } from '../contacts/writing/transaction.ts'
 import type { SystemEvent } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -6,7 +7,6 @@ import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queu
 import type { Definition, Definitions } from './definitions.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
 import { EventResults, queryEvents } from './events.ts'
-import type { EventMatch } from './filter.ts'
 import { applyEvaluations, leaveAll } from './membership.ts'
 import { deleteMetConditionsOf, storeResults } from './met-conditions.ts'
 
@@ -74,6 +74,6 @@ export async function followEvents(
 }
 
 /** The event conditions of all segments, because later writes to a contact use the results that a check stores. */
-function matchesOf(known: readonly Definition[]): EventMatch[] {
+function matchesOf(known: readonly Definition[]): EventQuestion[] {
   return known.flatMap((definition) => definition.matches)
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox'
+import { eventsOf, type SegmentFilter, usesTime } from '../conditions/language.ts'
 import { membersByCreation } from '../contacts/matching.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { eventsOf, type SegmentFilter, usesTime } from './filter.ts'
 import { readSegment } from './segments.ts'
 import { silentChanges } from './silent-changes.ts'
 

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
+import type { SegmentCondition, SegmentFilter } from '../conditions/language.ts'
 import { newId } from '../platform/ids.ts'
 import { newClaim } from '../platform/postgres/lease.ts'
 import { releaseSegment } from './claim.ts'
 import { cacheDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
-import type { SegmentCondition, SegmentFilter } from './filter.ts'
 import { createSegment, deleteSegment, updateSegment } from './segments.ts'
 
 let service: TestService
@@ -75,6 +75,7 @@ function belongs({ match, conditions }: SegmentFilter, person: Person): boolean 
     if ('property' in condition) {
       return condition.value === (condition.property === 'city' ? person.city : person.stage)
     }
+    if (!('event' in condition)) throw new Error('No filter above has such a condition.')
     const { type = '', min_count = 1 } = condition.event
     return (person.events[type] ?? 0) >= min_count === (condition.operator === 'did')
   }

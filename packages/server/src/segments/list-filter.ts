@@ -1,17 +1,17 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type FilterFields, isContactIn } from '../contacts/columns.ts'
+import { eventsOf, visibleTextsOf } from '../conditions/language.ts'
+import { filterIn } from '../conditions/parse.ts'
+import { compileFilter } from '../conditions/to-postgres.ts'
+import { isContactIn } from '../contacts/columns.ts'
 import type { ListCondition } from '../contacts/list.ts'
 import { eventFilterTooBroad, type ListFilter } from '../contacts/list-filters.ts'
 import { ALL_CONTACTS } from '../contacts/ranges.ts'
 import { namesOverlapping } from '../contacts/visible-texts.ts'
 import { membersOf } from '../memberships/memberships.ts'
-import { ServiceError, validationError } from '../platform/errors.ts'
-import { parseJsonBody } from '../platform/http/body-parts.ts'
+import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { compileFilter } from './conditions.ts'
+import { contextOf, parseContactFilter, zoneOf } from './contact-filters.ts'
 import { isBeyondBounds, queryEvents } from './events.ts'
-import { eventsOf, visibleTextsOf } from './filter.ts'
-import { parseSegmentFilter } from './parse-filter.ts'
 import { findSegment } from './segments.ts'
 
 const EVENT_SECONDS_MAX = 5
@@ -49,39 +49,20 @@ async function compiled(
   filter: unknown,
   { now, contactsMax, requireScope, visibleOnly }: Parameters<ListFilter>[2],
 ): Promise<RawBuilder<SqlBool>> {
-  const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter, { visibleOnly })
+  const parsed = parseContactFilter(filterIn(filter), { visibleOnly })
   const matches = eventsOf(parsed)
   const mayName = await namesOverlapping(tenant, visibleTextsOf(parsed))
-  if (matches.length === 0) return compileFilter(parsed, { now, mayName, hasEvents: () => sql`false` })
+  const known = contextOf(now, await zoneOf(tenant, parsed), mayName)
+  if (matches.length === 0) return compileFilter(parsed, { ...known, hasEvents: () => sql`false` })
   requireScope('events:read')
   const bounds = { limit: contactsMax + 1, secondsMax: EVENT_SECONDS_MAX }
   const results = await queryEvents(tenant, matches, ALL_CONTACTS, now, bounds).catch((error: unknown): never => {
     throw isBeyondBounds(error) ? eventFilterTooBroad(contactsMax, TOO_BROAD, error) : error
   })
-  return compileFilter(parsed, { now, mayName, hasEvents: (match) => results.hasEvents(match) })
+  return compileFilter(parsed, { ...known, hasEvents: (match) => results.hasEvents(match) })
 }
 
 const TOO_BROAD = [{ path: 'filter', message: 'has an event condition that too many contacts meet; add within_days' }]
-
-/** The condition of the `filter` of a list of records without events. @throws ServiceError 400 naming every invalid field. */
-export function fieldCondition(
-  fields: FilterFields,
-  filter: unknown,
-  { now, visibleOnly }: { now: Date; visibleOnly: boolean },
-): RawBuilder<SqlBool> {
-  const records = { ...fields, hasEvents: false }
-  const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter, { records, visibleOnly })
-  return compileFilter(parsed, { now, records, hasEvents: () => sql`false` })
-}
-
-/** The filter in a query parameter. */
-function parseText(text: string): unknown {
-  try {
-    return parseJsonBody(text)
-  } catch {
-    throw validationError([{ path: 'filter', message: 'must be a filter as JSON' }])
-  }
-}
 
 function unknownSegment(path: 'segment_id' | 'filters.segment_id'): ServiceError {
   const details = [{ path, message: 'is not the id of one of your segments' }]

@@ -2,10 +2,10 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NOTE, propose } from '../../test/actions.ts'
 import { createClaimedSegment, evaluateNow } from '../../test/segments.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import type { SegmentCondition } from '../conditions/language.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { queueChecks } from './check-queue.ts'
 import { cacheDefinitions } from './definitions.ts'
-import type { SegmentCondition } from './filter.ts'
 import { createSegment } from './segments.ts'
 
 let service: TestService

@@ -1,4 +1,5 @@
 import { expressionBuilder, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { type EventQuestion, eventsOf, keyOf, type SegmentFilter } from '../conditions/language.ts'
 import { CONTACT_ID } from '../contacts/columns.ts'
 import { contactExists, type PerContact } from '../contacts/matching.ts'
 import type { ContactRange } from '../contacts/ranges.ts'
@@ -7,7 +8,6 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import type { EventResults } from './events.ts'
-import { type EventMatch, eventsOf, keyOf, type SegmentFilter } from './filter.ts'
 
 /** Rows deleted in one transaction. */
 const ROWS_AT_ONCE = 20_000
@@ -28,7 +28,7 @@ export const MET_CONDITIONS: PerContact = expressionBuilder<TenantTables, never>
   .as('per_contact')
 
 /** The condition, in a query with `MET_CONDITIONS`, that a contact meets an event condition. */
-export function isMet(match: EventMatch): RawBuilder<SqlBool> {
+export function isMet(match: EventQuestion): RawBuilder<SqlBool> {
   return sql`${keyOf(match)}::uuid = ANY(per_contact.keys)`
 }
 
@@ -38,7 +38,7 @@ export function isMet(match: EventMatch): RawBuilder<SqlBool> {
  */
 export async function storeResults(
   tx: Tenant,
-  matches: readonly EventMatch[],
+  matches: readonly EventQuestion[],
   contactIds: readonly string[],
   results: EventResults,
 ): Promise<void> {
@@ -115,7 +115,7 @@ export interface RangeResults extends ContactRange {
  */
 export async function storeResultsOfRange(
   tx: Tenant,
-  group: readonly EventMatch[],
+  group: readonly EventQuestion[],
   { after, upTo, queriedAt, contactIds, hits }: RangeResults,
 ): Promise<void> {
   const keys = group.map(keyOf)

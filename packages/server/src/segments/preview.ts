@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
+import { eventsOf, visibleTextsOf } from '../conditions/language.ts'
+import { compileFilter } from '../conditions/to-postgres.ts'
 import { countWithSample } from '../contacts/matching.ts'
 import { ALL_CONTACTS } from '../contacts/ranges.ts'
 import { namesOverlapping } from '../contacts/visible-texts.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { compileFilter } from './conditions.ts'
+import { contextOf, parseContactFilter, zoneOf } from './contact-filters.ts'
 import { EventResults, isBeyondBounds, queryEvents } from './events.ts'
-import { eventsOf, visibleTextsOf } from './filter.ts'
-import { parseSegmentFilter } from './parse-filter.ts'
 
 const SAMPLE_SIZE = 5
 /** A preview runs while a user types, so it must stay cheap. */
@@ -22,13 +22,16 @@ const STATEMENT_CANCELLED = '57014'
  * @throws ServiceError 400 naming every invalid field of the filter, or `preview_too_slow`.
  */
 export async function previewSegment(tenant: Tenant, sent: unknown, now: Date, visibleOnly: boolean) {
-  const filter = parseSegmentFilter(sent, { visibleOnly })
+  const filter = parseContactFilter(sent, { visibleOnly })
   const matches = eventsOf(filter)
   try {
     const results =
       matches.length > 0 ? await queryEvents(tenant, matches, ALL_CONTACTS, now, EVENT_BOUNDS) : new EventResults()
     const mayName = await namesOverlapping(tenant, visibleTextsOf(filter))
-    const condition = compileFilter(filter, { now, mayName, hasEvents: (match) => results.hasEvents(match) })
+    const condition = compileFilter(filter, {
+      ...contextOf(now, await zoneOf(tenant, filter), mayName),
+      hasEvents: (match) => results.hasEvents(match),
+    })
     return await tenant.heavyRead(() =>
       tenant.transaction(async (tx) => {
         await sql`SELECT set_config('statement_timeout', ${String(COUNT_MS_MAX)}, true),

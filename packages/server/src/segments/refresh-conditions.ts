@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
+import type { EventQuestion } from '../conditions/language.ts'
 import { type ContactRange, rangesOfContacts } from '../contacts/ranges.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { type ConditionResult, inGroups, streamResults } from './events.ts'
-import type { EventMatch } from './filter.ts'
 import { type RangeResults, storeResultsOfRange } from './met-conditions.ts'
 
 /**
@@ -45,7 +45,7 @@ export async function refreshMetConditions(
 /** Reads the whole result, in compact form, so that ClickHouse need not wait for PostgreSQL's writes. */
 async function readResults(
   tenant: Tenant,
-  group: readonly EventMatch[],
+  group: readonly EventQuestion[],
   { after, upTo }: ContactRange,
   now: Date,
 ): Promise<RangeResults[]> {

@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
+import type { SegmentFilter } from '../conditions/language.ts'
+import { SegmentFilterSchema } from '../conditions/schema.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
-import { type SegmentFilter, SegmentFilterSchema } from './filter.ts'
 
 export const Segment = Type.Object(
   {

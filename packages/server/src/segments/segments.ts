@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { eventsOf, type SegmentFilter, usesCompany, usesTime } from '../conditions/language.ts'
 import { deleteCounters, memberCountOf } from '../memberships/memberships.ts'
 import { namesIn } from '../operations/audit.ts'
 import { hasMoreCharacters } from '../platform/characters.ts'
@@ -11,10 +12,17 @@ import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
 import { RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { parseContactFilter } from './contact-filters.ts'
 import { lockDefinitions } from './definitions.ts'
-import { eventsOf, type SegmentFilter, usesTime } from './filter.ts'
 import { noteUnusedConditions } from './met-conditions.ts'
-import { parseSegmentFilter } from './parse-filter.ts'
+import {
+  dependentsOf,
+  type Filters,
+  readFilters,
+  requireNamed,
+  requireUnnamed,
+  withSegments,
+} from './named-segments.ts'
 import { toSegmentObject } from './segment-object.ts'
 
 const NEXT_REVISION = sql<number>`nextval('segment_revisions')`
@@ -34,7 +42,7 @@ export interface NewSegment {
 
 /**
  * Creates a segment. The running service finds its members within a second or two.
- * @throws ServiceError 400 naming every invalid field, 409 `too_many_segments`.
+ * @throws ServiceError 400 naming every invalid field, or the segment that is unknown or leads back; 409 `too_many_segments`.
  */
 export async function createSegment(
   tenant: Tenant,
@@ -42,26 +50,27 @@ export async function createSegment(
   now: Date,
 ): Promise<{ segmentId: string; usesEvents: boolean }> {
   const texts = { name: requireName(name), description: checkedDescription(description) }
-  const filter = parseSegmentFilter(sent, { visibleOnly })
-  const usesEvents = eventsOf(filter).length > 0
+  const filter = parseContactFilter(sent, { visibleOnly })
   const segmentId = newId()
   await tenant.transaction(async (tx) => {
     const all = tx.db.selectFrom('segments').select(({ fn }) => fn.countAll<number>().as('count'))
     const message = `A tenant can have at most ${SEGMENTS_MAX} segments. Delete an unused one.`
     // Acquires the same lock as `lockDefinitions`.
     await requireFewer(tx, 'segments', SEGMENTS_MAX, () => all.executeTakeFirstOrThrow(), message)
+    const filters = await readFilters(tx)
+    requireNamed(filter, filters, segmentId)
     await tx.db
       .insertInto('segments')
       .values({
         segment_id: segmentId,
         ...texts,
-        ...columnsOf(filter),
+        ...columnsOf(filter, filters),
         created_at: now,
         updated_at: now,
       })
       .execute()
   })
-  return { segmentId, usesEvents }
+  return { segmentId, usesEvents: eventsOf(filter).length > 0 }
 }
 
 /**
@@ -79,7 +88,7 @@ export async function updateSegment(
   const wanted = {
     ...(name === undefined ? {} : { name: requireName(name) }),
     ...(description === undefined ? {} : { description: checkedDescription(description) }),
-    ...(sent === undefined ? {} : { filter: parseSegmentFilter(sent) }),
+    ...(sent === undefined ? {} : { filter: parseContactFilter(sent) }),
   }
   return tenant.transaction(async (tx) => {
     await lockDefinitions(tx)
@@ -93,25 +102,31 @@ export async function updateSegment(
     const isOtherFilter = filter !== undefined && !isDeepStrictEqual(filter, before.filter)
     const changed = (['name', 'description'] as const).filter((key) => key in texts && texts[key] !== before[key])
     if (changed.length === 0 && !isOtherFilter) return []
+    const filters = isOtherFilter ? await readFilters(tx) : new Map()
+    if (isOtherFilter) requireNamed(filter, filters, segmentId)
     await tx.db
       .updateTable('segments')
       .set({
         ...texts,
-        ...(isOtherFilter ? { ...columnsOf(filter), ...RELEASED, evaluated_at: null } : {}),
+        ...(isOtherFilter ? { ...columnsOf(filter, filters), ...RELEASED, evaluated_at: null } : {}),
         revision: NEXT_REVISION,
         updated_at: now,
       })
       .where('segment_id', '=', segmentId)
       .execute()
-    if (isOtherFilter) await noteUnusedConditions(tx, before.filter as unknown as SegmentFilter)
+    if (isOtherFilter) {
+      await redefineDependents(tx, segmentId, new Map([...filters, [segmentId, filter]]))
+      await noteUnusedConditions(tx, before.filter as unknown as SegmentFilter)
+    }
     return [...changed, ...(isOtherFilter ? ['filter'] : [])]
   })
 }
 
-/** Deletes a segment without recording exits. @throws ServiceError 404. */
+/** Deletes a segment without recording exits. @throws ServiceError 404, 409 `segment_in_use`. */
 export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<void> {
   await tenant.transaction(async (tx) => {
     await lockDefinitions(tx)
+    await requireUnnamed(tx, segmentId)
     const segment = await tx.db
       .deleteFrom('segments')
       .where('segment_id', '=', segmentId)
@@ -193,8 +208,26 @@ function selectSegments(tenant: Tenant) {
     .select(memberCountOf(sql.ref('segments.segment_id')))
 }
 
-function columnsOf(filter: SegmentFilter) {
-  return { filter: JSON.stringify(filter), uses_events: eventsOf(filter).length > 0, uses_time: usesTime(filter) }
+/** The segments that name another one have other members, and may depend on other things, once that one changes. */
+async function redefineDependents(tx: Tenant, segmentId: string, filters: Filters): Promise<void> {
+  for (const dependent of dependentsOf(segmentId, filters)) {
+    const { filter: _, ...columns } = columnsOf(filters.get(dependent) as SegmentFilter, filters)
+    await tx.db
+      .updateTable('segments')
+      .set({ ...columns, ...RELEASED, evaluated_at: null, revision: NEXT_REVISION })
+      .where('segment_id', '=', dependent)
+      .execute()
+  }
+}
+
+function columnsOf(filter: SegmentFilter, filters: Filters) {
+  const whole = withSegments(filter, filters)
+  return {
+    filter: JSON.stringify(filter),
+    uses_events: eventsOf(whole).length > 0,
+    uses_time: usesTime(whole),
+    uses_company: usesCompany(whole),
+  }
 }
 
 function checkedDescription(text: string | null): string | null {

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../platform/time.ts'
+import { instantOf, localTime } from '../../platform/time-zone.ts'
 
 /** A span of wall-clock time, which may include midnight. */
 export interface QuietHours {
@@ -6,14 +6,6 @@ export interface QuietHours {
   from: string
   /** `HH:MM`, exclusive. */
   to: string
-}
-
-interface LocalTime {
-  year: number
-  /** 1 to 12. */
-  month: number
-  day: number
-  minuteOfDay: number
 }
 
 const CLOCK_TIME = /^([01]\d|2[0-3]):([0-5]\d)$/
@@ -41,25 +33,4 @@ export function quietUntil({ from, to }: QuietHours, timeZone: string, now: Date
 export function dayOf(timeZone: string, now: Date): { start: Date; end: Date } {
   const local = { ...localTime(timeZone, now), minuteOfDay: 0 }
   return { start: instantOf(timeZone, local), end: instantOf(timeZone, { ...local, day: local.day + 1 }) }
-}
-
-function localTime(timeZone: string, moment: Date): LocalTime {
-  const options = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
-  const format = new Intl.DateTimeFormat('en', { ...options, calendar: 'gregory', hourCycle: 'h23', timeZone })
-  const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = parts
-  return { year, month, day, minuteOfDay: hour * 60 + minute }
-}
-
-/** Converts a local time to an instant. A time that the clocks skip becomes the instant of the change or shortly after. */
-function instantOf(timeZone: string, local: LocalTime): Date {
-  const asUtc = utcOf(local)
-  const offsetAt = (moment: number) => utcOf(localTime(timeZone, new Date(moment))) - moment
-  // The first guess may use the offset from the other side of a clock change. The second one is correct.
-  const guess = asUtc - offsetAt(asUtc)
-  return new Date(asUtc - offsetAt(guess))
-}
-
-function utcOf({ year, month, day, minuteOfDay }: LocalTime): number {
-  return Date.UTC(year, month - 1, day) + minuteOfDay * MINUTE_MS
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { SegmentFilter } from '../../segments/filter.ts'
-import { parseSegmentFilter } from '../../segments/parse-filter.ts'
+import type { SegmentFilter } from '../../conditions/language.ts'
+import { parseContactFilter } from '../../segments/contact-filters.ts'
 import { type ActionType, CAPABILITY_NAMES, type Capability, isActionType } from '../action-types.ts'
 
 /** A predefined playbook, from the Markdown file with its name in this folder. */
@@ -67,7 +67,7 @@ export function parseTemplate(name: string, text: string): PlaybookTemplate {
     description: need(fields, 'description'),
     capabilities: capabilities as Capability[],
     variables: JSON.parse(fields.get('variables') ?? '{}') as Record<string, string>,
-    when: parseSegmentFilter(JSON.parse(need(fields, 'when')), { path: 'when' }),
+    when: parseContactFilter(JSON.parse(need(fields, 'when')), { path: 'when' }),
     prompt: need(sections, 'Prompt'),
     reasoning: need(sections, 'Reasoning').replace(/\s+/g, ' '),
     messages: Object.fromEntries([...sections].flatMap(([title, section]) => messageOf(name, title, section))),

@@ -1,7 +1,7 @@
+import { eventMatchesOf } from '../../conditions/language.ts'
 import { lastMailWith } from '../../conversations/last-mail.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { contactsMatching } from '../../segments/contacts-of.ts'
-import { eventsOf } from '../../segments/filter.ts'
 import { type ActionType, checkActionParams, type ProposedAction, typesOf } from '../action-types.ts'
 import { readAgentSettings } from '../actions/settings.ts'
 import type { AgentConfiguration } from '../agent.ts'
@@ -29,7 +29,7 @@ export function createTemplateReasoner(
   const messages = { ...template?.messages, ...playbook.messages }
   const types = typesOf(capabilities).filter((type) => messages[type] !== undefined)
   const nothing = Object.keys(messages).length === 0
-  const topic = template && eventsOf(template.when).find(({ url_contains }) => url_contains)?.url_contains
+  const topic = template && eventMatchesOf(template.when).find(({ url_contains }) => url_contains)?.url_contains
   return {
     provider: 'template',
     model: null,

@@ -9,9 +9,13 @@ export function contains(foldedText: RawBuilder<unknown>, text: string): RawBuil
   return sql<SqlBool>`${foldedText} LIKE fold_text(${containing(text)})`
 }
 
-/** A LIKE pattern with the caller's `%`, `_` and `\` escaped. */
-export function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
+/** LIKE patterns with the caller's `%`, `_` and `\` escaped. */
+export const containing = (text: string) => `%${escaped(text)}%`
+export const startingWith = (text: string) => `${escaped(text)}%`
+export const endingWith = (text: string) => `%${escaped(text)}`
+
+function escaped(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&')
 }
 
 /** Times set by the database have microseconds; a bound in milliseconds includes the whole millisecond. */

@@ -906,6 +906,7 @@ export interface Segments {
   segment_id: string;
   tenant_id: string;
   updated_at: Timestamp;
+  uses_company: Generated<boolean>;
   uses_events: boolean;
   uses_time: boolean;
 }

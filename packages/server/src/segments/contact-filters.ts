@@ -1,0 +1,56 @@
+import { expressionBuilder, sql } from 'kysely'
+import { readTenant } from '../access/tenants.ts'
+import { COMPANY_FILTER_FIELDS } from '../companies/filter-fields.ts'
+import { nameDays } from '../conditions/bounds.ts'
+import type { FilteredRecords } from '../conditions/language.ts'
+import { parseFilter } from '../conditions/parse.ts'
+import type { FilterContext, SeenText } from '../conditions/to-postgres.ts'
+import { CONTACT_FILTER_FIELDS, CONTACT_ID } from '../contacts/columns.ts'
+import { isSeen, type MayName } from '../contacts/visible-texts.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** The tenant is added when the whole query is built. */
+const query = expressionBuilder<TenantTables, never>()
+
+/** The contacts, and their companies, as filters name them. */
+export const CONTACTS: FilteredRecords = {
+  ...CONTACT_FILTER_FIELDS,
+  company: {
+    records: COMPANY_FILTER_FIELDS,
+    // PostgreSQL itself chooses between a look-up for each contact and one pass over the companies.
+    meets: (condition) => sql`EXISTS ${query
+      .selectFrom('companies')
+      .select('companies.company_id')
+      .where('companies.company_id', '=', sql.ref<string>('contacts.company_id'))
+      .where(condition)}`,
+  },
+}
+
+/**
+ * Parses a filter of contacts from a request.
+ * @throws ServiceError 400 naming every invalid field.
+ */
+export function parseContactFilter(sent: unknown, options: { path?: string; visibleOnly?: boolean } = {}) {
+  return parseFilter(sent, { ...options, records: CONTACTS })
+}
+
+/** The time zone in which a tenant's filter is read. Few filters name days, so few readers ask. */
+export async function zoneOf(tenant: Tenant, conditions: unknown): Promise<string> {
+  return nameDays(conditions) ? (await readTenant(tenant)).timeZone : 'UTC'
+}
+
+/** What compiling a filter of contacts needs, besides what is known of their events. */
+export function contextOf(now: Date, zone: string, mayName: MayName = () => true): Omit<FilterContext, 'hasEvents'> {
+  return {
+    now,
+    zone,
+    records: CONTACTS,
+    isSeen: (found: SeenText, shows) => isSeen({ ...found, mayName: mayName(found.part) }, shows),
+    isInSegment: (segmentIds) => sql`EXISTS ${query
+      .selectFrom('segment_members')
+      .select('segment_members.contact_id')
+      .where('segment_members.contact_id', '=', CONTACT_ID)
+      .where('segment_members.segment_id', '=', sql<string>`ANY(${segmentIds}::uuid[])`)}`,
+  }
+}
