@@ -1,6 +1,9 @@
 import fc from 'fast-check'
+import { toRecord } from '../src/journal/append.ts'
+import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../src/journal/event-record.ts'
 import { newId } from '../src/platform/ids.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/platform/time.ts'
+import type { TestService, TestTenant } from './service.ts'
 
 /*
  * Random conditions, and a naive reference for what they mean. It shares no code with the service, so that the two can
@@ -155,15 +158,13 @@ export const valueFor = (operator: string): fc.Arbitrary<unknown> => {
 }
 
 const on = (properties: readonly string[], operators: readonly string[] = OPERATORS) =>
-  fc
-    .constantFrom(...operators)
-    .chain((operator) =>
-      fc.record({
-        property: fc.constantFrom(...properties),
-        operator: fc.constant(operator),
-        value: valueFor(operator),
-      }),
-    )
+  fc.constantFrom(...operators).chain((operator) =>
+    fc.record({
+      property: fc.constantFrom(...properties),
+      operator: fc.constant(operator),
+      value: valueFor(operator),
+    }),
+  )
 const TEXT_OPERATORS = OPERATORS.slice(0, 10)
 
 const onProperty = on(KEYS.map((key) => (key === 'segment' || key === 'company.name' ? `properties.${key}` : key)))
@@ -289,6 +290,49 @@ export const wheres: fc.Arbitrary<Sent[]> = fc.array(
   fc.oneof({ weight: 5, arbitrary: nestedOnEvent }, { weight: 1, arbitrary: onOwner }),
   { maxLength: 3 },
 )
+
+export async function loadCompanies({ handle }: TestTenant): Promise<void> {
+  const rows = COMPANIES.map(({ companyId, name, domain, properties }) => {
+    const company = { company_id: companyId, name, domain, properties: JSON.stringify(properties) }
+    return { ...company, created_at: NOW, updated_at: NOW }
+  })
+  await handle.db.insertInto('companies').values(rows).execute()
+}
+
+/** Stores people with their events; their companies are there already. */
+export async function loadPeople(service: TestService, tenant: TestTenant, persons: readonly Person[]): Promise<void> {
+  const rows = persons.map(({ contactId, email, properties, company, createdAt }) => ({
+    contact_id: contactId,
+    email,
+    properties: JSON.stringify(properties),
+    company_id: company?.companyId ?? null,
+    creation_source: 'manual',
+    first_seen_at: createdAt,
+    created_at: createdAt,
+    updated_at: createdAt,
+  }))
+  await tenant.handle.db.insertInto('contacts').values(rows).execute()
+  await loadEvents(service, tenant, persons)
+}
+
+export async function loadEvents(
+  { stores }: TestService,
+  { id: tenantId }: TestTenant,
+  persons: readonly Person[],
+): Promise<void> {
+  const records = persons.flatMap(({ contactId, events }) =>
+    events.map(
+      ({ id, at, isSystem, data, ...visit }): EventRecord => ({
+        ...toRecord(tenantId, { event: 'contact_updated', at: new Date(at), contactId, data: {} }),
+        ...visit,
+        event_id: id,
+        data: JSON.stringify(data),
+        is_system: isSystem,
+      }),
+    ),
+  )
+  if (records.length > 0) await stores.clickhouse.insert('events', JOURNAL_FORMAT, serializeEvents(records), newId())
+}
 
 /** Whether a contact matches a filter. */
 export function belongs(filter: Sent, person: Person): boolean {

@@ -7,6 +7,7 @@ import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { problemsOfZone } from '../platform/time-zone.ts'
 import { parseContactFilter } from '../segments/contact-filters.ts'
+import { requireKnownSegments } from '../segments/named-segments.ts'
 import { findSegment } from '../segments/segments.ts'
 import type { AgentConfiguration, LlmConfig, Monitoring } from './agent.ts'
 import { checkPlaybook } from './playbooks/check.ts'
@@ -89,7 +90,9 @@ async function checkFilter(
   if (filter === undefined) return undefined
   if (!('segment_id' in filter)) {
     try {
-      return parseContactFilter(filter, { path: 'monitoring.filter' })
+      const parsed = parseContactFilter(filter, { path: 'monitoring.filter' })
+      await requireKnownSegments(tenant, parsed)
+      return parsed
     } catch (error) {
       // Problems in other fields are reported in the same response.
       details.push(...((error as { details?: ErrorDetail[] }).details ?? []))

@@ -108,6 +108,22 @@ export function parseWhere(
   return reader.checked(reader.where(sent, path, 1), path)
 }
 
+/**
+ * Parses a filter of events.
+ * @throws ServiceError 400 naming every invalid field.
+ */
+export function parseEventFilter(
+  sent: unknown,
+  {
+    path = 'filter',
+    contacts,
+    visibleOnly = false,
+  }: { path?: string; contacts: FilteredRecords; visibleOnly?: boolean },
+): ConditionOnEvent {
+  const reader = new FilterReader(null, contacts, visibleOnly)
+  return reader.checked(reader.filterOfEvents(sent, path, 1), path)
+}
+
 /** Parses a filter in one pass and collects the problems with their paths. The result is valid if there are none. */
 class FilterReader {
   readonly #details: ErrorDetail[] = []
@@ -127,6 +143,10 @@ class FilterReader {
 
   filter(sent: unknown, path: string, level: number): SegmentFilter {
     return this.#nested(sent, path, level, (each, at) => this.#condition(each, at, level))
+  }
+
+  filterOfEvents(sent: unknown, path: string, level: number): ConditionOnEvent {
+    return this.#nested(sent, path, level, (each, at) => this.#conditionOnEvent(each, at, level, true))
   }
 
   where(sent: unknown, path: string, level: number): ConditionOnEvent[] {
@@ -197,7 +217,7 @@ class FilterReader {
 
   #conditionOnEvent(sent: unknown, path: string, level: number, isNestedPlace = false): ConditionOnEvent {
     if (isObject(sent) && ('conditions' in sent || 'match' in sent)) {
-      return this.#nested(sent, path, level + 1, (each, at) => this.#conditionOnEvent(each, at, level + 1, true))
+      return this.filterOfEvents(sent, path, level + 1)
     }
     this.#conditions++
     if (isObject(sent) && 'property' in sent) return this.#propertyOfEvent(sent, path, isNestedPlace)

@@ -167,7 +167,8 @@ class Compiler {
     { operator, value, visible_only: visibleOnly }: Omit<PropertyCondition, 'property'>,
   ): string {
     const positive = NEGATIVE[operator]
-    if (positive) return `NOT ${this.#onItems(itemsOf, { operator: positive, ...(value === undefined ? {} : { value }) })}`
+    if (positive)
+      return `NOT ${this.#onItems(itemsOf, { operator: positive, ...(value === undefined ? {} : { value }) })}`
     const some = (condition: string) => `arrayExists(v -> ifNull(${condition}, 0), ${itemsOf()})`
     // A number or a flag as text; an object or a list in a list is none.
     const text = `if(startsWith(v, '"'), JSONExtractString(v), if(match(v, '^[{\\\\[]'), '', v))`

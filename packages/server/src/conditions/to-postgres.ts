@@ -125,7 +125,11 @@ function compileProperty(
     case 'after':
     case 'within_days': {
       const isWithin = operator === 'within_days'
-      const from = isWithin ? new Date(now.getTime() - Number(value) * DAY_MS) : operator === 'after' ? bound('start') : null
+      const from = isWithin
+        ? new Date(now.getTime() - Number(value) * DAY_MS)
+        : operator === 'after'
+          ? bound('start')
+          : null
       const to = isWithin ? now : operator === 'before' ? bound('end') : null
       const range = sql`tstzrange(${from}::timestamptz, ${to && endOfMillisecond(to)}::timestamptz, '[]')`
       if (records.timeColumns.includes(property)) return sql`coalesce(${records.column(property)} <@ ${range}, false)`
@@ -148,7 +152,12 @@ function compileProperty(
 }
 
 /** With the same comparison seen from the other side. */
-const COMPARISONS = { gt: [sql`>`, sql`<`], gte: [sql`>=`, sql`<=`], lt: [sql`<`, sql`>`], lte: [sql`<=`, sql`>=`] } as const
+const COMPARISONS = {
+  gt: [sql`>`, sql`<`],
+  gte: [sql`>=`, sql`<=`],
+  lt: [sql`<`, sql`>`],
+  lte: [sql`<=`, sql`>=`],
+} as const
 
 /** A list matches if an element does: JSON containment does that, and compares numbers by value. */
 function equals(json: RawBuilder<unknown>, value: string): Condition {

@@ -47,6 +47,10 @@ export function eventConditions(
   const parameters: QueryParameters = {}
   // The table is sorted by is_system first: a condition on it lets the list be read in order.
   if (!filters.includeSystem && !namesSystemEvent(filters)) where.push('is_system = 0')
+  if (filters.where) {
+    where.push(filters.where.sql)
+    Object.assign(parameters, filters.where.parameters)
+  }
   for (const [name, filter] of Object.entries(EVENT_FILTERS)) {
     const value: FilterValue | undefined = filters[name as Exclude<EventFilterName, (typeof CONTACT_FILTERS)[number]>]
     if (value === undefined) continue

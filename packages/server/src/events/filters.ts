@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox'
+import type { Sql } from '../conditions/event-property.ts'
 import { EVENT_NAME_LENGTH_MAX, EVENT_TEXT_LENGTH_MAX, type EventRecord } from '../journal/event-record.ts'
 import { filterId, filterText, flag, searchText, timestampBound } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -132,6 +133,8 @@ export type SentFilters = {
   includeSystem?: boolean
   /** Whether texts are compared as AI agents see them, by whole words: personal values are hidden from the caller. */
   visibleOnly?: boolean
+  /** Further conditions on the event, compiled. */
+  where?: Sql
 }
 
 /** Filters of events; all must match. */
@@ -140,6 +143,17 @@ export type EventFilters = Omit<SentFilters, 'company_id'> & {
   company_id?: never
   contacts_of_company?: readonly string[]
 }
+
+/**
+ * Compiles conditions on events, which may be about their contacts: features know events, not the other way round.
+ * @param sent a list of conditions in `where`, or a `filter`, as a value or as JSON
+ * @throws ServiceError 400 naming every invalid field, or `condition_too_broad`; 403.
+ */
+export type CompileEventFilter = (
+  tenant: Tenant,
+  sent: { where?: unknown; filter?: unknown },
+  context: { now: Date; requireScope(scope: 'contacts:read'): void; visibleOnly: boolean },
+) => Promise<Sql>
 
 /** Limits the cost of querying their events. */
 const COMPANY_CONTACTS_MAX = 1_000

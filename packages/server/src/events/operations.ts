@@ -4,7 +4,7 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { LABEL, WORD } from '../platform/personal.ts'
 import { EnrichedEvent, SummaryEvent } from './event-object.ts'
-import { eventFilterSchemas, withCompany } from './filters.ts'
+import { type CompileEventFilter, eventFilterSchemas, withCompany } from './filters.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
 import { joinContacts, type People } from './people.ts'
 import { listEventTypes, readEvent } from './read.ts'
@@ -40,6 +40,7 @@ const RANGE =
 
 export interface EventServices {
   people: People
+  compileEventFilter: CompileEventFilter
 }
 
 const eventOperation = operationsWith<EventServices>()
@@ -59,9 +60,13 @@ export const EVENT_OPERATIONS = [
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'With `count_only`, instead of the other fields.' })),
     },
-    async run({ tenant, people, redaction }, { page, limit, sort_by, sort_dir, count_only, fields, include, ...rest }) {
+    errors: ['400 condition_too_broad'],
+    async run(context, { page, limit, sort_by, sort_dir, count_only, fields, include, filter, ...rest }) {
+      const { tenant, people, redaction, compileEventFilter } = context
       const shown = { includeSystem: includesSystem(include), visibleOnly: redaction !== undefined }
-      const filters = await withCompany(tenant, people, { ...rest, ...shown })
+      const where =
+        filter === undefined ? {} : { where: await compileEventFilter(tenant, { filter }, { ...context, ...shown }) }
+      const filters = await withCompany(tenant, people, { ...rest, ...shown, ...where })
       const counting = countEvents(tenant, filters)
       if (count_only) return { count: await counting }
       const order = { sortBy: sort_by, direction: sort_dir } as const

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { pageParameters } from '../platform/http/pagination.ts'
-import { flag, oneOf, wordList } from '../platform/http/query-parameters.ts'
+import { filterJson, flag, oneOf, wordList } from '../platform/http/query-parameters.ts'
 import { eventFilterSchemas, eventFilterSchemasExcept } from './filters.ts'
 
 export const includeSystem = wordList(['system'], 'Adds system events, such as contact_created.')
@@ -24,6 +24,7 @@ export const ListEventsQuery = Type.Object({
   ...pageParameters(20, 100),
   // A parameter has one value.
   ...eventFilterSchemasExcept('event_types', 'contact_ids'),
+  filter: filterJson('Its conditions are on the event, as those in the where of an event condition.'),
   sort_by: oneOf(['timestamp', 'event', 'createdAt'], 'The field to sort by.', 'timestamp'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction.', 'desc'),
   count_only: flag('Return only the number of results.', false),

@@ -14,7 +14,8 @@ const ALWAYS: readonly string[] = ['is_bot', DAY]
 export function rollupConditions(filters: EventFilters, groupedBy: readonly string[]): EventConditions | null {
   const { contact_id, contact_ids, contacts_of_company, ...plain } = filters
   if (contact_id !== undefined || contact_ids !== undefined || contacts_of_company !== undefined) return null
-  const { date_after, date_before, includeSystem, visibleOnly, identified_only, ...rest } = plain
+  if (plain.where) return null
+  const { date_after, date_before, includeSystem, visibleOnly, identified_only, where: _, ...rest } = plain
   // The default is false, which does not filter.
   const others = identified_only ? { ...rest, identified_only } : rest
   const names = Object.keys(others).filter((name) => others[name as keyof typeof others] !== undefined)

@@ -4,7 +4,7 @@ import { companyFiltersOf, ListCompaniesQuery } from '../companies/requests.ts'
 import type { Config } from '../config.ts'
 import { contactFiltersOf, filtersByEvents, type ListFilter } from '../contacts/list-filters.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
-import { withCompany } from '../events/filters.ts'
+import { type CompileEventFilter, withCompany } from '../events/filters.ts'
 import type { People } from '../events/people.ts'
 import { includesSystem, ListEventsQuery } from '../events/requests.ts'
 import { audit } from '../operations/audit.ts'
@@ -38,12 +38,14 @@ export function csvRoutes(
     config,
     listFilters,
     people,
+    compileEventFilter,
     rateLimiter,
   }: {
     clock: Clock
     config: Pick<Config, 'eventFilterContactsMax'>
     listFilters: readonly ListFilter[]
     people: People
+    compileEventFilter: CompileEventFilter
     rateLimiter: Pick<RateLimiter, 'checkAudited'>
   },
 ): void {
@@ -123,12 +125,15 @@ export function csvRoutes(
         summary: 'Download events as a CSV file',
         description: DESCRIPTION,
         querystring: Type.Object({ ...ListEventsQuery.properties, columns }),
-        response: responsesWith(),
+        response: responsesWith('400 condition_too_broad'),
       },
     },
     async (request, reply) => {
-      const { columns: asked, include, ...rest } = withoutOrder(request.query)
-      const sent = { ...rest, includeSystem: includesSystem(include) }
+      const { columns: asked, include, filter, ...rest } = withoutOrder(request.query)
+      const requireScope = (scope: 'contacts:read') => requireScopeOf(request, scope)
+      const context = { now: clock(), requireScope, visibleOnly: false }
+      const where = filter === undefined ? {} : { where: await compileEventFilter(request.tenant, { filter }, context) }
+      const sent = { ...rest, includeSystem: includesSystem(include), ...where }
       const filters = await withCompany(request.tenant, people, sent)
       return sendExport(request, reply, eventsFile(request.tenant, people, filters, asked))
     },

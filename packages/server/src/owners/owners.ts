@@ -25,9 +25,9 @@ export async function ownersOf(tenant: Tenant, contactIds: readonly string[]): P
     .where(({ or, eb }) => or([eb('contact_id', '=', anyOf(contactIds)), eb('owner_id', '=', anyOf(contactIds))]))
     .limit(OWNERS_MAX)
     .execute()
-  const owners = new Set(contactIds)
+  const [wanted, owners] = [new Set(contactIds), new Set(contactIds)]
   for (const { owner_id, contact_id } of links) {
-    if (contactIds.includes(contact_id)) owners.add(owner_id)
+    if (wanted.has(contact_id)) owners.add(owner_id)
     else owners.delete(owner_id)
   }
   if (links.length < OWNERS_MAX) return [...owners]

@@ -1,6 +1,17 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { belongs, COMPANIES, filters, NOW, OPERATORS, type Person, people, valueFor } from '../../test/conditions.ts'
+import {
+  belongs,
+  filters,
+  loadCompanies,
+  loadEvents,
+  loadPeople,
+  NOW,
+  OPERATORS,
+  type Person,
+  people,
+  valueFor,
+} from '../../test/conditions.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { type EventQuestion, eventsOf } from '../conditions/language.ts'
 import { ALL_CONTACTS } from '../contacts/ranges.ts'
@@ -20,53 +31,12 @@ beforeAll(async () => {
   service = await sharedService()
   tenant = await createTestTenant(service)
   persons = fc.sample(people, { numRuns: 120, seed: 20_260_310 })
-  const companies = COMPANIES.map(({ companyId, name, domain, properties }) => {
-    return {
-      company_id: companyId,
-      name,
-      domain,
-      properties: JSON.stringify(properties),
-      created_at: NOW,
-      updated_at: NOW,
-    }
-  })
-  await tenant.handle.db.insertInto('companies').values(companies).execute()
-  await load(tenant, persons)
+  await loadCompanies(tenant)
+  await loadPeople(service, tenant, persons)
   // Another tenant's events of the same contacts must not count.
   const stranger = await createTestTenant(service)
-  await insertEvents(stranger, persons)
+  await loadEvents(service, stranger, persons)
 })
-
-async function load({ handle }: TestTenant, contacts: readonly Person[]): Promise<void> {
-  const rows = contacts.map(({ contactId, email, properties, company, createdAt }) => ({
-    contact_id: contactId,
-    email,
-    properties: JSON.stringify(properties),
-    company_id: company?.companyId ?? null,
-    creation_source: 'manual',
-    first_seen_at: createdAt,
-    created_at: createdAt,
-    updated_at: createdAt,
-  }))
-  await handle.db.insertInto('contacts').values(rows).execute()
-  await insertEvents(tenant, contacts)
-}
-
-async function insertEvents({ id }: TestTenant, contacts: readonly Person[]): Promise<void> {
-  if (contacts.every(({ events }) => events.length === 0)) return
-  const records = contacts.flatMap(({ contactId, events }) =>
-    events.map(
-      ({ id: event_id, at, isSystem, data, ...visit }): EventRecord => ({
-        ...toRecord(id, { event: 'contact_updated', at: new Date(at), contactId, data: {} }),
-        ...visit,
-        event_id,
-        data: JSON.stringify(data),
-        is_system: isSystem,
-      }),
-    ),
-  )
-  await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, serializeEvents(records), newId())
-}
 
 const nobody = { email: null, properties: {}, company: null, createdAt: NOW, events: [] }
 const nobodyElse = { name: '', revision: 0, reads: new Set<string>(), isEvaluated: true, zone: 'UTC' }
@@ -105,7 +75,7 @@ test.each(OPERATORS)('%s of a missing value', async (operator) => {
   const [value] = fc.sample(valueFor(operator), { numRuns: 1, seed: 1 })
   const known = ['missing', 'email', 'company_id'].filter((property) => property === 'missing' || /equals|contains|_with|set|in$/.test(operator)) // biome-ignore format: a list
   const bare = { ...nobody, contactId: newId() }
-  await load(tenant, [bare])
+  await loadPeople(service, tenant, [bare])
   for (const property of known) {
     const filter = parseContactFilter({ match: 'all', conditions: [{ property, operator, value }] })
     const definition = { ...nobodyElse, segmentId: 's', filter, matches: [] }
@@ -121,7 +91,7 @@ test.each([
   ['did_not', 3, true],
 ])('%s of a contact without events', async (operator, min_count, expected) => {
   const bare = { ...nobody, contactId: newId() }
-  await load(tenant, [bare])
+  await loadPeople(service, tenant, [bare])
   const event = min_count === undefined ? {} : { min_count }
   const filter = parseContactFilter({ match: 'any', conditions: [{ event, operator }] })
   const matches = eventsOf(filter)

@@ -19,11 +19,12 @@ export const CONTACTS: FilteredRecords = {
   company: {
     records: COMPANY_FILTER_FIELDS,
     // PostgreSQL itself chooses between a look-up for each contact and one pass over the companies.
-    meets: (condition) => sql`EXISTS ${query
-      .selectFrom('companies')
-      .select('companies.company_id')
-      .where('companies.company_id', '=', sql.ref<string>('contacts.company_id'))
-      .where(condition)}`,
+    meets: (condition) =>
+      sql`EXISTS ${query
+        .selectFrom('companies')
+        .select('companies.company_id')
+        .where('companies.company_id', '=', sql.ref<string>('contacts.company_id'))
+        .where(condition)}`,
   },
 }
 
@@ -47,10 +48,11 @@ export function contextOf(now: Date, zone: string, mayName: MayName = () => true
     zone,
     records: CONTACTS,
     isSeen: (found: SeenText, shows) => isSeen({ ...found, mayName: mayName(found.part) }, shows),
-    isInSegment: (segmentIds) => sql`EXISTS ${query
-      .selectFrom('segment_members')
-      .select('segment_members.contact_id')
-      .where('segment_members.contact_id', '=', CONTACT_ID)
-      .where('segment_members.segment_id', '=', sql<string>`ANY(${segmentIds}::uuid[])`)}`,
+    isInSegment: (segmentIds) =>
+      sql`EXISTS ${query
+        .selectFrom('segment_members')
+        .select('segment_members.contact_id')
+        .where('segment_members.contact_id', '=', CONTACT_ID)
+        .where('segment_members.segment_id', '=', sql<string>`ANY(${segmentIds}::uuid[])`)}`,
   }
 }

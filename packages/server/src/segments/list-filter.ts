@@ -12,6 +12,7 @@ import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { contextOf, parseContactFilter, zoneOf } from './contact-filters.ts'
 import { isBeyondBounds, queryEvents } from './events.ts'
+import { requireKnownSegments } from './named-segments.ts'
 import { findSegment } from './segments.ts'
 
 const EVENT_SECONDS_MAX = 5
@@ -50,6 +51,7 @@ async function compiled(
   { now, contactsMax, requireScope, visibleOnly }: Parameters<ListFilter>[2],
 ): Promise<RawBuilder<SqlBool>> {
   const parsed = parseContactFilter(filterIn(filter), { visibleOnly })
+  await requireKnownSegments(tenant, parsed)
   const matches = eventsOf(parsed)
   const mayName = await namesOverlapping(tenant, visibleTextsOf(parsed))
   const known = contextOf(now, await zoneOf(tenant, parsed), mayName)

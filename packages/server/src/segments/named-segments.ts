@@ -69,6 +69,14 @@ export function dependentsOf(segmentId: string, filters: Filters): string[] {
   return [...found]
 }
 
+/**
+ * The same for a filter that is not a segment's.
+ * @throws ServiceError 400 `unknown_segment`.
+ */
+export async function requireKnownSegments(tenant: Tenant, filter: SegmentFilter): Promise<void> {
+  if (segmentsIn(filter).length > 0) requireNamed(filter, await readFilters(tenant), null)
+}
+
 /** Refuses to delete a segment that others name. @throws ServiceError 409 `segment_in_use`. */
 export async function requireUnnamed(tx: Tenant, segmentId: string): Promise<void> {
   const [user] = dependentsOf(segmentId, await readFilters(tx))

@@ -76,7 +76,7 @@ export const SEGMENT_OPERATIONS = [
     output: { segment: Segment },
     status: 201,
     example: { name: 'Leads in France', filter: FILTER_EXAMPLE },
-    errors: ['409 too_many_segments'],
+    errors: ['400 segment_circle', '400 unknown_segment', '409 too_many_segments'],
     async run({ tenant, now, redaction }, { name, description = null, filter }) {
       const segment = { name, description, filter, visibleOnly: redaction !== undefined }
       const { segmentId } = await createSegment(tenant, segment, now)
@@ -99,7 +99,7 @@ export const SEGMENT_OPERATIONS = [
       took_ms: Type.Integer(),
     },
     example: { filter: FILTER_EXAMPLE },
-    errors: ['400 preview_too_slow'],
+    errors: ['400 preview_too_slow', '400 unknown_segment'],
     reads: true,
     async run({ tenant, now, redaction }, { filter }) {
       const startedAt = performance.now()
@@ -201,6 +201,7 @@ export const SEGMENT_OPERATIONS = [
       changed: Changed,
     },
     example: { name: 'Leads in Italy' },
+    errors: ['400 segment_circle', '400 unknown_segment'],
     async run({ tenant, now }, { segment_id, ...changes }) {
       const changed = await updateSegment(tenant, segment_id, changes, now)
       return { segment: await readSegment(tenant, segment_id), changed }
@@ -217,6 +218,7 @@ export const SEGMENT_OPERATIONS = [
     summary: 'Delete a segment; its contacts stay',
     input: SegmentPath,
     output: { deleted: Type.Literal(true), segment_id: Id },
+    errors: ['409 segment_in_use'],
     async run({ tenant }, { segment_id }) {
       await deleteSegment(tenant, segment_id)
       return { deleted: true as const, segment_id }

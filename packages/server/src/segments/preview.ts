@@ -8,6 +8,7 @@ import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { contextOf, parseContactFilter, zoneOf } from './contact-filters.ts'
 import { EventResults, isBeyondBounds, queryEvents } from './events.ts'
+import { requireKnownSegments } from './named-segments.ts'
 
 const SAMPLE_SIZE = 5
 /** A preview runs while a user types, so it must stay cheap. */
@@ -23,6 +24,7 @@ const STATEMENT_CANCELLED = '57014'
  */
 export async function previewSegment(tenant: Tenant, sent: unknown, now: Date, visibleOnly: boolean) {
   const filter = parseContactFilter(sent, { visibleOnly })
+  await requireKnownSegments(tenant, filter)
   const matches = eventsOf(filter)
   try {
     const results =
