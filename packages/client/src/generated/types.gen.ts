@@ -5649,6 +5649,10 @@ export type ExportEventsInput = {
      */
     search?: string;
     /**
+     * A filter of segments as JSON. Its conditions are on the event, as those in the where of an event condition.
+     */
+    filter?: string;
+    /**
      * The field to sort by.
      */
     sort_by?: 'timestamp' | 'event' | 'createdAt';
@@ -6857,6 +6861,10 @@ export type ListEventsInput = {
      * Words that must all occur in the event name, URL or domain. At most 10 words.
      */
     search?: string;
+    /**
+     * A filter of segments as JSON. Its conditions are on the event, as those in the where of an event condition.
+     */
+    filter?: string;
     /**
      * The field to sort by.
      */

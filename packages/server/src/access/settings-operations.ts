@@ -10,6 +10,7 @@ import { ContactId, Id, Nullable, Timestamp } from '../platform/http/responses.t
 import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { LABEL, TEXT, WITHHELD, WORD } from '../platform/personal.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { ZONE_LENGTH_MAX } from '../platform/time-zone.ts'
 import { liveApiKeys } from './api-keys.ts'
 import type { ChosenProperties } from './chosen-properties.ts'
@@ -24,6 +25,8 @@ const KEYS_SHOWN = 50
 /** Services of the tenant operations. */
 export interface TenantServices {
   secrets: SecretBox
+  /** Has everything that depends on what a day is follow a change of the time zone. */
+  reevaluateDays(tx: Tenant): Promise<void>
 }
 
 /** Services of the operation on limits. */
@@ -124,7 +127,7 @@ export const TENANT_OPERATIONS = [
     },
     errors: ['400 invalid_name'],
     example: { require_signed_identification: true },
-    async run({ tenant, now }, changes) {
+    async run({ tenant, now, reevaluateDays }, changes) {
       const {
         name,
         time_zone: timeZone,
@@ -134,7 +137,7 @@ export const TENANT_OPERATIONS = [
         ignored_ids: words,
       } = changes
       if (name !== undefined) await renameTenant(tenant, name)
-      if (timeZone !== undefined) await setTimeZone(tenant, timeZone)
+      if (timeZone !== undefined && (await setTimeZone(tenant, timeZone))) await reevaluateDays(tenant)
       if (isRequired !== undefined) await requireSignature(tenant, isRequired)
       const chosen: Partial<ChosenProperties> = { ...(personal && { personal }), ...(visible && { visible }) }
       const properties = personal || visible ? await chooseProperties(tenant, chosen) : null

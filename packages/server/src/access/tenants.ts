@@ -50,13 +50,15 @@ export async function renameTenant(tx: Tenant, name: string): Promise<void> {
     .execute()
 }
 
-/** @throws ServiceError 400 for an unknown time zone. */
-export async function setTimeZone(tx: Tenant, timeZone: string): Promise<void> {
-  await tx.unrestricted
+/** @returns whether it is another one. @throws ServiceError 400 for an unknown time zone. */
+export async function setTimeZone(tx: Tenant, timeZone: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx.unrestricted
     .updateTable('tenants')
     .set({ time_zone: requireTimeZone(timeZone) })
     .where('tenant_id', '=', tx.id)
-    .execute()
+    .where('time_zone', '!=', timeZone)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 function requireTimeZone(zone: string): string {

@@ -14,7 +14,7 @@ import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { compileEventFilter } from '../segments/event-filter.ts'
 import { segmentFilter } from '../segments/list-filter.ts'
-import { findSegment } from '../segments/segments.ts'
+import { findSegment, reevaluateDays } from '../segments/segments.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
 import type { Connections } from './connections.ts'
@@ -48,6 +48,7 @@ export function operationServices<Given extends Parts>(parts: Given) {
     agentsOfIdentity,
     findSegment,
     compileEventFilter,
+    reevaluateDays,
     // The filters of lists of contacts that belong to other features.
     listFilters: [importFilter, segmentFilter],
     subjectKinds: SUBJECT_KINDS,

@@ -76,18 +76,19 @@ export async function companyFiltersOf(
   return {
     ...rest,
     ...(mayName ? { mayName } : {}),
-    ...(filter === undefined ? {} : { condition: await conditionOf(tenant, filter, now, mayName) }),
+    ...(filter === undefined ? {} : { condition: await conditionOf(tenant, filter, now, mayName !== undefined) }),
     ...(company_ids === undefined ? {} : { company_ids: idsIn(company_ids, 'company_ids') }),
   }
 }
 
-async function conditionOf(tenant: Tenant, sent: unknown, now: Date, mayName: MayName | undefined) {
-  const filter = parseFilter(filterIn(sent), { records: COMPANY_FILTER_FIELDS, visibleOnly: mayName !== undefined })
+async function conditionOf(tenant: Tenant, sent: unknown, now: Date, visibleOnly: boolean) {
+  const filter = parseFilter(filterIn(sent), { records: COMPANY_FILTER_FIELDS, visibleOnly })
   return compileFilter(filter, {
     now,
     records: COMPANY_FILTER_FIELDS,
     zone: nameDays(filter) ? (await readTenant(tenant)).timeZone : 'UTC',
-    isSeen: (found, shows) => isSeen({ ...found, mayName: mayName?.(found.part) ?? true }, shows),
+    // Which names may overlap with a part is known only of the words of a search.
+    isSeen: (found, shows) => isSeen({ ...found, mayName: true }, shows),
     hasEvents: () => sql`false`,
   })
 }

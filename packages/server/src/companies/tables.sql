@@ -41,3 +41,21 @@ CREATE TABLE company_sources (
   FOREIGN KEY (tenant_id, company_id) REFERENCES companies ON DELETE CASCADE
 );
 CREATE INDEX company_sources_company ON company_sources (tenant_id, company_id, source);
+
+-- Companies that have changed, until the segments of their contacts are to be checked: see changes.ts.
+CREATE TABLE company_changes (
+  tenant_id uuid NOT NULL,
+  company_id uuid NOT NULL,
+  PRIMARY KEY (tenant_id, company_id),
+  FOREIGN KEY (tenant_id, company_id) REFERENCES companies ON DELETE CASCADE
+);
+-- Whoever changes a company cannot forget it.
+CREATE FUNCTION note_company_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO company_changes VALUES (NEW.tenant_id, NEW.company_id) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER companies_changed AFTER UPDATE ON companies FOR EACH ROW
+  WHEN (OLD.properties IS DISTINCT FROM NEW.properties OR OLD.name IS DISTINCT FROM NEW.name
+    OR OLD.domain IS DISTINCT FROM NEW.domain)
+  EXECUTE FUNCTION note_company_change();

@@ -6,5 +6,6 @@ export const COMPANY_TABLES = {
     company: 'dies',
     export: { without: ['facets', 'search_text', 'sort_name'] },
   },
+  company_changes: { key: ['company_id'], company: 'dies', export: 'none' },
   company_sources: { key: ['source', 'external_id'], company: 'dies', export: {} },
 } satisfies Tables

@@ -11,6 +11,9 @@ import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-cata
 /** The id of a contact, in a query of contacts. */
 export const CONTACT_ID: RawBuilder<string> = sql.ref('contacts.contact_id')
 
+/** The id of a contact's company, in a query of contacts. */
+export const COMPANY_OF_CONTACT: RawBuilder<string> = sql.ref('contacts.company_id')
+
 /** A column `segment_ids` for a query of contacts: the segments of each, sorted by id. */
 export const SEGMENT_IDS = segmentIdsOf(CONTACT_ID)
 

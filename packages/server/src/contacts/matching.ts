@@ -32,6 +32,13 @@ export async function idsMatching(
   return rows.map(({ contact_id }) => contact_id)
 }
 
+/** The ids of some contacts that match a condition. */
+export async function someMatching(tenant: Tenant, condition: RawBuilder<SqlBool>, limit: number): Promise<string[]> {
+  const query = tenant.db.selectFrom('contacts').select('contact_id').where(condition).limit(limit)
+  const rows = await tenant.heavyRead(() => query.execute())
+  return rows.map(({ contact_id }) => contact_id)
+}
+
 /** A subquery per contact, for conditions to read. */
 export type PerContact = AliasedExpression<object, 'per_contact'>
 

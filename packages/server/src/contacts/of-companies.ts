@@ -14,6 +14,16 @@ export async function newestOfCompany(tenant: Tenant, companyId: string, limit: 
   return rows.map(({ contact_id }) => contact_id)
 }
 
+/** The contacts of some companies. */
+export async function contactsOfCompanies(tenant: Tenant, companyIds: readonly string[]): Promise<string[]> {
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('company_id', '=', sql<string>`any(${companyIds}::uuid[])`)
+    .execute()
+  return rows.map(({ contact_id }) => contact_id)
+}
+
 /** Those of some companies that have contacts. */
 export async function companiesWithContacts(tenant: Tenant, companyIds: readonly string[]): Promise<Set<string>> {
   const rows = await tenant.db

@@ -69,6 +69,16 @@ export function isMemberOf(tenant: Tenant, segmentId: string, contactId: Express
   return sql`EXISTS ${membersOf(tenant, segmentId).where('segment_members.contact_id', '=', contactId)}`
 }
 
+/** The same for any of some segments, in a query to which the tenant is added later. */
+export function isMemberOfAny(segmentIds: readonly string[], contactId: Expression<string>): RawBuilder<SqlBool> {
+  const membership = expressionBuilder<TenantTables, never>()
+    .selectFrom('segment_members')
+    .select('segment_members.contact_id')
+    .where('segment_members.contact_id', '=', contactId)
+    .where('segment_members.segment_id', '=', sql<string>`ANY(${segmentIds}::uuid[])`)
+  return sql`EXISTS ${membership}`
+}
+
 /** @returns the memberships that are new. */
 export function addMembers(tx: Tenant, memberships: readonly Membership[], now: Date): Promise<Membership[]> {
   return inParts(memberships, async (part) => {

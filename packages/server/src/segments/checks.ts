@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
+import { takeChanges, tenantsWithChanges } from '../companies/changes.ts'
 import { lockUnlessBusy } from '../contacts/locks.ts'
+import { contactsOfCompanies } from '../contacts/of-companies.ts'
 import { toRecords } from '../journal/append.ts'
 import type { EventGroup } from '../journal/event-record.ts'
 import { isOfOpenTenant } from '../platform/closed-tenants.ts'
@@ -15,6 +17,7 @@ import { followEvents, queryConditions } from './follow.ts'
 
 const EVERY_MS = 500
 const CONTACTS_AT_ONCE = 200
+const COMPANIES_AT_ONCE = 100
 const TENANTS_AT_ONCE = 100
 /** Delay after a failure, so that a database that is down is not queried twice a second. */
 const PAUSE_MS = 3_000
@@ -67,6 +70,23 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
         throw error
       }
     }
+  }
+
+  /** Has the contacts of companies that have changed checked. */
+  async function queueContactsOfCompanies(): Promise<void> {
+    for (const tenantId of await tenantsWithChanges(stores, TENANTS_AT_ONCE)) {
+      const tenant = openTenant(stores, tenantId)
+      while ((await queueSome(tenant)) === COMPANIES_AT_ONCE);
+    }
+  }
+
+  async function queueSome(tenant: Tenant): Promise<number> {
+    return tenant.transaction(async (tx) => {
+      const known = await definitions.of(tx)
+      const companyIds = await takeChanges(tx, COMPANIES_AT_ONCE)
+      if (known.some((each) => each.usesCompany)) await queueChecks(tx, await contactsOfCompanies(tx, companyIds))
+      return companyIds.length
+    })
   }
 
   async function processQueue(): Promise<void> {
@@ -123,6 +143,7 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
     if (Date.now() < resumeAt) return
     try {
       await queuePending()
+      await queueContactsOfCompanies()
       await processQueue()
     } catch (error) {
       resumeAt = Date.now() + PAUSE_MS

@@ -15,8 +15,6 @@ import {
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { type EventQuestion, eventsOf } from '../conditions/language.ts'
 import { ALL_CONTACTS } from '../contacts/ranges.ts'
-import { toRecord } from '../journal/append.ts'
-import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import { parseContactFilter } from './contact-filters.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
@@ -39,7 +37,14 @@ beforeAll(async () => {
 })
 
 const nobody = { email: null, properties: {}, company: null, createdAt: NOW, events: [] }
-const nobodyElse = { name: '', revision: 0, reads: new Set<string>(), isEvaluated: true, zone: 'UTC' }
+const nobodyElse = {
+  name: '',
+  revision: 0,
+  reads: new Set<string>(),
+  isEvaluated: true,
+  zone: 'UTC',
+  usesCompany: false,
+}
 
 /** Any filter, compiled for PostgreSQL and ClickHouse, selects the same contacts as the simple implementation. */
 test('the compiled filter selects the same random contacts as the simple implementation', async () => {

@@ -1,31 +1,18 @@
-import { expressionBuilder, sql } from 'kysely'
 import { readTenant } from '../access/tenants.ts'
-import { COMPANY_FILTER_FIELDS } from '../companies/filter-fields.ts'
+import { COMPANY_FILTER_FIELDS, companyMeets } from '../companies/filter-fields.ts'
 import { nameDays } from '../conditions/bounds.ts'
 import type { FilteredRecords } from '../conditions/language.ts'
 import { parseFilter } from '../conditions/parse.ts'
 import type { FilterContext, SeenText } from '../conditions/to-postgres.ts'
 import { CONTACT_FILTER_FIELDS, CONTACT_ID } from '../contacts/columns.ts'
 import { isSeen, type MayName } from '../contacts/visible-texts.ts'
-import type { TenantTables } from '../platform/postgres/database.ts'
+import { isMemberOfAny } from '../memberships/memberships.ts'
 import type { Tenant } from '../platform/tenant.ts'
-
-/** The tenant is added when the whole query is built. */
-const query = expressionBuilder<TenantTables, never>()
 
 /** The contacts, and their companies, as filters name them. */
 export const CONTACTS: FilteredRecords = {
   ...CONTACT_FILTER_FIELDS,
-  company: {
-    records: COMPANY_FILTER_FIELDS,
-    // PostgreSQL itself chooses between a look-up for each contact and one pass over the companies.
-    meets: (condition) =>
-      sql`EXISTS ${query
-        .selectFrom('companies')
-        .select('companies.company_id')
-        .where('companies.company_id', '=', sql.ref<string>('contacts.company_id'))
-        .where(condition)}`,
-  },
+  company: { records: COMPANY_FILTER_FIELDS, meets: companyMeets },
 }
 
 /**
@@ -48,11 +35,6 @@ export function contextOf(now: Date, zone: string, mayName: MayName = () => true
     zone,
     records: CONTACTS,
     isSeen: (found: SeenText, shows) => isSeen({ ...found, mayName: mayName(found.part) }, shows),
-    isInSegment: (segmentIds) =>
-      sql`EXISTS ${query
-        .selectFrom('segment_members')
-        .select('segment_members.contact_id')
-        .where('segment_members.contact_id', '=', CONTACT_ID)
-        .where('segment_members.segment_id', '=', sql<string>`ANY(${segmentIds}::uuid[])`)}`,
+    isInSegment: (segmentIds) => isMemberOfAny(segmentIds, CONTACT_ID),
   }
 }

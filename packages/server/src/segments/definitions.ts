@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type EventQuestion, eventsOf, propertiesOf, type SegmentFilter } from '../conditions/language.ts'
+import { type EventQuestion, eventsOf, propertiesOf, type SegmentFilter, usesCompany } from '../conditions/language.ts'
 import { lock, lockKey } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { zoneOf } from './contact-filters.ts'
@@ -16,6 +16,8 @@ export interface Definition {
   matches: EventQuestion[]
   /** The time zone in which its days are. */
   zone: string
+  /** Whether it depends on the contact's company. */
+  usesCompany: boolean
   /** The properties and columns that it uses: other changes do not affect membership. */
   reads: ReadonlySet<string>
   /** Whether it was evaluated, so that the results of its event conditions are stored for all contacts. */
@@ -73,6 +75,7 @@ async function readDefinitions(tx: Tenant): Promise<Definition[]> {
       revision: Number(row.revision),
       filter,
       zone,
+      usesCompany: usesCompany(filter),
       matches,
       reads: new Set(propertiesOf(filter)),
       isEvaluated: row.evaluated_at !== null,

@@ -9,8 +9,7 @@ import {
 import { filterIn, parseEventFilter, parseWhere } from '../conditions/parse.ts'
 import { compileWhere } from '../conditions/to-clickhouse.ts'
 import { compileFilter } from '../conditions/to-postgres.ts'
-import { contactsAmong } from '../contacts/matching.ts'
-import { ALL_CONTACTS } from '../contacts/ranges.ts'
+import { someMatching } from '../contacts/matching.ts'
 import { namesOverlapping } from '../contacts/visible-texts.ts'
 import type { CompileEventFilter } from '../events/filters.ts'
 import { ownersOf } from '../owners/owners.ts'
@@ -67,19 +66,8 @@ async function ownersMeeting(tenant: Tenant, condition: PropertyCondition, now: 
   const parts = condition.visible_only ? [String(condition.value)] : []
   const context = contextOf(now, zone, await namesOverlapping(tenant, parts))
   const isMet = compileFilter({ match: 'all', conditions: [condition] }, { ...context, hasEvents: () => sql`false` })
-  const rows = await tenant.heavyRead(() =>
-    contactsAmong(tenant, ALL_CONTACTS)
-      .select('contacts.contact_id')
-      .where(isMet)
-      .limit(CONTACTS_MAX + 1)
-      .execute(),
-  )
-  if (rows.length <= CONTACTS_MAX) {
-    return ownersOf(
-      tenant,
-      rows.map(({ contact_id }) => contact_id),
-    )
-  }
+  const ids = await someMatching(tenant, isMet, CONTACTS_MAX + 1)
+  if (ids.length <= CONTACTS_MAX) return ownersOf(tenant, ids)
   const message = `More than ${CONTACTS_MAX} contacts meet the condition on ${condition.property}. Add a condition that fewer contacts meet, or group by this property instead.`
   throw new ServiceError(400, 'condition_too_broad', message)
 }

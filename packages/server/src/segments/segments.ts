@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { eventsOf, type SegmentFilter, usesCompany, usesTime } from '../conditions/language.ts'
+import { nameDays } from '../conditions/bounds.ts'
+import { eventsOf, type SegmentFilter, usesTime } from '../conditions/language.ts'
 import { deleteCounters, memberCountOf } from '../memberships/memberships.ts'
 import { namesIn } from '../operations/audit.ts'
 import { hasMoreCharacters } from '../platform/characters.ts'
@@ -138,6 +139,19 @@ export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<
   })
 }
 
+/** Re-evaluates the segments whose filters name days, once the tenant's time zone has changed: a day is another one. */
+export async function reevaluateDays(tx: Tenant): Promise<void> {
+  const filters = await readFilters(tx)
+  for (const [segmentId, filter] of filters) {
+    if (!nameDays(withSegments(filter, filters))) continue
+    await tx.db
+      .updateTable('segments')
+      .set({ ...RELEASED, evaluated_at: null, revision: NEXT_REVISION })
+      .where('segment_id', '=', segmentId)
+      .execute()
+  }
+}
+
 /** Re-evaluates every segment of a tenant without events, after contacts were loaded in bulk. */
 export async function reevaluateSegments(tenant: Tenant): Promise<void> {
   await tenant.db
@@ -226,7 +240,6 @@ function columnsOf(filter: SegmentFilter, filters: Filters) {
     filter: JSON.stringify(filter),
     uses_events: eventsOf(whole).length > 0,
     uses_time: usesTime(whole),
-    uses_company: usesCompany(whole),
   }
 }
 

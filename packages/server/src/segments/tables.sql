@@ -8,8 +8,6 @@ CREATE TABLE segments (
   filter jsonb NOT NULL,
   uses_events boolean NOT NULL,
   uses_time boolean NOT NULL,
-  -- Whether membership depends on the contact's company.
-  uses_company boolean NOT NULL DEFAULT false,
   revision bigint NOT NULL DEFAULT nextval('segment_revisions'),
   evaluated_at timestamptz,
   claim uuid,
@@ -53,33 +51,6 @@ CREATE TABLE segment_checks (
   PRIMARY KEY (tenant_id, contact_id)
 );
 CREATE INDEX segment_checks_due ON segment_checks (not_before);
-
--- The contacts of a company that changes are checked, if a segment depends on companies. At the end of the transaction,
--- when the segments that were created meanwhile can be seen.
-CREATE FUNCTION check_contacts_of_company() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    IF EXISTS (SELECT FROM segments WHERE tenant_id = NEW.tenant_id AND uses_company) THEN
-      INSERT INTO segment_checks (tenant_id, contact_id)
-        SELECT tenant_id, contact_id FROM contacts WHERE tenant_id = NEW.tenant_id AND company_id = NEW.company_id
-        ORDER BY contact_id
-        ON CONFLICT (tenant_id, contact_id) DO UPDATE SET requested_at = now();
-    END IF;
-    RETURN NULL;
-  END $$;
-CREATE CONSTRAINT TRIGGER companies_changed AFTER UPDATE ON companies DEFERRABLE INITIALLY DEFERRED
-  FOR EACH ROW WHEN (OLD.properties IS DISTINCT FROM NEW.properties OR OLD.name IS DISTINCT FROM NEW.name
-    OR OLD.domain IS DISTINCT FROM NEW.domain)
-  EXECUTE FUNCTION check_contacts_of_company();
-
--- A date alone in a filter is a day of the tenant's time zone.
-CREATE FUNCTION reevaluate_segments() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    UPDATE segments SET evaluated_at = NULL, claim = NULL, claimed_until = NULL, revision = nextval('segment_revisions')
-      WHERE tenant_id = NEW.tenant_id AND filter::text ~ '"[0-9]{4}-[0-9]{2}-[0-9]{2}"';
-    RETURN NULL;
-  END $$;
-CREATE TRIGGER tenants_moved AFTER UPDATE OF time_zone ON tenants
-  FOR EACH ROW WHEN (OLD.time_zone IS DISTINCT FROM NEW.time_zone) EXECUTE FUNCTION reevaluate_segments();
 
 -- The contacts that meet segments' event conditions, so that a write to a contact need not query ClickHouse. No foreign
 -- key to contacts, because it would lock a contact's row for each of its conditions; code that deletes a contact

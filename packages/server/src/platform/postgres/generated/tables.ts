@@ -196,6 +196,11 @@ export interface Companies {
   updated_at: Timestamp;
 }
 
+export interface CompanyChanges {
+  company_id: string;
+  tenant_id: string;
+}
+
 export interface CompanySources {
   company_id: string;
   external_id: string;
@@ -906,7 +911,6 @@ export interface Segments {
   segment_id: string;
   tenant_id: string;
   updated_at: Timestamp;
-  uses_company: Generated<boolean>;
   uses_events: boolean;
   uses_time: boolean;
 }
@@ -1290,6 +1294,7 @@ export interface DB {
   audit_log: AuditLog;
   authorizations: Authorizations;
   companies: Companies;
+  company_changes: CompanyChanges;
   company_sources: CompanySources;
   connection_errors: ConnectionErrors;
   connection_outbox: ConnectionOutbox;
