@@ -67,21 +67,34 @@ export interface Sql {
 }
 
 /**
- * A value in an event's data, in ClickHouse: the JSON texts of its items. A value that is no list is its only item; of a
- * missing one, null and an empty list there are none.
+ * A value in an event's data, in ClickHouse, as a JSON text: '' if it is missing, and a list of the items if the path goes
+ * through lists. Grouping by it before its items are separated costs half as much as grouping by `dataItems`.
  * @param prefix of the names of its placeholders, which are distinct within a query.
  */
-export function dataItems(path: readonly string[], prefix: string): Sql {
-  const parameters = Object.fromEntries(path.map((key, index) => [`${prefix}_${index}`, key]))
-  const key = (index: number) => `{${prefix}_${index}: String}`
-  let items = itemsOf(`JSONExtractRaw(data, ${key(0)})`)
-  for (let index = 1; index < path.length; index++) {
-    items = `arrayFlatten(arrayMap(x -> ${itemsOf(`JSONExtractRaw(x, ${key(index)})`)}, ${items}))`
-  }
-  return { sql: items, parameters }
+export function dataText(path: readonly string[], prefix: string): Sql {
+  const [first = '', ...further] = path.map((_, index) => `{${prefix}_${index}: String}`)
+  const sql = further.reduce(textWithin, `data_values[${first}]`)
+  return { sql, parameters: Object.fromEntries(path.map((key, index) => [`${prefix}_${index}`, key])) }
 }
 
-function itemsOf(json: string): string {
+/** What a JSON text has under a key: of a list, what its items have there. The text is written once, as it may be long. */
+function textWithin(json: string, key: string): string {
+  const ofItems = `arrayFlatten(arrayMap(x -> ${itemsOf(`JSONExtractRaw(x, ${key})`)}, JSONExtractArrayRaw(v)))`
+  const text = `if(startsWith(v, '['), concat('[', arrayStringConcat(${ofItems}, ','), ']'), JSONExtractRaw(v, ${key}))`
+  return `arrayMap(v -> ${text}, [${json}])[1]`
+}
+
+/**
+ * The JSON texts of the items of `dataText`. A value that is no list is its only item; of a missing one, null and an empty
+ * list there are none.
+ */
+export function dataItems(path: readonly string[], prefix: string): Sql {
+  const { sql, parameters } = dataText(path, prefix)
+  return { sql: itemsOf(sql), parameters }
+}
+
+/** The items of a JSON text in ClickHouse, as JSON texts. */
+export function itemsOf(json: string): string {
   return `arrayFilter(y -> y NOT IN ('', 'null'), if(startsWith(${json}, '['), JSONExtractArrayRaw(${json}), [${json}]))`
 }
 

@@ -4,11 +4,13 @@ import { summarizeEvents } from '../agents/reasoning/events-summary.ts'
 import { EVENT_DIMENSIONS } from '../aggregate/event-dimensions.ts'
 import { aggregateEvents } from '../aggregate/events.ts'
 import { people } from '../companies/people.ts'
+import { dataText } from '../conditions/event-property.ts'
 import { readContactEvents } from '../contacts/contact-events.ts'
 import { readFigures } from '../overview/figures.ts'
 import { suggestValues } from '../overview/suggestions.ts'
 import type { QueryBounds } from '../platform/clickhouse/connect.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import { isOwnedBy } from '../platform/clickhouse/tenant-events.ts'
 import { rangeBefore } from '../platform/http/days.ts'
 import { newId } from '../platform/ids.ts'
 import { openTenant, type Tenant } from '../platform/tenant.ts'
@@ -131,6 +133,19 @@ function granulesIn(lines: readonly string[]): Record<string, number> {
   return granules
 }
 
+/** How often each value of a property is there, of all or of some contacts. */
+function propertyOf(contactIds?: string[]): Promise<unknown> {
+  const { sql, parameters } = dataText(['a'], 'property')
+  return tenant.events.select({
+    name: 'test.property',
+    lane: 'light',
+    columns: `${sql} AS value, count() AS count`,
+    where: ['is_system IN (0, 1)', ...(contactIds ? [isOwnedBy('owners')] : [])],
+    parameters: { ...parameters, ...(contactIds ? { owners: contactIds } : {}) },
+    groupBy: 'value',
+  })
+}
+
 /** An owner's events take a granule or two, plus the fresh parts. */
 const OF_OWNERS_MAX = 2 * contacts.length * 512 + FRESH_PARTS * FRESH
 const COUNT = { metric: 'count', field: '' } as const
@@ -146,6 +161,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['activity', () => activityOfContacts(tenant, contacts, {}, 5)],
   ["an agent's summary", () => summarizeEvents(tenant, contacts)],
   ['an export', () => Array.fromAsync(eventPages(tenant, { contact_id }))],
+  ['a property in data', () => propertyOf(contacts)],
   ['a look-up of 500 ids', () => knownEventIds(tenant, SENT_IDS, { contactIds: contacts })],
 ])('%s of contacts is read from the projection by owner', async (_name, work) => {
   const plans = await plansOf(work)
@@ -239,6 +255,7 @@ test.each<[string, number, () => Promise<unknown>]>([
   ['one by a random id', OF_A_BLOOM, () => readEvent(tenant, people, '00000000-0000-4000-8000-000000010006')],
   ['one by an id with a time', 2, () => readEvent(tenant, people, timedId(77))],
   ['the keys of data', 9, () => dataKeys(tenant, day(480))],
+  ['a property in data', ALL, () => propertyOf()],
   ['the first and the last', ALL, () => firstAndLastEvent(tenant)],
   ['a page of an export', 2, () => Array.fromAsync(eventPages(tenant, { date_after: day(5), date_before: day(6) }))],
   ["the tenant's whole export", ALL, () => Array.fromAsync(eventRows(tenant))],

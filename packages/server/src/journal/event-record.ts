@@ -1,5 +1,6 @@
 import { ZERO_ID } from '../platform/ids.ts'
 import { DAY_MS } from '../platform/time.ts'
+import { parsableData } from './parsable-data.ts'
 
 const TEXT = 'String CODEC(ZSTD(1))'
 const FEW_VALUES = 'LowCardinality(String)'
@@ -153,7 +154,7 @@ export function sizeOf({ events }: EventGroup): number {
 const SHORT_TEXTS_BYTES = 500
 
 function serialize(event: EventRecord): string {
-  const values = COLUMN_NAMES.map((column) => event[column])
+  const values = COLUMN_NAMES.map((column) => (column === 'data' ? parsableData(event.data) : event[column]))
   const text = JSON.stringify(values)
   // JSON encodes a lone surrogate as an escape, for which ClickHouse rejects the whole insertion.
   const line = text.includes('\\ud') ? JSON.stringify(values.map(wellFormed)) : text

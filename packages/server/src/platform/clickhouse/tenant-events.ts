@@ -2,6 +2,7 @@ import { ServiceError } from '../errors.ts'
 import { callerLeft, type Lane, type PostgresLane, type ReadLanes, type ReadOptions } from '../read-lanes.ts'
 import { LOADED_BYTES_MAX } from '../response-size.ts'
 import type { ClickHouse } from './connect.ts'
+import { WITH_DATA_VALUES } from './data-values.ts'
 import { CONTACT_OF_OWNER, IS_IDENTIFIED, linksWhere } from './owner-links.ts'
 import type { QueryParameters } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
@@ -208,11 +209,12 @@ function renderRows({ where, isPerContact, ...selection }: EventSelect): string 
   const columns = isPerContact ? `owner_id, is_anonymous, ${selection.columns}` : selection.columns
   const groupBy = [isPerContact ? 'owner_id, is_anonymous' : '', selection.groupBy].filter(Boolean).join(', ')
   const conditions = [OF_TENANT, ...where.map((condition) => `(${condition})`)]
-  return [
+  const sql = [
     `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
     renderGroup({ groupBy }),
     renderEnd(selection),
   ].join(' ')
+  return where.some(isByOwner) && sql.includes('data_values') ? WITH_DATA_VALUES + sql : sql
 }
 
 function renderGroup({ groupBy }: { groupBy?: string | undefined }): string {
