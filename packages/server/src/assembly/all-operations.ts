@@ -39,6 +39,7 @@ import { PERSONAL_PROPERTY_OPERATIONS } from '../mcp/personal-properties/operati
 import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
+import { PROPERTY_OPERATIONS } from '../properties/operations.ts'
 import { PROVIDER_OPERATIONS } from '../providers/operations.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
 import { INGESTION_OPERATIONS } from '../sites/ingestion/operations.ts'
@@ -78,6 +79,7 @@ const FEATURES = [
   SOURCE_OPERATIONS,
   SOURCE_PUSH_OPERATIONS,
   OVERVIEW_OPERATIONS,
+  PROPERTY_OPERATIONS,
   VIEW_OPERATIONS,
   ERASURE_OPERATIONS,
   EXPORT_OPERATIONS,

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { COMPANY_FACETS } from '../contacts/facets.ts'
-import { type FoundProperty, findProperties, NEWEST_RECORDS, sampleProperties } from '../contacts/found-properties.ts'
+import { type FoundProperties, findProperties, NEWEST_RECORDS, sampleProperties } from '../contacts/found-properties.ts'
 import { showsText } from '../contacts/search.ts'
 import type { MayName } from '../contacts/visible-texts.ts'
 import type { SampledProperty } from '../events/data-keys.ts'
@@ -83,9 +83,9 @@ export async function findCompanies(tenant: Tenant, companyIds: readonly string[
   return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
 }
 
-/** The properties of the newest companies, most frequent first, with their most common type. */
-export function findCompanyProperties(tenant: Tenant): Promise<FoundProperty[]> {
-  return findProperties(tenant, newestCompanies(tenant))
+/** The properties of the newest companies. */
+export function findCompanyProperties(tenant: Tenant, limit: number): Promise<FoundProperties> {
+  return findProperties(tenant, newestCompanies(tenant), limit)
 }
 
 /** The properties of the newest companies, most frequent first, with some of their values. */
@@ -94,7 +94,7 @@ export function sampleCompanyProperties(tenant: Tenant): Promise<SampledProperty
 }
 
 function newestCompanies(tenant: Tenant) {
-  const newest = tenant.db.selectFrom('companies').select('properties').orderBy('created_at', 'desc')
+  const newest = tenant.db.selectFrom('companies').select(['properties', 'updated_at']).orderBy('created_at', 'desc')
   return newest.limit(NEWEST_RECORDS).as('newest')
 }
 

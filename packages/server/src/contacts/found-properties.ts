@@ -4,19 +4,40 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { PropertyType } from './property-catalogue.ts'
 
 /** The number of newest records to collect properties from: few enough to be fast for any tenant. */
-export const NEWEST_RECORDS = 1_000
+export const NEWEST_RECORDS = 5_000
 const PROPERTIES_MAX = 500
+const TOP_VALUES = 5
+const TOP_VALUE_LENGTH_MAX = 100
+
+export type PropertyKind = 'text' | 'number' | 'boolean' | 'time' | 'list'
 
 export interface FoundProperty {
   name: string
+  /** What most of its values are. A numeric text is a number. */
   type: PropertyType
+  /** What its values are, without such readings. */
+  kinds: PropertyKind[]
   /** How many of the newest records have it. */
   records: number
+  /** The latest change of a record that has it. */
+  lastSeenAt: Date
+  /** Its most frequent values, most frequent first. */
+  topValues: (string | number | boolean)[]
+}
+
+export interface FoundProperties {
+  /** Most frequent first. */
+  properties: FoundProperty[]
+  /** How many there are, with those beyond the limit. */
+  total: number
 }
 
 interface Row {
   key: string
+  total: number
+  last_seen_at: Date
   records: number
+  texts: number
   numbers: number
   booleans: number
   lists: number
@@ -24,9 +45,12 @@ interface Row {
   numeric_texts: number
 }
 
-/** The properties of a tenant's newest contacts, most frequent first, with their most common type. */
-export function findContactProperties(tenant: Tenant): Promise<FoundProperty[]> {
-  return findProperties(tenant, newestContacts(tenant))
+/** Records of which properties are collected. */
+type Newest = AliasedExpression<{ properties: unknown; updated_at: Date }, 'newest'>
+
+/** The properties of a tenant's newest contacts. */
+export function findContactProperties(tenant: Tenant, limit: number): Promise<FoundProperties> {
+  return findProperties(tenant, newestContacts(tenant), limit)
 }
 
 /** The properties of a tenant's newest contacts, most frequent first, with some of their values. */
@@ -35,15 +59,12 @@ export function sampleContactProperties(tenant: Tenant): Promise<SampledProperty
 }
 
 function newestContacts(tenant: Tenant) {
-  const newest = tenant.db.selectFrom('contacts').select('properties').orderBy('created_at', 'desc')
+  const newest = tenant.db.selectFrom('contacts').select(['properties', 'updated_at']).orderBy('created_at', 'desc')
   return newest.limit(NEWEST_RECORDS).as('newest')
 }
 
 /** The properties of some records, most frequent first, with some of their values. Lists have none. */
-export async function sampleProperties(
-  tenant: Tenant,
-  newest: AliasedExpression<{ properties: unknown }, 'newest'>,
-): Promise<SampledProperty[]> {
+export async function sampleProperties(tenant: Tenant, newest: Newest): Promise<SampledProperty[]> {
   const pairs = tenant.db.selectFrom(newest).select(sql`jsonb_each(newest.properties)`.as('pair')).as('pairs')
   const text = sql<string>`left((pairs.pair).value #>> '{}', ${VALUE_LENGTH_MAX})`
   const numbered = tenant.db
@@ -72,19 +93,22 @@ export async function sampleProperties(
   }))
 }
 
-/** The properties of some records, most frequent first, with their most common type. */
-export async function findProperties(
-  tenant: Tenant,
-  newest: AliasedExpression<{ properties: unknown }, 'newest'>,
-): Promise<FoundProperty[]> {
-  const pairs = tenant.db.selectFrom(newest).select(sql`jsonb_each(newest.properties)`.as('pair')).as('pairs')
+/** The properties of some records. */
+export async function findProperties(tenant: Tenant, newest: Newest, limit: number): Promise<FoundProperties> {
+  const pairs = tenant.db
+    .selectFrom(newest)
+    .select([sql`jsonb_each(newest.properties)`.as('pair'), 'newest.updated_at'])
+    .as('pairs')
   const kind = sql`jsonb_typeof((pairs.pair).value)`
   const text = sql`(pairs.pair).value #>> '{}'`
   const rows: Row[] = await tenant.db
     .selectFrom(pairs)
     .select([
       sql<string>`(pairs.pair).key`.as('key'),
+      sql<number>`count(*) OVER ()`.as('total'),
+      sql<Date>`max(pairs.updated_at)`.as('last_seen_at'),
       sql<number>`count(*)`.as('records'),
+      sql<number>`count(*) FILTER (WHERE ${kind} = 'string')`.as('texts'),
       sql<number>`count(*) FILTER (WHERE ${kind} = 'number')`.as('numbers'),
       sql<number>`count(*) FILTER (WHERE ${kind} = 'boolean')`.as('booleans'),
       sql<number>`count(*) FILTER (WHERE ${kind} = 'array')`.as('lists'),
@@ -93,10 +117,51 @@ export async function findProperties(
         AND numeric_property(jsonb_build_object('n', (pairs.pair).value), 'n') IS NOT NULL)`.as('numeric_texts'),
     ])
     .groupBy(sql`1`)
-    .orderBy(sql`2 DESC, 1`)
-    .limit(PROPERTIES_MAX)
+    .orderBy(sql`records DESC, 1`)
+    .limit(limit)
     .execute()
-  return rows.map((row) => ({ name: row.key, type: typeOf(row), records: Number(row.records) }))
+  const top = await topValues(tenant, newest)
+  return {
+    properties: rows.map((row) => ({
+      name: row.key,
+      type: typeOf(row),
+      kinds: kindsOf(row),
+      records: Number(row.records),
+      lastSeenAt: row.last_seen_at,
+      topValues: top.get(row.key) ?? [],
+    })),
+    total: Number(rows[0]?.total ?? 0),
+  }
+}
+
+/** The most frequent values of each property that are neither lists nor long. */
+async function topValues(tenant: Tenant, newest: Newest): Promise<Map<string, FoundProperty['topValues']>> {
+  const pairs = tenant.db.selectFrom(newest).select(sql`jsonb_each(newest.properties)`.as('pair')).as('pairs')
+  const value = sql`(pairs.pair).value`
+  const counted = tenant.db
+    .selectFrom(pairs)
+    .select([sql<string>`(pairs.pair).key`.as('key'), sql<string | number | boolean>`${value}`.as('value')])
+    .select(sql<number>`row_number() OVER (PARTITION BY (pairs.pair).key ORDER BY count(*) DESC, ${value})`.as('place'))
+    .where(sql<boolean>`jsonb_typeof(${value}) IN ('string', 'number', 'boolean')`)
+    .where(sql<boolean>`length(${value} #>> '{}') BETWEEN 1 AND ${TOP_VALUE_LENGTH_MAX}`)
+    .groupBy([sql`(pairs.pair).key`, sql`(pairs.pair).value`])
+    .as('counted')
+  const rows = await tenant.db
+    .selectFrom(counted)
+    .select([
+      'counted.key',
+      sql<FoundProperty['topValues']>`jsonb_agg(counted.value ORDER BY counted.place)`.as('values'),
+    ])
+    .where('counted.place', '<=', TOP_VALUES)
+    .groupBy('counted.key')
+    .execute()
+  return new Map(rows.map(({ key, values }) => [key, values]))
+}
+
+function kindsOf({ texts, numbers, booleans, lists, dates }: Row): PropertyKind[] {
+  const counts = { text: Number(texts) - Number(dates), number: numbers, boolean: booleans, time: dates, list: lists }
+  const found = Object.entries(counts).filter(([, count]) => Number(count) > 0)
+  return found.toSorted(([, a], [, b]) => Number(b) - Number(a)).map(([kind]) => kind as PropertyKind)
 }
 
 function typeOf({ records, numbers, booleans, lists, dates, numeric_texts }: Row): PropertyType {

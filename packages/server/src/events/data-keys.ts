@@ -21,16 +21,17 @@ export interface SampledProperty {
 export const VALUES_SAMPLED = 20
 export const VALUE_LENGTH_MAX = 200
 
-function newestEvents(now: Date) {
-  const { where, parameters } = eventConditions({ date_after: new Date(now.getTime() - DAYS_READ * DAY_MS) })
-  return { lane: 'light', columns: 'data', where, parameters, orderBy: 'timestamp DESC', limit: EVENTS_READ } as const
-}
-
 /** The fields in the `data` of a tenant's newest events, most frequent first, with some of their texts. */
 export async function sampleDataKeys(tenant: Tenant, now: Date): Promise<SampledProperty[]> {
+  const { where, parameters } = eventConditions({ date_after: new Date(now.getTime() - DAYS_READ * DAY_MS) })
   const rows = await tenant.events.select<{ name: string; records: number; different: number; values: string[] }>({
     name: 'events.data_samples',
-    ...newestEvents(now),
+    lane: 'light',
+    columns: 'data',
+    where,
+    parameters,
+    orderBy: 'timestamp DESC',
+    limit: EVENTS_READ,
     outer: {
       columns: `(arrayJoin(JSONExtractKeysAndValues(data, 'String')) AS pair).1 AS name, toUInt32(count()) AS records,
         toUInt32(uniqExact(pair.2)) AS different,
@@ -41,19 +42,4 @@ export async function sampleDataKeys(tenant: Tenant, now: Date): Promise<Sampled
     },
   })
   return rows.map(({ different, ...row }) => ({ ...row, differentValues: different }))
-}
-
-/** The keys in the `data` of a tenant's newest events, most frequent first. */
-export async function dataKeys(tenant: Tenant, now: Date): Promise<string[]> {
-  const rows = await tenant.events.select<{ key: string }>({
-    name: 'events.data_keys',
-    ...newestEvents(now),
-    outer: {
-      columns: 'arrayJoin(JSONExtractKeys(data)) AS key, count() AS count',
-      groupBy: 'key',
-      orderBy: 'count DESC, key',
-      limit: KEYS_MAX,
-    },
-  })
-  return rows.map(({ key }) => key)
 }

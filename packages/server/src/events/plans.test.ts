@@ -18,7 +18,8 @@ import { DAY_MS } from '../platform/time.ts'
 import { queryEvents } from '../segments/events.ts'
 import { eventRows } from '../tenant-export/rows.ts'
 import { activityOfContacts } from './activity.ts'
-import { dataKeys } from './data-keys.ts'
+import { sampleDataKeys } from './data-keys.ts'
+import { findDataProperties } from './data-properties.ts'
 import { firstAndLastEvent } from './first-and-last.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
 import { compactEventsOfContact } from './of-contact.ts'
@@ -254,7 +255,8 @@ test.each<[string, number, () => Promise<unknown>]>([
   ['pages', ALL, () => aggregateEvents(tenant, {}, EVENT_DIMENSIONS.url_path, COUNT, 5)],
   ['one by a random id', OF_A_BLOOM, () => readEvent(tenant, people, '00000000-0000-4000-8000-000000010006')],
   ['one by an id with a time', 2, () => readEvent(tenant, people, timedId(77))],
-  ['the keys of data', 9, () => dataKeys(tenant, day(480))],
+  ['the properties in data', 2 * ALL, () => findDataProperties(tenant, { limit: 9 })],
+  ['samples of data', 9, () => sampleDataKeys(tenant, day(480))],
   ['a property in data', ALL, () => propertyOf()],
   ['the first and the last', ALL, () => firstAndLastEvent(tenant)],
   ['a page of an export', 2, () => Array.fromAsync(eventPages(tenant, { date_after: day(5), date_before: day(6) }))],

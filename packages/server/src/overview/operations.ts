@@ -1,14 +1,12 @@
 import Type from 'typebox'
-import { PROPERTY_TYPES } from '../contacts/property-catalogue.ts'
 import { operation } from '../operations/declare.ts'
 import { fieldOf } from '../operations/further-scopes.ts'
-import { notFound } from '../platform/errors.ts'
 import { rangeOf, rangeParameters } from '../platform/http/days.ts'
-import { oneOf, withDefault } from '../platform/http/query-parameters.ts'
+import { withDefault } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { TEXT, valueNamedBy, WORD } from '../platform/personal.ts'
+import type { Entity } from '../properties/catalogue.ts'
 import { Overview, readOverview } from './overview.ts'
-import { ENTITIES, type Entity, listProperties, type Property } from './properties.ts'
 import { entityOf, suggestValues } from './suggestions.ts'
 
 const Suggestion = Type.Object({
@@ -16,28 +14,6 @@ const Suggestion = Type.Object({
   label: Nullable(Type.String(TEXT)),
   count: Type.Integer({ description: 'The number of contacts or events with this value.' }),
 })
-
-const OWN_SCOPE = 'Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.'
-const EntityParameter = oneOf(ENTITIES, 'The kind of record that has the properties.', 'contacts')
-const PropertyObject = Type.Object(
-  {
-    name: Type.String(WORD),
-    label: Type.String(WORD),
-    type: Type.Unsafe<Property['type']>({ type: 'string', enum: PROPERTY_TYPES }),
-    is_editable: Type.Boolean({
-      description: 'Whether people can set it: not if the service derives it or it records a consent.',
-    }),
-    is_usual: Type.Boolean({
-      description: 'Whether lists and exports include it by default.',
-    }),
-    choices: Nullable(Type.Array(Type.String(WORD)), 'The only values it may have; null for any.'),
-    newest_with_value: Nullable(
-      Type.Integer(),
-      'How many of the newest 1,000 records have it; null for columns that every record has, and for events.',
-    ),
-  },
-  { title: 'Property' },
-)
 
 /** Values are data of the records that have the property. */
 const SUGGESTED = [
@@ -63,42 +39,6 @@ export const OVERVIEW_OPERATIONS = [
     input: rangeParameters,
     output: Overview,
     run: ({ tenant, now }, range) => readOverview(tenant, rangeOf(range, now)),
-  }),
-  operation({
-    name: 'listProperties',
-    tag: 'Contacts',
-    http: 'GET /v1/properties',
-    command: 'property list',
-    scope: 'any-key',
-    summary: 'List the properties of contacts, companies or events for filters and list columns',
-    description: OWN_SCOPE,
-    input: { entity: EntityParameter },
-    output: { properties: Type.Array(PropertyObject) },
-    async run({ tenant, now, requireScope }, { entity }) {
-      requireScope(`${entity}:read`)
-      return { properties: await listProperties(tenant, entity, now) }
-    },
-  }),
-  operation({
-    name: 'getProperty',
-    tag: 'Contacts',
-    http: 'GET /v1/properties/:property',
-    command: 'property get',
-    scope: 'any-key',
-    summary: 'Get a property of contacts, companies or events',
-    description: `Knows only what \`GET /v1/properties\` lists. ${OWN_SCOPE}`,
-    input: {
-      property: Type.String({ description: 'The name of the property.', examples: ['lifecyclestage'] }),
-      entity: EntityParameter,
-    },
-    output: { property: PropertyObject },
-    errors: ['404 not_found'],
-    async run({ tenant, now, requireScope }, { property: name, entity }) {
-      requireScope(`${entity}:read`)
-      const property = (await listProperties(tenant, entity, now)).find((each) => each.name === name)
-      if (!property) throw notFound('property')
-      return { property }
-    },
   }),
   operation({
     name: 'suggestSegmentValues',

@@ -4,8 +4,8 @@ import { eventConditions } from '../events/conditions.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
+import type { Entity } from '../properties/catalogue.ts'
 import { CONTACTS } from '../segments/contact-filters.ts'
-import type { Entity } from './properties.ts'
 
 const EVENT_DAYS_READ = 90
 const EVENT_SECONDS_MAX = 5

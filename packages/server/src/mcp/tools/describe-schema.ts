@@ -11,7 +11,17 @@ type Part = (typeof PARTS)[number]
 
 const NAMES_MAX = 100
 
-const PROPERTY = record({ name: text, type: text, choices: texts, newest_with_value: count, hidden: flag })
+const VALUE = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
+const PROPERTY = record({
+  name: text,
+  type: text,
+  kinds: texts,
+  choices: texts,
+  values_seen: count,
+  last_seen_at: text,
+  top_values: listOf(VALUE),
+  hidden: flag,
+})
 const RECORDS = record({ total: count, properties: listOf(PROPERTY), more_properties: count })
 
 /** Describes the workspace: the names and ids that other tools need. */
@@ -19,7 +29,7 @@ export const DESCRIBE_SCHEMA: Tool = tool({
   name: 'describe_schema',
   title: 'Describe the data',
   description:
-    'Call this first. The properties of contacts and companies (with how many of the newest 1,000 records have each), the most frequent event names of the last 90 days with their counts, the segments with their sizes, and the agents. Says how many more there are. Values of a property that is `hidden` are shown as pseudonyms: filter it by pseudonyms or whole values only.',
+    'Call this first. The properties of contacts, companies and events, most used first, with the kinds of their values, the most frequent values, and how many values the newest records have (none for columns, which every record has); the most frequent event names of the last 90 days with their counts, the segments with their sizes, and the agents. Says how many more there are. Values of a property that is `hidden` are shown as pseudonyms: filter it by pseudonyms or whole values only.',
   uses: [],
   input: {
     parts: Type.Optional(
@@ -33,8 +43,8 @@ export const DESCRIBE_SCHEMA: Tool = tool({
       total_90_days: count,
       event_types: bag,
       more_event_types: count,
-      fields: texts,
-      more_fields: count,
+      properties: listOf(PROPERTY),
+      more_properties: count,
     }),
     segments: record({ total: count, list: listOf(record({ segment_id: text, name: text, contact_count: count })) }),
     agents: record({
@@ -71,33 +81,35 @@ async function describe(call: ToolCall, part: Part): Promise<unknown> {
 }
 
 async function describeRecords(call: ToolCall, entity: 'contacts' | 'companies', list: string) {
-  const [{ count }, { properties }] = await Promise.all([
+  const [{ count }, properties] = await Promise.all([
     call.operate(list, { count_only: true }),
-    call.operate('listProperties', { entity }),
+    describeProperties(call, entity),
   ])
-  const used = (properties as Values[]).filter(isUsed)
+  return { total: count, ...properties }
+}
+
+async function describeProperties(call: ToolCall, entity: 'contacts' | 'companies' | 'events') {
+  const listed = await call.operate('listProperties', { entity })
+  const used = (listed.properties as Values[]).filter(({ values_seen: seen }) => seen !== 0)
   return {
-    total: count,
     properties: await Promise.all(used.slice(0, NAMES_MAX).map((property) => shortProperty(call, entity, property))),
-    ...more('more_properties', used.length - NAMES_MAX),
+    ...more('more_properties', used.length - NAMES_MAX + Number(listed.more)),
   }
 }
 
 async function describeEvents(call: ToolCall) {
   const after = new Date(call.now.getTime() - 90 * DAY_MS).toISOString()
-  const [{ stats }, { properties }, { total_items: known }] = await Promise.all([
+  const [{ stats }, properties, { total_items: known }] = await Promise.all([
     call.operate('getEventStats', { group_by: 'type', date_after: after, include: 'system' }),
-    call.operate('listProperties', { entity: 'events' }),
+    describeProperties(call, 'events'),
     call.operate('listEventTypes', { include: 'system', limit: 1 }),
   ])
   const { total, by_type: byType } = stats as { total: number; by_type: { type: string; count: number }[] }
-  const names = (properties as { name: string }[]).map(({ name }) => name)
   return {
     total_90_days: total,
     event_types: countsOf(byType),
     ...more('more_event_types', Number(known) - byType.length),
-    fields: names.slice(0, NAMES_MAX),
-    ...more('more_fields', names.length - NAMES_MAX),
+    ...properties,
   }
 }
 
@@ -112,17 +124,18 @@ function more(name: string, count: number): Values {
   return count > 0 ? { [name]: count } : {}
 }
 
-function isUsed({ newest_with_value: records }: Values): boolean {
-  return records !== 0
-}
-
-async function shortProperty(call: ToolCall, entity: 'contacts' | 'companies', property: Values): Promise<Values> {
-  const { newest_with_value: records, choices } = property
-  const isHidden = await call.isHidden(entity, String(property.name))
+async function shortProperty(
+  call: ToolCall,
+  entity: 'contacts' | 'companies' | 'events',
+  property: Values,
+): Promise<Values> {
+  const { choices, values_seen: seen, last_seen_at: at, name } = property
+  const isHidden = entity !== 'events' && (await call.isHidden(entity, String(name)))
   return {
-    ...pick(property, ['name', 'type']),
+    ...pick(property, ['name', 'type', 'kinds', ...('top_values' in property ? ['top_values'] : [])]),
     ...(choices === null ? {} : { choices }),
-    ...(records === null ? {} : { newest_with_value: records }),
+    ...(seen === null ? {} : { values_seen: seen }),
+    ...(at === null ? {} : { last_seen_at: at }),
     ...(isHidden ? { hidden: true } : {}),
   }
 }
