@@ -8,6 +8,7 @@ const ANY_TABLE: Readonly<Record<string, string>> = {
   'journal/sent-ids.ts': 'its three tables take turns',
   'platform/clickhouse/connect.ts': 'inserts into the table that the projector names',
   'platform/clickhouse/delete-rows.ts': 'deletes rows of the table whose definition a feature passes',
+  'platform/clickhouse/tables.ts': 'adds columns to the tables whose definitions features pass',
   'platform/crypto/reseal.ts': 'each feature declares its columns with ciphertexts',
   'platform/runs/workers.ts': 'each feature declares the table of its runs',
   'tenant-export/rows.ts': 'an export has all tables of a tenant; a test compares its list with the database',

@@ -88,7 +88,7 @@ export function oauthClientsOf(read: (variable: string) => string | null, proble
   return clients
 }
 
-/** The absolute path of a folder; undefined for any other text. */
+/** An absolute path; undefined for any other text. */
 export function absolutePathOf(text: string): string | undefined {
   return isAbsolute(text) ? text : undefined
 }

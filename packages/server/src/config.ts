@@ -44,6 +44,8 @@ export interface Config {
   logLevel: (typeof LOG_LEVELS)[number]
   /** null: words on a terminal, JSON elsewhere. */
   logFormat: (typeof LOG_FORMATS)[number] | null
+  /** A table of addresses (.mmdb) in place of the one that is shipped, which has countries alone. */
+  geoDatabase: string | null
   /** Number of proxies that each append their caller's address to X-Forwarded-For. */
   trustedProxies: number
   /** A connection is closed when its client has read nothing of its response for this long. */
@@ -247,6 +249,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       LOG_FORMATS.join(' or '),
     ),
     trustedProxies: read('CDS_TRUST_PROXY', 0, (value) => wholeNumber(value, 0, 10), PROXIES_FORM),
+    geoDatabase: read<string | null>('CDS_GEO_DATABASE', null, absolutePathOf, 'the absolute path of a file'),
     unreadResponseSeconds: integer('CDS_UNREAD_RESPONSE_SECONDS', 30, 1, 3_600),
     rateLimits: rateLimitsOn ? limits : null,
     mailLimits: rateLimitsOn ? mailLimits : null,

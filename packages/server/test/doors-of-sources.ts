@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { writeProfiles } from '../src/connectors/write-profiles.ts'
 import type { WriteServices } from '../src/contacts/writing/writer.ts'
+import { NOWHERE } from '../src/platform/places.ts'
 import { createCallRecorder } from '../src/sites/ingestion/record-calls.ts'
 import { recordBatch } from '../src/sites/segment/record.ts'
 import type { Source } from '../src/sources/apply-records.ts'
@@ -114,6 +115,7 @@ export async function sendOfSource(
     groupCommit: { record: async () => {} },
     findIdentificationKeys: async () => ({ requiresSignature: false, keys: [] }),
     sourceUsage: { note: () => {} },
+    placeOf: () => NOWHERE,
   })
   switch (request.door) {
     case 'push': {
@@ -143,7 +145,12 @@ export async function sendOfSource(
     case 'sdk': {
       const type = request.isBrowser ? 'browser' : 'server'
       const source = { tenantId, sourceId: tenantId, type } as const
-      const sender = { source, pageHost: null, userAgent: CHROME, sentAt: now.toISOString() }
+      const sender = {
+        source,
+        page: { host: null, address: '', hints: null },
+        userAgent: CHROME,
+        sentAt: now.toISOString(),
+      }
       const { clock } = services
       return recordBatch({ stores, recordCalls, clock }, sender, { batch: request.batch })
     }

@@ -9,6 +9,7 @@ import type { WriteServices } from '../src/contacts/writing/writer.ts'
 import { anyVersion, ifMatch } from '../src/operations/etag.ts'
 import { newId } from '../src/platform/ids.ts'
 import { NONE_IGNORED } from '../src/platform/ids-of-nobody.ts'
+import { NOWHERE } from '../src/platform/places.ts'
 import { submitForm } from '../src/sites/forms/submit.ts'
 import { EMPTY_CALL } from '../src/sites/ingestion/call.ts'
 import { browserOf } from '../src/sites/ingestion/event-fields.ts'
@@ -22,7 +23,7 @@ const KEYS = [{ key: createSecretKey(SECRET, 'utf8'), until: null }]
 /** A value of this length fits three times into a contact. */
 const LONG = 'x'.repeat(80 * 1024)
 const SECOND_MS = 1_000
-const FORM_PAGE = { pageHost: null, sessionId: '', ...browserOf(CHROME) }
+const FORM_PAGE = { pageHost: null, sessionId: '', ...browserOf(CHROME), place: NOWHERE }
 
 /** Few people, so that the writes of a group are often about the same one. */
 const email = fc.constantFrom('ada@example.com', 'bob@example.com', 'cyd@example.com', 'dan@example.com')
@@ -197,6 +198,7 @@ export async function send(
         groupCommit,
         findIdentificationKeys,
         sourceUsage: { note: () => {} },
+        placeOf: () => NOWHERE,
       })
       const sender = { sourceId: null, trust: request.trust, page: null }
       const at = services.clock().getTime()

@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { importEvents } from '../src/event-imports/import-events.ts'
 import { countRows } from '../src/journal/batches.ts'
+import { openPlacesLater } from '../src/platform/places.ts'
 import { commandSession } from './command-session.ts'
 import { openDirectory } from './process.ts'
 import type { TestService, TestTenant } from './service.ts'
@@ -20,6 +21,7 @@ export interface EventFiles {
 export async function openEventFiles(service: TestService, tenant: TestTenant): Promise<EventFiles> {
   const directory = await openDirectory()
   const session = commandSession(service)
+  const placeOf = openPlacesLater(null)
   const messages: string[] = []
   return {
     messages,
@@ -34,6 +36,7 @@ export async function openEventFiles(service: TestService, tenant: TestTenant): 
         {
           ...session.writing(),
           groupCommit: session.groupCommit,
+          placeOf,
           journalRows: async () => (await countRows(service.stores.database)).waiting,
           ...changed,
         },

@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { CLICKHOUSE_TABLES, POSTGRES_OBJECTS, requireAllOfPostgres } from '../src/assembly/known-tables.ts'
 import { MIGRATIONS, SCHEMA } from '../src/assembly/migrations.ts'
 import { explain } from '../src/assembly/process.ts'
+import { EVENTS_TABLE } from '../src/events/table.ts'
+import { createTableStatements, earlierVersion } from '../src/platform/clickhouse/tables.ts'
 import { startEmbeddedPostgres } from '../src/platform/embedded/postgres.ts'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
@@ -168,6 +170,15 @@ describe('a ClickHouse server', () => {
       const output = await refused(environment)
       expect(output).toMatch(/^The service could not start: The ClickHouse database in CLICKHOUSE_URL has .*$/)
     }
+  })
+
+  test('with the tables of an earlier version gets the columns that they lack', async () => {
+    await start()
+    await query('DROP TABLE events SYNC')
+    for (const statement of createTableStatements(earlierVersion(EVENTS_TABLE), null)) await query(statement)
+    await start()
+    await query('SELECT utm_source, country FROM events')
+    await start()
   })
 
   test('that has lost a table is refused, and continues only if its events are accepted as lost', async () => {

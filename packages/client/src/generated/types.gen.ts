@@ -399,6 +399,14 @@ export type AggregationOfEvents = {
      * - `browser`: Browser name, such as Chrome.
      * - `os`: Name of the operating system, such as macOS.
      * - `referring_domain`: Host of the referrer; none for the event's own site.
+     * - `utm_source`: utm_source in the URL, such as newsletter.
+     * - `utm_medium`: utm_medium in the URL, such as email.
+     * - `utm_campaign`: utm_campaign in the URL.
+     * - `utm_term`: utm_term in the URL.
+     * - `utm_content`: utm_content in the URL.
+     * - `country`: Country of the sender's network, such as DE.
+     * - `region`: Region of the sender's network, if the table of addresses has regions.
+     * - `city`: City of the sender's network, if the table of addresses has cities.
      * - `contact_id`: Identified contact; anonymous events are in no bucket.
      * - `visitor_id`: Visitor, identified or anonymous.
      * - `session_id`: Session.
@@ -408,7 +416,7 @@ export type AggregationOfEvents = {
      * - `month`: Month (UTC), `YYYY-MM`: the most recent months, in chronological order.
      * - `is_bot`: Whether the sender identifies itself as a bot.
      */
-    group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'analytics_user_id' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'contact_id' | 'visitor_id' | 'session_id' | 'company_id' | 'day' | 'week' | 'month' | 'is_bot';
+    group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'analytics_user_id' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content' | 'country' | 'region' | 'city' | 'contact_id' | 'visitor_id' | 'session_id' | 'company_id' | 'day' | 'week' | 'month' | 'is_bot';
     /**
      * Filters of events; all must match.
      */
@@ -485,6 +493,38 @@ export type AggregationOfEvents = {
          * Exact host of the referrer, without www.
          */
         referring_domain?: string;
+        /**
+         * Exact utm_source of the URL.
+         */
+        utm_source?: string;
+        /**
+         * Exact utm_medium of the URL.
+         */
+        utm_medium?: string;
+        /**
+         * Exact utm_campaign of the URL.
+         */
+        utm_campaign?: string;
+        /**
+         * Exact utm_term of the URL.
+         */
+        utm_term?: string;
+        /**
+         * Exact utm_content of the URL.
+         */
+        utm_content?: string;
+        /**
+         * Exact country of the sender, such as DE.
+         */
+        country?: string;
+        /**
+         * Exact region of the sender.
+         */
+        region?: string;
+        /**
+         * Exact city of the sender.
+         */
+        city?: string;
         /**
          * Exact device type, such as desktop.
          */
@@ -1606,6 +1646,26 @@ export type Event = {
     session_id: string | null;
     referrer: string | null;
     referring_domain: string | null;
+    /**
+     * From the query of url, like the other four.
+     */
+    utm_source: string | null;
+    utm_medium: string | null;
+    utm_campaign: string | null;
+    utm_term: string | null;
+    utm_content: string | null;
+    /**
+     * Where the sender's network is: ISO 3166-1 alpha-2. The address itself is not stored.
+     */
+    country: string | null;
+    /**
+     * null unless the table of addresses has regions.
+     */
+    region: string | null;
+    /**
+     * null unless the table of addresses has cities.
+     */
+    city: string | null;
     browser: string | null;
     os: string | null;
     device_type: string | null;
@@ -3022,6 +3082,26 @@ export type PlainEvent = {
     session_id: string | null;
     referrer: string | null;
     referring_domain: string | null;
+    /**
+     * From the query of url, like the other four.
+     */
+    utm_source: string | null;
+    utm_medium: string | null;
+    utm_campaign: string | null;
+    utm_term: string | null;
+    utm_content: string | null;
+    /**
+     * Where the sender's network is: ISO 3166-1 alpha-2. The address itself is not stored.
+     */
+    country: string | null;
+    /**
+     * null unless the table of addresses has regions.
+     */
+    region: string | null;
+    /**
+     * null unless the table of addresses has cities.
+     */
+    city: string | null;
     browser: string | null;
     os: string | null;
     device_type: string | null;
@@ -4427,6 +4507,9 @@ export type Visit = {
     utm_source: string | null;
     utm_medium: string | null;
     utm_campaign: string | null;
+    country: string | null;
+    region: string | null;
+    city: string | null;
     browser: string | null;
     os: string | null;
     device_type: string | null;
@@ -4448,6 +4531,12 @@ export type Visitor = {
     sessions: number;
     first_url: string | null;
     first_referrer: string | null;
+    /**
+     * Of the latest event whose place is known, like region and city.
+     */
+    country: string | null;
+    region: string | null;
+    city: string | null;
     browser: string | null;
     os: string | null;
     device_type: string | null;
@@ -5609,6 +5698,38 @@ export type ExportEventsInput = {
      */
     referring_domain?: string;
     /**
+     * Exact utm_source of the URL.
+     */
+    utm_source?: string;
+    /**
+     * Exact utm_medium of the URL.
+     */
+    utm_medium?: string;
+    /**
+     * Exact utm_campaign of the URL.
+     */
+    utm_campaign?: string;
+    /**
+     * Exact utm_term of the URL.
+     */
+    utm_term?: string;
+    /**
+     * Exact utm_content of the URL.
+     */
+    utm_content?: string;
+    /**
+     * Exact country of the sender, such as DE.
+     */
+    country?: string;
+    /**
+     * Exact region of the sender.
+     */
+    region?: string;
+    /**
+     * Exact city of the sender.
+     */
+    city?: string;
+    /**
      * Exact device type, such as desktop.
      */
     device_type?: string;
@@ -6054,6 +6175,10 @@ export type GetTimelineInput = {
      * Exact host of the URL.
      */
     domain?: string;
+    /**
+     * Exact country of the sender, such as DE.
+     */
+    country?: string;
     /**
      * Exact device type, such as desktop.
      */
@@ -6822,6 +6947,38 @@ export type ListEventsInput = {
      */
     referring_domain?: string;
     /**
+     * Exact utm_source of the URL.
+     */
+    utm_source?: string;
+    /**
+     * Exact utm_medium of the URL.
+     */
+    utm_medium?: string;
+    /**
+     * Exact utm_campaign of the URL.
+     */
+    utm_campaign?: string;
+    /**
+     * Exact utm_term of the URL.
+     */
+    utm_term?: string;
+    /**
+     * Exact utm_content of the URL.
+     */
+    utm_content?: string;
+    /**
+     * Exact country of the sender, such as DE.
+     */
+    country?: string;
+    /**
+     * Exact region of the sender.
+     */
+    region?: string;
+    /**
+     * Exact city of the sender.
+     */
+    city?: string;
+    /**
      * Exact device type, such as desktop.
      */
     device_type?: string;
@@ -7190,6 +7347,10 @@ export type ListVisitsInput = {
      * Exact host of the URL.
      */
     domain?: string;
+    /**
+     * Exact country of the sender, such as DE.
+     */
+    country?: string;
     /**
      * Exact device type, such as desktop.
      */
@@ -7913,7 +8074,7 @@ export type SendEventsInput = {
             [key: string]: unknown;
         };
         /**
-         * The person's device: screen, language, timezone, user_agent, analytics_user_id. Other fields are ignored.
+         * The person's device: screen, language, timezone, user_agent, analytics_user_id, and ip, from which the country, region and city follow and which is not stored. Other fields are ignored.
          */
         context?: {
             [key: string]: unknown;

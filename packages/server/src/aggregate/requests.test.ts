@@ -41,7 +41,7 @@ test.each([
   [{ ...CONTACTS, include: 'system' }, 'include', 'not a known field'],
   [{ ...EVENTS, filter: {} }, 'filter', 'not a known field'],
   [{ ...EVENTS, filters: [] }, 'filters', 'object'],
-  [{ ...EVENTS, filters: { country: 'DE' } }, 'filters.country', 'event_type, event_types, contact_id'],
+  [{ ...EVENTS, filters: { industry: 'SAAS' } }, 'filters.industry', 'event_type, event_types, contact_id'],
   [{ ...CONTACTS, filters: { event_type: 'x' } }, 'filters.event_type', 'company, lifecycle_stage, lead_status'],
   [{ ...CONTACTS, filters: { search: 'x' } }, 'filters.search', 'segment_id'],
   [{ ...COMPANIES, filters: { city: 'x' } }, 'filters.city', 'name, domain, industry'],

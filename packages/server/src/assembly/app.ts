@@ -28,6 +28,7 @@ import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { createServer } from '../platform/http/server.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import type { PlaceOf } from '../platform/places.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
@@ -65,6 +66,7 @@ type AppDependencies = Omit<Connections, 'close'> &
     /** Why the service is not ready. */
     findProblems(): Promise<string[]>
     metrics: Metrics
+    placeOf: PlaceOf
   }
 
 /** Puts the HTTP service together; it listens when told to. */

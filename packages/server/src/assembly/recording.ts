@@ -11,6 +11,7 @@ import { type Cleanup, undoAll } from '../platform/every.ts'
 import type { FindIgnoredIds } from '../platform/ids-of-nobody.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import type { PlaceOf } from '../platform/places.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
 import { watchSegments } from '../segments/watch.ts'
@@ -33,6 +34,7 @@ export async function startRecording({
   metrics,
   findIdentificationKeys,
   findIgnoredIds,
+  placeOf,
   hasOthers,
 }: {
   engines: Engines
@@ -42,6 +44,7 @@ export async function startRecording({
   metrics: Metrics
   findIdentificationKeys: FindIdentificationKeys
   findIgnoredIds: FindIgnoredIds
+  placeOf: PlaceOf
   /** Whether other processes may record events too. */
   hasOthers: boolean
 }) {
@@ -105,7 +108,7 @@ export async function startRecording({
       log,
     }
     const writing = { ...changing, writer: createWriter(changing) }
-    const recorder = { ...writing, sourceUsage, findIdentificationKeys }
+    const recorder = { ...writing, sourceUsage, findIdentificationKeys, placeOf }
     return {
       groupCommit,
       live,

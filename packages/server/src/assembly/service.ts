@@ -13,6 +13,7 @@ import { type Cleanup, undoAll } from '../platform/every.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { type Jobs, openJobs } from '../platform/jobs/jobs.ts'
 import { createMetrics } from '../platform/metrics.ts'
+import { openPlaces } from '../platform/places.ts'
 import { listenForChanges } from '../platform/postgres/invalidation.ts'
 import { createReadiness } from '../platform/readiness.ts'
 import { type Clock, systemClock } from '../platform/time.ts'
@@ -64,6 +65,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, clock = systemClock } = options
   // Bundled while the engines start; the application waits for it.
   buildTrackerScript(config.trackerScriptPath, config.trackerCollectPath).catch(() => {})
+  const placeOf = openPlaces(config.geoDatabase)
   const engines = await openEngines(options)
   const cleanup: Cleanup = [engines.close]
   const close = () => undoAll(cleanup)
@@ -74,7 +76,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const invalidation = await listenForChanges(postgres.address, log)
     cleanup.push(invalidation.close)
     await watchClosedTenants(stores, engines.closed, invalidation, log)
-    const common = { config, clock, log, stores, secrets, metrics, invalidation }
+    const common = { config, clock, log, stores, secrets, metrics, invalidation, placeOf }
 
     const lookups = {
       ...createLookups(common),

@@ -6,6 +6,7 @@ import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { createJobSender } from '../platform/jobs/jobs.ts'
 import { createLog } from '../platform/log.ts'
 import { createMailer } from '../platform/mail.ts'
+import { openPlacesLater } from '../platform/places.ts'
 import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
 import type { Session } from './session.ts'
 
@@ -29,6 +30,7 @@ export async function openServices(session: Session): Promise<{ services: Servic
       groupCommit: session.groupCommit(),
       sourceUsage: { note: () => {} },
       findIdentificationKeys: async () => ({ requiresSignature: false, keys: [] }),
+      placeOf: openPlacesLater(config.geoDatabase),
     }),
     mailer: createMailer(config),
     rateLimiter: UNCOUNTED,

@@ -3,6 +3,7 @@ import { importEvents } from '../event-imports/import-events.ts'
 import { describeWarnings } from '../event-imports/warnings.ts'
 import { countRows } from '../journal/batches.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { openPlacesLater } from '../platform/places.ts'
 import { say } from '../platform/progress.ts'
 import { existingTenant, type Values } from './command.ts'
 import type { Session } from './session.ts'
@@ -24,6 +25,7 @@ export async function runEventImport(session: Session, values: Values): Promise<
     const dependencies = {
       ...session.writing(),
       groupCommit: session.groupCommit,
+      placeOf: openPlacesLater(session.config.geoDatabase),
       journalRows: async () => (await countRows(session.stores.database)).waiting,
     }
     const summary = await importEvents(session.tenant(tenantId), dependencies, {

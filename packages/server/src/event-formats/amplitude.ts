@@ -82,7 +82,7 @@ function eventOf(line: Fields, name: string): CallEvent {
           ? null
           : idOfText(`uuid ${uuid}`),
     sessionId: sessionOf(line),
-    context: { language: line.language, user_agent: line.user_agent },
+    context: { language: line.language, user_agent: line.user_agent, ip: line.ip_address },
     device: deviceOf(line),
   }
 }

@@ -5,7 +5,7 @@ import { type Call, type CallEvent, EMPTY_CALL } from '../sites/ingestion/call.t
 import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
 import { idOf, personOf as personOfTraits } from '../sites/segment/people.ts'
 import { type AnalyticsFormat, idOfText, invalid, requireTime } from './format.ts'
-import { emailOf, GENERATED_ID, referrerOf, screenOf, sentEmailOf, urlOf } from './page-fields.ts'
+import { emailOf, GENERATED_ID, placeOf, referrerOf, screenOf, sentEmailOf, urlOf } from './page-fields.ts'
 
 const EVENT_NAMES: Readonly<Record<string, string>> = {
   $mp_web_page_view: 'page_view',
@@ -119,6 +119,7 @@ function eventOf(name: string, properties: Fields): CallEvent {
     sentId: insertId === '' ? null : idOfText(`$insert_id ${insertId} ${name} ${textOf(distinct_id)}`),
     sessionId: null,
     context: { screen: screenOf(properties), user_agent: properties.$user_agent },
+    place: placeOf(properties.mp_country_code, properties.$region, properties.$city),
     device: { browser: textOf(properties.$browser), os: textOf(properties.$os), deviceType: '' },
   }
 }

@@ -6,7 +6,7 @@ import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
 import { idOf, personOf } from '../sites/segment/people.ts'
 import { type AnalyticsFormat, idOfText, invalid, requireTime } from './format.ts'
-import { emailOf, GENERATED_ID, referrerOf, screenOf, sentEmailOf, urlOf } from './page-fields.ts'
+import { emailOf, GENERATED_ID, placeOf, referrerOf, screenOf, sentEmailOf, urlOf } from './page-fields.ts'
 
 const EVENT_NAMES: Readonly<Record<string, string>> = { $pageview: 'page_view', $screen: 'screen_view' }
 /** Events that only say who somebody is: the property with the person's other id, which may be absent. */
@@ -89,7 +89,8 @@ function isAnonymous(distinctId: string, properties: Fields): boolean {
 }
 
 function eventOf(line: Fields, name: string, properties: Fields): CallEvent {
-  const { $set: _set, ...data } = properties
+  // The address says where the person was, and is not stored.
+  const { $set: _set, $ip: ip, ...data } = properties
   const uuid = textOf(line.uuid)
   return {
     event: EVENT_NAMES[name] ?? name,
@@ -106,7 +107,9 @@ function eventOf(line: Fields, name: string, properties: Fields): CallEvent {
       timezone: properties.$timezone,
       screen: screenOf(properties),
       user_agent: textOf(properties.$raw_user_agent) || properties.$user_agent,
+      ip,
     },
+    place: placeOf(properties.$geoip_country_code, properties.$geoip_subdivision_1_name, properties.$geoip_city_name),
     device: {
       browser: textOf(properties.$browser),
       os: textOf(properties.$os),

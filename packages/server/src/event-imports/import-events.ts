@@ -3,6 +3,7 @@ import type { WriteServices } from '../contacts/writing/writer.ts'
 import type { FormatName } from '../event-formats/formats.ts'
 import type { GroupCommit, PreparePart } from '../journal/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
+import type { PlaceOf } from '../platform/places.ts'
 import { whileClaimed } from '../platform/postgres/lease.ts'
 import { asUnavailable } from '../platform/postgres/unavailable.ts'
 import { separated, throttled } from '../platform/progress.ts'
@@ -48,6 +49,7 @@ export interface EventImport {
 }
 
 export interface ImportDependencies extends WriteServices {
+  placeOf: PlaceOf
   groupCommit(preparePart: PreparePart): Pick<GroupCommit, 'record'>
   /** The number of rows in the journal. */
   journalRows(): Promise<number>

@@ -40,6 +40,7 @@ export const VISIT_FILTERS = eventFilterSchemas(
   'session_id',
   'identified_only',
   'domain',
+  'country',
   'device_type',
   'browser',
   'os',

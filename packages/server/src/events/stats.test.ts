@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { type EventRecord, JOURNAL_FORMAT, NOBODY, serializeEvents } from '../journal/event-record.ts'
+import { EMPTY_RECORD, type EventRecord, JOURNAL_FORMAT, NOBODY, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import { DAY_MS } from '../platform/time.ts'
 
@@ -24,25 +24,14 @@ function record(tenant_id: string, n: number): EventRecord {
   const timestamp = FIRST + (n % 120) * 2 * DAY_MS
   const domain = n % 10 === 0 ? '' : `d${n % 61}.example`
   return {
+    ...EMPTY_RECORD,
     event_id: newId(),
     event: n % 7 === 0 ? 'page_view' : `e${n % 59}`,
     is_system: false,
     owner_id: n % 3 === 0 ? newId() : NOBODY,
     is_anonymous: n % 3 !== 0,
     url: domain === '' ? '' : `https://${domain}/`,
-    ...{ tenant_id, timestamp, domain, received_at: timestamp, url_path: '', visitor_id: 'v', session_id: 's' },
-    ...{ title: '', text: '', class: '', element_id: '', element_type: '', referrer: '', referring_domain: '' },
-    ...{
-      browser: '',
-      os: '',
-      device_type: '',
-      is_bot: false,
-      origin_mismatch: false,
-      screen: '',
-      language: '',
-      timezone: '',
-    },
-    ...{ analytics_user_id: '', user_agent: '', data: '{}' },
+    ...{ tenant_id, timestamp, domain, received_at: timestamp, visitor_id: 'v', session_id: 's' },
   }
 }
 

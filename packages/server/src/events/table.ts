@@ -1,3 +1,4 @@
+import { UTM_COLUMNS } from '../journal/campaign.ts'
 import { EVENT_COLUMNS } from '../journal/event-record.ts'
 import { SHARDING_KEY } from '../owners/table.ts'
 import { DATA_VALUES_COLUMN, DATA_VALUES_SETTINGS } from '../platform/clickhouse/data-values.ts'
@@ -53,6 +54,7 @@ export const EVENTS_TABLE: TableDefinition = {
     'PROJECTION names (SELECT tenant_id, is_system, event, count() GROUP BY tenant_id, is_system, event)',
     ...Object.entries(ROLLUPS).map(rollupProjection),
   ],
+  added: [...UTM_COLUMNS, 'country', 'region', 'city'],
   orderBy: `(tenant_id, is_system, timestamp, ${EVENT_ID_ORDER})`,
   shardingKey: SHARDING_KEY,
   settings: {

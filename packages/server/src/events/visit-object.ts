@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { ContactId, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { LABEL, TEXT, WORD } from '../platform/personal.ts'
-import { EnrichedEvent, isoOf, JoinedCompany, JoinedContact, textOrNull } from './event-object.ts'
+import { EnrichedEvent, isoOf, JoinedCompany, JoinedContact, markOfColumn, textOrNull } from './event-object.ts'
 
 const Text = Nullable(Type.String(TEXT))
 const Word = Nullable(Type.String(WORD))
@@ -26,6 +26,9 @@ export const Visit = Type.Object(
     utm_source: described('From the URL of the first page, like the other two.'),
     utm_medium: Text,
     utm_campaign: Text,
+    country: Word,
+    region: Word,
+    city: Nullable(Type.String(markOfColumn('city'))),
     browser: Word,
     os: Word,
     device_type: Word,
@@ -59,6 +62,12 @@ export interface VisitRow {
   exit_url: string
   entry_referrer: string
   entry_referring_domain: string
+  entry_utm_source: string
+  entry_utm_medium: string
+  entry_utm_campaign: string
+  entry_country: string
+  entry_region: string
+  entry_city: string
   entry_browser: string
   entry_os: string
   entry_device_type: string
@@ -68,8 +77,6 @@ export interface VisitRow {
 /** A visit as the API returns it, without contact and company. */
 export function toVisit(row: VisitRow, contactId: string | null) {
   const { started_ms, ended_ms, entry_url } = row
-  const parameters = URL.parse(entry_url)?.searchParams
-  const utm = (name: string) => textOrNull(parameters?.get(`utm_${name}`) ?? '')
   return {
     visitor_id: textOrNull(row.visitor_id),
     session_id: row.session_id,
@@ -84,9 +91,12 @@ export function toVisit(row: VisitRow, contactId: string | null) {
     exit_url: textOrNull(row.exit_url),
     referrer: textOrNull(row.entry_referrer),
     referring_domain: textOrNull(row.entry_referring_domain),
-    utm_source: utm('source'),
-    utm_medium: utm('medium'),
-    utm_campaign: utm('campaign'),
+    utm_source: textOrNull(row.entry_utm_source),
+    utm_medium: textOrNull(row.entry_utm_medium),
+    utm_campaign: textOrNull(row.entry_utm_campaign),
+    country: textOrNull(row.entry_country),
+    region: textOrNull(row.entry_region),
+    city: textOrNull(row.entry_city),
     browser: textOrNull(row.entry_browser),
     os: textOrNull(row.entry_os),
     device_type: textOrNull(row.entry_device_type),

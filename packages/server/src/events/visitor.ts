@@ -6,7 +6,7 @@ import { isStorableText } from '../platform/http/json-body.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { isoOf, JoinedContact, textOrNull } from './event-object.ts'
+import { isoOf, JoinedContact, markOfColumn, textOrNull } from './event-object.ts'
 import type { People } from './people.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
@@ -25,6 +25,9 @@ export const Visitor = Type.Object(
     sessions: Type.Integer(),
     first_url: Text,
     first_referrer: Text,
+    country: Nullable(Type.String(WORD), 'Of the latest event whose place is known, like region and city.'),
+    region: Word,
+    city: Nullable(Type.String(markOfColumn('city'))),
     browser: Word,
     os: Word,
     device_type: Word,
@@ -41,6 +44,7 @@ interface Row {
   first_ms: number
   last_ms: number
   first_page: [url: string, referrer: string]
+  place: [country: string, region: string, city: string]
   device: [browser: string, os: string, deviceType: string, screen: string]
   is_bot: number | boolean
   owner: [id: string, isAnonymous: number | boolean]
@@ -59,6 +63,7 @@ export async function readVisitor(
   const contactId = (await contactsOf(tenant, [{ owner_id: ownerId, is_anonymous: isAnonymous }])).get(ownerId)
   const found = contactId && (await people.withCompanies(tenant, [contactId])).get(contactId)
   const [firstUrl, firstReferrer] = row.first_page
+  const [country, region, city] = row.place
   const [browser, os, deviceType, screen] = row.device
   return {
     visitor_id: visitorId,
@@ -69,6 +74,9 @@ export async function readVisitor(
     sessions: Number(row.sessions),
     first_url: textOrNull(firstUrl),
     first_referrer: textOrNull(firstReferrer),
+    country: textOrNull(country),
+    region: textOrNull(region),
+    city: textOrNull(city),
     browser: textOrNull(browser),
     os: textOrNull(os),
     device_type: textOrNull(deviceType),
@@ -86,6 +94,7 @@ function selectVisitor(tenant: Tenant, visitorId: string): Promise<Row[]> {
     columns: `count() AS events, uniqIf(session_id, session_id != '') AS sessions,
       toUnixTimestamp64Milli(min(timestamp)) AS first_ms, toUnixTimestamp64Milli(max(timestamp)) AS last_ms,
       argMinIf((url, referrer), ${order}, url != '') AS first_page,
+      argMaxIf((country, region, city), ${order}, country != '') AS place,
       argMaxIf((browser, os, device_type, screen), ${order}, browser != '') AS device,
       min(is_bot) AS is_bot, argMax((owner_id, is_anonymous), ${order}) AS owner`,
     where: ['is_system = 0', 'visitor_id = {visitor_id: String}'],

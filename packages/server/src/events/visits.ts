@@ -122,7 +122,10 @@ function beganIn({ from, to }: Range) {
   }
 }
 
-const OF_ENTRY = ['url', 'title', 'referrer', 'referring_domain', 'browser', 'os', 'device_type', 'is_bot']
+const OF_ENTRY = [
+  ...['url', 'title', 'referrer', 'referring_domain', 'utm_source', 'utm_medium', 'utm_campaign'],
+  ...['country', 'region', 'city', 'browser', 'os', 'device_type', 'is_bot'],
+]
 const MOMENT = `(timestamp, ${EVENT_ID_ORDER})`
 const ENTRY = `(event != 'page_view', timestamp, ${EVENT_ID_ORDER})`
 

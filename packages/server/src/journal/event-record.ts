@@ -1,10 +1,16 @@
 import { ZERO_ID } from '../platform/ids.ts'
 import { DAY_MS } from '../platform/time.ts'
+import { campaignInSql, UTM_COLUMNS, type UtmColumn } from './campaign.ts'
 import { parsableData } from './parsable-data.ts'
 
 const TEXT = 'String CODEC(ZSTD(1))'
 const FEW_VALUES = 'LowCardinality(String)'
 const TIME = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))"
+
+/** From the URL. ClickHouse computes it itself for the rows of an earlier version. */
+const CAMPAIGN = Object.fromEntries(
+  UTM_COLUMNS.map((name) => [name, `${FEW_VALUES} DEFAULT ${campaignInSql(name)}`]),
+) as Record<UtmColumn, string>
 
 /** The columns of the ClickHouse table `events`, with their types: the only list of them. */
 export const EVENT_COLUMNS = {
@@ -33,6 +39,11 @@ export const EVENT_COLUMNS = {
   element_type: FEW_VALUES,
   referrer: TEXT,
   referring_domain: FEW_VALUES,
+  ...CAMPAIGN,
+  /** Where the person's network is, see places.ts. The address itself is stored nowhere. ISO 3166-1 alpha-2. */
+  country: FEW_VALUES,
+  region: FEW_VALUES,
+  city: FEW_VALUES,
   browser: FEW_VALUES,
   os: FEW_VALUES,
   device_type: FEW_VALUES,

@@ -1,6 +1,8 @@
+import { campaignOf } from '../journal/campaign.ts'
 import { episodeId } from '../journal/episodes.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
+import { NOWHERE } from '../platform/places.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { locate, referringDomain } from '../sites/track/location.ts'
 import { parseUserAgent } from '../sites/track/user-agent.ts'
@@ -191,6 +193,8 @@ function toRecord({ tenantId, visitor, sessionId, event, url, referrer, data, at
     element_type: ELEMENTS[event] ?? (event.startsWith('video_') ? 'video' : ''),
     referrer,
     referring_domain: referringDomain(referrer, domain),
+    ...campaignOf(url),
+    ...NOWHERE,
     browser,
     os,
     device_type: deviceType,

@@ -6,6 +6,7 @@ import { ifMatch } from '../../operations/etag.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { createLog } from '../../platform/log.ts'
+import { NOWHERE } from '../../platform/places.ts'
 import { submitForm } from '../../sites/forms/submit.ts'
 import { EMPTY_CALL } from '../../sites/ingestion/call.ts'
 import { browserOf } from '../../sites/ingestion/event-fields.ts'
@@ -90,7 +91,7 @@ function identify(email: string | null, more: { userId?: string; properties?: ob
 }
 
 function form(email: string, domain: string, properties: Record<string, string> = {}) {
-  const page = { url: '', pageHost: null, sessionId: '', ...browserOf('') }
+  const page = { url: '', pageHost: null, sessionId: '', ...browserOf(''), place: NOWHERE }
   const company = { domain, name: email, properties: {} }
   const findIdentificationKeys = async () => ({ requiresSignature: false, keys: [] })
   const submission = { formId: 'f', visitorId: null, email, properties, company, page }
@@ -103,6 +104,7 @@ async function record(call: Partial<typeof EMPTY_CALL>): Promise<void> {
     ...services,
     groupCommit: { record: async () => {} },
     sourceUsage: { note: () => {} },
+    placeOf: () => NOWHERE,
     findIdentificationKeys: async () => ({ requiresSignature: false, keys: [] }),
   })
   const sender = { sourceId: null, trust: 'verified', page: null } as const

@@ -1,6 +1,6 @@
 import type { Beginning, FirstPage } from '../../journal/beginnings.ts'
+import { campaignOf } from '../../journal/campaign.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { isStorableText } from '../../platform/http/json-body.ts'
 import type { ContactRow } from '../contact-row.ts'
 import type { Properties } from '../properties.ts'
 import { applyWrite } from './apply.ts'
@@ -60,11 +60,9 @@ export function touch(set: ContactSet, state: ContactState, beginning: Beginning
 }
 
 function propertiesOf({ url, referrer }: FirstPage): Record<string, string> {
-  const utm = URL.parse(url)?.searchParams
-  const campaign = ['source', 'medium', 'campaign', 'term', 'content'].flatMap((name) => {
-    const value = utm?.get(`utm_${name}`) ?? ''
-    return value === '' || !isStorableText(value) ? [] : [[`first_utm_${name}`, value] as const]
-  })
+  const campaign = Object.entries(campaignOf(url)).flatMap(([name, value]) =>
+    value === '' ? [] : [[`first_${name}`, value] as const],
+  )
   return {
     first_landing_page: url,
     ...(referrer === '' ? {} : { first_referrer: referrer }),

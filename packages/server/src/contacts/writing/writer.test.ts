@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { NOWHERE } from '../../platform/places.ts'
 import { submitForm } from '../../sites/forms/submit.ts'
 import { browserOf } from '../../sites/ingestion/event-fields.ts'
 import type { IncomingRecord } from '../../sources/incoming-record.ts'
@@ -144,7 +145,7 @@ test('a large push delays no write that arrives with it', async () => {
 test('a company is created by the push that names it first, not by a form about its contact that arrives after it', async () => {
   const properties = { company: 'Analytical Engines', company_domain: 'ae.example' }
   const findIdentificationKeys = async () => ({ requiresSignature: false, keys: [] })
-  const page = { url: '', pageHost: null, sessionId: '', ...browserOf('') }
+  const page = { url: '', pageHost: null, sessionId: '', ...browserOf(''), place: NOWHERE }
   const company = { domain: 'ae.example', name: 'Another name', properties: {} }
   const submission = { formId: 'f', visitorId: null, email: 'bob@example.com', properties: {}, company, page }
   const [, { warnings }] = await Promise.all([

@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { DB } from '../postgres/generated/tables.ts'
 import type { ClickHouse } from './connect.ts'
-import { createMissingTables, describePart, missingTables, type TableDefinition } from './tables.ts'
+import { addColumns, createMissingTables, describePart, missingTables, type TableDefinition } from './tables.ts'
 
 /** The ids of the installations whose events are in this ClickHouse. One row, unless a loss was accepted. */
 export const INSTALLATION_TABLE: TableDefinition = {
@@ -49,6 +49,7 @@ export async function checkInstallation(check: Check): Promise<void> {
   const wanted = row?.installation_id ?? null
   const present = await installationsIn(clickhouse)
   if (wanted !== null && present.includes(wanted)) {
+    await addColumns(clickhouse, tables, cluster)
     const missing = await missingTables(clickhouse, tables, cluster)
     if (missing.length === 0) return
     const named = missing.map(describePart).join(', ')

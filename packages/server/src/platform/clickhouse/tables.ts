@@ -7,6 +7,11 @@ export interface TableDefinition {
   name: string
   /** Column definitions, indexes and projections: the content of the parentheses. */
   elements: readonly string[]
+  /**
+   * The columns that the table of an earlier version lacks: `addColumns` adds them. Its rows have their default values, which
+   * ClickHouse computes when it reads them, and writes down when it merges their part.
+   */
+  added?: readonly string[]
   orderBy: string
   /** Of rows with the same `orderBy`, the one with the highest value in this column counts. */
   latestBy?: string
@@ -41,10 +46,43 @@ export async function unknownTables(
 ): Promise<string[]> {
   const comments = await commentsOf(clickhouse)
   return tables.flatMap((table) => {
-    const names = [...new Set([table.name, storageTable(table, cluster)])]
-    const expected = commentOf(table, cluster)
-    return names.filter((name) => comments.has(name) && comments.get(name) !== expected)
+    const known = [commentOf(table, cluster), commentOf(earlierVersion(table), cluster)]
+    return namesOf(table, cluster).filter((name) => comments.has(name) && !known.includes(comments.get(name) ?? ''))
   })
+}
+
+/** A table's own name, and in a cluster that of its storage. */
+function namesOf(table: TableDefinition, cluster: string | null): string[] {
+  return [...new Set([table.name, storageTable(table, cluster)])]
+}
+
+/** A table as an earlier version created it. */
+export function earlierVersion(table: TableDefinition): TableDefinition {
+  const { added = [], elements } = table
+  return { ...table, elements: elements.filter((element) => !added.includes(titleOf(element))) }
+}
+
+/**
+ * Adds the columns that the tables of an earlier version lack. It takes no time, because no row is rewritten. The comment
+ * changes last, so that a start after an interruption completes it.
+ */
+export async function addColumns(
+  clickhouse: ClickHouse,
+  tables: readonly TableDefinition[],
+  cluster: string | null,
+): Promise<void> {
+  const comments = await commentsOf(clickhouse)
+  for (const table of tables) {
+    const columns = table.elements.filter((element) => table.added?.includes(titleOf(element)))
+    const [earlier, current] = [commentOf(earlierVersion(table), cluster), commentOf(table, cluster)]
+    // The storage first: the table over it reads its columns.
+    for (const name of namesOf(table, cluster).reverse()) {
+      if (columns.length === 0 || comments.get(name) !== earlier) continue
+      const additions = columns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(', ')
+      await clickhouse.command(`ALTER TABLE ${name}${onCluster(cluster)} ${additions}`)
+      await clickhouse.command(`ALTER TABLE ${name}${onCluster(cluster)} MODIFY COMMENT '${current}'`)
+    }
+  }
 }
 
 /** A table of ours, or a part of one. */
@@ -70,27 +108,31 @@ export async function missingTables(
   )
   const found = new Map(rows.map(({ name, definition }) => [name, definition]))
   return tables.flatMap((table) =>
-    [...new Set([table.name, storageTable(table, cluster)])].flatMap((name): TablePart[] => {
+    namesOf(table, cluster).flatMap((name): TablePart[] => {
       const definition = found.get(name)
       if (definition === undefined) return [{ kind: 'table', name }]
       return table.elements.flatMap((element) => {
-        const { kind, title, beginning } = beginningOf(element)
+        const { kind, beginning } = beginningOf(element)
         // Only the table with the rows has indexes and projections.
         const isElsewhere = kind !== 'column' && name !== storageTable(table, cluster)
-        return isElsewhere || definition.includes(beginning) ? [] : [{ kind, name: `${name}.${title}` }]
+        return isElsewhere || definition.includes(beginning) ? [] : [{ kind, name: `${name}.${titleOf(element)}` }]
       })
     }),
   )
 }
 
 /** What an element of a table is, and how ClickHouse's own definition of the table writes its beginning. */
-function beginningOf(element: string): { kind: TablePart['kind']; title: string; beginning: string } {
+function beginningOf(element: string): { kind: TablePart['kind']; beginning: string } {
+  const title = titleOf(element)
+  if (element.startsWith('INDEX ')) return { kind: 'index', beginning: `INDEX ${title} ` }
+  if (element.startsWith('PROJECTION ')) return { kind: 'projection', beginning: `PROJECTION ${title} ` }
+  return { kind: 'column', beginning: `\`${title}\` ` }
+}
+
+/** The name of a column, an index or a projection. */
+function titleOf(element: string): string {
   const [first = '', second = ''] = element.split(' ')
-  if (first === 'INDEX' || first === 'PROJECTION') {
-    const kind = first === 'INDEX' ? 'index' : 'projection'
-    return { kind, title: second, beginning: `${first} ${second} ` }
-  }
-  return { kind: 'column', title: first, beginning: `\`${first}\` ` }
+  return first === 'INDEX' || first === 'PROJECTION' ? second : first
 }
 
 /** The comment of each table. */

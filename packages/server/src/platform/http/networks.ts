@@ -19,13 +19,18 @@ const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
  * @returns null if the text is not an address: a proxy can pass on any text.
  */
 export function networkOf(address: string, prefix: Prefix): string | null {
-  const [, ipv4, ipv6] = WITH_PORT.exec(address) ?? []
-  const text = (ipv4 ?? ipv6 ?? address).replace(/%.*$/, '')
-  if (isIP(text) === 0) return null
-  const parsed = withoutTranslation(ipaddr.process(text))
+  const parsed = parseAddress(address)
+  if (parsed === null) return null
   return parsed instanceof ipaddr.IPv4
     ? `${ipaddr.IPv4.networkAddressFromCIDR(`${parsed}/${prefix.ipv4}`)}/${prefix.ipv4}`
     : `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${prefix.ipv6}`)}/${prefix.ipv6}`
+}
+
+/** A client's address. IPv4 written as IPv6 is IPv4. @returns null if the text is not an address. */
+export function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+  const [, ipv4, ipv6] = WITH_PORT.exec(address) ?? []
+  const text = (ipv4 ?? ipv6 ?? address).replace(/%.*$/, '')
+  return isIP(text) === 0 ? null : withoutTranslation(ipaddr.process(text))
 }
 
 function withoutTranslation(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {

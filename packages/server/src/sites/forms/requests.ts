@@ -11,7 +11,9 @@ import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { isStorableText } from '../../platform/http/json-body.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
 import { NONE_IGNORED, namesNobody } from '../../platform/ids-of-nobody.ts'
+import type { Place } from '../../platform/places.ts'
 import { browserOf } from '../ingestion/event-fields.ts'
+import { hintsOf } from '../track/client-hints.ts'
 import { sendingHost } from '../track/location.ts'
 import { sessionOf } from '../track/session.ts'
 import type { FormSubmission, Page } from './submit.ts'
@@ -39,6 +41,11 @@ export const FormSubmissionBody = Type.Object(
   { additionalProperties: false },
 )
 
+/** The browser that sent a submission. */
+interface Sender extends Pick<FastifyRequest, 'headers'> {
+  place: Place
+}
+
 /**
  * Maps a submission to property names. @returns it, with warnings that name what was left out.
  * @throws ServiceError 400 that names every invalid field.
@@ -46,7 +53,7 @@ export const FormSubmissionBody = Type.Object(
 export function parseSubmission(
   formId: string,
   body: Type.Static<typeof FormSubmissionBody>,
-  headers: FastifyRequest['headers'],
+  { headers, place }: Sender,
 ): FormSubmission & { warnings: string[] } {
   if (formId === '' || hasMoreCharacters(formId, ID_LENGTH_MAX) || !isStorableText(formId)) {
     throw validationError([{ path: 'form_id', message: `must be 1 to ${ID_LENGTH_MAX} characters, without NUL` }])
@@ -61,15 +68,23 @@ export function parseSubmission(
   const company = parseCompany(toProperties(body.company_data ?? {}), details, warnings)
   if (email === null || details.length > 0) throw validationError(details)
   const visitorId = body.visitor_id || null
-  return { formId, visitorId, email, properties: properties as Properties, company, page: pageOf(headers), warnings }
+  return {
+    formId,
+    visitorId,
+    email,
+    properties: properties as Properties,
+    company,
+    page: { ...pageOf(headers), place },
+    warnings,
+  }
 }
 
-function pageOf(headers: FastifyRequest['headers']): Page {
+function pageOf(headers: FastifyRequest['headers']): Omit<Page, 'place'> {
   return {
     url: (headers.referer ?? headers.origin ?? '').slice(0, EVENT_TEXT_LENGTH_MAX),
     pageHost: sendingHost(headers),
     sessionId: sessionOf(headers.cookie) ?? '',
-    ...browserOf(headers['user-agent']),
+    ...browserOf(headers['user-agent'], hintsOf(headers)),
   }
 }
 

@@ -4,6 +4,7 @@ import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { ContactId, errorResponses, Id, Nullable, success } from '../../platform/http/responses.ts'
 import { unlessNobody } from '../../platform/ids-of-nobody.ts'
+import type { PlaceOf } from '../../platform/places.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
 import { watchForProblems } from '../problems/watch.ts'
@@ -23,10 +24,11 @@ export async function formRoutes(
     stores: Stores
     findTenantOfHost: FindTenantOfHost
     rateLimiter: RateLimiter
+    placeOf: PlaceOf
     problems: ProblemRecorder
   },
 ): Promise<void> {
-  const { stores, findTenantOfHost, rateLimiter } = dependencies
+  const { stores, findTenantOfHost, rateLimiter, placeOf } = dependencies
 
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     const { tenant_id, form_id } = request.params as Type.Static<typeof Path>
@@ -72,7 +74,8 @@ export async function formRoutes(
     },
     async (request) => {
       const tenant = openTenant(stores, request.siteTenantId)
-      const parsed = parseSubmission(request.params.form_id, request.body, request.headers)
+      const { params, body, headers, ip } = request
+      const parsed = parseSubmission(params.form_id, body, { headers, place: placeOf(ip) })
       const ignored = await dependencies.findIgnoredIds(tenant)
       const visitorId = unlessNobody('visitor_id', parsed.visitorId, ignored, request.warnings)
       request.warnings.push(...parsed.warnings)

@@ -1,5 +1,6 @@
 import type { CompanyOfGroup } from '../../companies/write.ts'
 import type { PropertyChanges } from '../../contacts/properties.ts'
+import type { Place } from '../../platform/places.ts'
 import type { UserAgent } from '../track/user-agent.ts'
 import type { SentEvent } from './event-fields.ts'
 
@@ -28,10 +29,12 @@ export interface CallEvent extends SentEvent {
   /** A UUID in lower case: within a day, a source's event with this id is recorded once. */
   sentId: string | null
   sessionId: string | null
-  /** As in /track, and `user_agent`. Unknown fields are ignored. */
+  /** As in /track, with `user_agent` and `ip`, the person's address, which is looked up and not stored. Unknown fields are ignored. */
   context: Record<string, unknown>
   /** The device as the sender describes it. For a field with '', the user agent decides. */
   device?: Omit<UserAgent, 'isBot'>
+  /** Where the person was, if the sender says so; else it is looked up. */
+  place?: Place | undefined
   /** Milliseconds to add to the timestamp, because the sender's clock differs. */
   clockCorrection: number
 }

@@ -1,3 +1,4 @@
+import { campaignOf } from '../../journal/campaign.ts'
 import {
   EVENT_AHEAD_MS_MAX,
   EVENT_DATA_BYTES_MAX,
@@ -9,7 +10,9 @@ import {
 import { canBeEventId } from '../../journal/sent-ids.ts'
 import { firstCharacters } from '../../platform/characters.ts'
 import { newId } from '../../platform/ids.ts'
+import type { Place } from '../../platform/places.ts'
 import { MINUTE_MS, parseTimestamp } from '../../platform/time.ts'
+import type { ClientHints } from '../track/client-hints.ts'
 import { isOriginMismatch, locate, referringDomain } from '../track/location.ts'
 import { parseUserAgent, type UserAgent } from '../track/user-agent.ts'
 
@@ -38,15 +41,20 @@ export interface Received {
   pageHost: string | null
   userAgentHeader: string
   userAgent: UserAgent
+  /** Where the person is. */
+  place: Place
 }
 
 /** Reports an invalid field. */
 export type Problem = (name: string, message: string) => void
 
-/** A browser, by its User-Agent. */
-export function browserOf(userAgent: string | undefined): Pick<Received, 'userAgentHeader' | 'userAgent'> {
+/** A browser, by its User-Agent and its client hints. */
+export function browserOf(
+  userAgent: string | undefined,
+  hints: ClientHints | null = null,
+): Pick<Received, 'userAgentHeader' | 'userAgent'> {
   const userAgentHeader = (userAgent ?? '').slice(0, USER_AGENT_LENGTH_MAX)
-  return { userAgentHeader, userAgent: parseUserAgent(userAgentHeader) }
+  return { userAgentHeader, userAgent: parseUserAgent(userAgentHeader, hints) }
 }
 
 /** What came with an event. */
@@ -94,6 +102,8 @@ export function toRecord(
     element_type: textOf(data.values.element_type) || elementTypeOf(event.event),
     referrer,
     referring_domain: referringDomain(referrer, domain),
+    ...campaignOf(event.url ?? ''),
+    ...received.place,
     browser: received.userAgent.browser,
     os: received.userAgent.os,
     device_type: received.userAgent.deviceType,

@@ -3,6 +3,7 @@ import { createTestTenant, sharedService, type TestService, type TestTenant } fr
 import { openGroupCommit } from '../../cli/session.ts'
 import { eventIdOf } from '../../journal/sent-ids.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import { NOWHERE } from '../../platform/places.ts'
 import { type Call, EMPTY_CALL } from './call.ts'
 import { type CallSender, createCallRecorder, type RecordCalls } from './record-calls.ts'
 
@@ -20,13 +21,18 @@ beforeAll(async () => {
   recordCalls = createCallRecorder({
     ...service.writing,
     groupCommit: openGroupCommit(service.stores, service.postgres.pool),
+    placeOf: () => NOWHERE,
     sourceUsage: { note: (_source, events) => void counted.push(events) },
     findIdentificationKeys: async () => ({ requiresSignature, keys: [] }),
   })
 })
 
 const SERVER: CallSender = { sourceId: crypto.randomUUID(), trust: 'verified', page: null }
-const BROWSER: CallSender = { sourceId: crypto.randomUUID(), trust: 'unverified', page: { host: 'shop.example' } }
+const BROWSER: CallSender = {
+  sourceId: crypto.randomUUID(),
+  trust: 'unverified',
+  page: { host: 'shop.example', address: '', hints: null },
+}
 
 const send = (calls: (Partial<Call> | ServiceError)[], sender = SERVER) =>
   recordCalls(

@@ -8,8 +8,10 @@ import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts
 import { type ErrorDetail, ServiceError, validationError } from '../../platform/errors.ts'
 import { type Failure, failure } from '../../platform/http/records.ts'
 import { type IgnoredIds, unlessNobody } from '../../platform/ids-of-nobody.ts'
+import type { PlaceOf } from '../../platform/places.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { SourceUsage } from '../../sources/usage.ts'
+import type { ClientHints } from '../track/client-hints.ts'
 import type { UserAgent } from '../track/user-agent.ts'
 import { type Call, type CallEvent, EMPTY_CALL, isNamed } from './call.ts'
 import { browserOf, type Problem, toRecord } from './event-fields.ts'
@@ -26,7 +28,7 @@ export interface CallSender {
   sourceId: string | null
   trust: SenderTrust
   /** The page that sends them; null for a server, whose events are never a bot's. */
-  page: { host: string | null } | null
+  page: { host: string | null; address: string; hints: ClientHints | null } | null
 }
 
 /** The result of a call. `eventId` is null if it has no event, `contactId` if its person is an anonymous visitor. */
@@ -51,11 +53,12 @@ export interface RecorderDependencies extends WriteServices {
   groupCommit: Pick<GroupCommit, 'record'>
   sourceUsage: Pick<SourceUsage, 'note'>
   findIdentificationKeys: FindIdentificationKeys
+  placeOf: PlaceOf
 }
 
 /** Creates the recorder of everything that servers and SDKs send. */
 export function createCallRecorder(dependencies: RecorderDependencies): RecordCalls {
-  const { sourceUsage, findIdentificationKeys, clock } = dependencies
+  const { sourceUsage, findIdentificationKeys, placeOf, clock } = dependencies
   const recordEvents = createEventRecorder(dependencies)
 
   return async (tenant, sender, calls) => {
@@ -68,7 +71,7 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
       if (call instanceof ServiceError) return call
       const warnings: string[] = []
       const named = withoutNobody(call, ignored, warnings)
-      return checkCall(tenant, sender, isUnsigned ? unsigned(named, warnings) : named, warnings, at)
+      return checkCall(isUnsigned ? unsigned(named, warnings) : named, warnings, { tenant, sender, placeOf, at })
     })
     const placed = checked.flatMap((each, index) => (each instanceof ServiceError ? [] : [{ index, ...each }]))
     const people = await findPeople(tenant, placed)
@@ -142,48 +145,50 @@ function unsigned(call: Call, warnings: string[]): Call {
   return { ...EMPTY_CALL, visitorId: call.visitorId, event: call.event }
 }
 
+/** What the events of a request have in common. */
+interface Receiving {
+  tenant: Tenant
+  sender: CallSender
+  placeOf: PlaceOf
+  at: Date
+}
+
 /** Checks what the sender's format does not guarantee. @returns the call with its event as it will be stored, or why it fails. */
-function checkCall(
-  tenant: Tenant,
-  sender: CallSender,
-  call: Call,
-  warnings: string[],
-  at: Date,
-): Checked | ServiceError {
+function checkCall(call: Call, warnings: string[], receiving: Receiving): Checked | ServiceError {
   if (!isNamed(call) && call.visitorId === null) {
     const needed = 'needs a person: contact_id, user_id, email or visitor_id'
     return validationError([{ path: 'the record', message: [needed, ...warnings].join('. ') }])
   }
   if (call.event === null) return { call, warnings, record: null }
   const details: ErrorDetail[] = []
-  const record = toEvent(tenant.id, sender, call.event, call.visitorId ?? '', at, (path, message) =>
+  const record = toEvent(call.event, call.visitorId ?? '', receiving, (path, message) =>
     details.push({ path, message }),
   )
   return details.length > 0 ? validationError(details) : { call, warnings, record }
 }
 
 function toEvent(
-  tenantId: string,
-  { page }: CallSender,
   event: CallEvent,
   visitorId: string,
-  at: Date,
+  { tenant, sender: { page }, placeOf, at }: Receiving,
   problem: Problem,
 ): EventRecord {
   const isNamedWell = event.event !== '' && !hasMoreCharacters(event.event, EVENT_NAME_LENGTH_MAX)
   if (!isNamedWell) problem('event', `must be a string of 1 to ${EVENT_NAME_LENGTH_MAX} characters`)
-  const sentUserAgent = event.context.user_agent
-  const browser = browserOf(typeof sentUserAgent === 'string' ? sentUserAgent : '')
+  const { user_agent: sentUserAgent, ip } = event.context
+  const browser = browserOf(typeof sentUserAgent === 'string' ? sentUserAgent : '', page?.hints)
   const userAgent = withDevice(browser.userAgent, event.device)
   const received = {
     ...browser,
-    tenantId,
+    tenantId: tenant.id,
     visitorId,
     sessionId: event.sessionId ?? '',
     at,
     pageHost: page?.host ?? null,
     // A server's own user agent says nothing about the person.
     userAgent: page === null ? { ...userAgent, isBot: false } : userAgent,
+    // Nor does its address.
+    place: event.place ?? placeOf(typeof ip === 'string' ? ip : (page?.address ?? '')),
   }
   return toRecord(event, { ...event, received }, problem)
 }

@@ -58,7 +58,7 @@ const ServerEvent = Type.Object(
     context: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         description:
-          "The person's device: screen, language, timezone, user_agent, analytics_user_id. Other fields are ignored.",
+          "The person's device: screen, language, timezone, user_agent, analytics_user_id, and ip, from which the country, region and city follow and which is not stored. Other fields are ignored.",
         'x-expected': 'an object',
       }),
     ),

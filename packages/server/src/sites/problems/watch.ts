@@ -3,6 +3,7 @@ import { HOST_LENGTH_MAX } from '../../platform/characters.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { toServiceError } from '../../platform/http/conventions.ts'
 import { ID_LENGTH_MAX } from '../../platform/ids.ts'
+import { isObject } from '../../platform/is-object.ts'
 import { sendingHost } from '../track/location.ts'
 import { REFUSED_CODE } from './list.ts'
 import type { Noted, ProblemRecorder, Refused } from './record.ts'
@@ -95,8 +96,15 @@ function sentIn({ body }: FastifyRequest): Pick<Noted, 'visitor_id' | 'body'> {
   const { visitor_id: visitorId } = body as { visitor_id?: unknown }
   return {
     visitor_id: typeof visitorId === 'string' ? storable(visitorId, ID_LENGTH_MAX) : null,
-    body: storable(JSON.stringify(body), BODY_CHARACTERS),
+    body: storable(JSON.stringify(body, withoutAddress), BODY_CHARACTERS),
   }
+}
+
+/** For JSON.stringify: leaves out the person's address, which SDKs send as `context.ip`. */
+function withoutAddress(key: string, value: unknown): unknown {
+  if (key !== 'context' || !isObject(value)) return value
+  const { ip: _, ...others } = value
+  return others
 }
 
 /** A text that PostgreSQL stores: short, well-formed and without NUL. */

@@ -3,6 +3,7 @@ import type { App } from '../../platform/http/app-types.ts'
 import { storableValue } from '../../platform/http/body-parts.ts'
 import { toServiceError } from '../../platform/http/conventions.ts'
 import { BODY_ERRORS, errorResponses, type NamedError, ROUTE_ERRORS } from '../../platform/http/responses.ts'
+import { hintsOf } from '../track/client-hints.ts'
 import { sendingHost } from '../track/location.ts'
 import { fieldsOf } from './fields.ts'
 import { allowSdkPreflight } from './page.ts'
@@ -144,7 +145,8 @@ export function pixelRoutes(app: App, dependencies: RecordDependencies): void {
 }
 
 /** Who sent the calls of a request. */
-function senderOf({ keyedSource: source, headers }: FastifyRequest, sentAt: unknown): SdkSender {
+function senderOf({ keyedSource: source, headers, ip }: FastifyRequest, sentAt: unknown): SdkSender {
   if (source === null) throw new Error('The route has no source, because its config.credentials is not write-key.')
-  return { source, pageHost: sendingHost(headers), userAgent: headers['user-agent'] ?? '', sentAt }
+  const page = { host: sendingHost(headers), address: ip, hints: hintsOf(headers) }
+  return { source, page, userAgent: headers['user-agent'] ?? '', sentAt }
 }

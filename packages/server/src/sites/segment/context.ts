@@ -10,7 +10,7 @@ const CAMPAIGN = {
 }
 
 /**
- * The context of a call under the names of /track. The IP address in it is not stored.
+ * The context of a call under the names of /track. The IP address in it says where the person is, and is not stored.
  * @param userAgent the header of a browser's request; '' from a server, whose header names the SDK.
  */
 export function contextOf(context: Fields, userAgent: string): Record<string, unknown> {
@@ -19,6 +19,8 @@ export function contextOf(context: Fields, userAgent: string): Record<string, un
     timezone: context.timezone,
     screen: context.screen,
     user_agent: textOf(context.userAgent) || userAgent,
+    // Sites send 0.0.0.0 so that the browser's own address is not looked up.
+    ip: context.ip,
   }
 }
 

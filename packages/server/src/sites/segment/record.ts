@@ -2,7 +2,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import type { KeyedSource } from '../../sources/write-keys.ts'
-import type { RecordCalls } from '../ingestion/record-calls.ts'
+import type { CallSender, RecordCalls } from '../ingestion/record-calls.ts'
 import { type BatchBody, callsOf } from './requests.ts'
 import { type CallType, type Sending, type Translated, translate } from './translate.ts'
 
@@ -22,8 +22,8 @@ export interface SdkCall {
 /** Who sent calls, from where. */
 export interface SdkSender {
   source: KeyedSource
-  /** The host of the page; null for a server. */
-  pageHost: string | null
+  /** The page, if a browser sent them. */
+  page: NonNullable<CallSender['page']>
   userAgent: string
   /** The sender's clock when it sent them. */
   sentAt: unknown
@@ -67,7 +67,7 @@ export async function recordBatch(
 /** Records calls. One that is not valid does not affect the others. */
 async function record(
   { stores, recordCalls, clock }: RecordDependencies,
-  { source, pageHost, userAgent, sentAt }: SdkSender,
+  { source, page, userAgent, sentAt }: SdkSender,
   calls: readonly SdkCall[],
 ): Promise<Outcome[]> {
   const isBrowser = source.type === 'browser'
@@ -83,7 +83,7 @@ async function record(
   const sender = {
     sourceId: source.sourceId,
     trust: isBrowser ? 'unverified' : 'verified',
-    page: isBrowser ? { host: pageHost } : null,
+    page: isBrowser ? page : null,
   } as const
   const results = await recordCalls(
     openTenant(stores, source.tenantId),

@@ -4,9 +4,11 @@ import type { GroupCommit } from '../../journal/group-commit.ts'
 import { senderOf } from '../../journal/sent-ids.ts'
 import { validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
+import type { PlaceOf } from '../../platform/places.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { browserOf } from '../ingestion/event-fields.ts'
 import { createEventRecorder } from '../ingestion/record-events.ts'
+import type { ClientHints } from './client-hints.ts'
 import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
 import type { TrackBody } from './requests.ts'
 import { firstNamed, namedVisitorOf, proposedSession, SESSION_COOKIE, sessionOf } from './session.ts'
@@ -17,6 +19,8 @@ export interface Sender {
   tenantId: string
   cookies: string | undefined
   userAgent: string
+  hints: ClientHints | null
+  /** Looked up, and not stored. */
   address: string
   /** The host of the page. */
   pageHost: string | null
@@ -41,13 +45,14 @@ export function createCollector(
     stores: Stores
     groupCommit: GroupCommit
     seenNetworks: SeenNetworks
+    placeOf: PlaceOf
   },
 ): Collect {
-  const { stores, seenNetworks, clock } = dependencies
+  const { stores, seenNetworks, placeOf, clock } = dependencies
   const externalContactIds = createExternalContactIds(dependencies)
   const recordEvents = createEventRecorder(dependencies)
 
-  return async ({ tenantId, cookies, userAgent, address, pageHost }, sent) => {
+  return async ({ tenantId, cookies, userAgent, hints, address, pageHost }, sent) => {
     if ((sent.events ?? []).length === 0 && sent.identify === undefined) {
       throw validationError([{ path: 'events', message: 'must be a list of 1 to 10 items' }])
     }
@@ -68,7 +73,8 @@ export function createCollector(
       sessionId,
       at: clock(),
       pageHost,
-      ...browserOf(userAgent),
+      ...browserOf(userAgent, hints),
+      place: placeOf(address),
     })
     if (sent.identify !== undefined || sent.external_contact_id !== undefined) {
       const identification = { ...dependencies, externalContactIds, ignored }

@@ -10,9 +10,11 @@ import { readJsonBody } from '../../platform/http/read-body.ts'
 import { errorResponses, success } from '../../platform/http/responses.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { TEXT } from '../../platform/personal.ts'
+import type { PlaceOf } from '../../platform/places.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
 import { watchForProblems } from '../problems/watch.ts'
+import { hintsOf } from './client-hints.ts'
 import { createCollector } from './collect.ts'
 import type { IdentificationDependencies } from './identification.ts'
 import { isSecurePage, sendingHost } from './location.ts'
@@ -36,6 +38,7 @@ export async function collectorRoutes(
     stores: Stores
     secrets: SecretBox
     groupCommit: GroupCommit
+    placeOf: PlaceOf
     findTenantOfHost: FindTenantOfHost
     rateLimiter: RateLimiter
     metrics: Metrics
@@ -98,6 +101,7 @@ export async function collectorRoutes(
           tenantId,
           cookies: headers.cookie,
           userAgent: headers['user-agent'] ?? '',
+          hints: hintsOf(headers),
           address,
           pageHost: sendingHost(headers),
         }

@@ -1,5 +1,6 @@
 import Bowser from 'bowser'
 import { isbot } from 'isbot'
+import type { ClientHints } from './client-hints.ts'
 
 export interface UserAgent {
   browser: string
@@ -15,7 +16,7 @@ const LENGTH_MAX = 1_024
 const known = new Map<string, UserAgent>()
 
 /** Browser, operating system and device as named by bowser ('' if unknown), and whether it is a robot. */
-export function parseUserAgent(header: string | undefined): UserAgent {
+export function parseUserAgent(header: string | undefined, _hints: ClientHints | null = null): UserAgent {
   const text = (header ?? '').slice(0, LENGTH_MAX)
   const remembered = known.get(text)
   if (remembered) return remembered
