@@ -45,7 +45,7 @@ async function events(query = '', whose = tenant) {
 }
 
 async function keyOf(type: 'browser' | 'server'): Promise<string> {
-  const { status, body } = await tenant.call('POST', '/v1/sources', { name: 'Shop', type })
+  const { status, body } = await tenant.call('POST', '/v1/sources', { name: type, type })
   expect(status).toBe(201)
   return body.write_key
 }
@@ -97,6 +97,24 @@ test('a server’s events have no place of their own, only that of the address t
     })
   for (const context of [{}, { ip: BIELEFELD }]) expect((await send(context)).status).toBe(200)
   expect(await events('sort_dir=asc')).toMatchObject([NOWHERE, PLACES[BREST], NOWHERE, PLACES[BIELEFELD]])
+})
+
+test('the client hints of a page, a form and an SDK say which browser it is', async () => {
+  const hints = { 'sec-ch-ua': '"Brave";v="141", "Chromium";v="141"', 'sec-ch-ua-mobile': '?0', 'user-agent': CHROME }
+  await tenant.track({ visitor_id: 'v1', events: [{ event: 'x' }] }, hints)
+  await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/contact`, {
+    headers: { ...page(), ...hints },
+    body: JSON.stringify({ contact_data: { email: 'ada@example.com' } }),
+  })
+  await sendCall(await keyOf('browser'), {}, { ...page(), ...hints })
+  // A server's own headers say nothing about the person.
+  await sendCall(await keyOf('server'), {}, hints)
+  expect((await events('sort_dir=asc')).map(({ browser }: { browser: string }) => browser)).toEqual([
+    'Brave',
+    'Brave',
+    'Brave',
+    null,
+  ])
 })
 
 test('places and campaigns can be filtered, grouped, and read of visits and visitors', async () => {
