@@ -33,7 +33,8 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByRole('group', { name: 'Start with' }).getByRole('button').first().waitFor()
     await screenshot(page, 'segment-suggestions')
     await page.getByRole('button', { name: 'Property', exact: true }).click()
-    await page.getByLabel('Property').selectOption('country')
+    await page.getByRole('combobox', { name: 'Property' }).fill('count')
+    await page.getByRole('option', { name: /^Country/ }).click()
     await page.locator('input[aria-label="Value"]').fill('FR')
     await page.getByText('4', { exact: true }).waitFor()
     // Values of existing contacts are suggested.

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { queryOf } from '../api/operation.ts'
 import type { Agent, CreateAgentInput } from '../api/types.ts'
+import { useFilterNames } from '../filters/fields.ts'
 import { filterWords } from '../filters/words.ts'
 import { identityName } from '../identities/identity-name.ts'
 import { AnchorLink } from '../ui/link.tsx'
@@ -114,11 +115,10 @@ function NamedIdentity({ identityId }: { identityId: string }) {
 }
 
 function Audience({ filter }: { filter: Agent['monitoring']['filter'] }) {
-  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
+  const names = useFilterNames('contacts', [filter])
   if (!filter) return <>{text.facts.nobody}</>
   if ('segment_id' in filter) return <SegmentLink segmentId={filter.segment_id} />
-  const labels = new Map(data?.properties.map(({ name, label }) => [name, label]))
-  return <Foreign max={600}>{filterWords(filter, labels)}</Foreign>
+  return <Foreign max={600}>{filterWords(filter, names)}</Foreign>
 }
 
 function SegmentLink({ segmentId }: { segmentId: string }) {

@@ -65,14 +65,7 @@ export function TemplateSection({ fields: { draft, change, playbooks, chooseTemp
 export function AudienceSection({ fields }: SectionProps) {
   return (
     <Section title={text.audience.title}>
-      <AudienceFields
-        draft={fields.draft}
-        onChange={fields.change}
-        filterDraft={fields.filterDraft}
-        filter={fields.filter}
-        unfinished={fields.unfinished}
-        onReplace={fields.replace}
-      />
+      <AudienceFields draft={fields.draft} onChange={fields.change} audience={fields.audience} />
     </Section>
   )
 }

@@ -1,10 +1,8 @@
 import { NativeSelect, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { queryOf } from '../api/operation.ts'
-import type { SegmentFilter } from '../api/types.ts'
-import type { Draft, GroupDraft } from '../filters/draft.ts'
+import { allSegmentsQuery } from '../filters/all-segments.ts'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
-import { allSegmentsQuery } from '../records/all-segments.ts'
+import type { FilterForm } from '../filters/use-filter-form.ts'
 import { PreviewPanel } from '../records/preview-panel.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { ErrorState } from '../ui/states.tsx'
@@ -14,17 +12,13 @@ import { text } from './text.ts'
 interface AudienceFieldsProps {
   draft: Pick<AgentDraft, 'audience' | 'segmentId'>
   onChange: (changes: Partial<AgentDraft>) => void
-  filterDraft: GroupDraft
-  filter: SegmentFilter
-  unfinished: number
-  onReplace: (id: string, changed: Draft | null) => void
+  audience: FilterForm
 }
 
 /** The audience of scheduled runs. */
 export function AudienceFields(props: AudienceFieldsProps) {
-  const { draft, onChange, filterDraft, filter, unfinished, onReplace } = props
+  const { draft, onChange, audience } = props
   const { data: segments, error, refetch } = useQuery(allSegmentsQuery)
-  const { data: known } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const isListed = draft.segmentId === '' || segments?.has(draft.segmentId)
   return (
     <Stack gap="sm">
@@ -61,8 +55,8 @@ export function AudienceFields(props: AudienceFieldsProps) {
       ) : null}
       {draft.audience === 'filter' ? (
         <>
-          <FilterBuilder draft={filterDraft} properties={known?.properties ?? []} onReplace={onReplace} />
-          <PreviewPanel filter={filter} unfinished={unfinished} />
+          <FilterBuilder form={audience} />
+          <PreviewPanel filter={audience.filter} unfinished={audience.unfinished} />
         </>
       ) : null}
       {draft.audience === 'nobody' ? null : (

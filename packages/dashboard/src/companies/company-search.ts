@@ -1,5 +1,5 @@
 import type { ListCompaniesInput, ListContactsInput } from '../api/types.ts'
-import { filterParam } from '../records/filter-param.ts'
+import { filterParam } from '../filters/filter-text.ts'
 import { given, oneOf, pageNumber, searchParams, text, words } from '../session/search-params.ts'
 
 /** The search parameters of the list of companies. */

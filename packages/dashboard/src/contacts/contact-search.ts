@@ -1,6 +1,6 @@
 import { queryOf } from '../api/operation.ts'
 import type { ListContactsInput } from '../api/types.ts'
-import { filterParam } from '../records/filter-param.ts'
+import { filterParam } from '../filters/filter-text.ts'
 import { flag, given, oneOf, pageNumber, searchParams, text, words } from '../session/search-params.ts'
 
 /** The search parameters of the list of contacts. */

@@ -1,121 +1,122 @@
-import { Button, Group, Menu, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
-import { EventField } from '../ui/event-field.tsx'
-import { EVENT_TEXTS, type EventDraft, type EventText } from './draft.ts'
+import { ActionIcon, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { IconPlus, IconX } from '@tabler/icons-react'
+import { useState } from 'react'
+import {
+  type EventDraft,
+  type MatchDraft,
+  newMatch,
+  type SequenceDraft,
+  STEPS_MAX,
+  STEPS_MIN,
+  type WithinUnit,
+} from './draft.ts'
+import { Amount, MatchFields } from './match-fields.tsx'
 import { text } from './text.ts'
-import { ValueText } from './value-field.tsx'
 
 const words = text.builder
 
-/** "Has done – Viewed a page – URL contains /pricing – at least 2 times – in the last 30 days". */
-export function EventCondition({ draft, onChange }: { draft: EventDraft; onChange: (draft: EventDraft) => void }) {
-  const { operator, texts, withinDays, minCount } = draft
-  const setText = (name: EventText, value: string | undefined) => {
-    const { [name]: _before, ...others } = texts
-    onChange({ ...draft, texts: value === undefined ? others : { ...texts, [name]: value } })
+interface ConditionProps<Draft> {
+  draft: Draft
+  onChange: (draft: Draft) => void
+  /** Of the filter around it. */
+  level: number
+  isNew: boolean
+}
+
+/** "Has done – Viewed a page – at least 2 times". */
+export function EventCondition({ draft, onChange, level, isNew }: ConditionProps<EventDraft>) {
+  return (
+    <MatchFields
+      draft={draft.event}
+      onChange={(event) => onChange({ ...draft, event })}
+      level={level}
+      isNew={isNew}
+      isCounted
+    >
+      <HasDone value={draft.operator} onChange={(operator) => onChange({ ...draft, operator })} />
+    </MatchFields>
+  )
+}
+
+const UNITS = Object.keys(text.units) as WithinUnit[]
+
+/** "Has done – Viewed a page – then – Order paid – within 7 days". */
+export function SequenceCondition({ draft, onChange, level, isNew }: ConditionProps<SequenceDraft>) {
+  const { operator, steps, within, unit } = draft
+  const [added, setAdded] = useState('')
+  const add = () => {
+    const step = newMatch()
+    setAdded(step.id)
+    onChange({ ...draft, steps: [...steps, step] })
   }
-  const shown = EVENT_TEXTS.filter((name) => texts[name] !== undefined)
-  const others = EVENT_TEXTS.filter((name) => texts[name] === undefined)
+  const change = (id: string, changed: MatchDraft | null) =>
+    onChange({ ...draft, steps: steps.flatMap((step) => (step.id === id ? (changed ?? []) : step)) })
   return (
     <Stack gap="xs" flex="1 1 320px" miw={0}>
-      <Group gap="xs">
-        <NativeSelect
-          aria-label={words.hasDone}
-          value={operator}
-          onChange={({ currentTarget: { value } }) =>
-            onChange({ ...draft, operator: value === 'did' ? 'did' : 'did_not' })
-          }
-          data={words.operators}
-        />
-        {shown.length === 0 ? (
-          <Text size="sm" c="dimmed">
-            {words.anyEvent}
-          </Text>
-        ) : null}
-        {shown.map((name) => (
-          <Group key={name} gap={6} wrap="nowrap">
-            {name === 'type' ? null : (
+      {steps.map((step, index) => (
+        <Group key={step.id} role="group" aria-label={words.step(index + 1)} gap="xs" align="flex-start" wrap="nowrap">
+          <MatchFields
+            draft={step}
+            onChange={(changed) => change(step.id, changed)}
+            level={level}
+            isNew={step.id === added || (isNew && index === 0)}
+            isCounted={false}
+          >
+            {index === 0 ? (
+              <HasDone value={operator} onChange={(changed) => onChange({ ...draft, operator: changed })} />
+            ) : (
               <Text size="sm" c="dimmed">
-                {words.details[name]}
+                {words.followedBy}
               </Text>
             )}
-            {name === 'type' ? (
-              <EventField
-                aria-label={words.details.type}
-                value={texts.type ?? ''}
-                onChange={(event) => setText('type', event)}
-              />
-            ) : (
-              <ValueText
-                label={words.details[name]}
-                property={`event.${name}`}
-                value={texts[name] ?? ''}
-                onChange={(value) => setText(name, value)}
-              />
-            )}
-          </Group>
-        ))}
-      </Group>
+          </MatchFields>
+          {steps.length > STEPS_MIN ? (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="sm"
+              mt={6}
+              aria-label={words.removeStep(index + 1)}
+              onClick={() => change(step.id, null)}
+            >
+              <IconX size={14} aria-hidden />
+            </ActionIcon>
+          ) : null}
+        </Group>
+      ))}
       <Group gap="xs">
-        <Amount label={words.countLabel} before={words.atLeast} unit={words.times} value={minCount} placeholder="1">
-          {(value) => onChange({ ...draft, minCount: value })}
-        </Amount>
         <Amount
-          label={words.daysLabel}
-          before={words.inTheLast}
-          unit={words.daysUnit}
-          value={withinDays}
-          placeholder={words.ever}
-        >
-          {(value) => onChange({ ...draft, withinDays: value })}
-        </Amount>
-        {others.length > 0 ? (
-          <Menu position="bottom-start">
-            <Menu.Target>
-              <Button variant="subtle" size="compact-sm" leftSection={<IconPlus size={14} aria-hidden />}>
-                {words.addDetails}
-              </Button>
-            </Menu.Target>
-            <Menu.Dropdown>
-              {others.map((name) => (
-                <Menu.Item key={name} onClick={() => setText(name, '')}>
-                  {words.details[name]}
-                </Menu.Item>
-              ))}
-            </Menu.Dropdown>
-          </Menu>
+          label={words.withinLabel}
+          before={words.within}
+          value={within}
+          placeholder=""
+          onChange={(value) => onChange({ ...draft, within: value })}
+        />
+        <NativeSelect
+          aria-label={words.unit}
+          value={unit}
+          onChange={({ currentTarget: { value } }) =>
+            onChange({ ...draft, unit: UNITS.find((each) => each === value) ?? unit })
+          }
+          data={UNITS.map((each) => ({ value: each, label: text.units[each] }))}
+        />
+        {steps.length < STEPS_MAX ? (
+          <Button variant="subtle" size="compact-sm" leftSection={<IconPlus size={14} aria-hidden />} onClick={add}>
+            {words.addStep}
+          </Button>
         ) : null}
       </Group>
     </Stack>
   )
 }
 
-interface AmountProps {
-  label: string
-  before: string
-  unit: string
-  value: string
-  placeholder: string
-  children: (value: string) => void
-}
-
-function Amount({ label, before, unit, value, placeholder, children: onChange }: AmountProps) {
+function HasDone({ value, onChange }: { value: 'did' | 'did_not'; onChange: (operator: 'did' | 'did_not') => void }) {
   return (
-    <Group gap={6} wrap="nowrap">
-      <Text size="sm" c="dimmed">
-        {before}
-      </Text>
-      <TextInput
-        aria-label={label}
-        inputMode="numeric"
-        w={64}
-        value={value}
-        placeholder={placeholder}
-        onChange={(event) => onChange(event.currentTarget.value.replaceAll(/\D/g, '').slice(0, 6))}
-      />
-      <Text size="sm" c="dimmed">
-        {unit}
-      </Text>
-    </Group>
+    <NativeSelect
+      aria-label={words.hasDone}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value === 'did' ? 'did' : 'did_not')}
+      data={words.operators}
+    />
   )
 }

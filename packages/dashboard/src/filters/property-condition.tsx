@@ -1,58 +1,73 @@
 import { NativeSelect, TextInput } from '@mantine/core'
-import type { Property } from '../api/types.ts'
+import { useContext } from 'react'
 import { needsNoValue, type PropertyDraft, type PropertyOperator, takesList } from './draft.ts'
+import type { FieldType } from './draft-filter.ts'
+import { SEGMENT } from './fields.ts'
+import { FilterContext } from './filter-context.tsx'
+import { PropertyField } from './property-field.tsx'
 import { text } from './text.ts'
-import { ValueList, ValueText } from './value-field.tsx'
+import { SegmentNames, ValueList, ValueText } from './value-field.tsx'
 
 const words = text.builder
 
 interface PropertyConditionProps {
   draft: PropertyDraft
-  properties: readonly Property[]
   onChange: (draft: PropertyDraft) => void
+  /** Whether the property is to be chosen now. */
+  isNew: boolean
 }
 
 /** "Country – is – FR". */
-export function PropertyCondition({ draft, properties, onChange }: PropertyConditionProps) {
+export function PropertyCondition({ draft, onChange, isNew }: PropertyConditionProps) {
   const { property, operator } = draft
-  const type = properties.find(({ name }) => name === property)?.type
-  const operators = operatorsFor(property, type)
+  const { fields, isOfEvents } = useContext(FilterContext)
+  const typeOf = (name: string) => fields.find((field) => field.name === name)?.type
   const choose = (name: string) => {
-    const possible = operatorsFor(name, properties.find((each) => each.name === name)?.type)
+    const possible = operatorsFor(name, typeOf(name), isOfEvents)
     onChange({
       ...draft,
       property: name,
       operator: possible.includes(operator) ? operator : (possible[0] ?? 'equals'),
     })
   }
-  const isKnown = properties.some(({ name }) => name === property)
-  const options = properties.map(({ name, label }) => ({ value: name, label }))
   return (
     <>
-      <NativeSelect
-        aria-label={words.property}
-        value={property}
-        onChange={(event) => choose(event.currentTarget.value)}
-        data={[
-          { value: '', label: words.chooseProperty },
-          // A filter may name a property that no contact has.
-          ...(property !== '' && !isKnown ? [{ value: property, label: property.slice(0, 100) }] : []),
-          ...options,
-        ]}
-      />
-      <NativeSelect
-        aria-label={words.comparison}
-        value={operator}
-        onChange={({ currentTarget: { value } }) =>
-          onChange({ ...draft, operator: operators.find((each) => each === value) ?? operator })
-        }
-        data={(operators.includes(operator) ? operators : [operator, ...operators]).map((each) => ({
-          value: each,
-          label: text.operators[each],
-        }))}
-      />
-      {needsNoValue(operator) ? null : <Value draft={draft} type={type} onChange={onChange} />}
+      <PropertyField label={words.property} value={property} onChange={choose} autoFocus={isNew} />
+      <Comparison draft={draft} operators={operatorsFor(property, typeOf(property), isOfEvents)} onChange={onChange} />
+      {needsNoValue(operator) ? null : <Value draft={draft} type={typeOf(property)} onChange={onChange} />}
     </>
+  )
+}
+
+interface ComparisonProps {
+  draft: PropertyDraft
+  operators: readonly PropertyOperator[]
+  onChange: (draft: PropertyDraft) => void
+}
+
+export function Comparison({ draft, operators, onChange }: ComparisonProps) {
+  const { operator, value, values } = draft
+  const choose = (chosen: PropertyOperator) => {
+    // A value becomes the first of a list, and the other way round.
+    const isList = takesList(chosen)
+    const moved =
+      isList === takesList(operator)
+        ? {}
+        : isList
+          ? { values: value === '' ? [] : [value] }
+          : { value: values[0] ?? '' }
+    onChange({ ...draft, operator: chosen, ...moved })
+  }
+  return (
+    <NativeSelect
+      aria-label={words.comparison}
+      value={operator}
+      onChange={(event) => choose(operators.find((each) => each === event.currentTarget.value) ?? operator)}
+      data={(operators.includes(operator) ? operators : [operator, ...operators]).map((each) => ({
+        value: each,
+        label: text.operators[each],
+      }))}
+    />
   )
 }
 
@@ -62,10 +77,13 @@ function Value({
   onChange,
 }: {
   draft: PropertyDraft
-  type: Property['type'] | undefined
+  type: FieldType | undefined
   onChange: (draft: PropertyDraft) => void
 }) {
   const { property, operator, value, values } = draft
+  if (property === SEGMENT && takesList(operator)) {
+    return <SegmentNames ids={values} onChange={(changed) => onChange({ ...draft, values: changed })} />
+  }
   if (takesList(operator)) {
     return (
       <ValueList
@@ -108,16 +126,20 @@ function Value({
 }
 
 const KNOWN: PropertyOperator[] = ['is_set', 'is_not_set']
-const OF_TEXT: PropertyOperator[] = ['equals', 'not_equals', 'contains', 'not_contains', 'in', 'not_in', ...KNOWN]
+const OF_PARTS: PropertyOperator[] = ['contains', 'not_contains', 'starts_with', 'ends_with']
+const OF_TEXT: PropertyOperator[] = ['equals', 'not_equals', ...OF_PARTS, 'in', 'not_in', ...KNOWN]
 const OF_NUMBERS: PropertyOperator[] = ['equals', 'not_equals', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in', ...KNOWN]
 const OF_TIME: PropertyOperator[] = ['before', 'after', 'within_days', ...KNOWN]
-const COLUMNS_OF_TEXT = ['email', 'company_id', 'creation_source', 'name', 'domain']
-const COLUMNS_OF_TIME = ['created_at', 'updated_at', 'first_seen_at']
+const COLUMNS_OF_TEXT = ['email', 'company_id', 'creation_source', 'name', 'domain', 'company.name', 'company.domain']
+const COLUMNS_OF_TIME = ['created_at', 'updated_at', 'first_seen_at', 'company.created_at', 'company.updated_at']
 
 /** The operators that a property supports. */
-function operatorsFor(property: string, type: string | undefined): PropertyOperator[] {
-  if (COLUMNS_OF_TIME.includes(property)) return OF_TIME
-  if (COLUMNS_OF_TEXT.includes(property)) return OF_TEXT
+function operatorsFor(name: string, type: FieldType | undefined, isOfEvents: boolean): readonly PropertyOperator[] {
+  const property = name.replace(/^contact\./, '')
+  if (property === SEGMENT) return ['in', 'not_in']
+  const isColumn = isOfEvents && !name.startsWith('contact.') && !/^(data|company)\./.test(name) && name !== ''
+  if (COLUMNS_OF_TIME.includes(property) || (isColumn && type === 'date')) return OF_TIME
+  if (COLUMNS_OF_TEXT.includes(property) || (isColumn && type === 'text')) return OF_TEXT
   if (type === 'number') return OF_NUMBERS
   if (type === 'boolean') return ['equals', 'not_equals', ...KNOWN]
   if (type === 'date') return [...OF_TIME, 'equals', 'not_equals']
@@ -126,7 +148,7 @@ function operatorsFor(property: string, type: string | undefined): PropertyOpera
 }
 
 /** The input for a value. */
-function fieldFor(operator: PropertyOperator, type: string | undefined): 'text' | 'number' | 'date' | 'yes_no' {
+function fieldFor(operator: PropertyOperator, type: FieldType | undefined): 'text' | 'number' | 'date' | 'yes_no' {
   if (operator === 'before' || operator === 'after') return 'date'
   if (operator === 'within_days') return 'number'
   return type === 'boolean' ? 'yes_no' : 'text'

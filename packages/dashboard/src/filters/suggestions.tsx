@@ -1,12 +1,15 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useContext } from 'react'
 import { queryOf } from '../api/operation.ts'
-import type { Property } from '../api/types.ts'
+import type { SegmentFilter } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { isKnown } from '../ui/event-words.ts'
 import { DAY_MS } from '../ui/range.ts'
 import { Foreign } from '../ui/text.tsx'
-import { conditionDraft, type Draft, type EventMatch, type SegmentCondition } from './draft.ts'
+import type { Draft, EventMatch, SegmentCondition } from './draft.ts'
+import { conditionDraft } from './draft-filter.ts'
+import { FilterContext } from './filter-context.tsx'
 import { text } from './text.ts'
 import { filterWords } from './words.ts'
 
@@ -17,13 +20,12 @@ const EVENTS_SUGGESTED = 3
 const DAYS = 30
 
 interface SuggestionsProps {
-  entity: 'contacts' | 'companies'
-  properties: readonly Property[]
   onChoose: (condition: Draft) => void
 }
 
 /** Complete conditions to start with, made of what the workspace has: its most frequent stages, its most viewed pages, its own events. */
-export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) {
+export function Suggestions({ onChoose }: SuggestionsProps) {
+  const { filtered: entity, fields: properties } = useContext(FilterContext)
   const hasEvents = useMay('events:read') && entity === 'contacts'
   const { data: types } = useQuery({ ...queryOf('listEventTypes'), enabled: hasEvents })
   const { data: overview } = useQuery({ ...queryOf('getOverview', lastDays()), enabled: hasEvents })
@@ -63,7 +65,9 @@ export function Suggestions({ entity, properties, onChoose }: SuggestionsProps) 
             fw={400}
             onClick={() => onChoose(conditionDraft(condition))}
           >
-            <Foreign max={90}>{filterWords({ match: 'all', conditions: [condition] }, labels)}</Foreign>
+            <Foreign max={90}>
+              {filterWords({ match: 'all', conditions: [condition] } as SegmentFilter, { labels })}
+            </Foreign>
           </Button>
         ))}
       </Group>

@@ -1,10 +1,13 @@
-import { Autocomplete, TagsInput } from '@mantine/core'
+import { Autocomplete, MultiSelect, TagsInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useContext, useState } from 'react'
 import { queryOf } from '../api/operation.ts'
+import { eventLabel } from '../ui/event-words.ts'
 import { upTo } from '../ui/up-to.ts'
-import { FilteredEntity } from './filtered-entity.ts'
+import { allSegmentsQuery } from './all-segments.ts'
+import type { Filtered } from './fields.ts'
+import { FilterContext } from './filter-context.tsx'
 import { text } from './text.ts'
 
 const LENGTH_MAX = 1_000
@@ -65,15 +68,73 @@ export function ValueList({ label, property, values, onChange }: ValueListProps)
   )
 }
 
+/** Several kinds of events, also such as were never recorded. */
+export function EventNames({ label, values, onChange }: Omit<ValueListProps, 'property'>) {
+  const { data } = useQuery(queryOf('listEventTypes'))
+  return (
+    <TagsInput
+      aria-label={label}
+      placeholder={text.builder.typeEvent}
+      value={values}
+      onChange={onChange}
+      data={data?.types ?? []}
+      renderOption={({ option }) => eventLabel(option.value)}
+      acceptValueOnBlur
+      maxTags={100}
+    />
+  )
+}
+
+/** Several segments, by their names. */
+export function SegmentNames({ ids, onChange }: { ids: string[]; onChange: (ids: string[]) => void }) {
+  const { data } = useQuery(allSegmentsQuery)
+  const known = [...(data?.values() ?? [])].map(({ segment_id: value, name }) => ({ value, label: name.slice(0, 100) }))
+  // Ids may be written in capitals, and what was deleted has no name.
+  const chosen = [...new Set(ids.map((id) => (data?.has(id.toLowerCase()) ? id.toLowerCase() : id)))]
+  const gone = chosen.filter((id) => !data?.has(id))
+  const unknown = gone.map((value) => ({ value, label: data ? text.sentence.deletedSegment : '…' }))
+  return (
+    <MultiSelect
+      aria-label={text.builder.segments}
+      placeholder={chosen.length === 0 ? text.builder.chooseSegments : ''}
+      value={chosen}
+      onChange={onChange}
+      data={[...known, ...unknown]}
+      searchable
+      limit={100}
+      error={data && gone.length > 0 ? text.builder.segmentGone : undefined}
+    />
+  )
+}
+
+/** The fields of events of which the service suggests values, by their names in conditions. */
+const SUGGESTED_OF_EVENTS: Readonly<Record<string, string>> = {
+  event: 'event.type',
+  event_type: 'event.type',
+  text: 'event.text',
+  url_path: 'event.url_contains',
+  class: 'event.class_contains',
+  element_id: 'event.element_id',
+}
+
+/** The name under which values are suggested; null if none are. */
+function suggestedName(property: string, filtered: Filtered): string | null {
+  if (filtered === 'companies' || /^(company|data)\./.test(property) || property === '') return null
+  if (filtered === 'contacts' || property.startsWith('event.')) return property.replace(/^properties\./, '')
+  if (property.startsWith('contact.')) return property.slice('contact.'.length)
+  return SUGGESTED_OF_EVENTS[property] ?? null
+}
+
 function useSuggestions(property: string, typed: string): string[] {
   const [debounced] = useDebouncedValue(typed, 200)
-  const enabled = useContext(FilteredEntity) === 'contacts' && property !== ''
+  const name = suggestedName(property, useContext(FilterContext).filtered)
   const { data } = useQuery({
-    ...queryOf('suggestSegmentValues', { property, q: debounced.slice(0, 200) }),
+    ...queryOf('suggestSegmentValues', { property: name ?? '', q: debounced.slice(0, 200) }),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
-    enabled,
+    enabled: name !== null,
   })
+  if (name === null) return []
   const values = (data?.values ?? [])
     .map(({ value }) => String(value))
     .filter((each) => each.length <= SUGGESTION_LENGTH_MAX)

@@ -1,52 +1,151 @@
 import type { SegmentFilter } from '../api/types.ts'
 import { eventLabel, isKnown } from '../ui/event-words.ts'
-import { valueWords } from '../ui/property-value.ts'
-import type { EventMatch, SegmentCondition } from './draft.ts'
+import { formatDay, formatMoment } from '../ui/format.ts'
+import { propertyLabel, valueWords } from '../ui/property-value.ts'
+import {
+  type ConditionOnEvent,
+  type EventMatch,
+  type FilterOfEvents,
+  needsNoValue,
+  type PropertyCondition,
+  type SegmentCondition,
+  type SequenceCondition,
+} from './draft.ts'
 import { text } from './text.ts'
 
 const words = text.sentence
 const TEXT_MAX = 60
 
+/** What the names in a filter are called. A name without a label is shown in words. */
+export interface FilterNames {
+  /** Of properties of contacts or companies, whichever are filtered; `company.` and a key for those of a contact's company. */
+  labels: ReadonlyMap<string, string>
+  /** Of properties of events. */
+  ofEvents?: ReadonlyMap<string, string>
+  /** The names of segments by their ids; absent until they are known. */
+  segments?: ReadonlyMap<string, string> | undefined
+}
+
 /** A filter as a sentence: "Country is “FR” and has viewed a page at least 2 times". */
-export function filterWords(filter: SegmentFilter, labels: ReadonlyMap<string, string>): string {
-  const sentence = joined(filter, labels)
-  return sentence.slice(0, 1).toUpperCase() + sentence.slice(1)
+export function filterWords(filter: SegmentFilter, names: FilterNames): string {
+  return sentence(
+    joined(filter, (condition) => conditionWords(condition, names), [words.everyContact, words.noContact]),
+  )
 }
 
-function joined({ match, conditions }: SegmentFilter, labels: ReadonlyMap<string, string>): string {
-  if (conditions.length === 0) return match === 'all' ? words.everyContact : words.noContact
-  const sentences = conditions.map((condition) => conditionWords(condition, labels))
-  return sentences.join(match === 'all' ? words.and : words.or)
+/** The same for conditions on events. */
+export function eventFilterWords(filter: FilterOfEvents, names: FilterNames): string {
+  return sentence(onEventsWords(filter, names))
 }
 
-function conditionWords(condition: SegmentCondition, labels: ReadonlyMap<string, string>): string {
-  if ('conditions' in condition) return `(${joined(condition, labels)})`
-  if ('event' in condition) {
-    return (condition.operator === 'did' ? words.has : words.hasNot)(eventSentence(condition.event))
+function sentence(phrase: string): string {
+  return phrase.slice(0, 1).toUpperCase() + phrase.slice(1)
+}
+
+function joined<Condition>(
+  { match, conditions }: { match: 'all' | 'any'; conditions: readonly Condition[] },
+  wordsOf: (condition: Condition) => string,
+  [all, none]: [all: string, none: string],
+): string {
+  if (conditions.length === 0) return match === 'all' ? all : none
+  return conditions.map(wordsOf).join(match === 'all' ? words.and : words.or)
+}
+
+function conditionWords(condition: SegmentCondition, names: FilterNames): string {
+  if ('conditions' in condition) {
+    const nested = condition as SegmentFilter
+    return `(${joined(nested, (each) => conditionWords(each, names), [words.everyContact, words.noContact])})`
   }
-  const { property, operator, value } = condition
-  const name = labels.get(property) ?? property
-  if (operator === 'is_set' || operator === 'is_not_set') return `${name} ${text.operators[operator]}`
-  if (operator === 'within_days') return words.within(name, String(value))
+  if ('property' in condition) {
+    if (condition.property === 'segment') return segmentWords(condition, names)
+    return propertyWords(condition, recordPropertyLabel(condition.property, names))
+  }
+  const phrase = 'event' in condition ? eventSentence(condition.event, names) : sequenceSentence(condition, names)
+  return (condition.operator === 'did' ? words.has : words.hasNot)(phrase)
+}
+
+function onEventsWords(filter: FilterOfEvents, names: FilterNames): string {
+  const wordsOf = (condition: ConditionOnEvent) => {
+    if ('conditions' in condition) return `(${onEventsWords(condition, names)})`
+    return propertyWords(condition, eventPropertyLabel(condition.property, names))
+  }
+  return joined(filter, wordsOf, [words.anyEventMatches, words.noEventMatches])
+}
+
+function propertyWords(condition: PropertyCondition, label: string): string {
+  const { operator, value } = condition
+  return operator === 'within_days' ? words.within(label, String(value)) : `${label} ${comparisonWords(condition)}`
+}
+
+function comparisonWords({ property, operator, value }: PropertyCondition): string {
+  if (needsNoValue(operator)) return text.operators[operator]
+  if (operator === 'within_days') return words.within('', String(value)).trim()
   const quoted = (each: unknown) => cut(valueWords(property, each))
   const values = Array.isArray(value) ? value.map(quoted).join(', ') : quoted(value)
-  return `${name} ${text.operators[operator]} ${values}`
+  return `${text.operators[operator]} ${values}`
 }
 
-function eventSentence(match: EventMatch): string {
-  const { type, text: label, text_contains, url_contains, class_contains, element_id, within_days, min_count } = match
+function segmentWords({ operator, value }: PropertyCondition, { segments }: FilterNames): string {
+  const named = [value ?? []].flat().map((id) => {
+    const name = segments?.get(String(id).toLowerCase())
+    return name === undefined ? (segments ? words.deletedSegment : '…') : cut(name)
+  })
+  return (operator === 'in' ? words.isIn : words.isNotIn)(named.join(words.or))
+}
+
+/** The label of a property of a contact or a company. */
+export function recordPropertyLabel(property: string, { labels }: FilterNames): string {
+  const [, key] = /^properties\.(.+)/s.exec(property) ?? []
+  const [, ofCompany] = /^company\.(?:properties\.)?(.+)/s.exec(property) ?? []
+  const known = labels.get(property) ?? labels.get(key ?? '')
+  if (known !== undefined) return known
+  return ofCompany === undefined ? property : words.ofCompany(propertyLabel(ofCompany))
+}
+
+/** The label of a property of an event: `data.order.total` is "Order total". */
+export function eventPropertyLabel(property: string, { ofEvents, labels }: FilterNames): string {
+  const known = ofEvents?.get(property)
+  if (known !== undefined) return known
+  const [, ofContact] = /^contact\.(.+)/s.exec(property) ?? []
+  if (ofContact !== undefined) return words.ofContact(labels.get(ofContact) ?? propertyLabel(ofContact))
+  if (property.startsWith('company.')) return recordPropertyLabel(property, { labels })
+  return propertyLabel(property.replace(/^data\./, '').replaceAll('.', ' '))
+}
+
+function eventSentence(match: EventMatch, names: FilterNames): string {
+  const { type, types, text: label, text_contains, url_contains, class_contains, element_id } = match
+  const { where = [], within_days, after, before, min_count, count, measure } = match
+  const kinds = [...(type === undefined ? [] : [type]), ...(types ?? [])]
   return [
-    type === undefined ? words.anyEvent : kindOf(type),
+    kinds.length === 0 ? words.anyEvent : kinds.map(kindOf).join(words.or),
     url_contains === undefined ? null : words.url(cut(url_contains)),
     label === undefined ? null : words.text(cut(label)),
     text_contains === undefined ? null : words.textContains(cut(text_contains)),
     class_contains === undefined ? null : words.classContains(cut(class_contains)),
     element_id === undefined ? null : words.elementId(element_id.slice(0, TEXT_MAX)),
-    min_count === undefined || min_count === 1 ? null : words.atLeast(min_count),
+    where.length === 0
+      ? null
+      : words.where(onEventsWords({ match: 'all', conditions: where as ConditionOnEvent[] }, names)),
+    min_count === undefined || min_count === 1 ? null : words.count('gte', min_count),
+    count === undefined ? null : words.count(count.operator, count.value),
     within_days === undefined ? null : words.inTheLast(within_days),
+    after === undefined ? null : words.since(timeWords(after)),
+    before === undefined ? null : words.until(timeWords(before)),
+    measure === undefined
+      ? null
+      : words.measure(measure.function, eventPropertyLabel(measure.property, names), comparisonWords(measure)),
   ]
     .filter((part) => part !== null)
     .join(' ')
+}
+
+function sequenceSentence({ sequence, within }: SequenceCondition, names: FilterNames): string {
+  const steps = sequence.map((step) => eventSentence(step, names)).join(words.followedBy)
+  return `${steps}${words.inTime(within.value, within.unit)}`
+}
+
+function timeWords(time: string): string {
+  return time.length === 10 ? formatDay(time) : formatMoment(time)
 }
 
 /** Labels of what people do are verbs, such as "viewed a page". */

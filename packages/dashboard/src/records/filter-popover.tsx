@@ -2,20 +2,11 @@ import { Button, Group, NativeSelect, Popover, Text } from '@mantine/core'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, type RefObject, useState } from 'react'
-import type { Entity, Property, SegmentFilter } from '../api/types.ts'
-import {
-  countUnfinished,
-  type Draft,
-  draftOf,
-  filterOf,
-  type GroupDraft,
-  newGroup,
-  replaceIn,
-} from '../filters/draft.ts'
+import type { Entity, SegmentFilter } from '../api/types.ts'
+import { allSegmentsQuery } from '../filters/all-segments.ts'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
-import { FilteredEntity } from '../filters/filtered-entity.ts'
+import { useFilterForm } from '../filters/use-filter-form.ts'
 import { Form } from '../ui/form.tsx'
-import { allSegmentsQuery } from './all-segments.ts'
 import classes from './filter-popover.module.css'
 import { text } from './text.ts'
 
@@ -28,7 +19,6 @@ export interface RecordFilter {
 
 interface FilterPopoverProps extends RecordFilter {
   entity: Entity
-  properties: readonly Property[]
   /** How many conditions are active. */
   active: number
   onFilter: (changed: RecordFilter) => void
@@ -81,23 +71,14 @@ export function FilterPopover({ button, active, ...props }: FilterPopoverProps) 
 
 type FilterFormProps = Omit<FilterPopoverProps, 'button' | 'active'> & { onCancel: () => void }
 
-function FilterForm({ entity, properties, filter, segmentId, onFilter, onCancel }: FilterFormProps) {
-  const [draft, setDraft] = useState<GroupDraft>(() => (filter ? draftOf(filter) : newGroup('all')))
+function FilterForm({ entity, filter, segmentId, onFilter, onCancel }: FilterFormProps) {
+  const form = useFilterForm(entity, filter)
   const [segment, setSegment] = useState(segmentId ?? '')
-  const unfinished = countUnfinished(draft)
-  const replace = (id: string, changed: Draft | null) =>
-    setDraft((before) => {
-      if (id !== before.id) return replaceIn(before, id, changed)
-      return changed?.kind === 'group' ? changed : before
-    })
-  const apply = () => {
-    const types = new Map(properties.map(({ name, type }) => [name, type]))
-    const changed = filterOf(draft, types)
+  const apply = () =>
     onFilter({
-      filter: changed.conditions.length > 0 ? changed : undefined,
+      filter: form.filter.conditions.length > 0 ? form.filter : undefined,
       segmentId: segment === '' ? undefined : segment,
     })
-  }
   // In a field with suggestions, the key closes those first.
   const onKeyDown = (event: KeyboardEvent) => {
     const isList = event.target instanceof Element && event.target.getAttribute('aria-expanded') === 'true'
@@ -106,12 +87,10 @@ function FilterForm({ entity, properties, filter, segmentId, onFilter, onCancel 
   return (
     <Form gap="sm" onKeyDown={onKeyDown} onSubmit={apply}>
       {entity === 'contacts' ? <SegmentChoice value={segment} onChange={setSegment} /> : null}
-      <FilteredEntity value={entity}>
-        <FilterBuilder draft={draft} properties={properties} onReplace={replace} />
-      </FilteredEntity>
+      <FilterBuilder form={form} />
       <Group justify="space-between" gap="xs">
         <Text size="sm" c="dimmed" role="status">
-          {unfinished > 0 ? text.filter.unfinished(unfinished) : ''}
+          {form.unfinished > 0 ? text.filter.unfinished(form.unfinished) : ''}
         </Text>
         <Group gap="xs">
           <Button variant="default" onClick={onCancel}>

@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
 import { queryOf } from '../api/operation.ts'
 import type { Entity, SegmentFilter } from '../api/types.ts'
+import { allSegmentsQuery } from '../filters/all-segments.ts'
+import { useFilterNames } from '../filters/fields.ts'
 import { filterWords } from '../filters/words.ts'
 import { useMay } from '../session/may.ts'
 import { SearchField, type SearchFieldProps } from '../ui/search-field.tsx'
-import { allSegmentsQuery } from './all-segments.ts'
 import { FilterPopover, type RecordFilter } from './filter-popover.tsx'
 import { SaveAsSegment } from './save-as-segment.tsx'
 import { text } from './text.ts'
@@ -21,7 +22,7 @@ interface RecordBarProps extends RecordFilter {
 
 /** Above a table of contacts or companies: the search, the filter with a badge for each condition, and its tools. */
 export function RecordBar({ entity, search, filter, segmentId, importId, onFilter, children }: RecordBarProps) {
-  const { data } = useQuery(queryOf('listProperties', { entity }))
+  const names = useFilterNames(entity, [filter])
   const { data: segments } = useQuery({ ...allSegmentsQuery, enabled: segmentId !== undefined })
   const mayImport = useMay('contacts:write')
   const { data: ofImport } = useQuery({
@@ -31,7 +32,6 @@ export function RecordBar({ entity, search, filter, segmentId, importId, onFilte
   const button = useRef<HTMLButtonElement>(null)
   const [isSaving, setSaving] = useState(false)
   const maySave = useMay('segments:write') && entity === 'contacts'
-  const labels = new Map(data?.properties.map(({ name, label }) => [name, label]))
   // The badge that removed a filter disappears with it; the focus stays nearby.
   const change = (changed: RecordFilter) => {
     button.current?.focus()
@@ -46,7 +46,6 @@ export function RecordBar({ entity, search, filter, segmentId, importId, onFilte
         <SearchField {...search} />
         <FilterPopover
           entity={entity}
-          properties={data?.properties ?? []}
           active={active}
           filter={filter}
           segmentId={segmentId}
@@ -71,7 +70,7 @@ export function RecordBar({ entity, search, filter, segmentId, importId, onFilte
           {parts.map(({ key, part, rest }) => (
             <ConditionPill
               key={key}
-              words={filterWords(part, labels)}
+              words={filterWords(part, names)}
               onRemove={() => change({ filter: rest, segmentId, importId })}
             />
           ))}

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconBraces } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { SegmentFilter } from '../api/types.ts'
+import { parseFilter } from '../filters/filter-text.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { text } from './text.ts'
 
@@ -19,8 +20,8 @@ export function FilterJson({ filter, onPaste }: { filter: SegmentFilter; onPaste
     open()
   }
   const use = () => {
-    const pasted = readFilter(typed)
-    if (pasted === null) return setProblem(words.invalid)
+    const pasted = parseFilter(typed)
+    if (pasted === undefined) return setProblem(words.invalid)
     onPaste(pasted)
     close()
   }
@@ -52,26 +53,4 @@ export function FilterJson({ filter, onPaste }: { filter: SegmentFilter; onPaste
       </Modal>
     </>
   )
-}
-
-/** Parses a filter roughly; the service validates the rest. */
-function readFilter(typed: string): SegmentFilter | null {
-  try {
-    const value: unknown = JSON.parse(typed)
-    return isFilter(value) ? value : null
-  } catch {
-    return null
-  }
-}
-
-function isFilter(value: unknown): value is SegmentFilter {
-  if (typeof value !== 'object' || value === null) return false
-  const { match, conditions } = value as { match?: unknown; conditions?: unknown }
-  if ((match !== 'all' && match !== 'any') || !Array.isArray(conditions)) return false
-  return conditions.every((condition: unknown) => {
-    if (typeof condition !== 'object' || condition === null) return false
-    if ('conditions' in condition) return isFilter(condition)
-    if ('property' in condition) return typeof condition.property === 'string'
-    return 'event' in condition && typeof condition.event === 'object' && condition.event !== null
-  })
 }

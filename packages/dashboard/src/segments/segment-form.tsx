@@ -1,19 +1,10 @@
 import { Alert, Button, Card, Grid, Group, Stack, Textarea, TextInput, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { queryOf, useOperation } from '../api/operation.ts'
+import { useOperation } from '../api/operation.ts'
 import type { Segment } from '../api/types.ts'
-import {
-  countUnfinished,
-  type Draft,
-  draftOf,
-  filterOf,
-  type GroupDraft,
-  newGroup,
-  replaceIn,
-} from '../filters/draft.ts'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
+import { useFilterForm } from '../filters/use-filter-form.ts'
 import { PreviewPanel } from '../records/preview-panel.tsx'
 import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
@@ -34,12 +25,8 @@ export function SegmentForm({ segment, copyOf }: SegmentFormProps) {
   const navigate = useNavigate()
   const [name, setName] = useState(segment?.name ?? (copyOf ? text.form.copyOf(copyOf.name).slice(0, 200) : ''))
   const [description, setDescription] = useState(origin?.description ?? '')
-  const [draft, setDraft] = useState<GroupDraft>(() => (origin ? draftOf(origin.filter) : newGroup('all')))
-  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
-  const properties = data?.properties ?? []
-  const types = new Map(properties.map((property) => [property.name, property.type]))
-  const filter = filterOf(draft, types)
-  const unfinished = countUnfinished(draft)
+  const form = useFilterForm('contacts', origin?.filter)
+  const { filter, unfinished } = form
   const onDone = ({ segment: saved }: { segment: Segment }) =>
     navigate({ to: '/segments/$segmentId', params: { segmentId: saved.segment_id } })
   const creating = useOperation('createSegment', { onDone })
@@ -51,11 +38,6 @@ export function SegmentForm({ segment, copyOf }: SegmentFormProps) {
     if (segment) updating.mutate({ segment_id: segment.segment_id, ...definition })
     else creating.mutate(definition)
   }
-  const replace = (id: string, changed: Draft | null) =>
-    setDraft((before) => {
-      if (id !== before.id) return replaceIn(before, id, changed)
-      return changed?.kind === 'group' ? changed : before
-    })
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 8 }}>
@@ -85,9 +67,9 @@ export function SegmentForm({ segment, copyOf }: SegmentFormProps) {
               <Title order={2} size="h5">
                 {text.form.filter}
               </Title>
-              <FilterJson filter={filter} onPaste={(pasted) => setDraft(draftOf(pasted))} />
+              <FilterJson filter={filter} onPaste={form.reset} />
             </Group>
-            <FilterBuilder draft={draft} properties={properties} onReplace={replace} />
+            <FilterBuilder form={form} />
           </Card>
           {saving.isError ? (
             <Alert color="red" role="alert" title={text.form.notSaved}>

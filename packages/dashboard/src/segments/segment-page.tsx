@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
 import type { Segment } from '../api/types.ts'
+import { useFilterNames } from '../filters/fields.ts'
 import { filterWords } from '../filters/words.ts'
 import { CREATED_COLUMN, FIRST_COLUMNS } from '../records/contact-columns.tsx'
 import { useMay } from '../session/may.ts'
@@ -62,8 +63,7 @@ export function SegmentPage() {
 }
 
 function Definition({ segment }: { segment: Segment }) {
-  const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
-  const labels = new Map(data?.properties.map(({ name, label }) => [name, label]))
+  const names = useFilterNames('contacts', [segment.filter])
   return (
     <Card>
       <Title order={2} size="h5" mb="xs">
@@ -76,7 +76,7 @@ function Definition({ segment }: { segment: Segment }) {
         {words.now(segment.contact_count)}
       </Text>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <Foreign max={2_000}>{filterWords(segment.filter, labels)}</Foreign>
+        <Foreign max={2_000}>{filterWords(segment.filter, names)}</Foreign>
       </Text>
       <Text size="xs" c="dimmed" mt="md">
         {words.created(segment.created_at)}

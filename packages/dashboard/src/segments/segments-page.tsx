@@ -4,7 +4,8 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
 import type { Segment } from '../api/types.ts'
-import { filterWords } from '../filters/words.ts'
+import { useFilterNames } from '../filters/fields.ts'
+import { type FilterNames, filterWords } from '../filters/words.ts'
 import { useIsAtLeast } from '../session/may.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
@@ -29,8 +30,8 @@ export function SegmentsPage() {
     ...queryOf('listSegments', { page, limit: SEGMENTS_LENGTH }),
     refetchInterval: ({ state }) => (state.data?.segments.some(({ counting }) => counting) ? COUNTING_MS : false),
   })
-  const { data: known } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
-  const labels = new Map(known?.properties.map(({ name, label }) => [name, label]))
+  const filters = segments.data?.segments.map(({ filter }) => filter) ?? []
+  const names = useFilterNames('contacts', filters)
   return (
     <ListPage
       title={words.title}
@@ -47,7 +48,7 @@ export function SegmentsPage() {
       query={segments}
       rowsOf={(data) => data.segments}
       rowKey={({ segment_id }) => segment_id}
-      columns={columnsWith(labels)}
+      columns={columnsWith(names)}
       empty={{ icon: IconFilter, title: words.empty, hint: words.emptyHint }}
       paging={{
         page,
@@ -58,7 +59,7 @@ export function SegmentsPage() {
   )
 }
 
-function columnsWith(labels: ReadonlyMap<string, string>): Column<Segment>[] {
+function columnsWith(names: FilterNames): Column<Segment>[] {
   return [
     {
       id: 'name',
@@ -81,7 +82,7 @@ function columnsWith(labels: ReadonlyMap<string, string>): Column<Segment>[] {
       visibleFrom: 'sm',
       cell: ({ filter }) => (
         <Text size="sm" c="dimmed" truncate maw={520}>
-          <Foreign>{filterWords(filter, labels)}</Foreign>
+          <Foreign>{filterWords(filter, names)}</Foreign>
         </Text>
       ),
     },

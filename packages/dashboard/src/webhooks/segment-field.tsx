@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { allSegmentsQuery } from '../records/all-segments.ts'
+import { allSegmentsQuery } from '../filters/all-segments.ts'
 import { ErrorState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'

@@ -1,0 +1,122 @@
+import { useQuery } from '@tanstack/react-query'
+import { queryOf } from '../api/operation.ts'
+import type { Entity, Property, SegmentFilter } from '../api/types.ts'
+import { useMay } from '../session/may.ts'
+import { allSegmentsQuery } from './all-segments.ts'
+import type { FieldType, FieldTypes } from './draft-filter.ts'
+import { text } from './text.ts'
+import type { FilterNames } from './words.ts'
+
+/** What a filter is about. The events of a contact have no other contact that could be asked for. */
+export type Filtered = Entity | 'events' | 'events-of-contact'
+
+/** What a condition can name. */
+export interface Field {
+  /** As the filter has it. */
+  name: string
+  label: string
+  type: FieldType
+  group?: string
+}
+
+/** The property with which a filter of contacts names segments. */
+export const SEGMENT = 'segment'
+
+/** Everything that conditions can name, with its labels and types. */
+export function useFields(filtered: Filtered) {
+  const isOfEvents = filtered === 'events' || filtered === 'events-of-contact'
+  const read = useProperties({
+    contacts: filtered !== 'companies',
+    companies: true,
+    events: filtered !== 'companies',
+  })
+  const { data: segments } = useQuery({ ...allSegmentsQuery, enabled: useMay('segments:read') && !isOfEvents })
+  const ofCompanies = read.companies.map((property) => ({
+    ...property,
+    name: `company.${property.name}`,
+    label: text.sentence.ofCompany(property.label),
+    group: text.groups.company,
+  }))
+  const list: Field[] = []
+  if (filtered === 'companies') list.push(...read.companies)
+  if (filtered === 'contacts') {
+    if (segments && segments.size > 0) list.push({ name: SEGMENT, label: text.segment, type: 'text' })
+    list.push(...read.contacts, ...ofCompanies)
+  }
+  if (isOfEvents) list.push(...read.events)
+  if (filtered === 'events') {
+    const ofContacts = read.contacts.map((property) => ({
+      ...property,
+      name: `contact.${property.name}`,
+      label: text.sentence.ofContact(property.label),
+      group: text.groups.contact,
+    }))
+    list.push(...ofContacts, ...ofCompanies)
+  }
+  const records = filtered === 'companies' ? read.companies : [...read.contacts, ...ofCompanies]
+  return { list, types: { records: typesOf(records), events: typesOf(read.events) } satisfies FieldTypes }
+}
+
+/** The names of what some filters mention; reads only what they need. */
+export function useFilterNames(
+  filtered: Filtered,
+  filters: readonly (SegmentFilter | object | undefined)[],
+): FilterNames {
+  const written = JSON.stringify(filters)
+  const mentions = (part: string) => written.includes(part)
+  const read = useProperties({
+    contacts: filtered !== 'companies',
+    companies: filtered === 'companies' || mentions('"company.'),
+    events: filtered === 'events' || mentions('"where"') || mentions('"measure"'),
+  })
+  const { data: segments } = useQuery({
+    ...allSegmentsQuery,
+    enabled: useMay('segments:read') && mentions(`"${SEGMENT}"`),
+  })
+  const ofCompanies = read.companies.map(
+    ({ name, label }) => [`company.${name}`, text.sentence.ofCompany(label)] as const,
+  )
+  const own = filtered === 'companies' ? read.companies : read.contacts
+  return {
+    labels: new Map([...ofCompanies, ...own.map(({ name, label }) => [name, label] as const)]),
+    ofEvents: new Map(read.events.map(({ name, label }) => [name, label])),
+    segments: segments && new Map([...segments].map(([id, { name }]) => [id, name])),
+  }
+}
+
+/** The properties of each kind of record that is needed, and that the person may read. */
+function useProperties(needed: Record<'contacts' | 'companies' | 'events', boolean>) {
+  const contacts = useQuery({ ...queryOf('listProperties', { entity: 'contacts' }), enabled: needed.contacts })
+  const companies = useQuery({
+    ...queryOf('listProperties', { entity: 'companies' }),
+    enabled: useMay('companies:read') && needed.companies,
+  })
+  const events = useQuery({
+    ...queryOf('listProperties', { entity: 'events' }),
+    enabled: useMay('events:read') && needed.events,
+  })
+  return {
+    contacts: fieldsOf(contacts.data?.properties),
+    companies: fieldsOf(companies.data?.properties),
+    events: fieldsOf(events.data?.properties).map((field) => ({
+      ...field,
+      group: field.name.startsWith(DATA) ? text.groups.data : text.groups.event,
+    })),
+  }
+}
+
+const DATA = 'data.'
+
+function fieldsOf(properties: readonly Property[] = []): Field[] {
+  return properties.map(({ name, label, type }) => ({ name: inFilter(name), label, type }))
+}
+
+/** Words of the language that are also the name of a property. */
+function inFilter(name: string): string {
+  return name === SEGMENT || /^(company|properties)\./.test(name) ? `properties.${name}` : name
+}
+
+/** Values in an event's data may have any type, unless something better is known. */
+function typesOf(fields: readonly Field[]): Map<string, FieldType> {
+  return new Map(fields.flatMap(({ name, type }) => (name.startsWith(DATA) && type === 'text' ? [] : [[name, type]])))
+}
