@@ -1,27 +1,9 @@
 import Type from 'typebox'
 import type { JoinedCompany, JoinedContact } from '../events/event-object.ts'
-import { type Marked, TEXT, when } from '../platform/personal.ts'
-
-/**
- * The type of a dimension's values. Records with a missing `id` are in no bucket; those with a missing `text` share
- * one. `day`, `week` and `month` are sorted by time instead of value.
- */
-type DimensionKind = 'text' | 'id' | 'boolean' | 'day' | 'week' | 'month'
-
-/** A field to group by. Its SQL, validation, documentation and error messages are derived from this. */
-export interface Dimension {
-  /** An expression in the SQL of the database that stores the records. */
-  sql: string
-  kind: DimensionKind
-  description: string
-  /** What its values say about people. */
-  mark: Marked
-}
-
-export type Dimensions = Readonly<Record<string, Dimension>>
+import { type Marked, valueNamedBy, when } from '../platform/personal.ts'
 
 /** The value that a group's records share; null if they have none. */
-export type BucketKey = string | boolean | null
+export type BucketKey = string | number | boolean | null
 
 export interface Bucket {
   key: BucketKey
@@ -33,39 +15,60 @@ export interface Bucket {
   company?: JoinedCompany | null
 }
 
-export const METRICS = ['count', 'avg', 'sum', 'min', 'max'] as const
-export type Metric = (typeof METRICS)[number]
+/** What a metric needs: `nothing`, the numbers of a field, or who sent the events. */
+const NEEDS = {
+  count: 'nothing',
+  avg: 'numbers',
+  sum: 'numbers',
+  min: 'numbers',
+  max: 'numbers',
+  median: 'numbers',
+  p90: 'numbers',
+  unique_contacts: 'senders',
+  unique_visitors: 'senders',
+  unique_people: 'senders',
+  unique_sessions: 'senders',
+} as const
+
+export type Metric = keyof typeof NEEDS
+/** The metrics of events; other records have no senders. */
+export const METRICS = Object.keys(NEEDS) as Metric[]
+export const RECORD_METRICS = METRICS.filter((metric) => NEEDS[metric] !== 'senders')
+
+export function needsNumbers(metric: Metric): boolean {
+  return NEEDS[metric] === 'numbers'
+}
 
 /** The figure to compute for each group. */
 export interface Measure {
   metric: Metric
-  /** The property, or the key of an event's `data`, whose numbers are used; empty for `count`. */
+  /** The property whose numbers are used; empty for metrics that need none. */
   field: string
   /** What is left out for a caller from whom personal values are hidden. */
   redaction?: {
     /** Groups of equal value are sorted by a hash of it and their key: the order of the keys would reveal hidden ones. */
     orderSecret: string
-    /** Numbers of events, as JSON, that are phone numbers of their contacts, whatever the field's name. */
+    /** Numbers of events, in digits, that are phone numbers of their contacts, whatever the field's name. */
     phoneNumbers: readonly string[]
   }
 }
 
-/** What the values of some dimensions are, beside the name of one in `group_by`. */
-export function markByName(dimensions: Readonly<Record<string, Pick<Dimension, 'mark'>>>): Marked {
+/** What the values of some dimensions are, beside the name of one in `group_by`; all others are properties. */
+export function markByName(dimensions: Readonly<Record<string, { mark: Marked }>>): Marked {
   const entries = Object.entries(dimensions)
-  return entries.reduce<Marked>((others, [name, { mark }]) => when('group_by', [name], mark, others), TEXT)
+  // The tenant may hide any property.
+  const property = valueNamedBy('group_by')
+  return entries.reduce<Marked>((others, [name, { mark }]) => when('group_by', [name], mark, others), property)
 }
 
-export function isTime({ kind }: Dimension): boolean {
-  return kind === 'day' || kind === 'week' || kind === 'month'
-}
+export const PROPERTY_NAME_LENGTH_MAX = 200
 
-/** The schema of `group_by` for one entity. */
-export function groupBySchema<const Entity extends Dimensions>(dimensions: Entity) {
+/** The schema of `group_by` for one entity. @param others says which properties it also takes */
+export function groupBySchema(dimensions: Readonly<Record<string, { description: string }>>, others: string) {
   const lines = Object.entries(dimensions).map(([name, { description }]) => `- \`${name}\`: ${description}`)
-  return Type.Unsafe<keyof Entity & string>({
-    type: 'string',
-    enum: Object.keys(dimensions),
-    description: `The dimension to group by.\n${lines.join('\n')}`,
+  return Type.String({
+    minLength: 1,
+    maxLength: PROPERTY_NAME_LENGTH_MAX,
+    description: `What to group by: a property, or one of these.\n${lines.join('\n')}\n\n${others}`,
   })
 }

@@ -1,10 +1,35 @@
+import { EVENT_PROPERTY_NAMES, eventPropertyNamed } from '../conditions/event-property.ts'
 import { markOfColumn } from '../events/event-object.ts'
 import type { EventRecord } from '../journal/event-record.ts'
+import { CONTACT_OF_EVENT } from '../platform/clickhouse/owner-links.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
-import { ABOUT_CONTACT, TEXT, WORD } from '../platform/personal.ts'
-import type { Dimension, Dimensions, Measure } from './dimension.ts'
+import { ABOUT_CONTACT, type Marked, TEXT, WORD } from '../platform/personal.ts'
 
-function text(column: keyof EventRecord, description: string): Dimension {
+/**
+ * The type of a key. Events with a missing `id` are in no bucket; those with any other missing key share one. `hour`, `day`,
+ * `week` and `month` are sorted by time instead of value. Of `items`, an event has any number: the JSON of each.
+ */
+export type KeyKind = 'text' | 'id' | 'contact' | 'uuid' | 'boolean' | 'time' | 'items' | Period
+
+export const PERIODS = ['hour', 'day', 'week', 'month'] as const
+type Period = (typeof PERIODS)[number]
+
+/** What events are grouped by, in ClickHouse. */
+export interface EventGrouping {
+  /** The key of an event; of the kind `items`, the list of its keys. */
+  sql: string
+  kind: KeyKind
+  parameters?: QueryParameters
+}
+
+/** A grouping with a name of its own. Validation, documentation and error messages are derived from it. */
+interface EventDimension extends EventGrouping {
+  description: string
+  /** What its values say about people. */
+  mark: Marked
+}
+
+function text(column: keyof EventRecord, description: string): EventDimension {
   return { sql: column, kind: 'text', description, mark: markOfColumn(column) }
 }
 
@@ -14,10 +39,20 @@ function texts<Name extends keyof EventRecord>(columns: Readonly<Record<Name, st
     name,
     text(name as Name, description),
   ])
-  return Object.fromEntries(dimensions) as Record<Name, Dimension>
+  return Object.fromEntries(dimensions) as Record<Name, EventDimension>
 }
 
-/** The dimensions of events, in ClickHouse SQL. */
+/** The day of an event in UTC, as the rollups spell it. */
+const DAY = 'toDate(timestamp)'
+
+function period(kind: Period, sql: string, description: string): EventDimension {
+  return { sql, kind, description: `${description}, in \`time_zone\`: the most recent ones, in chronological order.`, mark: WORD }
+}
+
+/** The seconds by which local time is ahead of UTC. */
+const OFFSET = `timeZoneOffset(toTimeZone(timestamp, {time_zone: String}))`
+
+/** The dimensions of events, in ClickHouse SQL. Days, weeks and months are those of UTC: see `eventGrouping`. */
 export const EVENT_DIMENSIONS = {
   event_type: text('event', 'Event name.'),
   ...texts({
@@ -44,65 +79,47 @@ export const EVENT_DIMENSIONS = {
     city: "City of the sender's network, if the table of addresses has cities.",
   }),
   contact_id: {
-    sql: 'owner_id',
-    kind: 'id',
+    sql: CONTACT_OF_EVENT,
+    kind: 'contact',
     description: 'Identified contact; anonymous events are in no bucket.',
     mark: ABOUT_CONTACT,
   },
   visitor_id: { sql: 'visitor_id', kind: 'id', description: 'Visitor, identified or anonymous.', mark: TEXT },
   session_id: { sql: 'session_id', kind: 'id', description: 'Session.', mark: TEXT },
   company_id: {
-    sql: 'owner_id',
-    kind: 'id',
+    sql: CONTACT_OF_EVENT,
+    kind: 'contact',
     description: "Company that the event's contact belongs to now; other events make no bucket.",
     mark: WORD,
   },
-  day: {
-    sql: 'toDate(timestamp)',
-    kind: 'day',
-    description: 'Day (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.',
-    mark: WORD,
-  },
-  week: {
-    sql: 'toMonday(toDate(timestamp))',
-    kind: 'week',
-    description: 'ISO week (UTC), `YYYY-Www`: the most recent weeks, in chronological order.',
-    mark: WORD,
-  },
-  month: {
-    sql: 'toStartOfMonth(toDate(timestamp))',
-    kind: 'month',
-    description: 'Month (UTC), `YYYY-MM`: the most recent months, in chronological order.',
-    mark: WORD,
-  },
+  hour: period(
+    'hour',
+    // The beginning of the local hour, and the offset, which differs between the two hours that clocks repeat.
+    `tuple(toUnixTimestamp(timestamp) - (toUnixTimestamp(timestamp) + ${OFFSET}) % 3600, ${OFFSET})`,
+    'Hour, `YYYY-MM-DDTHH:00+01:00`',
+  ),
+  day: period('day', DAY, 'Day, `YYYY-MM-DD`'),
+  week: period('week', `toMonday(${DAY})`, 'ISO week, `YYYY-Www`'),
+  month: period('month', `toStartOfMonth(${DAY})`, 'Month, `YYYY-MM`'),
   is_bot: { sql: 'is_bot', kind: 'boolean', description: 'Whether the sender identifies itself as a bot.', mark: WORD },
-} as const satisfies Dimensions
+} as const satisfies Readonly<Record<string, EventDimension>>
 
-/** A JSON text of a number, such as `"12"`, as `numeric_property` reads them in PostgreSQL. */
-const NUMERIC_TEXT = String.raw`^"(?:\\s|\\\\[tnrf])*([+-]?(?:[0-9]{1,30}(?:\\.[0-9]{0,30})?|\\.[0-9]{1,30}))(?:\\s|\\\\[tnrf])*"$`
+/** Every name of a column, with what its values say about people. */
+export const EVENT_COLUMN_MARKS = Object.fromEntries(
+  ['createdAt', ...EVENT_PROPERTY_NAMES].map((name) => {
+    const property = eventPropertyNamed(name)
+    const isText = property !== null && property.kind === 'text'
+    return [name, { mark: isText ? markOfColumn(property.column) : WORD }]
+  }),
+)
 
-/**
- * The number under a top-level key of a JSON object, or in a text there: numbers beyond 2^53 are kept as texts. null
- * for any other value. `{field}` is the key, `{field_in_json}` the key as this service serializes it: searching for
- * those bytes first avoids parsing most events.
- */
-export function numberIn(json: string, { redaction }: Pick<Measure, 'redaction'>): string {
-  const value = rawIn(json)
-  // For a redacted caller, texts do not count: they may be phone numbers with a leading zero.
-  const number = redaction
-    ? `if(${value} IN {phone_numbers: Array(String)}, NULL, toFloat64OrNull(${value}))`
-    : `toFloat64OrNull(replaceRegexpOne(${value}, '${NUMERIC_TEXT}', '\\\\1'))`
-  return `if(position(${json}, {field_in_json: String}) = 0, NULL, ${number})`
+/** A dimension in a time zone. */
+export function inZone({ sql, kind, ...dimension }: EventGrouping, timeZone: string): EventGrouping {
+  if (!isPeriod(kind) || (timeZone === 'UTC' && kind !== 'hour')) return { ...dimension, sql, kind }
+  const local = sql.replace(DAY, 'toDate(timestamp, {time_zone: String})')
+  return { sql: local, kind, parameters: { time_zone: timeZone } }
 }
 
-/** The JSON under the key; empty if there is none. */
-export function rawIn(json: string): string {
-  return `JSONExtractRaw(${json}, {field: String})`
-}
-
-/** The placeholders of both. */
-export function fieldParameters({ metric, field, redaction }: Measure): QueryParameters {
-  if (metric === 'count') return {}
-  const parameters = { field, field_in_json: JSON.stringify(field) }
-  return redaction ? { ...parameters, phone_numbers: redaction.phoneNumbers } : parameters
+export function isPeriod(kind: KeyKind): kind is Period {
+  return (PERIODS as readonly string[]).includes(kind)
 }

@@ -1,9 +1,11 @@
 import { conditionsOf } from '../events/conditions.ts'
 import type { EventFilters } from '../events/filters.ts'
 import { rollupConditions } from '../events/rollups.ts'
+import { NOBODY } from '../platform/clickhouse/owner-links.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type BucketKey, type Dimension, isTime, type Measure, type Metric } from './dimension.ts'
-import { fieldParameters, numberIn } from './event-dimensions.ts'
+import type { BucketKey, Measure } from './dimension.ts'
+import { type EventGrouping, isPeriod, type KeyKind } from './event-dimensions.ts'
+import { figureOf } from './event-measure.ts'
 import type { Summary } from './records.ts'
 
 export interface EventSummary extends Summary {
@@ -12,8 +14,8 @@ export interface EventSummary extends Summary {
 }
 
 interface Row {
-  key: string | boolean
-  value: number | null
+  key: string | boolean | null
+  value: number | string | null
   total: number
   distinct_groups: number
 }
@@ -25,67 +27,109 @@ interface Row {
 export async function aggregateEvents(
   tenant: Tenant,
   filters: EventFilters,
-  dimension: Dimension,
+  grouping: EventGrouping,
   measure: Measure,
   limit: number,
 ): Promise<EventSummary> {
-  const rollup = measure.metric === 'count' ? rollupConditions(filters, [dimension.sql]) : null
+  const { kind, parameters: ofGrouping = {} } = grouping
+  const isSum = measure.metric === 'count' && Object.keys(ofGrouping).length === 0
+  const rollup = isSum ? rollupConditions(filters, [grouping.sql]) : null
   const { where, parameters } = rollup ?? (await conditionsOf(tenant, filters))
-  const missing = missingIn(dimension)
-  const hidesMissing = dimension.kind === 'id'
-  const ties = measure.redaction ? 'MD5(concat({order_secret: String}, toString(key)))' : 'key'
-  const order = isTime(dimension) ? 'key DESC' : `value DESC NULLS LAST, ${missing}, ${ties}`
+  const figure = figureOf(measure)
+  const { shown, missing, json } = FORMS[kind]
+  const hidesMissing = kind === 'id' || kind === 'contact'
+  const ties = measure.redaction ? 'MD5(concat({order_secret: String}, toString(found.key)))' : json
+  const order = isPeriod(kind) ? 'found.key DESC' : ['value DESC NULLS LAST', ...(missing ? [missing] : []), ties].join(', ')
   const rows = await tenant.events.select<Row>({
     name: 'aggregate.events',
     lane: rollup ? 'light' : 'heavy',
     isRollup: rollup !== null,
-    columns: `${dimension.sql} AS key, ${measureOf(measure)} AS value, count() AS records`,
+    withContacts: kind === 'contact' || figure.withContacts,
+    columns: `${keyAndRecords(grouping)}, ${figure.sql} AS value`,
     where,
     parameters: {
       ...parameters,
-      ...fieldParameters(measure),
+      ...ofGrouping,
+      ...figure.parameters,
       ...(measure.redaction ? { order_secret: measure.redaction.orderSecret } : {}),
     },
     groupBy: 'key',
     outer: {
-      columns: `${shownKey(dimension)} AS key, value, sum(records) OVER () AS total, countIf(NOT ${missing}) OVER () AS distinct_groups`,
+      columns: `${missing ? `if(${missing}, NULL, ${shown})` : shown} AS key, value, sum(records) OVER () AS total,
+        ${missing ? `countIf(NOT ${missing})` : 'count()'} OVER () AS distinct_groups`,
       // A hidden group counts in the total, so it is read first, in addition to the limit.
       orderBy: hidesMissing ? `${missing} DESC, ${order}` : order,
       limit: hidesMissing ? limit + 1 : limit,
     },
   })
   const buckets = rows
-    .map((row) => ({ key: keyOf(row.key), value: row.value === null ? null : Number(row.value) }))
+    .map(({ key, value }) => ({ key: keyOf(key, kind), value: value === null ? null : Number(value) }))
     .filter(({ key }) => key !== null || !hidesMissing)
     .slice(0, limit)
   const [first] = rows
   return {
-    buckets: isTime(dimension) ? buckets.reverse() : buckets,
+    buckets: isPeriod(kind) ? buckets.reverse() : buckets,
     total: Number(first?.total ?? 0),
     distinctGroups: Number(first?.distinct_groups ?? 0),
   }
 }
 
-/** Listed explicitly, so that no input can become SQL. */
-const METRIC_SQL: Record<Exclude<Metric, 'count'>, string> = { avg: 'avg', sum: 'sum', min: 'min', max: 'max' }
-
-function measureOf(measure: Measure): string {
-  const { metric } = measure
-  return metric === 'count' ? 'count()' : `${METRIC_SQL[metric]}(${numberIn('data', measure)})`
+/** An event with several keys counts in the group of each, but is one record. */
+function keyAndRecords({ sql, kind }: EventGrouping): string {
+  if (kind !== 'items') return `${sql} AS key, count() AS records`
+  const keys = `if(empty(${sql} AS items), [''], arrayDistinct(items)) AS keys`
+  return `tupleElement(arrayJoin(arrayZip(${keys}, arrayEnumerate(keys))) AS entry, 1) AS key, countIf(entry.2 = 1) AS records`
 }
 
-/** The condition that a group's key is a missing value. */
-function missingIn({ kind }: Dimension): string {
-  return kind === 'text' || kind === 'id' ? `(key = '')` : '(key IS NULL)'
+/** How a key is written, when it is missing, and its JSON, by which groups of equal value are sorted. */
+interface Form {
+  shown: string
+  missing?: string
+  json: string
 }
 
-function shownKey({ kind }: Dimension): string {
-  if (kind === 'day') return 'toString(found.key)'
-  if (kind === 'week') return `formatDateTime(found.key, '%G-W%V')`
-  if (kind === 'month') return `formatDateTime(found.key, '%Y-%m')`
-  return 'found.key'
+const UUID: Form = { shown: 'toString(found.key)', json: 'toString(found.key)' }
+const TEXT: Form = {
+  shown: 'found.key',
+  missing: `(found.key = '')`,
+  // JSON does not escape slashes.
+  json: String.raw`replaceAll(toJSONString(found.key), '\\/', '/')`,
+}
+/** Sorted by time. */
+const IN_ORDER = { json: '' }
+
+const FORMS: Record<KeyKind, Form> = {
+  text: TEXT,
+  id: TEXT,
+  uuid: UUID,
+  contact: { ...UUID, missing: `(found.key = ${NOBODY})` },
+  boolean: { shown: 'found.key', json: 'found.key' },
+  time: {
+    shown: `concat(replaceOne(toString(found.key), ' ', 'T'), 'Z')`,
+    json: 'found.key',
+  },
+  // A key is JSON already.
+  items: { ...TEXT, json: 'found.key' },
+  hour: { shown: `concat(toString(found.key.1), ' ', toString(found.key.2))`, ...IN_ORDER },
+  day: { shown: 'toString(found.key)', ...IN_ORDER },
+  week: { shown: `formatDateTime(found.key, '%G-W%V')`, ...IN_ORDER },
+  month: { shown: `formatDateTime(found.key, '%Y-%m')`, ...IN_ORDER },
 }
 
-function keyOf(key: string | boolean): BucketKey {
-  return key === '' ? null : key
+function keyOf(key: string | boolean | null, kind: KeyKind): BucketKey {
+  if (typeof key !== 'string') return key
+  if (kind === 'hour') return hourOf(key)
+  if (kind !== 'items') return key
+  const value = JSON.parse(key) as BucketKey | object
+  // An object, or a list in a list, stays JSON.
+  return typeof value === 'object' ? key : value
+}
+
+/** `2026-10-25T02:00+01:00`, of the hour's beginning and its offset in seconds since 1970. */
+function hourOf(key: string): string {
+  const [start = 0, offset = 0] = key.split(' ').map(Number)
+  const local = new Date((start + offset) * 1000).toISOString().slice(0, 13)
+  const minutes = Math.abs(offset) / 60
+  const parts = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'))
+  return `${local}:00${offset < 0 ? '-' : '+'}${parts.join(':')}`
 }

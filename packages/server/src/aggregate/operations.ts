@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { readTenant } from '../access/tenants.ts'
 import { COMPANY_DIMENSIONS } from '../companies/dimensions.ts'
 import { namesOfCompanies } from '../companies/list.ts'
 import { people } from '../companies/people.ts'
@@ -7,26 +8,43 @@ import { hiddenFromSearch } from '../contacts/search.ts'
 import { JoinedCompany, JoinedContact } from '../events/event-object.ts'
 import { operation, type Redaction } from '../operations/declare.ts'
 import { Nullable } from '../platform/http/responses.ts'
-import { WORD, when } from '../platform/personal.ts'
+import { LABEL, WORD, when } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type Bucket, METRICS, markByName } from './dimension.ts'
-import { EVENT_DIMENSIONS } from './event-dimensions.ts'
+import { type Bucket, METRICS, type Measure, markByName, needsNumbers } from './dimension.ts'
+import { EVENT_COLUMN_MARKS, EVENT_DIMENSIONS } from './event-dimensions.ts'
+import { BY_NOTHING, byData, exists, hasData } from './event-groupings.ts'
+import { pathOfField } from './event-measure.ts'
 import { aggregateEvents, type EventSummary } from './events.ts'
-import { aggregateEventsByCompany } from './events-by-company.ts'
-import { aggregateEventsByContact } from './events-by-contact.ts'
+import { aggregateEventsByRecord } from './events-by-record.ts'
 import { phoneNumbersIn } from './phone-numbers.ts'
-import { aggregateCompanies, aggregateContacts } from './records.ts'
-import { AGGREGATE_FIELDS, AggregateBody, checkAggregation, parseAggregation, scopeOfBody } from './requests.ts'
+import { aggregateCompanies, aggregateContacts, hasValue, type Summary } from './records.ts'
+import {
+  AGGREGATE_FIELDS,
+  AggregateBody,
+  type Aggregation,
+  checkAggregation,
+  parseAggregation,
+  scopeOfBody,
+} from './requests.ts'
 
-/** Grouping of contacts, companies or events. */
-/** What a group's key is: as its dimension says. */
+/** A company's name and domain are public. */
+const OF_COMPANIES = { ...COMPANY_DIMENSIONS, name: { mark: LABEL }, domain: { mark: WORD } }
+const OF_CONTACTS_COMPANY = { 'company.name': { mark: LABEL }, 'company.domain': { mark: WORD } }
+
+/** What a group's key is: as its dimension says or, of a property, as its name does. */
 const OF_DIMENSION = when(
   'entity',
   ['events'],
-  markByName(EVENT_DIMENSIONS),
-  when('entity', ['companies'], markByName(COMPANY_DIMENSIONS), markByName(CONTACT_DIMENSIONS)),
+  markByName({ ...EVENT_COLUMN_MARKS, ...EVENT_DIMENSIONS, ...OF_CONTACTS_COMPANY }),
+  when(
+    'entity',
+    ['companies'],
+    markByName(OF_COMPANIES),
+    markByName({ ...CONTACT_DIMENSIONS, ...OF_CONTACTS_COMPANY }),
+  ),
 )
 
+/** Grouping of contacts, companies or events. */
 export const AGGREGATE_OPERATIONS = [
   operation({
     name: 'aggregate',
@@ -37,7 +55,7 @@ export const AGGREGATE_OPERATIONS = [
     scopeOf: scopeOfBody,
     summary: 'Group contacts, companies or events, and compute a figure for each group',
     description:
-      'Buckets are sorted by value, highest first; for days, weeks and months, the most recent ones are returned in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on the entity.',
+      'Buckets are sorted by value, highest first; for hours, days, weeks and months, the most recent ones are returned in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on the entity.',
     input: AGGREGATE_FIELDS,
     body: AggregateBody,
     output: {
@@ -46,8 +64,8 @@ export const AGGREGATE_OPERATIONS = [
       metric: Type.Unsafe<(typeof METRICS)[number]>({ type: 'string', enum: METRICS }),
       buckets: Type.Array(
         Type.Object({
-          key: Type.Union([Type.String(), Type.Boolean(), Type.Null()], {
-            description: 'null if the value is missing.',
+          key: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
+            description: 'null if the value is missing. A record counts in the bucket of each item of a list.',
             ...OF_DIMENSION,
           }),
           value: Type.Union([Type.Number(), Type.Null()], {
@@ -73,58 +91,91 @@ export const AGGREGATE_OPERATIONS = [
     reads: true,
     async run({ tenant, warn, redaction }, sent) {
       const body = checkAggregation(sent)
-      const aggregation = await redacted(tenant, parseAggregation(body), redaction)
+      const { timeZone } = await readTenant(tenant)
+      const aggregation = withRedaction(parseAggregation(body, timeZone), redaction)
       const { metric, field } = aggregation.measure
-      if (metric === 'count' && field !== '') {
-        warn("metric_field was ignored: the metric 'count' counts records")
+      if (!needsNumbers(metric) && field !== '') {
+        warn(`metric_field was ignored: the metric '${metric}' uses no numbers`)
       }
-      const summary = await summaryOf(tenant, aggregation)
+      const summary = await summaryOf(tenant, aggregation, redaction)
+      for (const name of await unknownIn(tenant, aggregation, body.group_by, summary)) {
+        warn(`No ${NOUNS[body.entity]} has '${name}'.`)
+      }
       return { entity: body.entity, group_by: body.group_by, metric, ...summary }
     },
   }),
 ]
 
+const NOUNS = { contacts: 'contact', companies: 'company', events: 'event' }
+
 /** The aggregation of a caller from whom personal values may be hidden. */
-async function redacted(
-  tenant: Tenant,
-  aggregation: Aggregation,
-  redaction: Redaction | undefined,
-): Promise<Aggregation> {
+function withRedaction(aggregation: Aggregation, redaction: Redaction | undefined): Aggregation {
   if (redaction === undefined) return aggregation
-  const { orderSecret } = redaction
-  if (aggregation.entity === 'events') {
-    const filters = { ...aggregation.filters, visibleOnly: true }
-    const phoneNumbers = await phoneNumbersIn(tenant, filters, aggregation.measure)
-    const measure = { ...aggregation.measure, redaction: { orderSecret, phoneNumbers } }
-    return { ...aggregation, measure, filters }
-  }
-  const measure = { ...aggregation.measure, redaction: { orderSecret, phoneNumbers: [] } }
-  if (aggregation.entity === 'companies') return { ...aggregation, measure }
-  const hidden = await hiddenFromSearch(tenant, redaction, aggregation.filters)
-  return { ...aggregation, measure, filters: { ...aggregation.filters, hidden } } as Aggregation
+  const measure = { ...aggregation.measure, redaction: { orderSecret: redaction.orderSecret, phoneNumbers: [] } }
+  if (aggregation.entity !== 'events') return { ...aggregation, measure }
+  return { ...aggregation, measure, filters: { ...aggregation.filters, visibleOnly: true } }
 }
 
-type Aggregation = ReturnType<typeof parseAggregation>
 type EventAggregation = Extract<Aggregation, { entity: 'events' }>
 
-async function summaryOf(tenant: Tenant, aggregation: Aggregation) {
+async function summaryOf(tenant: Tenant, aggregation: Aggregation, redaction: Redaction | undefined) {
   const { measure, limit } = aggregation
   if (aggregation.entity === 'contacts') {
-    return aggregateContacts(tenant, aggregation.filters, aggregation.dimension, measure, limit)
+    const { filters, grouping } = aggregation
+    const hidden = redaction && (await hiddenFromSearch(tenant, redaction, filters))
+    return aggregateContacts(tenant, { ...filters, ...(hidden ? { hidden } : {}) }, grouping, measure, limit)
   }
   if (aggregation.entity === 'companies') {
-    return aggregateCompanies(tenant, aggregation.filters, aggregation.dimension, measure, limit)
+    return aggregateCompanies(tenant, aggregation.filters, aggregation.grouping, measure, limit)
   }
   const { distinctGroups, ...summary } = await eventsBy(tenant, aggregation)
   return { ...summary, distinct_groups: distinctGroups, total_matching: summary.total }
 }
 
-async function eventsBy(tenant: Tenant, { dimension, filters, measure, limit }: EventAggregation) {
-  if (dimension === 'contact_id')
-    return withContacts(tenant, await aggregateEventsByContact(tenant, filters, measure, limit))
-  if (dimension === 'company_id')
-    return withCompanies(tenant, await aggregateEventsByCompany(tenant, filters, measure, limit))
-  return aggregateEvents(tenant, filters, EVENT_DIMENSIONS[dimension], measure, limit)
+async function eventsBy(tenant: Tenant, aggregation: EventAggregation): Promise<EventSummary> {
+  const { grouping: named, filters, limit } = aggregation
+  const measure = await withoutPhoneNumbers(tenant, aggregation)
+  if (named.by === 'record') {
+    const summary = await aggregateEventsByRecord(tenant, filters, named.record, measure, limit)
+    return named.record.name === 'company_id' ? withCompanies(tenant, summary) : summary
+  }
+  if (named.by === 'data') {
+    const hidden = measure.redaction && (await phoneNumbersIn(tenant, filters, named.path))
+    return aggregateEvents(tenant, filters, byData(named.path, hidden), measure, limit)
+  }
+  const grouping = named.by === 'column' ? named.grouping : BY_NOTHING
+  const summary = await aggregateEvents(tenant, filters, grouping, measure, limit)
+  return grouping.kind === 'contact' ? withContacts(tenant, summary) : summary
+}
+
+/** For a caller from whom personal values are hidden, phone numbers are no numbers. */
+async function withoutPhoneNumbers(tenant: Tenant, { measure, filters }: EventAggregation): Promise<Measure> {
+  const { metric, field, redaction } = measure
+  if (redaction === undefined || !needsNumbers(metric)) return measure
+  const phoneNumbers = await phoneNumbersIn(tenant, filters, pathOfField(field))
+  return { ...measure, redaction: { ...redaction, phoneNumbers } }
+}
+
+/** The properties in a request that nothing of the tenant has. */
+async function unknownIn(
+  tenant: Tenant,
+  aggregation: Aggregation,
+  groupBy: string,
+  { buckets }: Summary,
+): Promise<string[]> {
+  const { entity, grouping, measure } = aggregation
+  const unknown: string[] = []
+  if (buckets.every(({ key }) => key === null)) {
+    const isKnown = entity === 'events' ? exists(tenant, grouping) : hasValue(tenant, grouping)
+    if (!(await isKnown)) unknown.push(groupBy)
+  }
+  const { metric, field } = measure
+  if (needsNumbers(metric) && buckets.every(({ value }) => value === null)) {
+    const isKnown =
+      entity === 'events' ? hasData(tenant, pathOfField(field)) : hasValue(tenant, { ...grouping, name: field })
+    if (!(await isKnown)) unknown.push(field)
+  }
+  return unknown
 }
 
 async function withContacts(tenant: Tenant, summary: EventSummary): Promise<EventSummary> {

@@ -1,34 +1,34 @@
+import { dataItems } from '../conditions/event-property.ts'
 import { ownPhoneNumbers } from '../contacts/phone-numbers.ts'
 import { conditionsOf } from '../events/conditions.ts'
 import type { EventFilters } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { Measure } from './dimension.ts'
-import { rawIn } from './event-dimensions.ts'
 
 /** How many numbers are compared with the contacts' phone numbers. */
 const NUMBERS_MAX = 10_000
 
 /**
- * The numbers under a field of events that are phone numbers of the events' contacts: they are hidden where the events are
- * shown. Only PostgreSQL has the contacts' phone numbers, so long numbers are looked up there first.
+ * The numbers at a path in events' data, also in texts, that are phone numbers of the events' contacts: they are hidden where
+ * the events are shown. Only PostgreSQL has the contacts' phone numbers, so long numbers are looked up there first.
  * @throws ServiceError 400 `hidden_property` if there are too many.
  */
 export async function phoneNumbersIn(
   tenant: Tenant,
   filters: EventFilters,
-  { metric, field }: Measure,
+  path: readonly string[],
 ): Promise<string[]> {
-  if (metric === 'count') return []
   const { where, parameters } = await conditionsOf(tenant, filters)
-  const isLong = `position(data, {field_in_json: String}) > 0 AND match(${rawIn('data')}, '^-?[0-9]{7,20}$')`
+  const { sql: items, parameters: ofItems } = dataItems(path, 'phone')
+  const digits = `arrayMap(item -> replaceAll(item, '"', ''), ${items})`
+  const long = `arrayFilter(item -> match(item, '^[-+]?[0-9]{7,20}$'), ${digits})`
   const found = await tenant.events.select<{ contact_id: string; number: string }>({
     name: 'aggregate.phone_numbers',
     lane: 'heavy',
-    columns: `groupUniqArray(${NUMBERS_MAX + 1})(${rawIn('data')}) AS numbers`,
-    where: [...where, isLong],
-    parameters: { ...parameters, field, field_in_json: JSON.stringify(field) },
+    columns: `groupUniqArrayArray(${NUMBERS_MAX + 1})(${long}) AS numbers`,
+    where: [...where, `notEmpty(${long})`],
+    parameters: { ...parameters, ...ofItems },
     isPerContact: true,
     outer: {
       columns: 'contact_id, arrayJoin(numbers) AS number',
@@ -37,6 +37,6 @@ export async function phoneNumbersIn(
     },
   })
   if (found.length <= NUMBERS_MAX) return ownPhoneNumbers(tenant, found)
-  const message = `Personal data is hidden from this connection, and ${field} has too many long numbers to tell which are phone numbers. Add filters such as date_after.`
+  const message = `Personal data is hidden from this connection, and ${path.join('.')} has too many long numbers to tell which are phone numbers. Add filters such as date_after.`
   throw new ServiceError(400, 'hidden_property', message)
 }

@@ -1,11 +1,13 @@
-import { type AliasedExpression, type RawBuilder, sql } from 'kysely'
-import { COMPANY_DIMENSIONS, companiesBy } from '../companies/dimensions.ts'
+import { type AliasedExpression, expressionBuilder, type RawBuilder, sql } from 'kysely'
+import { companiesWith, companyValue, valueOfCompany } from '../companies/dimensions.ts'
 import type { CompanyFilters } from '../companies/list.ts'
-import { CONTACT_DIMENSIONS, contactsBy, type KeyedRecord } from '../contacts/dimensions.ts'
+import { CONTACT_ID } from '../contacts/columns.ts'
+import { contactsWith, contactValue, type RecordValue } from '../contacts/dimensions.ts'
 import type { ContactFilters } from '../contacts/list.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { membersCounted } from '../segments/list-filter.ts'
-import { type Bucket, type Dimension, isTime, type Measure, type Metric } from './dimension.ts'
+import { type Bucket, type BucketKey, type Measure, type Metric, needsNumbers } from './dimension.ts'
 
 export interface Summary {
   buckets: Bucket[]
@@ -13,45 +15,123 @@ export interface Summary {
   total: number
 }
 
+/** How contacts or companies are grouped. */
+export interface RecordGrouping {
+  entity: 'contacts' | 'companies'
+  name: string
+  timeZone: string
+}
+
+/** What a query of the records selects of each. */
+type FoundRecord = Record<'value' | 'object' | 'number', unknown>
+
+const COMPANY = 'company.'
+
+/** The value of a record with a name; of a contact also a value of its company, as `company.industry`. */
+export function recordValue({ entity, name, timeZone }: RecordGrouping): RecordValue {
+  if (entity === 'companies') return companyValue(name, timeZone)
+  if (name.startsWith(COMPANY)) return valueOfCompany(companyValue(name.slice(COMPANY.length), timeZone))
+  return contactValue(name, timeZone)
+}
+
 /** @throws ServiceError 400 `unknown_segment`, 409 `segment_counting`. */
 export async function aggregateContacts(
   tenant: Tenant,
   { segment_id: segmentId, ...own }: ContactFilters & { segment_id?: string },
-  dimension: keyof typeof CONTACT_DIMENSIONS,
+  grouping: RecordGrouping,
   measure: Measure,
   limit: number,
 ): Promise<Summary> {
   const filters = segmentId === undefined ? own : { ...own, conditions: [await membersCounted(tenant, segmentId)] }
-  const matching = contactsBy(tenant, filters, dimension).as('matching')
-  return summarize(tenant, matching, CONTACT_DIMENSIONS[dimension], measure, limit)
+  const found = contactsWith(tenant, filters, { ...valueAndNumber(grouping, measure) })
+  return summarize(tenant, found.as('found'), grouping, measure, limit)
 }
 
 export async function aggregateCompanies(
   tenant: Tenant,
   filters: CompanyFilters,
-  dimension: keyof typeof COMPANY_DIMENSIONS,
+  grouping: RecordGrouping,
   measure: Measure,
   limit: number,
 ): Promise<Summary> {
-  const matching = companiesBy(tenant, filters, dimension).as('matching')
-  return summarize(tenant, matching, COMPANY_DIMENSIONS[dimension], measure, limit)
+  const found = companiesWith(tenant, filters, { ...valueAndNumber(grouping, measure) })
+  return summarize(tenant, found.as('found'), grouping, measure, limit)
+}
+
+/** Whether any record of the tenant has a value with a name. */
+export async function hasValue(tenant: Tenant, grouping: RecordGrouping): Promise<boolean> {
+  const { object, key } = recordValue(grouping)
+  const value = { value: sql`${object} -> ${key}::text` }
+  const all = grouping.entity === 'contacts' ? contactsWith(tenant, {}, value) : companiesWith(tenant, {}, value)
+  const some = tenant.db.selectFrom(all.as('found')).select('value').where(isKey(sql.ref('value'))).limit(1)
+  return (await tenant.heavyRead(() => some.execute())).length > 0
+}
+
+/** The keys of some contacts, by id. */
+export async function keysOfContacts(
+  tenant: Tenant,
+  contactIds: readonly string[],
+  grouping: RecordGrouping,
+  isRedacted: boolean,
+): Promise<Map<string, BucketKey[]>> {
+  const { object, key } = recordValue(grouping)
+  const values = { value: sql`${object} -> ${key}::text`, object, contact_id: CONTACT_ID }
+  const rows = await tenant.db
+    .selectFrom(contactsWith(tenant, { contact_ids: contactIds }, values).as('found'))
+    .select(['contact_id', keysOf(isRedacted ? key : null).as('keys')])
+    .execute()
+  return new Map(rows.map(({ contact_id, keys }) => [String(contact_id), keys]))
+}
+
+function valueAndNumber(grouping: RecordGrouping, measure: Measure) {
+  const { object, key } = recordValue(grouping)
+  const value = sql`${object} -> ${key}::text`
+  return { value, object, number: needsNumbers(measure.metric) ? numberOf(grouping, measure) : sql<null>`NULL` }
+}
+
+/** A missing value is no key, and neither is an empty text. */
+function isKey(item: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`${item} NOT IN ('null', '""')`
+}
+
+/**
+ * The keys of a record: its value or, of a list, the different items. Without any, it has the key null.
+ * @param redacted the key of the value in its object, if phone numbers of the record are left out, whatever their name
+ */
+function keysOf(redacted: string | null): RawBuilder<BucketKey[]> {
+  const isShown = (item: RawBuilder<unknown>) =>
+    redacted === null
+      ? isKey(item)
+      : sql<boolean>`${isKey(item)} AND NOT has_personal_number(object, ${item} #>> '{}', ${redacted}::text)`
+  const [value, item] = [sql.ref('value'), sql.ref('each.item')]
+  const items = expressionBuilder<TenantTables, never>()
+    .selectFrom(sql<{ item: unknown }>`jsonb_array_elements(value)`.as<'each'>(sql`each (item)`))
+    .select(sql`array_agg(DISTINCT each.item)`.as('items'))
+    .where(isShown(item))
+  return sql`CASE WHEN jsonb_typeof(value) = 'array' THEN coalesce(${items}, ARRAY[NULL::jsonb])
+    ELSE ARRAY[CASE WHEN ${isShown(value)} THEN value END] END`
+}
+
+/** The number that a figure is computed from. A name is a property's, except `company.<key>` and counts. */
+function numberOf({ entity, timeZone }: RecordGrouping, { field, redaction }: Measure): RawBuilder<unknown> {
+  const { object, key } = recordValue({ entity, name: field, timeZone })
+  if (!redaction) return sql`numeric_property(${object}, ${key}::text)`
+  return sql`CASE WHEN jsonb_typeof(${object} -> ${key}::text) = 'number' THEN visible_number(${object}, ${key}::text) END`
 }
 
 /** Listed explicitly, so that no input can become SQL. */
-const METRIC_SQL: Record<Exclude<Metric, 'count'>, (number: RawBuilder<unknown>) => RawBuilder<string | null>> = {
-  avg: (number) => sql`avg(${number})`,
-  sum: (number) => sql`sum(${number})`,
-  min: (number) => sql`min(${number})`,
-  max: (number) => sql`max(${number})`,
+const METRIC_SQL: Partial<Record<Metric, RawBuilder<string>>> = {
+  avg: sql`avg(number)`,
+  sum: sql`sum(number)`,
+  min: sql`min(number)`,
+  max: sql`max(number)`,
+  median: percentile(0.5),
+  p90: percentile(0.9),
 }
 
-function measureOf({ metric, field, redaction }: Measure): RawBuilder<string | null> {
-  if (metric === 'count') return sql`count(*)`
-  if (!redaction) return METRIC_SQL[metric](sql`numeric_property(matching.properties, ${field}::text)`)
-  const visible = sql`visible_number(matching.properties, ${field}::text)`
-  return METRIC_SQL[metric](
-    sql`CASE WHEN jsonb_typeof(matching.properties -> ${field}::text) = 'number' THEN ${visible} END`,
-  )
+/** Between two values it interpolates. The cast rounds to 15 significant digits: those after them are errors of doubles. */
+function percentile(level: number): RawBuilder<string> {
+  return sql`(percentile_cont(${sql.lit(level)}) WITHIN GROUP (ORDER BY number::float8))::numeric`
 }
 
 /**
@@ -60,20 +140,32 @@ function measureOf({ metric, field, redaction }: Measure): RawBuilder<string | n
  */
 async function summarize(
   tenant: Tenant,
-  matching: AliasedExpression<KeyedRecord, 'matching'>,
-  dimension: Dimension,
-  measure: Measure,
+  found: AliasedExpression<FoundRecord, 'found'>,
+  grouping: RecordGrouping,
+  { metric, redaction }: Measure,
   limit: number,
 ): Promise<Summary> {
-  const hidesMissing = dimension.kind === 'id'
-  // Texts are sorted by byte, as in ClickHouse, regardless of the database's locale.
-  const key = dimension.kind === 'boolean' ? sql`key` : sql`key COLLATE "C"`
-  const ties = measure.redaction ? sql`md5(${measure.redaction.orderSecret} || key::text)` : key
-  const order = isTime(dimension) ? sql`${key} DESC` : sql`value DESC NULLS LAST, ${ties} ASC NULLS LAST`
+  const { key: name, kind } = recordValue(grouping)
+  const hidesMissing = kind === 'id'
+  const isTime = kind === 'day'
+  // JSON is sorted by byte, as in ClickHouse, regardless of the database's locale.
+  const key = sql`key::text COLLATE "C"`
+  const ties = redaction ? sql`md5(${redaction.orderSecret} || key::text)` : key
+  const order = isTime ? sql`${key} DESC` : sql`value DESC NULLS LAST, ${ties} ASC NULLS LAST`
+  const keyed = tenant.db
+    .selectFrom(found)
+    .select(['number', keysOf(redaction ? name : null).as('keys')])
+    // As in `contactsWith`.
+    .offset(0)
+  // A record with several keys counts in the group of each, but is one record.
+  const counted = tenant.db
+    .selectFrom(keyed.as('keyed'))
+    .select(['number', sql<BucketKey>`unnest(keys)`.as('key'), sql<number>`generate_subscripts(keys, 1)`.as('nth')])
   const groups = tenant.db
-    .selectFrom(matching)
-    .select(['matching.key', measureOf(measure).as('value'), sql<number>`count(*)`.as('records')])
-    .groupBy('matching.key')
+    .selectFrom(counted.as('counted'))
+    .select(['key', (METRIC_SQL[metric] ?? sql<string>`count(*)`).as('value')])
+    .select(sql<number>`count(*) FILTER (WHERE nth = 1)`.as('records'))
+    .groupBy('key')
   const rows = await tenant.heavyRead(() =>
     tenant.db
       .selectFrom(groups.as('groups'))
@@ -83,12 +175,12 @@ async function summarize(
       .execute(),
   )
   const shown = hidesMissing ? rows.filter((row) => row.key !== null).slice(0, limit) : rows
-  const buckets = shown.map((row) => ({ key: row.key, value: numberOf(row.value) }))
-  return { buckets: isTime(dimension) ? buckets.reverse() : buckets, total: Number(rows[0]?.total ?? 0) }
+  const buckets = shown.map((row) => ({ key: row.key, value: finite(row.value) }))
+  return { buckets: isTime ? buckets.reverse() : buckets, total: Number(rows[0]?.total ?? 0) }
 }
 
 /** A result of PostgreSQL's decimal arithmetic; null if it exceeds the range of a double, and so of a JSON number. */
-function numberOf(value: string | null): number | null {
+function finite(value: string | null): number | null {
   const number = value === null ? Number.NaN : Number(value)
   return Number.isFinite(number) ? number : null
 }

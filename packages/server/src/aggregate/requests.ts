@@ -15,8 +15,20 @@ import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { filterId, filterText } from '../platform/http/query-parameters.ts'
 import { isObject } from '../platform/is-object.ts'
-import { type Dimensions, groupBySchema, METRICS, type Measure } from './dimension.ts'
+import { canonicalZone, problemsOfZone, ZONE_LENGTH_MAX } from '../platform/time-zone.ts'
+import {
+  groupBySchema,
+  METRICS,
+  type Measure,
+  type Metric,
+  needsNumbers,
+  PROPERTY_NAME_LENGTH_MAX,
+  RECORD_METRICS,
+} from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
+import { groupingNamed, type NamedGrouping } from './event-groupings.ts'
+import { METRICS_OF_PARTS } from './events-by-record.ts'
+import type { RecordGrouping } from './records.ts'
 
 const ofContacts = ListContactsQuery.properties
 const ofCompanies = ListCompaniesQuery.properties
@@ -43,40 +55,54 @@ const COMPANY_FILTERS = asBodyFields({
 
 const EVENT_FILTERS = asBodyFields(eventFilterSchemasExcept('company_id', 'created_after', 'search'))
 
-const MEASURE_FIELDS = {
-  metric: Type.Optional(
-    Type.Unsafe<(typeof METRICS)[number]>({
+function metricSchema<const Each extends Metric>(metrics: readonly Each[]) {
+  const unique = metrics.some((metric) => metric.startsWith('unique_'))
+  return Type.Optional(
+    Type.Unsafe<Each>({
       type: 'string',
-      enum: METRICS,
+      enum: metrics,
       default: 'count',
-      description:
-        'The figure of each bucket: the number of records, or one computed from the numbers in metric_field.',
+      description: `The figure of each bucket: the number of records, or one computed from the numbers in metric_field, exact to 15 significant digits. median and p90 interpolate between two values.${unique ? UNIQUE : ''}`,
     }),
-  ),
+  )
+}
+
+const UNIQUE =
+  ' unique_contacts, unique_visitors and unique_sessions count different ones; unique_people counts contacts, across their devices and their anonymous past, and visitors that belong to none.'
+
+const FIELDS = {
   metric_field: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 200,
+      maxLength: PROPERTY_NAME_LENGTH_MAX,
       description:
-        'Required unless the metric is count: a property or, for events, a key of data. Numbers count, and texts of numbers such as "12"; a bucket without any has the value null.',
+        'Required for avg, sum, min, max, median and p90: a property or, for events, `data.<path>` or a key of data. Numbers count, and texts of numbers such as "12"; of a list in data, each item. A bucket without any has the value null.',
     }),
   ),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'Maximum number of buckets.' }),
   ),
+  time_zone: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: ZONE_LENGTH_MAX,
+      examples: ['Europe/Berlin'],
+      description:
+        "IANA time zone of hours, days, weeks and months, and of dates without a time in filters. Default: the workspace's.",
+    }),
+  ),
 }
 
 function aggregation<
   const Entity extends string,
-  const Known extends Dimensions,
   const Filters extends Record<string, TSchema>,
   const More extends Record<string, TSchema>,
->(entity: Entity, dimensions: Known, filters: Filters, more: More) {
+>(entity: Entity, groupBy: Type.TString, metrics: readonly Metric[], filters: Filters, more: More) {
   const names = Object.keys(filters).join(', ')
   return Type.Object(
     {
       entity: Type.Literal(entity),
-      group_by: groupBySchema(dimensions),
+      group_by: groupBy,
       filters: Type.Optional(
         Type.Object(filters, {
           additionalProperties: false,
@@ -84,16 +110,45 @@ function aggregation<
           'x-unknown': `is not a filter of ${entity}; use one of ${names}`,
         }),
       ),
-      ...MEASURE_FIELDS,
+      metric: metricSchema(metrics),
+      ...FIELDS,
       ...more,
     },
     { title: `AggregationOf${entity[0]?.toUpperCase()}${entity.slice(1)}`, additionalProperties: false },
   )
 }
 
-const Contacts = aggregation('contacts', CONTACT_DIMENSIONS, CONTACT_FILTERS, {})
-const Companies = aggregation('companies', COMPANY_DIMENSIONS, COMPANY_FILTERS, {})
-const Events = aggregation('events', EVENT_DIMENSIONS, EVENT_FILTERS, { include: includeSystemInBody })
+const MISSING = 'One that nothing has gives a single bucket with the key null, and a warning.'
+const Contacts = aggregation(
+  'contacts',
+  groupBySchema(
+    CONTACT_DIMENSIONS,
+    `Any other name is a property, or \`company.<key>\` for one of the company. \`properties.<key>\` is a property whatever its name. ${MISSING}`,
+  ),
+  RECORD_METRICS,
+  CONTACT_FILTERS,
+  {},
+)
+const Companies = aggregation(
+  'companies',
+  groupBySchema(
+    COMPANY_DIMENSIONS,
+    `Any other name is a property. \`properties.<key>\` is a property whatever its name. ${MISSING}`,
+  ),
+  RECORD_METRICS,
+  COMPANY_FILTERS,
+  {},
+)
+const Events = aggregation(
+  'events',
+  groupBySchema(
+    EVENT_DIMENSIONS,
+    `Other fields of events; \`data.<path>\` for a value in data, where dots go into objects and \`\\.\` is a dot in a key; \`contact.<key>\` and \`company.<key>\` for what the event's contact and its company are now. ${MISSING}`,
+  ),
+  METRICS,
+  EVENT_FILTERS,
+  { include: includeSystemInBody },
+)
 
 /** Body of POST /v1/aggregate. */
 export const AggregateBody = Type.Union([Contacts, Companies, Events])
@@ -110,9 +165,10 @@ const ENTITIES = {
  */
 export const AGGREGATE_FIELDS = {
   entity: Type.Unsafe<keyof typeof ENTITIES>({ type: 'string', enum: Object.keys(ENTITIES) }),
-  group_by: Type.String({ description: 'A dimension of the entity.' }),
+  group_by: Type.String({ description: 'A dimension or a property of the entity.' }),
   filters: Type.Optional(Type.Object({}, { description: 'Filters of the entity; all must match.' })),
-  ...MEASURE_FIELDS,
+  metric: metricSchema(METRICS),
+  ...FIELDS,
   include: includeSystemInBody,
 }
 
@@ -142,36 +198,51 @@ function entityOf(body: unknown): keyof typeof ENTITIES {
 }
 
 /** A parsed request, with dates instead of timestamps. */
-export type Aggregation =
-  | {
-      entity: 'contacts'
-      dimension: keyof typeof CONTACT_DIMENSIONS
-      filters: ContactFilters & { segment_id?: string }
-    }
-  | { entity: 'companies'; dimension: keyof typeof COMPANY_DIMENSIONS; filters: CompanyFilters }
-  | { entity: 'events'; dimension: keyof typeof EVENT_DIMENSIONS; filters: EventFilters }
+export type Aggregation = { measure: Measure; limit: number } & (
+  | { entity: 'contacts'; grouping: RecordGrouping; filters: ContactFilters & { segment_id?: string } }
+  | { entity: 'companies'; grouping: RecordGrouping; filters: CompanyFilters }
+  | { entity: 'events'; grouping: NamedGrouping; filters: EventFilters }
+)
 
-/** Validates what the schemas cannot. @throws ServiceError 400 naming every invalid field. */
-export function parseAggregation(body: AggregationBody): Aggregation & {
-  measure: Measure
-  limit: number
-} {
-  const { metric = 'count', metric_field: field, limit = 25 } = body
+/**
+ * Validates what the schemas cannot. @throws ServiceError 400 naming every invalid field.
+ * @param zoneOfTenant counts unless the body has a time zone
+ */
+export function parseAggregation(body: AggregationBody, zoneOfTenant: string): Aggregation {
+  const { entity, metric = 'count', metric_field: field, limit = 25, time_zone: sentZone = zoneOfTenant } = body
   const details: ErrorDetail[] = []
-  if (metric !== 'count' && field === undefined) {
+  if (needsNumbers(metric) && field === undefined) {
     details.push({ path: 'metric_field', message: `is required for the metric ${metric}` })
   }
-  const fields = { contacts: CONTACT_FILTERS, companies: COMPANY_FILTERS, events: EVENT_FILTERS }[body.entity]
-  const parsed = parseBounds(fields, body.filters ?? {}, 'filters.')
-  details.push(...parsed.details)
+  const wrongZone = problemsOfZone('time_zone', sentZone)
+  const timeZone = wrongZone.length > 0 ? 'UTC' : canonicalZone(sentZone)
+  const fields = { contacts: CONTACT_FILTERS, companies: COMPANY_FILTERS, events: EVENT_FILTERS }[entity]
+  const { values, details: wrongBounds } = parseBounds(fields, body.filters ?? {}, 'filters.', timeZone)
+  details.push(...wrongZone, ...wrongBounds)
+  const common = { measure: { metric, field: field ?? '' }, limit }
+  if (entity !== 'events') {
+    if (details.length > 0) throw validationError(details)
+    return { ...common, entity, grouping: { entity, name: body.group_by, timeZone }, filters: values } as Aggregation
+  }
+  const grouping = groupingNamed(body.group_by, timeZone)
+  details.push(...problemsOfMeasure(common.measure, body.group_by, grouping))
   if (details.length > 0) throw validationError(details)
-  const includeSystem = body.entity === 'events' && body.include === 'system' ? { includeSystem: true } : {}
-  const filters = { ...parsed.values, ...includeSystem }
-  return {
-    entity: body.entity,
-    dimension: body.group_by,
-    filters,
-    measure: { metric, field: field ?? '' },
-    limit,
-  } as ReturnType<typeof parseAggregation>
+  const includeSystem = body.include === 'system' ? { includeSystem: true } : {}
+  return { ...common, entity, grouping, filters: { ...values, ...includeSystem } as EventFilters }
+}
+
+/** What cannot be computed of events. */
+function problemsOfMeasure({ metric, field }: Measure, groupBy: string, { by }: NamedGrouping): ErrorDetail[] {
+  const details: ErrorDetail[] = []
+  const [, owner, key = ''] = /^(contact|company)\.(.+)/s.exec(field) ?? []
+  if (needsNumbers(metric) && owner !== undefined) {
+    const entity = owner === 'contact' ? 'contacts' : 'companies'
+    const message = `is a property of ${entity}: aggregate the entity ${entity} with metric_field ${key}, or name a key of data as data.${owner}\\.${key}`
+    details.push({ path: 'metric_field', message })
+  }
+  if (by === 'record' && !METRICS_OF_PARTS.includes(metric)) {
+    const message = `${metric} cannot be combined with group_by ${groupBy}, a value of contacts: use one of ${METRICS_OF_PARTS.join(', ')}, or group by contact_id or a property of the events`
+    details.push({ path: 'metric', message })
+  }
+  return details
 }

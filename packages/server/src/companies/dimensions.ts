@@ -1,8 +1,18 @@
-import { sql } from 'kysely'
-import { byProperties, byProperty, type KeyedRecord, type RecordDimension } from '../contacts/dimensions.ts'
+import { expressionBuilder, type RawBuilder, sql } from 'kysely'
+import {
+  byProperties,
+  byProperty,
+  computed,
+  type RecordDimension,
+  type RecordValue,
+  valueNamed,
+} from '../contacts/dimensions.ts'
 import { COMPANY_FACETS } from '../contacts/facets.ts'
+import { CONTACT_COUNT } from '../contacts/of-companies.ts'
 import { WORD } from '../platform/personal.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { COMPANY_FILTER_FIELDS } from './filter-fields.ts'
 import { type CompanyFilters, EMPLOYEES_SQL, matchingCompanies } from './list.ts'
 
 /** The inclusive lower bound of each range. */
@@ -41,28 +51,50 @@ function names(bands: readonly (readonly [number, string])[]): string {
 }
 
 const sizeBucket: RecordDimension = {
-  sql: bandOf(EMPLOYEES_SQL, EMPLOYEE_BANDS),
-  kind: 'text',
+  value: () => computed(sql.raw(bandOf(EMPLOYEES_SQL, EMPLOYEE_BANDS))),
   description: `Range of property numberofemployees: ${names(EMPLOYEE_BANDS)}.`,
   mark: WORD,
 }
 
 /** The dimensions of companies. */
 export const COMPANY_DIMENSIONS = {
-  ...byProperties('companies', COMPANY_FACETS),
-  lifecycle_stage: byProperty('companies', 'lifecyclestage'),
+  ...byProperties(COMPANY_FILTER_FIELDS, COMPANY_FACETS),
+  lifecycle_stage: byProperty(COMPANY_FILTER_FIELDS, 'lifecyclestage'),
   size_bucket: sizeBucket,
   employee_band: { ...sizeBucket, description: 'The same as size_bucket.' },
   revenue_bucket: {
-    sql: bandOf(`numeric_property(companies.properties, 'annualrevenue')`, REVENUE_BANDS),
-    kind: 'text',
+    value: () => computed(sql.raw(bandOf(`numeric_property(companies.properties, 'annualrevenue')`, REVENUE_BANDS))),
     description: `Range of property annualrevenue, lower bound included: ${names(REVENUE_BANDS)}.`,
+    mark: WORD,
+  },
+  contact_count: {
+    value: () => computed(sql`(${CONTACT_COUNT})`),
+    description: 'Number of contacts that belong to the company.',
     mark: WORD,
   },
 } as const satisfies Readonly<Record<string, RecordDimension>>
 
-/** A query of the matching companies by a dimension. */
-export function companiesBy(tenant: Tenant, filters: CompanyFilters, dimension: keyof typeof COMPANY_DIMENSIONS) {
-  const key = sql.raw<KeyedRecord['key']>(COMPANY_DIMENSIONS[dimension].sql)
-  return matchingCompanies(tenant, filters).select([key.as('key'), 'companies.properties'])
+/** The value of companies with a name: a dimension, a column or a property. */
+export function companyValue(name: string, timeZone: string): RecordValue {
+  return valueNamed(name, timeZone, COMPANY_DIMENSIONS, COMPANY_FILTER_FIELDS)
+}
+
+/** A value of a contact's company, in a query of contacts. */
+export function valueOfCompany({ object, key }: RecordValue): RecordValue {
+  const ofCompany = expressionBuilder<TenantTables, 'contacts'>()
+    .selectFrom('companies')
+    .select(object.as('object'))
+    .whereRef('companies.company_id', '=', 'contacts.company_id')
+  return { object: sql`(${ofCompany})`, key, kind: 'property' }
+}
+
+/** A query of the matching companies with values of each. */
+export function companiesWith<Value extends string>(
+  tenant: Tenant,
+  filters: CompanyFilters,
+  values: Readonly<Record<Value, RawBuilder<unknown>>>,
+) {
+  const selected = Object.entries<RawBuilder<unknown>>(values).map(([name, value]) => value.as(name as Value))
+  // As for contacts, so that each value is computed once.
+  return matchingCompanies(tenant, filters).select(selected).offset(0)
 }

@@ -15,7 +15,169 @@ import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow, toCompanyObject } from './company-object.ts'
 import { spelledDomain } from './domain.ts'
 
+export const COMPANY_FILTER_FIELDS = filterFields('companies', COMPANY_PROPERTIES, { domain: spelledDomain })
+
 /** Filters of the company list; all must match. */
+export interface CompanyFilters extends Partial<Record<keyof typeof COMPANY_FACETS, string>> {
+  name?: string
+  domain?: string
+  min_employees?: number
+  max_employees?: number
+  created_after?: Date
+  created_before?: Date
+  search?: string
+  /** If personal values are hidden from the caller: a search then compares only what it sees. */
+  mayName?: MayName
+  company_ids?: readonly string[]
+  /** A filter of segments, compiled. */
+  condition?: RawBuilder<SqlBool>
+}
+
+export interface CompanyOrder {
+  sortBy: 'name' | 'createdate'
+  direction: 'asc' | 'desc'
+}
+
+/** One page of the matching companies. */
+export async function listCompanies(tenant: Tenant, filters: CompanyFilters, order: CompanyOrder, page: Page) {
+  const { sortBy, direction } = order
+  const matching = matchingCompanies(tenant, filters)
+  const read = (ordered: typeof matching, limit: number, offset: number) =>
+    ordered.select(COMPANY_COLUMNS).orderBy('company_id', direction).limit(limit).offset(offset).execute()
+  const rows = await withReadLimit(tenant, filters, page, () => {
+    if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
+    const present = matching.where('sort_name', 'is not', null)
+    const missing = matching.where('sort_name', 'is', null)
+    return missingLast(page, {
+      present: (limit, offset) => read(present.orderBy('sort_name', direction), limit, offset),
+      // Also sorted by the column, so that PostgreSQL reads the index in order instead of sorting.
+      missing: (limit, offset) => read(missing.orderBy('sort_name', direction), limit, offset),
+      countPresent: () => countRows(present),
+    })
+  })
+  return rows.map(toCompanyObject)
+}
+
+/** The number of matching companies. */
+export async function countCompanies(tenant: Tenant, filters: CompanyFilters): Promise<number> {
+  return withReadLimit(tenant, filters, FIRST_PAGE, () => countRows(matchingCompanies(tenant, filters)))
+}
+
+async function countRows(matching: ReturnType<typeof matchingCompanies>): Promise<number> {
+  const row = await matching.select(({ fn }) => fn.countAll().as('count')).executeTakeFirst()
+  return Number(row?.count ?? 0)
+}
+
+/** @throws ServiceError 404. */
+export async function readCompany(tenant: Tenant, companyId: string) {
+  const row = await tenant.db
+    .selectFrom('companies')
+    .select(COMPANY_COLUMNS)
+    .where('company_id', '=', companyId)
+    .executeTakeFirst()
+  if (!row) throw notFound('company')
+  return toCompanyObject(row)
+}
+
+/** Companies by id; unknown ids are omitted. */
+export async function findCompanies(tenant: Tenant, companyIds: readonly string[]): Promise<CompanyRow[]> {
+  if (companyIds.length === 0) return []
+  return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
+}
+
+/** The properties of the newest companies. */
+export function findCompanyProperties(tenant: Tenant, limit: number): Promise<FoundProperties> {
+  return findProperties(tenant, newestCompanies(tenant), limit)
+}
+
+/** The properties of the newest companies, most frequent first, with some of their values. */
+export function sampleCompanyProperties(tenant: Tenant): Promise<SampledProperty[]> {
+  return sampleProperties(tenant, newestCompanies(tenant))
+}
+
+function newestCompanies(tenant: Tenant) {
+  const newest = tenant.db.selectFrom('companies').select(['properties', 'updated_at']).orderBy('created_at', 'desc')
+  return newest.limit(NEWEST_RECORDS).as('newest')
+}
+
+/** The newest companies whose name or domain contains a text. */
+export function searchCompanies(tenant: Tenant, text: string, limit: number): Promise<CompanyRow[]> {
+  return tenant.heavyRead(() =>
+    matchingCompanies(tenant, {})
+      .select(COMPANY_COLUMNS)
+      .where(contains(sql`companies.search_text`, text))
+      .orderBy('created_at', 'desc')
+      .limit(limit)
+      .execute(),
+  )
+}
+
+/** The names and domains of companies, by id; unknown ids are absent. */
+export async function namesOfCompanies(tenant: Tenant, companyIds: readonly string[]) {
+  if (companyIds.length === 0) return new Map<string, never>()
+  const rows = await tenant.db
+    .selectFrom('companies')
+    .select(['company_id as _id', 'name', 'domain'])
+    .where('company_id', 'in', companyIds)
+    .execute()
+  return new Map(rows.map((row) => [row._id, row]))
+}
+
+/** The names of companies, for the audit log; of a company without a name, the domain. */
+export async function displayNamesOfCompanies(
+  tenant: Tenant,
+  companyIds: readonly string[],
+): Promise<Map<string, string | null>> {
+  const companies = await namesOfCompanies(tenant, companyIds)
+  return new Map([...companies].map(([id, { name, domain }]) => [id, name ?? domain]))
+}
+
+/** Limits how many reads run at once that may scan all companies: broad or unindexed filters, and deep pages. */
+function withReadLimit<T>(tenant: Tenant, filters: CompanyFilters, page: Page, work: () => Promise<T>): Promise<T> {
+  const { search, min_employees, max_employees, created_after, created_before, condition } = filters
+  const broad = [min_employees, max_employees, created_after, created_before, condition]
+  const isHeavy = wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)
+  return isHeavy ? tenant.heavyRead(work) : work()
+}
+
+/** A query of the matching companies. */
+export function matchingCompanies(tenant: Tenant, filters: CompanyFilters) {
+  return tenant.db.selectFrom('companies').where((eb) => companyMatches(eb, filters))
+}
+
+/** A name may be that of a contact, whose name must not be found letter by letter. */
+function isVisible(word: string, mayName: MayName): RawBuilder<SqlBool> {
+  const [inName, inDomain] = [sql`companies.name`, sql`companies.domain`].map((text) =>
+    showsText({ table: 'companies', text, part: word, isCompany: true }, mayName),
+  )
+  return sql`(${inName} OR ${inDomain})`
+}
+
+function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filters: CompanyFilters) {
+  const words = wordsOf(filters.search)
+  const { mayName } = filters
+  const conditions = [
+    ...exactFacets(COMPANY_FACETS, filters),
+    ...words.map((word) => contains(sql`companies.search_text`, word)),
+    ...(mayName ? words.map((word) => isVisible(word, mayName)) : []),
+  ]
+  if (filters.name !== undefined) conditions.push(sql`companies.name = ${filters.name}`)
+  if (filters.domain !== undefined) conditions.push(sql`companies.domain = ${spelledDomain(filters.domain)}`)
+  if (filters.min_employees !== undefined) conditions.push(sql`${EMPLOYEES} >= ${filters.min_employees}`)
+  if (filters.max_employees !== undefined) conditions.push(sql`${EMPLOYEES} <= ${filters.max_employees}`)
+  if (filters.condition) conditions.push(filters.condition)
+  if (filters.company_ids) {
+    // An invalid id matches nothing, and PostgreSQL would reject it.
+    conditions.push(sql`companies.company_id = ANY(${filters.company_ids.filter(isUuid)}::uuid[])`)
+  }
+  if (filters.created_after) conditions.push(sql`companies.created_at >= ${filters.created_after}`)
+  if (filters.created_before) conditions.push(sql`companies.created_at <= ${endOfMillisecond(filters.created_before)}`)
+  return eb.and(conditions)
+}
+
+/** The number of employees, if the property is a number or numeric text. */
+export const EMPLOYEES_SQL = `numeric_property(companies.properties, 'numberofemployees')`
+const EMPLOYEES = sql.raw<number>(EMPLOYEES_SQL)/** Filters of the company list; all must match. */
 export interface CompanyFilters extends Partial<Record<keyof typeof COMPANY_FACETS, string>> {
   name?: string
   domain?: string

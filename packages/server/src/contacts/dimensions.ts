@@ -1,34 +1,45 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Marked, valueNamedBy, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { CONTACT_FILTER_FIELDS, type FilterFields } from './columns.ts'
 import { CONTACT_FACETS } from './facets.ts'
 import { type ContactFilters, matchingContacts } from './list.ts'
 
 /*
- * What records can be grouped by.
+ * What records can be grouped by, and which of their properties have numbers.
  */
 
-/** A field to group records by. */
+/** A value of a record, in a query of the records: a field of a JSON object. */
+export interface RecordValue {
+  object: RawBuilder<unknown>
+  key: string
+  /** Groups by `id` leave out records without one; those by `day` are sorted by time. */
+  kind: 'property' | 'id' | 'day'
+}
+
+/** A value with a name of its own, by which records can be grouped. */
 export interface RecordDimension {
-  /** An expression in a query of the records. */
-  sql: string
-  kind: 'text' | 'id' | 'boolean' | 'day'
+  /** @param timeZone of its days */
+  value(timeZone: string): RecordValue
   description: string
   /** What its values say about people. */
   mark: Marked
 }
 
-/** A record's value of a dimension, null if it has none, and the properties that figures are computed from. */
-export interface KeyedRecord {
-  key: string | boolean | null
-  properties: unknown
+/** A property of a record. An empty text and an empty list count as missing. */
+export function propertyOf(fields: Pick<FilterFields, 'properties'>, key: string): RecordValue {
+  return { object: fields.properties, key, kind: 'property' }
 }
 
-/** A dimension by a property. An empty text counts as missing. */
-export function byProperty(table: 'contacts' | 'companies', property: string, more = ''): RecordDimension {
+/** A value that is no property. */
+export function computed(expression: RawBuilder<unknown>, kind: RecordValue['kind'] = 'property'): RecordValue {
+  return { object: sql`jsonb_build_object('value', ${expression})`, key: 'value', kind }
+}
+
+/** A dimension by a property. */
+export function byProperty(fields: Pick<FilterFields, 'properties'>, property: string, more = ''): RecordDimension {
   return {
-    sql: `nullif(${table}.properties ->> '${property}', '')`,
-    kind: 'text',
+    value: () => propertyOf(fields, property),
     description: `Property ${property}${more}.`,
     // The tenant may hide any property.
     mark: valueNamedBy('group_by'),
@@ -37,43 +48,71 @@ export function byProperty(table: 'contacts' | 'companies', property: string, mo
 
 /** Dimensions by properties, which their names select. */
 export function byProperties<Name extends string>(
-  table: 'contacts' | 'companies',
+  fields: Pick<FilterFields, 'properties'>,
   properties: Readonly<Record<Name, string>>,
 ) {
-  const dimensions = Object.entries<string>(properties).map(([name, property]) => [name, byProperty(table, property)])
+  const dimensions = Object.entries<string>(properties).map(([name, property]) => [name, byProperty(fields, property)])
   return Object.fromEntries(dimensions) as Record<Name, RecordDimension>
 }
 
 const hasSocialProfile: RecordDimension = {
-  sql: `contacts.facets @> ARRAY['has_social_profile']`,
-  kind: 'boolean',
+  value: () => computed(sql`contacts.facets @> ARRAY['has_social_profile']`),
   description: 'Whether the contact has a social-network profile.',
   mark: WORD,
 }
 
 /** The dimensions of contacts. */
 export const CONTACT_DIMENSIONS = {
-  ...byProperties('contacts', CONTACT_FACETS),
-  company: byProperty('contacts', 'company', ', a name'),
-  job_title: byProperty('contacts', 'jobtitle'),
+  ...byProperties(CONTACT_FILTER_FIELDS, CONTACT_FACETS),
+  company: byProperty(CONTACT_FILTER_FIELDS, 'company', ', a name'),
+  job_title: byProperty(CONTACT_FILTER_FIELDS, 'jobtitle'),
   company_id: {
-    sql: 'contacts.company_id::text',
-    kind: 'id',
+    value: () => computed(sql`contacts.company_id`, 'id'),
     description: 'Associated company; contacts without one are in no bucket.',
     mark: WORD,
   },
   created_day: {
-    sql: `to_char(contacts.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
-    kind: 'day',
-    description: 'Day of creation (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.',
+    value: (timeZone) =>
+      computed(sql`to_char(contacts.created_at AT TIME ZONE ${timeZone}::text, 'YYYY-MM-DD')`, 'day'),
+    description: 'Day of creation in `time_zone`, `YYYY-MM-DD`: the most recent days, in chronological order.',
     mark: WORD,
   },
   has_linkedin: hasSocialProfile,
   has_social_profile: { ...hasSocialProfile, description: 'The same as has_linkedin.' },
 } as const satisfies Readonly<Record<string, RecordDimension>>
 
-/** A query of the matching contacts by a dimension. */
-export function contactsBy(tenant: Tenant, filters: ContactFilters, dimension: keyof typeof CONTACT_DIMENSIONS) {
-  const key = sql.raw<KeyedRecord['key']>(CONTACT_DIMENSIONS[dimension].sql)
-  return matchingContacts(tenant, filters).select([key.as('key'), 'contacts.properties'])
+/** The value of contacts with a name: a dimension, a column or a property. */
+export function contactValue(name: string, timeZone: string): RecordValue {
+  return valueNamed(name, timeZone, CONTACT_DIMENSIONS, CONTACT_FILTER_FIELDS)
+}
+
+const PROPERTIES = 'properties.'
+
+/** The value with a name; a property that is called like a dimension or a column is `properties.<key>`. */
+export function valueNamed(
+  name: string,
+  timeZone: string,
+  dimensions: Readonly<Record<string, RecordDimension>>,
+  fields: FilterFields,
+): RecordValue {
+  if (name.startsWith(PROPERTIES)) return propertyOf(fields, name.slice(PROPERTIES.length))
+  const dimension = Object.hasOwn(dimensions, name) ? dimensions[name] : undefined
+  if (dimension) return dimension.value(timeZone)
+  if (fields.textColumns.includes(name)) return computed(fields.column(name))
+  if (fields.timeColumns.includes(name)) {
+    const time = sql`to_char(${fields.column(name)} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+    return computed(time)
+  }
+  return propertyOf(fields, name)
+}
+
+/** A query of the matching contacts with values of each. */
+export function contactsWith<Value extends string>(
+  tenant: Tenant,
+  filters: ContactFilters,
+  values: Readonly<Record<Value, RawBuilder<unknown>>>,
+) {
+  const selected = Object.entries<RawBuilder<unknown>>(values).map(([name, value]) => value.as(name as Value))
+  // Without the offset, PostgreSQL would compute a value as often as the query around this one uses it.
+  return matchingContacts(tenant, filters).select(selected).offset(0)
 }

@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { expressionBuilder, sql } from 'kysely'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** The ids of the newest contacts of a company. */
@@ -35,13 +36,8 @@ export async function companiesWithContacts(tenant: Tenant, companyIds: readonly
   return new Set(rows.flatMap(({ company_id }) => company_id ?? []))
 }
 
-/** The company of each contact that has one. */
-export async function companiesOfContacts(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, string>> {
-  const rows = await tenant.db
-    .selectFrom('contacts')
-    .select(['contact_id', 'company_id'])
-    .where('contact_id', '=', sql<string>`any(${contactIds}::uuid[])`)
-    .where('company_id', 'is not', null)
-    .execute()
-  return new Map(rows.map(({ contact_id, company_id }) => [contact_id, company_id ?? '']))
-}
+/** The number of contacts of a company, in a query of companies. */
+export const CONTACT_COUNT = expressionBuilder<TenantTables, 'companies'>()
+  .selectFrom('contacts')
+  .select(({ fn }) => fn.countAll().as('contacts'))
+  .whereRef('contacts.company_id', '=', 'companies.company_id')

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from './errors.ts'
-import { MINUTE_MS } from './time.ts'
+import { DAY_MS, type DayMeans, isDateAlone, LATEST_MS, MINUTE_MS, parseTimestamp } from './time.ts'
 
 /** The characters of the longest name. */
 export const ZONE_LENGTH_MAX = 64
@@ -21,8 +21,13 @@ export function problemsOfZone(path: string, zone: string | undefined): ErrorDet
   return [{ path, message: 'must be an IANA time zone such as Europe/Berlin' }]
 }
 
-/** A moment on the clocks and calendars of a time zone. */
-interface LocalTime {
+/** The name that the databases know a time zone by: they distinguish upper and lower case. */
+export function canonicalZone(zone: string): string {
+  return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
+}
+
+/** A wall-clock time. */
+export interface LocalTime {
   year: number
   /** 1 to 12. */
   month: number
@@ -38,20 +43,29 @@ export function localTime(timeZone: string, moment: Date): LocalTime {
   return { year, month, day, minuteOfDay: hour * 60 + minute }
 }
 
-/** Converts a local time to an instant. A time that the clocks skip becomes the instant of the change or shortly after. */
+/**
+ * Converts a local time to an instant. A time that the clocks skip becomes the instant of the change or shortly after, and
+ * of one that they repeat, the first counts.
+ */
 export function instantOf(timeZone: string, local: LocalTime): Date {
   const asUtc = utcOf(local)
   const offsetAt = (moment: number) => utcOf(localTime(timeZone, new Date(moment))) - moment
-  // The first guess may use the offset from the other side of a clock change. The second one is correct.
-  const guess = asUtc - offsetAt(asUtc)
-  return new Date(asUtc - offsetAt(guess))
+  // No clock differs by more than 14 hours from UTC, so these are the offsets before and after a change near the time.
+  const [before, after] = [offsetAt(asUtc - DAY_MS), offsetAt(asUtc + DAY_MS)]
+  const isRight = (offset: number) => offsetAt(asUtc - offset) === offset
+  return new Date(asUtc - (isRight(before) || !isRight(after) ? before : after))
 }
 
 function utcOf({ year, month, day, minuteOfDay }: LocalTime): number {
   return Date.UTC(year, month - 1, day) + minuteOfDay * MINUTE_MS
 }
 
-/** When a day starts in a time zone. */
-export function startOfDayIn(timeZone: string, year: number, month: number, day: number): Date {
-  return instantOf(timeZone, { year, month, day, minuteOfDay: 0 })
+/** Parses a timestamp as `parseTimestamp` does, but a date alone is that day in the time zone. */
+export function parseTimestampIn(timeZone: string, text: string, dayMeans: DayMeans): Date | null {
+  const time = parseTimestamp(text, dayMeans)
+  if (time === null || timeZone === 'UTC' || !isDateAlone(text)) return time
+  const local = { year: time.getUTCFullYear(), month: time.getUTCMonth() + 1, day: time.getUTCDate(), minuteOfDay: 0 }
+  if (dayMeans === 'start') return instantOf(timeZone, local)
+  const next = instantOf(timeZone, { ...local, day: local.day + 1 }).getTime()
+  return new Date(Math.min(next - 1, LATEST_MS))
 }

@@ -20,10 +20,11 @@ export function laterOf(a: Date | null, b: Date | null): Date | null {
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d{2}:?\d{2})$/
 
-const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+/** Later times have five-digit years, which the databases cannot parse. */
+export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** Whether a date without a time means the first or the last millisecond of that day (UTC). */
-type DayMeans = 'start' | 'end'
+export type DayMeans = 'start' | 'end'
 
 /**
  * Parses an ISO 8601 timestamp with an offset, or a date alone (UTC).
@@ -44,8 +45,13 @@ export function parseTimestamp(text: string, dayMeans: DayMeans = 'start'): Date
   if (start === null || offset === null || hours > 23 || minutes > 59 || seconds > 59) return null
   const milliseconds = Number((match[7] ?? '0').padEnd(3, '0').slice(0, 3))
   const time = start + ((hours * 60 + minutes - offset) * 60 + seconds) * 1000 + milliseconds
-  // An offset can move the last day of 9999 into a five-digit year, which the databases cannot parse.
-  return time > LAST_MS ? null : new Date(time)
+  // An offset can move the last day of 9999 into the next year.
+  return time > LATEST_MS ? null : new Date(time)
+}
+
+/** Whether a text is a date without a time, such as `2026-02-28`. */
+export function isDateAlone(text: string): boolean {
+  return DATE.test(text)
 }
 
 function utcDay(match: RegExpExecArray): number | null {

@@ -10,6 +10,15 @@ export const NOBODY = `toUUID('${ZERO_ID}')`
 /** The contact of an owner, or `NOBODY`, for rows `found` to which the `links` of their owners are joined. */
 export const CONTACT_OF_OWNER = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, found.is_anonymous, ${NOBODY}, found.owner_id)`
 
+/** The contact of an event, or `NOBODY`, in a query `withContacts`. */
+export const CONTACT_OF_EVENT = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, is_anonymous, ${NOBODY}, owner_id)`
+
+/**
+ * Who an event is of, in a query `withContacts`: its contact or, if nobody knows its visitor, the visitor's episode. A
+ * visitor has one such episode, because those before it belong to contacts. `NOBODY` for events without a visitor.
+ */
+export const PERSON_OF_EVENT = `if(links.contact_id != ${NOBODY}, links.contact_id, owner_id)`
+
 /**
  * The condition that an event belongs to a contact; the only one with a subquery. In a cluster, the queried server
  * collects the links and sends them to all shards, because an event's link may be on another shard than the event.

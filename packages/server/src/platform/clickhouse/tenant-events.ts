@@ -41,6 +41,8 @@ export interface EventSelect {
    * `outer` may use `contact_id`, which is the zero UUID for anonymous owners.
    */
   isPerContact?: boolean
+  /** Joins the link of each event's owner, for `CONTACT_OF_EVENT` and `PERSON_OF_EVENT`. */
+  withContacts?: boolean
   /** Uses only a projection's sums: see the rollups of the table. */
   isRollup?: boolean
   /** A second selection of rows with the same columns and grouping. `outer` combines both. */
@@ -192,25 +194,31 @@ function renderSelect(selection: EventSelect): string {
   const selections = [selection, ...(also ? [{ ...selection, ...also }] : [])]
   const select = selections.map(renderRows).join(' UNION ALL ')
   if (!outer) return `/* ${name} */ ${select}`
-  const found = isPerContact ? withContacts(select, also ? [] : selection.where) : select
+  const found = isPerContact ? withContactOfOwner(select, also ? [] : selection.where) : select
   const chosen = outer.where ? `WHERE ${outer.where}` : ''
   return `/* ${name} */ SELECT ${outer.columns} FROM (${found}) AS found ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
 }
 
 /** Rows of owners with the contact of each. */
-function withContacts(select: string, where: readonly string[]): string {
-  const conditions = [OF_TENANT, ...where.filter(isByOwner)].join(' AND ')
+function withContactOfOwner(select: string, where: readonly string[]): string {
   return `SELECT found.*, ${CONTACT_OF_OWNER} AS contact_id FROM (${select}) AS found
-    LEFT JOIN (${linksWhere(conditions)}) AS links ON links.owner_id = found.owner_id`
+    LEFT JOIN (${linksOf(where)}) AS links ON links.owner_id = found.owner_id`
+}
+
+/** The links that events under some conditions may have. */
+function linksOf(where: readonly string[]): string {
+  return linksWhere([OF_TENANT, ...where.filter(isByOwner)].join(' AND '))
 }
 
 /** Every selection has the tenant's predicate. */
-function renderRows({ where, isPerContact, ...selection }: EventSelect): string {
+function renderRows({ where, isPerContact, withContacts, ...selection }: EventSelect): string {
   const columns = isPerContact ? `owner_id, is_anonymous, ${selection.columns}` : selection.columns
   const groupBy = [isPerContact ? 'owner_id, is_anonymous' : '', selection.groupBy].filter(Boolean).join(', ')
+  // In a cluster, the links of all shards are sent to each: counting distinct contacts needs them.
+  const links = withContacts ? `GLOBAL ANY LEFT JOIN (${linksOf(where)}) AS links USING (owner_id)` : ''
   const conditions = [OF_TENANT, ...where.map((condition) => `(${condition})`)]
   const sql = [
-    `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
+    `SELECT ${columns} FROM events ${links} WHERE ${conditions.join(' AND ')}`,
     renderGroup({ groupBy }),
     renderEnd(selection),
   ].join(' ')

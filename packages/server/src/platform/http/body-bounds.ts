@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import type { ErrorDetail } from '../errors.ts'
-import { parseTimestamp } from '../time.ts'
+import { parseTimestampIn } from '../time-zone.ts'
 import { TIMESTAMP_FORM } from './query-parameters.ts'
 
 type Fields = Readonly<Record<string, TSchema>>
@@ -22,17 +22,19 @@ export function asBodyFields<const Schemas extends Fields>(schemas: Schemas): Sc
 /**
  * The values of such fields, with a Date for each bound.
  * @param path the prefix of the fields in error details: `filters.` or empty.
+ * @param timeZone of dates without a time.
  */
 export function parseBounds<Values extends object>(
   fields: Fields,
   values: Values,
   path: string,
+  timeZone = 'UTC',
 ): { values: Values; details: ErrorDetail[] } {
   const details: ErrorDetail[] = []
   const parsed = Object.entries(values).map(([name, value]) => {
     const bound = (fields[name] as { 'x-bound'?: string } | undefined)?.['x-bound']
     if (bound === undefined) return [name, value]
-    const moment = parseTimestamp(String(value), bound === 'upper' ? 'end' : 'start')
+    const moment = parseTimestampIn(timeZone, String(value), bound === 'upper' ? 'end' : 'start')
     if (moment === null) details.push({ path: `${path}${name}`, message: `must be ${TIMESTAMP_FORM}` })
     return [name, moment]
   })

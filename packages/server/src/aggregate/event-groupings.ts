@@ -1,0 +1,69 @@
+import { dataItems, eventPropertyNamed } from '../conditions/event-property.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { EVENT_DIMENSIONS, type EventGrouping, inZone, type KeyKind } from './event-dimensions.ts'
+import { hasValue, type RecordGrouping } from './records.ts'
+
+/** What a `group_by` of events names. */
+export type NamedGrouping =
+  | { by: 'column'; grouping: EventGrouping }
+  | { by: 'data'; path: readonly string[] }
+  /** A value of the contacts, or of their companies. */
+  | { by: 'record'; record: RecordGrouping }
+  | { by: 'nothing' }
+
+/** Deeper data is not stored. */
+const PATH_LENGTH_MAX = 32
+
+const KINDS = { text: 'text', boolean: 'boolean', time: 'time', id: 'uuid' } as const satisfies Record<string, KeyKind>
+
+/** The grouping with a name: a dimension, a column, `data.<path>`, `contact.<key>` or `company.<key>`. */
+export function groupingNamed(name: string, timeZone: string): NamedGrouping {
+  if (name === 'company_id') return ofContact(name, timeZone)
+  if (Object.hasOwn(EVENT_DIMENSIONS, name)) {
+    return { by: 'column', grouping: inZone(EVENT_DIMENSIONS[name as keyof typeof EVENT_DIMENSIONS], timeZone) }
+  }
+  if (name.startsWith('contact.')) return ofContact(name.slice('contact.'.length), timeZone)
+  if (name.startsWith('company.')) return ofContact(name, timeZone)
+  const property = eventPropertyNamed(name)
+  if (property === null) return { by: 'nothing' }
+  if (property.kind !== 'data') {
+    return { by: 'column', grouping: { sql: property.column, kind: KINDS[property.kind] } }
+  }
+  return property.path.length > PATH_LENGTH_MAX ? { by: 'nothing' } : { by: 'data', path: property.path }
+}
+
+function ofContact(name: string, timeZone: string): NamedGrouping {
+  return { by: 'record', record: { entity: 'contacts', name, timeZone } }
+}
+
+/** Groups events by a value in their data. @param hidden numbers that are left out, in digits */
+export function byData(path: readonly string[], hidden?: readonly string[]): EventGrouping {
+  const { sql, parameters } = dataItems(path, 'key')
+  if (hidden === undefined) return { sql, kind: 'items', parameters }
+  const shown = `arrayFilter(item -> replaceAll(item, '"', '') NOT IN {hidden_keys: Array(String)}, ${sql})`
+  return { sql: shown, kind: 'items', parameters: { ...parameters, hidden_keys: hidden } }
+}
+
+/** Groups all events in one group without a key. */
+export const BY_NOTHING: EventGrouping = { sql: `''`, kind: 'text' }
+
+/** Whether anything of the tenant has what is named. */
+export async function exists(tenant: Tenant, named: NamedGrouping): Promise<boolean> {
+  if (named.by === 'data') return hasData(tenant, named.path)
+  if (named.by === 'record') return hasValue(tenant, named.record)
+  return named.by === 'column'
+}
+
+/** Whether any event of the tenant has a value at a path in its data. */
+export async function hasData(tenant: Tenant, path: readonly string[]): Promise<boolean> {
+  const { sql, parameters } = dataItems(path, 'sought')
+  const rows = await tenant.events.select({
+    name: 'aggregate.has_data',
+    lane: 'heavy',
+    columns: '1 AS found',
+    where: [`notEmpty(${sql})`],
+    parameters,
+    limit: 1,
+  })
+  return rows.length > 0
+}

@@ -1,0 +1,118 @@
+import { dataItems, eventPropertyNamed } from '../conditions/event-property.ts'
+import { CONTACT_OF_EVENT, NOBODY, PERSON_OF_EVENT } from '../platform/clickhouse/owner-links.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import { type Measure, type Metric, needsNumbers } from './dimension.ts'
+
+/*
+ * Figures of events, in ClickHouse.
+ */
+
+/** A JSON text of a number, such as `"12"`, as `numeric_property` reads them in PostgreSQL. */
+const NUMERIC_TEXT = String.raw`^"(?:\\s|\\\\[tnrf])*([+-]?(?:[0-9]{1,30}(?:\\.[0-9]{0,30})?|\\.[0-9]{1,30}))(?:\\s|\\\\[tnrf])*"$`
+
+/** The path in an event's data that a measure's field names. A name without `data.` is a key, dots and all. */
+export function pathOfField(field: string): readonly string[] {
+  const property = eventPropertyNamed(field)
+  return property?.kind === 'data' ? property.path : [field]
+}
+
+/** SQL with the values of its placeholders. */
+interface Numbers {
+  /** The list of an event's numbers as texts. */
+  texts: string
+  parameters: QueryParameters
+}
+
+/** The numbers at the field, and in texts there: numbers beyond 2^53 are kept as texts. Other values are passed over. */
+function numbersOf({ field, redaction }: Measure): Numbers {
+  const { sql: items, parameters } = dataItems(pathOfField(field), 'measured')
+  // The JSON of numbers begins with a digit or a minus; that of other values does not.
+  const isNumber = `item >= '-' AND item < ':'`
+  if (redaction) {
+    // Texts do not count: they may be phone numbers with a leading zero.
+    const texts = `arrayFilter(item -> ${isNumber} AND item NOT IN {phone_numbers: Array(String)}, ${items})`
+    return { texts, parameters: { ...parameters, phone_numbers: redaction.phoneNumbers } }
+  }
+  const inTexts = `arrayMap(item -> extract(item, '${NUMERIC_TEXT}'), arrayFilter(item -> startsWith(item, '"'), ${items}))`
+  const texts = `arrayConcat(arrayFilter(item -> ${isNumber}, ${items}), arrayFilter(item -> item != '', ${inTexts}))`
+  return { texts, parameters }
+}
+
+const FLOATS = (texts: string) => `arrayMap(item -> toFloat64OrZero(item), ${texts})`
+/**
+ * The digits before and after the point leave room for a sum of 10^11 numbers. Sums of doubles would drift: of 0.1 and 0.2
+ * they make 0.30000000000000004.
+ */
+export const DECIMALS = 30
+const DECIMAL = (texts: string) => `arrayMap(item -> toDecimal256OrZero(item, ${DECIMALS}), ${texts})`
+/** Whether such a decimal loses some of a number's 15 significant digits, because it is huge or tiny. */
+const IS_ROUGH = (number: string) => `abs(${number}) > 1e35 OR (abs(${number}) < 1e-13 AND ${number} != 0)`
+
+/** Rounds a double to 15 significant digits: those after them are errors of the calculation. */
+export function rounded(number: string): string {
+  return `toFloat64(printf('%.14e', ${number}))`
+}
+
+/** The parts of sums and averages: the exact sum or, if `is_rough`, the one of doubles. */
+function sumsOf(texts: string) {
+  const floats = FLOATS(texts)
+  return {
+    numbers: `countArray(${floats})`,
+    exact: `toString(sumArray(${DECIMAL(texts)}))`,
+    rough: `sumKahanArray(${floats})`,
+    isRough: `maxArray(arrayMap(number -> ${IS_ROUGH('number')}, ${floats}))`,
+  }
+}
+
+/** Listed explicitly, so that no input can become SQL. */
+const FIGURES: Record<Metric, (texts: string) => string> = {
+  count: () => 'count()',
+  sum: (texts) => {
+    const { numbers, exact, rough, isRough } = sumsOf(texts)
+    return `if(${numbers} = 0, NULL, if(${isRough}, ${rounded(rough)}, toFloat64(${exact})))`
+  },
+  avg: (texts) => {
+    const { numbers, exact, rough, isRough } = sumsOf(texts)
+    return `if(${numbers} = 0, NULL, ${rounded(`if(${isRough}, ${rough}, toFloat64(${exact})) / ${numbers}`)})`
+  },
+  min: (texts) => `minOrNullArray(${FLOATS(texts)})`,
+  max: (texts) => `maxOrNullArray(${FLOATS(texts)})`,
+  median: (texts) => percentile(0.5, texts),
+  p90: (texts) => percentile(0.9, texts),
+  unique_contacts: () => `uniqExactIf(${CONTACT_OF_EVENT}, ${CONTACT_OF_EVENT} != ${NOBODY})`,
+  unique_people: () => `uniqExactIf(${PERSON_OF_EVENT}, ${PERSON_OF_EVENT} != ${NOBODY})`,
+  unique_visitors: () => `uniqExactIf(visitor_id, visitor_id != '')`,
+  unique_sessions: () => `uniqExactIf(session_id, session_id != '')`,
+}
+
+/** Between two values it interpolates, as PERCENTILE.INC in a spreadsheet. */
+function percentile(level: number, texts: string): string {
+  const numbers = FLOATS(texts)
+  return `if(countArray(${numbers}) = 0, NULL, ${rounded(`quantileExactInclusiveArray(${level})(${numbers})`)})`
+}
+
+/** A figure of events in SQL, with the values of its placeholders. */
+export interface Figure {
+  sql: string
+  parameters: QueryParameters
+  /** Whether it uses the contacts of events. */
+  withContacts: boolean
+}
+
+export function figureOf(measure: Measure): Figure {
+  const { metric } = measure
+  const { texts, parameters } = needsNumbers(metric) ? numbersOf(measure) : { texts: '', parameters: {} }
+  const withContacts = metric === 'unique_contacts' || metric === 'unique_people'
+  return { sql: FIGURES[metric](texts), parameters, withContacts }
+}
+
+/** Parts of figures that add up: columns of the rows from which `events-by-record.ts` computes figures. */
+export function partsOf(measure: Measure): { columns: string; parameters: QueryParameters } {
+  const people = measure.metric === 'unique_people' ? `, ${FIGURES.unique_people('')} AS people` : ''
+  if (!needsNumbers(measure.metric)) return { columns: `count() AS records${people}`, parameters: {} }
+  const { texts, parameters } = numbersOf(measure)
+  const { numbers, exact, rough, isRough } = sumsOf(texts)
+  const columns = `count() AS records, ${numbers} AS numbers, ${exact} AS exact, ${rough} AS rough, ${isRough} AS is_rough,
+    ${FIGURES.min(texts)} AS min, ${FIGURES.max(texts)} AS max`
+  return { columns, parameters }
+}
