@@ -46,7 +46,12 @@ function texts<Name extends keyof EventRecord>(columns: Readonly<Record<Name, st
 const DAY = 'toDate(timestamp)'
 
 function period(kind: Period, sql: string, description: string): EventDimension {
-  return { sql, kind, description: `${description}, in \`time_zone\`: the most recent ones, in chronological order.`, mark: WORD }
+  return {
+    sql,
+    kind,
+    description: `${description}, in \`time_zone\`: the most recent ones, in chronological order.`,
+    mark: WORD,
+  }
 }
 
 /** The seconds by which local time is ahead of UTC. */

@@ -46,10 +46,15 @@ const FLOATS = (texts: string) => `arrayMap(item -> toFloat64OrZero(item), ${tex
 export const DECIMALS = 30
 const DECIMAL = (texts: string) => `arrayMap(item -> toDecimal256OrZero(item, ${DECIMALS}), ${texts})`
 /** Whether such a decimal loses some of a number's 15 significant digits, because it is huge or tiny. */
-const IS_ROUGH = (number: string) => `abs(${number}) > 1e35 OR (abs(${number}) < 1e-13 AND ${number} != 0)`
+const IS_ROUGH = (number: string) => `abs(${number}) > 1e35 OR (abs(${number}) < 1e-9 AND ${number} != 0)`
+
+/** The double that is nearest to a decimal; a cast could be off by one. */
+function nearest(decimal: string): string {
+  return `toFloat64(toString(${decimal}))`
+}
 
 /** Rounds a double to 15 significant digits: those after them are errors of the calculation. */
-export function rounded(number: string): string {
+function rounded(number: string): string {
   return `toFloat64(printf('%.14e', ${number}))`
 }
 
@@ -58,7 +63,7 @@ function sumsOf(texts: string) {
   const floats = FLOATS(texts)
   return {
     numbers: `countArray(${floats})`,
-    exact: `toString(sumArray(${DECIMAL(texts)}))`,
+    exact: `sumArray(${DECIMAL(texts)})`,
     rough: `sumKahanArray(${floats})`,
     isRough: `maxArray(arrayMap(number -> ${IS_ROUGH('number')}, ${floats}))`,
   }
@@ -69,11 +74,12 @@ const FIGURES: Record<Metric, (texts: string) => string> = {
   count: () => 'count()',
   sum: (texts) => {
     const { numbers, exact, rough, isRough } = sumsOf(texts)
-    return `if(${numbers} = 0, NULL, if(${isRough}, ${rounded(rough)}, toFloat64(${exact})))`
+    return `if(${numbers} = 0, NULL, if(${isRough}, ${rounded(rough)}, ${nearest(exact)}))`
   },
   avg: (texts) => {
     const { numbers, exact, rough, isRough } = sumsOf(texts)
-    return `if(${numbers} = 0, NULL, ${rounded(`if(${isRough}, ${rough}, toFloat64(${exact})) / ${numbers}`)})`
+    const [roughly, exactly] = [rounded(`${rough} / ${numbers}`), nearest(`${exact} / ${numbers}`)]
+    return `if(${numbers} = 0, NULL, if(${isRough}, ${roughly}, ${exactly}))`
   },
   min: (texts) => `minOrNullArray(${FLOATS(texts)})`,
   max: (texts) => `maxOrNullArray(${FLOATS(texts)})`,
@@ -112,7 +118,7 @@ export function partsOf(measure: Measure): { columns: string; parameters: QueryP
   if (!needsNumbers(measure.metric)) return { columns: `count() AS records${people}`, parameters: {} }
   const { texts, parameters } = numbersOf(measure)
   const { numbers, exact, rough, isRough } = sumsOf(texts)
-  const columns = `count() AS records, ${numbers} AS numbers, ${exact} AS exact, ${rough} AS rough, ${isRough} AS is_rough,
+  const columns = `count() AS records, ${numbers} AS numbers, toString(${exact}) AS exact, ${rough} AS rough, ${isRough} AS is_rough,
     ${FIGURES.min(texts)} AS min, ${FIGURES.max(texts)} AS max`
   return { columns, parameters }
 }

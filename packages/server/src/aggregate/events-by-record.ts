@@ -140,19 +140,20 @@ function decimalOf(text: string): bigint {
   return BigInt(whole + fraction.padEnd(DECIMALS, '0'))
 }
 
-function numberOf(decimal: bigint): number {
-  return Number(`${decimal}e-${DECIMALS}`)
-}
-
 function figureOf(part: Part, metric: Metric): number | null {
   if (metric === 'count') return part.records
   if (metric === 'unique_contacts') return part.contacts
   if (metric === 'unique_people') return part.people
   if (part.numbers === 0) return null
   if (metric === 'min' || metric === 'max') return part[metric]
-  const sum = part.isRough ? rounded(part.rough) : numberOf(part.exact)
-  const figure = metric === 'avg' ? rounded(sum / part.numbers) : sum
+  const count = metric === 'avg' ? part.numbers : 1
+  const figure = part.isRough ? rounded(part.rough / count) : quotientOf(part.exact, count)
   return Number.isFinite(figure) ? figure : null
+}
+
+/** The double that is nearest to a decimal divided by a whole number. */
+function quotientOf(decimal: bigint, count: number): number {
+  return Number(`${(decimal * 10n ** BigInt(DECIMALS)) / BigInt(count)}e-${2 * DECIMALS}`)
 }
 
 /** Digits after the 15th are errors of the calculation. */
@@ -166,7 +167,11 @@ function inOrder(buckets: Bucket[], { redaction }: Measure): Bucket[] {
     const json = JSON.stringify(key)
     return redaction ? hash('md5', `${redaction.orderSecret}${json}`) : json
   }
-  const sorted = buckets.map((bucket) => ({ bucket, isMissing: bucket.key === null, order: Buffer.from(orderOf(bucket)) }))
+  const sorted = buckets.map((bucket) => ({
+    bucket,
+    isMissing: bucket.key === null,
+    order: Buffer.from(orderOf(bucket)),
+  }))
   sorted.sort((a, b) => {
     const [valueA, valueB] = [a.bucket.value ?? Number.NEGATIVE_INFINITY, b.bucket.value ?? Number.NEGATIVE_INFINITY]
     if (valueA !== valueB) return valueB - valueA

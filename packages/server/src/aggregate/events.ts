@@ -39,7 +39,9 @@ export async function aggregateEvents(
   const { shown, missing, json } = FORMS[kind]
   const hidesMissing = kind === 'id' || kind === 'contact'
   const ties = measure.redaction ? 'MD5(concat({order_secret: String}, toString(found.key)))' : json
-  const order = isPeriod(kind) ? 'found.key DESC' : ['value DESC NULLS LAST', ...(missing ? [missing] : []), ties].join(', ')
+  const order = isPeriod(kind)
+    ? 'found.key DESC'
+    : ['value DESC NULLS LAST', ...(missing ? [missing] : []), ties].join(', ')
   const rows = await tenant.events.select<Row>({
     name: 'aggregate.events',
     lane: rollup ? 'light' : 'heavy',

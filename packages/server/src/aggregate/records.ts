@@ -63,7 +63,11 @@ export async function hasValue(tenant: Tenant, grouping: RecordGrouping): Promis
   const { object, key } = recordValue(grouping)
   const value = { value: sql`${object} -> ${key}::text` }
   const all = grouping.entity === 'contacts' ? contactsWith(tenant, {}, value) : companiesWith(tenant, {}, value)
-  const some = tenant.db.selectFrom(all.as('found')).select('value').where(isKey(sql.ref('value'))).limit(1)
+  const some = tenant.db
+    .selectFrom(all.as('found'))
+    .select('value')
+    .where(isKey(sql.ref('value')))
+    .limit(1)
   return (await tenant.heavyRead(() => some.execute())).length > 0
 }
 
