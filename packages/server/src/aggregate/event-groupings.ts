@@ -1,6 +1,7 @@
 import { dataItems, eventPropertyNamed } from '../conditions/event-property.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EVENT_DIMENSIONS, type EventGrouping, inZone, type KeyKind } from './event-dimensions.ts'
+import { DIGITS_OF_ITEM } from './phone-numbers.ts'
 import { hasValue, type RecordGrouping } from './records.ts'
 
 /** What a `group_by` of events names. */
@@ -36,11 +37,15 @@ function ofContact(name: string, timeZone: string): NamedGrouping {
   return { by: 'record', record: { entity: 'contacts', name, timeZone } }
 }
 
-/** Groups events by a value in their data. @param hidden numbers that are left out, in digits */
+/**
+ * Groups events by a value in their data. @param hidden the numbers that are left out, in digits, for a caller from whom
+ * personal values are hidden. So are objects, which may have such numbers in them.
+ */
 export function byData(path: readonly string[], hidden?: readonly string[]): EventGrouping {
   const { sql, parameters } = dataItems(path, 'key')
   if (hidden === undefined) return { sql, kind: 'items', parameters }
-  const shown = `arrayFilter(item -> replaceAll(item, '"', '') NOT IN {hidden_keys: Array(String)}, ${sql})`
+  const isShown = `${DIGITS_OF_ITEM} NOT IN {hidden_keys: Array(String)} AND substring(item, 1, 1) NOT IN ('{', '[')`
+  const shown = `arrayFilter(item -> ${isShown}, ${sql})`
   return { sql: shown, kind: 'items', parameters: { ...parameters, hidden_keys: hidden } }
 }
 

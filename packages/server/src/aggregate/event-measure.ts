@@ -2,6 +2,7 @@ import { dataItems, eventPropertyNamed } from '../conditions/event-property.ts'
 import { CONTACT_OF_EVENT, NOBODY, PERSON_OF_EVENT } from '../platform/clickhouse/owner-links.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { type Measure, type Metric, needsNumbers } from './dimension.ts'
+import { DIGITS_OF_ITEM } from './phone-numbers.ts'
 
 /*
  * Figures of events, in ClickHouse.
@@ -30,7 +31,7 @@ function numbersOf({ field, redaction }: Measure): Numbers {
   const isNumber = `item >= '-' AND item < ':'`
   if (redaction) {
     // Texts do not count: they may be phone numbers with a leading zero.
-    const texts = `arrayFilter(item -> ${isNumber} AND item NOT IN {phone_numbers: Array(String)}, ${items})`
+    const texts = `arrayFilter(item -> ${isNumber} AND ${DIGITS_OF_ITEM} NOT IN {phone_numbers: Array(String)}, ${items})`
     return { texts, parameters: { ...parameters, phone_numbers: redaction.phoneNumbers } }
   }
   const inTexts = `arrayMap(item -> extract(item, '${NUMERIC_TEXT}'), arrayFilter(item -> startsWith(item, '"'), ${items}))`

@@ -9,8 +9,14 @@ import type { Tenant } from '../platform/tenant.ts'
 /** How many numbers are compared with the contacts' phone numbers. */
 const NUMBERS_MAX = 10_000
 
+/** The JSON of a whole number, or of a text that is one, of 7 digits or more. */
+const LONG = '^(-?[0-9]{7,20}|"[-+ ()./0-9]{7,30}")$'
+
+/** The digits of an item's JSON, by which it is compared with the numbers that `phoneNumbersIn` returns. */
+export const DIGITS_OF_ITEM = `replaceRegexpAll(item, '[^0-9]', '')`
+
 /**
- * The numbers at a path in events' data, also in texts, that are phone numbers of the events' contacts: they are hidden where
+ * The digits of numbers at a path in events' data, also in texts, that are phone numbers of the events' contacts: they are hidden where
  * the events are shown. Only PostgreSQL has the contacts' phone numbers, so long numbers are looked up there first.
  * @throws ServiceError 400 `hidden_property` if there are too many.
  */
@@ -21,12 +27,11 @@ export async function phoneNumbersIn(
 ): Promise<string[]> {
   const { where, parameters } = await conditionsOf(tenant, filters)
   const { sql: items, parameters: ofItems } = dataItems(path, 'phone')
-  const digits = `arrayMap(item -> replaceAll(item, '"', ''), ${items})`
-  const long = `arrayFilter(item -> match(item, '^[-+]?[0-9]{7,20}$'), ${digits})`
+  const long = `arrayFilter(item -> match(item, '${LONG}'), ${items})`
   const found = await tenant.events.select<{ contact_id: string; number: string }>({
     name: 'aggregate.phone_numbers',
     lane: 'heavy',
-    columns: `groupUniqArrayArray(${NUMBERS_MAX + 1})(${long}) AS numbers`,
+    columns: `groupUniqArrayArray(${NUMBERS_MAX + 1})(arrayMap(item -> ${DIGITS_OF_ITEM}, ${long})) AS numbers`,
     where: [...where, `notEmpty(${long})`],
     parameters: { ...parameters, ...ofItems },
     isPerContact: true,

@@ -1,3 +1,4 @@
+import { pathOf } from '../conditions/event-property.ts'
 import { COMPANY_PROPERTIES, CONTACT_PROPERTIES, type KnownProperty } from '../contacts/property-catalogue.ts'
 import { plainName } from '../contacts/property-names.ts'
 import type { Values } from '../operations/declare.ts'
@@ -48,8 +49,26 @@ export function fieldRule(name: string, object: Values, around: Surroundings): F
  * withheld, even those of a property of free text.
  */
 export function ruleOfValues(of: string, kindOfName: KindOfName): FieldRule {
-  const kind = kindOfName(of)
-  return { kind: kind === 'free-text' || of === 'name' ? 'value' : kind, words: wordsOf(plainName(of), 'any') }
+  const { name, around } = partsOf(of)
+  const kind =
+    kindOfName(name) ?? around.map((each) => kindAround(each, kindOfName)).find((each) => each !== null) ?? null
+  return { kind: kind === 'free-text' || name === 'name' ? 'value' : kind, words: wordsOf(plainName(name), 'any') }
+}
+
+/** What names of properties begin with that say whose they are: `company.phone`, `data.order.total`, `properties.plan`. */
+const OWNERS = /^(?:(?:contact|company)\.)?(?:properties\.)?/
+
+/** The name of a property without its owner, and those of the objects around it. */
+function partsOf(of: string): { name: string; around: string[] } {
+  if (!of.startsWith('data.')) return { name: of.replace(OWNERS, ''), around: [] }
+  const around = pathOf(of.slice('data.'.length))
+  return { name: around.pop() ?? '', around }
+}
+
+/** What an object's name says about everything in it, such as `address`. */
+function kindAround(name: string, kindOfName: KindOfName): FieldKind | null {
+  if (PERSON_PARENTS.has(plainName(name))) return null
+  return plainName(name) === 'name' ? 'name' : kindOfName(name)
 }
 
 /** The properties that the service knows, each of which says what it is. */
@@ -86,6 +105,8 @@ const PLACES = {
 
 /** How the values of a property, or of a field of events, are redacted. */
 export function kindOfProperty(name: string, entity: keyof typeof PLACES, kindOfName: KindOfName): FieldKind | null {
+  const { name: own, around } = partsOf(name)
+  if (own !== name || around.length > 0) return ruleOfValues(name, kindOfName).kind
   return fieldRule(name, { [name]: '' }, { ...PLACES[entity], kind: null, kindOfName }).kind
 }
 

@@ -1,5 +1,6 @@
 import Type from 'typebox'
-import { EVENT_DIMENSIONS } from '../../aggregate/event-dimensions.ts'
+import { METRICS } from '../../aggregate/dimension.ts'
+import { EVENT_DIMENSIONS, PERIODS } from '../../aggregate/event-dimensions.ts'
 import { COMPANY_DIMENSIONS } from '../../companies/dimensions.ts'
 import { CONTACT_DIMENSIONS } from '../../contacts/dimensions.ts'
 import { EVENT_NAME_LENGTH_MAX } from '../../journal/event-record.ts'
@@ -38,7 +39,7 @@ function withContactIds(filters: Values): Values {
 
 const COMPANY = record({ company_id: text, name: text, domain: text })
 
-const TIMES = ['day', 'week', 'month', 'created_day']
+const TIMES = [...PERIODS, 'created_day']
 
 /** Buckets of equal value in the order of the keys that the caller sees: the order of hidden ones would reveal them. */
 function inOrder(buckets: unknown, dimension: string): Values[] {
@@ -111,7 +112,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
     name: 'aggregate',
     title: 'Aggregate records',
     description:
-      'Count contacts, companies or events by a dimension, or take avg, sum, min or max of a number. ' +
+      'Count contacts, companies or events by a property, take figures of a number, or count distinct people, contacts, visitors or sessions of events. Besides these dimensions, any property can be grouped by: property keys of contacts and companies, `company.<key>` of contacts, and of events `data.<path>`, `contact.<key>` and `company.<key>`. ' +
       `Contacts: ${dimensions(CONTACT_DIMENSIONS)}. Companies: ${dimensions(COMPANY_DIMENSIONS)}. Events: ${dimensions(EVENT_DIMENSIONS)}.`,
     uses: ['aggregate'],
     input: {
@@ -127,8 +128,13 @@ export const EVENT_TOOLS: readonly Tool[] = [
           },
         ),
       ),
-      metric: Type.Optional(Type.Enum(['count', 'avg', 'sum', 'min', 'max'])),
-      metric_field: Type.Optional(Type.String({ maxLength: 200, description: 'The number, unless metric is count.' })),
+      metric: Type.Optional(Type.Enum(METRICS, { description: 'unique_… are of events only.' })),
+      metric_field: Type.Optional(
+        Type.String({ maxLength: 200, description: 'The number, for avg, sum, min, max, median and p90.' }),
+      ),
+      time_zone: Type.Optional(
+        Type.String({ maxLength: 64, description: 'IANA time zone of days and hours; default: the workspace’s.' }),
+      ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'Buckets, 25 by default.' })),
       include_system: includeSystem,
     },
