@@ -54,8 +54,11 @@ function period(kind: Period, sql: string, description: string): EventDimension 
   }
 }
 
-/** The seconds by which local time is ahead of UTC. */
-const OFFSET = `timeZoneOffset(toTimeZone(timestamp, {time_zone: String}))`
+const IN_ZONE = (part: string) => `${part}(timestamp, {time_zone: String})`
+/** The seconds since the local hour began. */
+const OF_HOUR = `(${IN_ZONE('toMinute')} * 60 + toSecond(timestamp))`
+/** Local time in seconds since 1970. `timeZoneOffset` is wrong by a day for zones 13 hours and more ahead of UTC. */
+const LOCAL = `(toInt64(${IN_ZONE('toDate')}) * 86400 + ${IN_ZONE('toHour')} * 3600 + ${OF_HOUR})`
 
 /** The dimensions of events, in ClickHouse SQL. Days, weeks and months are those of UTC: see `eventGrouping`. */
 export const EVENT_DIMENSIONS = {
@@ -100,7 +103,7 @@ export const EVENT_DIMENSIONS = {
   hour: period(
     'hour',
     // The beginning of the local hour, and the offset, which differs between the two hours that clocks repeat.
-    `tuple(toUnixTimestamp(timestamp) - (toUnixTimestamp(timestamp) + ${OFFSET}) % 3600, ${OFFSET})`,
+    `tuple(toUnixTimestamp(timestamp) - ${OF_HOUR}, ${LOCAL} - toUnixTimestamp(timestamp))`,
     'Hour, `YYYY-MM-DDTHH:00+01:00`',
   ),
   day: period('day', DAY, 'Day, `YYYY-MM-DD`'),
@@ -121,7 +124,7 @@ export const EVENT_COLUMN_MARKS = Object.fromEntries(
 /** A dimension in a time zone. */
 export function inZone({ sql, kind, ...dimension }: EventGrouping, timeZone: string): EventGrouping {
   if (!isPeriod(kind) || (timeZone === 'UTC' && kind !== 'hour')) return { ...dimension, sql, kind }
-  const local = sql.replace(DAY, 'toDate(timestamp, {time_zone: String})')
+  const local = sql.replace(DAY, IN_ZONE('toDate'))
   return { sql: local, kind, parameters: { time_zone: timeZone } }
 }
 
