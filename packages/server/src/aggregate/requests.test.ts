@@ -23,12 +23,23 @@ test.each([
   [{ entity: 'toString' }, 'entity', 'contacts, companies, events'],
   [[], '', 'object'],
   [{ entity: 'contacts' }, 'group_by', 'required'],
-  [{ entity: 'contacts', group_by: 'size_bucket' }, 'group_by', 'lifecycle_stage, lead_status'],
-  [{ entity: 'companies', group_by: 'city' }, 'group_by', 'revenue_bucket'],
-  [{ entity: 'events', group_by: 'hour' }, 'group_by', 'event_type, domain, url'],
-  [{ entity: 'events', group_by: 'event; DROP TABLE events' }, 'group_by', 'event_type'],
-  [{ ...EVENTS, metric: 'median' }, 'metric', 'count, avg, sum, min, max'],
+  [{ entity: 'contacts', group_by: '' }, 'group_by', '1 to 200'],
+  [{ entity: 'events', group_by: 7 }, 'group_by', 'string'],
+  [{ entity: 'events', group_by: ['data.plan'] }, 'group_by', 'string'],
+  [{ entity: 'companies', group_by: 'x'.repeat(201) }, 'group_by', '1 to 200'],
+  [{ entity: 'events', group_by: 'data.\u0000' }, 'group_by', 'NUL'],
+  [{ ...EVENTS, metric: 'mode' }, 'metric', 'count, avg, sum, min, max, median, p90, unique_contacts'],
+  [{ ...CONTACTS, metric: 'unique_people' }, 'metric', 'count, avg, sum, min, max, median, p90'],
   [{ ...EVENTS, metric: 'sum' }, 'metric_field', 'required'],
+  [{ ...EVENTS, metric: 'p90' }, 'metric_field', 'required'],
+  [{ ...EVENTS, metric: 'sum', metric_field: 'contact.score' }, 'metric_field', 'aggregate the entity contacts'],
+  [{ ...EVENTS, metric: 'sum', metric_field: 'company.score' }, 'metric_field', String.raw`data.company\.score`],
+  [{ ...EVENTS, group_by: 'company.industry', metric: 'unique_visitors' }, 'metric', 'unique_people'],
+  [{ ...EVENTS, group_by: 'company_id', metric: 'median', metric_field: 'x' }, 'metric', 'group by contact_id'],
+  [{ ...EVENTS, time_zone: 'Mars/Olympus' }, 'time_zone', 'Europe/Berlin'],
+  [{ ...EVENTS, time_zone: '+02:00' }, 'time_zone', 'Europe/Berlin'],
+  [{ ...CONTACTS, time_zone: '' }, 'time_zone', '1 to 64'],
+  [{ ...EVENTS, time_zone: "UTC') FROM events --" }, 'time_zone', 'IANA'],
   [{ ...CONTACTS, metric: 'avg' }, 'metric_field', 'required'],
   [{ ...COMPANIES, metric: 'min', metric_field: '' }, 'metric_field', '1 to 200'],
   [{ ...COMPANIES, metric: 'min', metric_field: 7 }, 'metric_field', 'string'],
@@ -74,6 +85,45 @@ test('every invalid field is reported at once', async () => {
   const { body } = await aggregate({ ...EVENTS, metric: 'sum', filters: { date_after: 'x', date_before: 'y' } })
   const paths = body.error.details.map(({ path }: { path: string }) => path)
   expect(paths).toEqual(['metric_field', 'filters.date_after', 'filters.date_before'])
+})
+
+test.each([
+  ['contacts', 'shoe_size'],
+  ['contacts', 'company.shoe_size'],
+  ['contacts', 'properties.country'],
+  ['companies', 'shoe_size'],
+  ['events', 'shoe_size'],
+  ['events', 'data.shoe_size'],
+  ['events', 'data.'],
+  ['events', 'data.a..b'],
+  ['events', `data.${Array(100).fill('a').join('.')}`.slice(0, 200)],
+  ['events', 'contact.shoe_size'],
+  ['events', 'company.shoe_size'],
+  ['events', 'owner_id'],
+  ['events', 'tenant_id'],
+  ['events', 'event; DROP TABLE events'],
+  ['events', "data.x'), (SELECT 1"],
+  ['contacts', `x' OR 1=1 --`],
+])('%s by %s, which nothing has, are one bucket without a key, with a warning', async (entity, group_by) => {
+  const own = await createTestTenant(service)
+  await own.contact('one@example.com')
+  await own.call('POST', '/v1/companies', { name: 'One' })
+  await own.track({ visitor_id: 'v', events: [{ event: 'a', data: { size: 5 } }] })
+  const { status, body } = await aggregate({ entity, group_by }, own.key)
+  expect([status, body.buckets]).toEqual([200, [{ key: null, value: 1 }]])
+  expect(body.warnings).toEqual([expect.stringContaining(`has '${group_by}'`)])
+})
+
+test('a field of numbers that nothing has gives a warning, and one that only others have does not', async () => {
+  const own = await createTestTenant(service)
+  await own.contact('one@example.com', { score: 'many' })
+  await own.track({ visitor_id: 'v', events: [{ event: 'a', data: { size: 'large' } }, { event: 'b' }] })
+  const warnings = async (body: object) => (await aggregate({ metric: 'sum', ...body }, own.key)).body.warnings
+  expect(await warnings({ ...CONTACTS, group_by: 'score', metric_field: 'score' })).toBeUndefined()
+  expect(await warnings({ ...CONTACTS, group_by: 'score', metric_field: 'age' })).toEqual(["No contact has 'age'."])
+  const ofB = { filters: { event_type: 'b' } }
+  expect(await warnings({ ...EVENTS, ...ofB, group_by: 'data.size', metric_field: 'data.size' })).toBeUndefined()
+  expect(await warnings({ ...EVENTS, ...ofB, metric_field: 'age' })).toEqual(["No event has 'age'."])
 })
 
 test('a missing body, malformed JSON and a NUL are 400', async () => {
@@ -152,8 +202,9 @@ test('openapi.json describes every dimension and filter', () => {
   const { components } = service.app.swagger() as unknown as { components: { schemas: Record<string, unknown> } }
   const { AggregationOfContacts, AggregationOfCompanies, AggregationOfEvents } = components.schemas
   const operation = JSON.stringify([AggregationOfContacts, AggregationOfCompanies, AggregationOfEvents])
-  for (const name of ['revenue_bucket', 'referring_domain', 'created_day', 'class_contains', 'segment_id']) {
-    expect(operation).toContain(`"${name}"`)
+  for (const name of ['revenue_bucket', 'referring_domain', 'created_day', 'data.<path>', 'company.<key>']) {
+    expect(operation).toContain(`\`${name}\``)
   }
+  for (const name of ['class_contains', 'segment_id', 'time_zone']) expect(operation).toContain(`"${name}"`)
   expect(operation).toContain('`week`: ISO week')
 })
