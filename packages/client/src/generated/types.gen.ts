@@ -202,12 +202,12 @@ export type AggregateResult = {
     status: 'success';
     entity: string;
     group_by: string;
-    metric: 'count' | 'avg' | 'sum' | 'min' | 'max';
+    metric: 'count' | 'avg' | 'sum' | 'min' | 'max' | 'median' | 'p90' | 'unique_contacts' | 'unique_visitors' | 'unique_people' | 'unique_sessions';
     buckets: Array<{
         /**
-         * null if the value is missing.
+         * null if the value is missing. A record counts in the bucket of each item of a list.
          */
-        key: string | boolean | null;
+        key: string | number | boolean | null;
         /**
          * null if no record in the bucket has a number.
          */
@@ -239,7 +239,7 @@ export type AggregateResult = {
 export type AggregationOfCompanies = {
     entity: 'companies';
     /**
-     * The dimension to group by.
+     * What to group by: a property, or one of these.
      * - `industry`: Property industry.
      * - `country`: Property country.
      * - `state`: Property state.
@@ -247,8 +247,11 @@ export type AggregationOfCompanies = {
      * - `size_bucket`: Range of property numberofemployees: 1-10, 11-50, 51-200, 201-500, 501-1000, 1001-5000, 5001-10000, 10001+.
      * - `employee_band`: The same as size_bucket.
      * - `revenue_bucket`: Range of property annualrevenue, lower bound included: <1M, 1M-10M, 10M-50M, 50M-100M, 100M-500M, 500M-1B, 1B+.
+     * - `contact_count`: Number of contacts that belong to the company.
+     *
+     * Any other name is a property. `properties.<key>` is a property whatever its name. One that nothing has gives a single bucket with the key null, and a warning.
      */
-    group_by: 'industry' | 'country' | 'state' | 'lifecycle_stage' | 'size_bucket' | 'employee_band' | 'revenue_bucket';
+    group_by: string;
     /**
      * Filters of companies; all must match.
      */
@@ -283,23 +286,27 @@ export type AggregationOfCompanies = {
         max_employees?: number;
     };
     /**
-     * The figure of each bucket: the number of records, or one computed from the numbers in metric_field.
+     * The figure of each bucket: the number of records, or one computed from the numbers in metric_field, exact to 15 significant digits. median and p90 interpolate between two values.
      */
-    metric?: 'count' | 'avg' | 'sum' | 'min' | 'max';
+    metric?: 'count' | 'avg' | 'sum' | 'min' | 'max' | 'median' | 'p90';
     /**
-     * Required unless the metric is count: a property or, for events, a key of data. Numbers count, and texts of numbers such as "12"; a bucket without any has the value null.
+     * Required for avg, sum, min, max, median and p90: a property or, for events, `data.<path>` or a key of data. Numbers count, and texts of numbers such as "12"; of a list in data, each item. A bucket without any has the value null.
      */
     metric_field?: string;
     /**
      * Maximum number of buckets.
      */
     limit?: number;
+    /**
+     * IANA time zone of hours, days, weeks and months, and of dates without a time in filters. Default: the workspace's.
+     */
+    time_zone?: string;
 };
 
 export type AggregationOfContacts = {
     entity: 'contacts';
     /**
-     * The dimension to group by.
+     * What to group by: a property, or one of these.
      * - `lifecycle_stage`: Property lifecyclestage.
      * - `lead_status`: Property lead_status.
      * - `industry`: Property industry.
@@ -309,11 +316,13 @@ export type AggregationOfContacts = {
      * - `company`: Property company, a name.
      * - `job_title`: Property jobtitle.
      * - `company_id`: Associated company; contacts without one are in no bucket.
-     * - `created_day`: Day of creation (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.
+     * - `created_day`: Day of creation in `time_zone`, `YYYY-MM-DD`: the most recent days, in chronological order.
      * - `has_linkedin`: Whether the contact has a social-network profile.
      * - `has_social_profile`: The same as has_linkedin.
+     *
+     * Any other name is a property, or `company.<key>` for one of the company. `properties.<key>` is a property whatever its name. One that nothing has gives a single bucket with the key null, and a warning.
      */
-    group_by: 'lifecycle_stage' | 'lead_status' | 'industry' | 'country' | 'state' | 'city' | 'company' | 'job_title' | 'company_id' | 'created_day' | 'has_linkedin' | 'has_social_profile';
+    group_by: string;
     /**
      * Filters of contacts; all must match.
      */
@@ -368,23 +377,27 @@ export type AggregationOfContacts = {
         segment_id?: string;
     };
     /**
-     * The figure of each bucket: the number of records, or one computed from the numbers in metric_field.
+     * The figure of each bucket: the number of records, or one computed from the numbers in metric_field, exact to 15 significant digits. median and p90 interpolate between two values.
      */
-    metric?: 'count' | 'avg' | 'sum' | 'min' | 'max';
+    metric?: 'count' | 'avg' | 'sum' | 'min' | 'max' | 'median' | 'p90';
     /**
-     * Required unless the metric is count: a property or, for events, a key of data. Numbers count, and texts of numbers such as "12"; a bucket without any has the value null.
+     * Required for avg, sum, min, max, median and p90: a property or, for events, `data.<path>` or a key of data. Numbers count, and texts of numbers such as "12"; of a list in data, each item. A bucket without any has the value null.
      */
     metric_field?: string;
     /**
      * Maximum number of buckets.
      */
     limit?: number;
+    /**
+     * IANA time zone of hours, days, weeks and months, and of dates without a time in filters. Default: the workspace's.
+     */
+    time_zone?: string;
 };
 
 export type AggregationOfEvents = {
     entity: 'events';
     /**
-     * The dimension to group by.
+     * What to group by: a property, or one of these.
      * - `event_type`: Event name.
      * - `domain`: Host of the URL.
      * - `url`: Whole URL.
@@ -411,12 +424,19 @@ export type AggregationOfEvents = {
      * - `visitor_id`: Visitor, identified or anonymous.
      * - `session_id`: Session.
      * - `company_id`: Company that the event's contact belongs to now; other events make no bucket.
-     * - `day`: Day (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.
-     * - `week`: ISO week (UTC), `YYYY-Www`: the most recent weeks, in chronological order.
-     * - `month`: Month (UTC), `YYYY-MM`: the most recent months, in chronological order.
+     * - `hour`: Hour, `YYYY-MM-DDTHH:00+01:00`, in `time_zone`: the most recent ones, in chronological order.
+     * - `day`: Day, `YYYY-MM-DD`, in `time_zone`: the most recent ones, in chronological order.
+     * - `week`: ISO week, `YYYY-Www`, in `time_zone`: the most recent ones, in chronological order.
+     * - `month`: Month, `YYYY-MM`, in `time_zone`: the most recent ones, in chronological order.
      * - `is_bot`: Whether the sender identifies itself as a bot.
+     *
+     * Other fields of events; `data.<path>` for a value in data, where dots go into objects and `\.` is a dot in a key; `contact.<key>` and `company.<key>` for what the event's contact and its company are now. One that nothing has gives a single bucket with the key null, and a warning.
      */
+<<<<<<< HEAD
     group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'analytics_user_id' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content' | 'country' | 'region' | 'city' | 'contact_id' | 'visitor_id' | 'session_id' | 'company_id' | 'day' | 'week' | 'month' | 'is_bot';
+=======
+    group_by: string;
+>>>>>>> 871ead11 (Generate the schema, the client and the command's page of aggregation, and say what it decides)
     /**
      * Filters of events; all must match.
      */
@@ -563,17 +583,21 @@ export type AggregationOfEvents = {
         title?: string;
     };
     /**
-     * The figure of each bucket: the number of records, or one computed from the numbers in metric_field.
+     * The figure of each bucket: the number of records, or one computed from the numbers in metric_field, exact to 15 significant digits. median and p90 interpolate between two values. unique_contacts, unique_visitors and unique_sessions count different ones; unique_people counts contacts, across their devices and their anonymous past, and visitors that belong to none.
      */
-    metric?: 'count' | 'avg' | 'sum' | 'min' | 'max';
+    metric?: 'count' | 'avg' | 'sum' | 'min' | 'max' | 'median' | 'p90' | 'unique_contacts' | 'unique_visitors' | 'unique_people' | 'unique_sessions';
     /**
-     * Required unless the metric is count: a property or, for events, a key of data. Numbers count, and texts of numbers such as "12"; a bucket without any has the value null.
+     * Required for avg, sum, min, max, median and p90: a property or, for events, `data.<path>` or a key of data. Numbers count, and texts of numbers such as "12"; of a list in data, each item. A bucket without any has the value null.
      */
     metric_field?: string;
     /**
      * Maximum number of buckets.
      */
     limit?: number;
+    /**
+     * IANA time zone of hours, days, weeks and months, and of dates without a time in filters. Default: the workspace's.
+     */
+    time_zone?: string;
     /**
      * system: includes system events, such as contact_created.
      */

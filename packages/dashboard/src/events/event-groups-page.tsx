@@ -129,6 +129,8 @@ function Groups({
   )
 }
 
+type Key = Result<'aggregate'>['buckets'][number]['key']
+
 interface GroupLabelProps {
   search: EventGroupSearch
   dimension: Dimension
@@ -200,7 +202,7 @@ function EventsOfGroup({ search, bucket, name }: GroupLinkProps & { name: string
 
 interface GroupLinkProps {
   search: EventGroupSearch
-  bucket: string | boolean | null
+  bucket: Key
   name: string | null
 }
 
@@ -214,8 +216,8 @@ function GroupLink({ search, bucket, name }: GroupLinkProps) {
 const MOST = 50
 const TIMES = new Set<Dimension>(['day', 'week', 'month'])
 
-function nameOf(dimension: Dimension, key: string | boolean | null): string | null {
+function nameOf(dimension: Dimension, key: Key): string | null {
   if (typeof key === 'boolean') return key ? words.bots : words.people
   if (key === '' || key === null) return null
-  return dimension === 'event_type' ? eventLabel(key) : key
+  return dimension === 'event_type' ? eventLabel(String(key)) : String(key)
 }

@@ -149,19 +149,22 @@ export function toGroupRequest({ range, from, to, group_by, ...filters }: EventG
  * The list of one group's events: the filters of the groups, plus the group's value. Undefined if no filter can select
  * them.
  */
-export function eventsOfGroup(search: EventGroupSearch, key: string | boolean | null): EventListSearch | undefined {
+export function eventsOfGroup(
+  search: EventGroupSearch,
+  key: string | number | boolean | null,
+): EventListSearch | undefined {
   const { group_by: dimension, filters: counted } = toGroupRequest(search)
   if (typeof key === 'boolean') return { ...counted, is_bot: key }
   if (key === null || key === '') return undefined
   if (dimension === 'day' || dimension === 'week' || dimension === 'month') {
-    const { from, to } = daysOfPeriod(key)
+    const { from, to } = daysOfPeriod(String(key))
     // A week or a month may start before the counted days, or end after them.
     if (from > counted.date_after) counted.date_after = from
     if (to < counted.date_before) counted.date_before = to
     return counted
   }
   const isFilter = EVENT_LIST_FILTERS.some(({ name }) => name === dimension)
-  return isFilter ? { ...counted, [dimension]: key } : undefined
+  return isFilter ? { ...counted, [dimension]: String(key) } : undefined
 }
 
 function inGroup<const Field extends FilterField>(group: string, ...all: Field[]) {

@@ -1,4 +1,4 @@
-import { type AliasedExpression, expressionBuilder, type RawBuilder, sql } from 'kysely'
+import { type AliasableExpression, expressionBuilder, type RawBuilder, sql } from 'kysely'
 import { companiesWith, companyValue, valueOfCompany } from '../companies/dimensions.ts'
 import type { CompanyFilters } from '../companies/list.ts'
 import { CONTACT_ID } from '../contacts/columns.ts'
@@ -43,8 +43,8 @@ export async function aggregateContacts(
   limit: number,
 ): Promise<Summary> {
   const filters = segmentId === undefined ? own : { ...own, conditions: [await membersCounted(tenant, segmentId)] }
-  const found = contactsWith(tenant, filters, { ...valueAndNumber(grouping, measure) })
-  return summarize(tenant, found.as('found'), grouping, measure, limit)
+  const found = contactsWith(tenant, filters, valueAndNumber(grouping, measure))
+  return summarize(tenant, found, grouping, measure, limit)
 }
 
 export async function aggregateCompanies(
@@ -54,8 +54,8 @@ export async function aggregateCompanies(
   measure: Measure,
   limit: number,
 ): Promise<Summary> {
-  const found = companiesWith(tenant, filters, { ...valueAndNumber(grouping, measure) })
-  return summarize(tenant, found.as('found'), grouping, measure, limit)
+  const found = companiesWith(tenant, filters, valueAndNumber(grouping, measure))
+  return summarize(tenant, found, grouping, measure, limit)
 }
 
 /** Whether any record of the tenant has a value with a name. */
@@ -144,7 +144,7 @@ function percentile(level: number): RawBuilder<string> {
  */
 async function summarize(
   tenant: Tenant,
-  found: AliasedExpression<FoundRecord, 'found'>,
+  found: AliasableExpression<FoundRecord>,
   grouping: RecordGrouping,
   { metric, redaction }: Measure,
   limit: number,
@@ -157,7 +157,7 @@ async function summarize(
   const ties = redaction ? sql`md5(${redaction.orderSecret} || key::text)` : key
   const order = isTime ? sql`${key} DESC` : sql`value DESC NULLS LAST, ${ties} ASC NULLS LAST`
   const keyed = tenant.db
-    .selectFrom(found)
+    .selectFrom(found.as('found'))
     .select(['number', keysOf(redaction ? name : null).as('keys')])
     // As in `contactsWith`.
     .offset(0)

@@ -1,4 +1,5 @@
 import { expressionBuilder, type RawBuilder, sql } from 'kysely'
+import { COMPANY_ID } from '../contacts/columns.ts'
 import {
   byProperties,
   byProperty,
@@ -8,7 +9,7 @@ import {
   valueNamed,
 } from '../contacts/dimensions.ts'
 import { COMPANY_FACETS } from '../contacts/facets.ts'
-import { CONTACT_COUNT } from '../contacts/of-companies.ts'
+import { contactCountOf } from '../contacts/of-companies.ts'
 import { WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -68,7 +69,7 @@ export const COMPANY_DIMENSIONS = {
     mark: WORD,
   },
   contact_count: {
-    value: () => computed(sql`(${CONTACT_COUNT})`),
+    value: () => computed(sql`(${contactCountOf(sql.ref('companies.company_id'))})`),
     description: 'Number of contacts that belong to the company.',
     mark: WORD,
   },
@@ -81,10 +82,10 @@ export function companyValue(name: string, timeZone: string): RecordValue {
 
 /** A value of a contact's company, in a query of contacts. */
 export function valueOfCompany({ object, key }: RecordValue): RecordValue {
-  const ofCompany = expressionBuilder<TenantTables, 'contacts'>()
+  const ofCompany = expressionBuilder<TenantTables, never>()
     .selectFrom('companies')
     .select(object.as('object'))
-    .whereRef('companies.company_id', '=', 'contacts.company_id')
+    .where('companies.company_id', '=', COMPANY_ID)
   return { object: sql`(${ofCompany})`, key, kind: 'property' }
 }
 

@@ -1,4 +1,4 @@
-import { expressionBuilder, sql } from 'kysely'
+import { type Expression, expressionBuilder, sql } from 'kysely'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -36,8 +36,10 @@ export async function companiesWithContacts(tenant: Tenant, companyIds: readonly
   return new Set(rows.flatMap(({ company_id }) => company_id ?? []))
 }
 
-/** The number of contacts of a company, in a query of companies. */
-export const CONTACT_COUNT = expressionBuilder<TenantTables, 'companies'>()
-  .selectFrom('contacts')
-  .select(({ fn }) => fn.countAll().as('contacts'))
-  .whereRef('contacts.company_id', '=', 'companies.company_id')
+/** The number of contacts of the company whose id a query has. */
+export function contactCountOf(companyId: Expression<string>) {
+  return expressionBuilder<TenantTables, never>()
+    .selectFrom('contacts')
+    .select(({ fn }) => fn.countAll().as('contacts'))
+    .where('contacts.company_id', '=', companyId)
+}
