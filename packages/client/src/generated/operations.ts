@@ -2013,9 +2013,9 @@ export class Operations extends Caller {
   }
 
   /**
-   * List the properties of contacts, companies or events for filters and list columns.
+   * List the properties of contacts, companies or events, most used first.
    *
-   * Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
+   * Columns come first. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
    */
   listProperties(input: ListPropertiesInput = {}, options?: RequestOptions): Promise<ListPropertiesResult> {
     return this.call('GET /v1/properties', input, options)

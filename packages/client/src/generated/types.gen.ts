@@ -432,11 +432,7 @@ export type AggregationOfEvents = {
      *
      * Other fields of events; `data.<path>` for a value in data, where dots go into objects and `\.` is a dot in a key; `contact.<key>` and `company.<key>` for what the event's contact and its company are now. One that nothing has gives a single bucket with the key null, and a warning.
      */
-<<<<<<< HEAD
-    group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'analytics_user_id' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content' | 'country' | 'region' | 'city' | 'contact_id' | 'visitor_id' | 'session_id' | 'company_id' | 'day' | 'week' | 'month' | 'is_bot';
-=======
     group_by: string;
->>>>>>> 871ead11 (Generate the schema, the client and the command's page of aggregation, and say what it decides)
     /**
      * Filters of events; all must match.
      */
@@ -2655,6 +2651,10 @@ export type ListPersonalPropertiesResult = {
 export type ListPropertiesResult = {
     status: 'success';
     properties: Array<Property>;
+    /**
+     * How many properties of the records are not listed, because they have more than 2,000.
+     */
+    more: number;
     warnings?: Array<string>;
 };
 
@@ -3286,9 +3286,19 @@ export type PreviewedRowError = {
 };
 
 export type Property = {
+    /**
+     * As conditions, groups and columns name it. In events, `data.order.total` is `total` in the object `order` of their data, and `\.` a dot in a key.
+     */
     name: string;
     label: string;
+    /**
+     * What most of its values are. A text that is a number counts as one.
+     */
     type: 'text' | 'number' | 'boolean' | 'date' | 'list';
+    /**
+     * What its values are. A `time` is a text with a date, with or without a time of day.
+     */
+    kinds: Array<'text' | 'number' | 'boolean' | 'time' | 'list'>;
     /**
      * Whether people can set it: not if the service derives it or it records a consent.
      */
@@ -3302,9 +3312,17 @@ export type Property = {
      */
     choices: Array<string> | null;
     /**
-     * How many of the newest 1,000 records have it; null for columns that every record has, and for events.
+     * How many values of it the newest 5,000 records or 10,000 events have; null for columns, which every record has.
      */
-    newest_with_value: number | null;
+    values_seen: number | null;
+    /**
+     * When the latest of these events happened, or the latest of these records changed; null for columns and if `values_seen` is 0.
+     */
+    last_seen_at: string | null;
+    /**
+     * Its 5 most frequent values, most frequent first. Missing for columns and for personal properties.
+     */
+    top_values?: Array<string | number | boolean>;
 };
 
 export type PropertyResult = {
@@ -7225,6 +7243,14 @@ export type ListPropertiesInput = {
      * The kind of record that has the properties.
      */
     entity?: 'contacts' | 'companies' | 'events';
+    /**
+     * Only what events of this name have in their data; for `entity=events`.
+     */
+    event?: string;
+    /**
+     * Only properties whose name or label contains this, in any case.
+     */
+    search?: string;
 };
 
 export type ListRequestProblemsInput = {

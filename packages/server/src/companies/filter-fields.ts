@@ -1,5 +1,5 @@
 import { expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { COMPANY_OF_CONTACT, filterFields } from '../contacts/columns.ts'
+import { COMPANY_ID, filterFields } from '../contacts/columns.ts'
 import { COMPANY_PROPERTIES } from '../contacts/property-catalogue.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { spelledDomain } from './domain.ts'
@@ -15,7 +15,7 @@ export function companyMeets(condition: RawBuilder<SqlBool>): RawBuilder<SqlBool
   const company = expressionBuilder<TenantTables, never>()
     .selectFrom('companies')
     .select('companies.company_id')
-    .where('companies.company_id', '=', COMPANY_OF_CONTACT)
+    .where('companies.company_id', '=', COMPANY_ID)
     .where(condition)
   return sql`EXISTS ${company}`
 }

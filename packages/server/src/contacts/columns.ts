@@ -12,11 +12,7 @@ import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-cata
 export const CONTACT_ID: RawBuilder<string> = sql.ref('contacts.contact_id')
 
 /** The id of a contact's company, in a query of contacts. */
-<<<<<<< HEAD
-export const COMPANY_OF_CONTACT: RawBuilder<string> = sql.ref('contacts.company_id')
-=======
 export const COMPANY_ID: RawBuilder<string> = sql.ref('contacts.company_id')
->>>>>>> 871ead11 (Generate the schema, the client and the command's page of aggregation, and say what it decides)
 
 /** A column `segment_ids` for a query of contacts: the segments of each, sorted by id. */
 export const SEGMENT_IDS = segmentIdsOf(CONTACT_ID)

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { FilteredRecords } from '../conditions/language.ts'
 import { type Marked, valueNamedBy, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { CONTACT_FILTER_FIELDS, type FilterFields } from './columns.ts'
+import { CONTACT_FILTER_FIELDS } from './columns.ts'
 import { CONTACT_FACETS } from './facets.ts'
 import { type ContactFilters, matchingContacts } from './list.ts'
 
@@ -27,7 +28,7 @@ export interface RecordDimension {
 }
 
 /** A property of a record. An empty text and an empty list count as missing. */
-export function propertyOf(fields: Pick<FilterFields, 'properties'>, key: string): RecordValue {
+export function propertyOf(fields: Pick<FilteredRecords, 'properties'>, key: string): RecordValue {
   return { object: fields.properties, key, kind: 'property' }
 }
 
@@ -37,7 +38,7 @@ export function computed(expression: RawBuilder<unknown>, kind: RecordValue['kin
 }
 
 /** A dimension by a property. */
-export function byProperty(fields: Pick<FilterFields, 'properties'>, property: string, more = ''): RecordDimension {
+export function byProperty(fields: Pick<FilteredRecords, 'properties'>, property: string, more = ''): RecordDimension {
   return {
     value: () => propertyOf(fields, property),
     description: `Property ${property}${more}.`,
@@ -48,7 +49,7 @@ export function byProperty(fields: Pick<FilterFields, 'properties'>, property: s
 
 /** Dimensions by properties, which their names select. */
 export function byProperties<Name extends string>(
-  fields: Pick<FilterFields, 'properties'>,
+  fields: Pick<FilteredRecords, 'properties'>,
   properties: Readonly<Record<Name, string>>,
 ) {
   const dimensions = Object.entries<string>(properties).map(([name, property]) => [name, byProperty(fields, property)])
@@ -93,7 +94,7 @@ export function valueNamed(
   name: string,
   timeZone: string,
   dimensions: Readonly<Record<string, RecordDimension>>,
-  fields: FilterFields,
+  fields: FilteredRecords,
 ): RecordValue {
   if (name.startsWith(PROPERTIES)) return propertyOf(fields, name.slice(PROPERTIES.length))
   const dimension = Object.hasOwn(dimensions, name) ? dimensions[name] : undefined
