@@ -3,13 +3,16 @@ import { readTenant } from '../access/tenants.ts'
 import { COMPANY_DIMENSIONS } from '../companies/dimensions.ts'
 import { namesOfCompanies } from '../companies/list.ts'
 import { people } from '../companies/people.ts'
+import type { Config } from '../config.ts'
 import { CONTACT_DIMENSIONS } from '../contacts/dimensions.ts'
 import { hiddenFromSearch } from '../contacts/search.ts'
 import { JoinedCompany, JoinedContact } from '../events/event-object.ts'
-import { operation, type Redaction } from '../operations/declare.ts'
+import { operationsWith, type Redaction } from '../operations/declare.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { LABEL, WORD, when } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { warningsAbout } from '../properties/in-conditions.ts'
+import { unknownPropertyWarnings } from '../properties/unknown.ts'
 import { type Bucket, METRICS, type Measure, markByName, needsNumbers } from './dimension.ts'
 import { EVENT_COLUMN_MARKS, EVENT_DIMENSIONS } from './event-dimensions.ts'
 import { BY_NOTHING, byData, exists, hasData } from './event-groupings.ts'
@@ -26,6 +29,7 @@ import {
   parseAggregation,
   scopeOfBody,
 } from './requests.ts'
+import { restricted } from './where.ts'
 
 /** A company's name and domain are public. */
 const OF_COMPANIES = { ...COMPANY_DIMENSIONS, name: { mark: LABEL }, domain: { mark: WORD } }
@@ -45,8 +49,15 @@ const OF_DIMENSION = when(
 )
 
 /** Grouping of contacts, companies or events. */
+/** Services of the operation. */
+export interface AggregateServices {
+  config: Pick<Config, 'eventFilterContactsMax'>
+}
+
+const aggregateOperation = operationsWith<AggregateServices>()
+
 export const AGGREGATE_OPERATIONS = [
-  operation({
+  aggregateOperation({
     name: 'aggregate',
     tag: 'Aggregation',
     http: 'POST /v1/aggregate',
@@ -87,26 +98,30 @@ export const AGGREGATE_OPERATIONS = [
       total_matching: Type.Optional(Type.Integer({ description: 'Events only: the same as total.' })),
     },
     example: { entity: 'contacts', group_by: 'country' },
-    errors: ['400 unknown_segment', '409 segment_counting'],
+    errors: ['400 condition_too_broad', '400 event_filter_too_broad', '400 unknown_segment', '409 segment_counting'],
     reads: true,
-    async run({ tenant, warn, redaction }, sent) {
+    async run({ tenant, now, config, requireScope, warn, redaction }, sent) {
       const body = checkAggregation(sent)
       const { timeZone } = await readTenant(tenant)
-      const aggregation = withRedaction(parseAggregation(body, timeZone), redaction)
+      const contactsMax = config.eventFilterContactsMax
+      const context = { tenant, now, contactsMax, requireScope, visibleOnly: redaction !== undefined }
+      const parsed = await restricted(parseAggregation(body, timeZone), body.where, context)
+      const aggregation = withRedaction(parsed, redaction)
       const { metric, field } = aggregation.measure
       if (!needsNumbers(metric) && field !== '') {
         warn(`metric_field was ignored: the metric '${metric}' uses no numbers`)
       }
       const summary = await summaryOf(tenant, aggregation, redaction)
-      for (const name of await unknownIn(tenant, aggregation, body.group_by, summary)) {
-        warn(`No ${NOUNS[body.entity]} has '${name}'.`)
-      }
+      const unknown = await unknownIn(tenant, aggregation, body.group_by, summary)
+      const warnings = [
+        ...(await unknownPropertyWarnings(tenant, body.entity, unknown)),
+        ...(await warningsAbout(tenant, body.entity, body.where)),
+      ]
+      for (const warning of new Set(warnings)) warn(warning)
       return { entity: body.entity, group_by: body.group_by, metric, ...summary }
     },
   }),
 ]
-
-const NOUNS = { contacts: 'contact', companies: 'company', events: 'event' }
 
 /** The aggregation of a caller from whom personal values may be hidden. */
 function withRedaction(aggregation: Aggregation, redaction: Redaction | undefined): Aggregation {

@@ -42,7 +42,8 @@ export async function aggregateContacts(
   measure: Measure,
   limit: number,
 ): Promise<Summary> {
-  const filters = segmentId === undefined ? own : { ...own, conditions: [await membersCounted(tenant, segmentId)] }
+  const inSegment = segmentId === undefined ? [] : [await membersCounted(tenant, segmentId)]
+  const filters = { ...own, conditions: [...(own.conditions ?? []), ...inSegment] }
   const found = contactsWith(tenant, filters, valueAndNumber(grouping, measure))
   return summarize(tenant, found, grouping, measure, limit)
 }

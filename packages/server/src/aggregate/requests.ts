@@ -110,6 +110,9 @@ function aggregation<
           'x-unknown': `is not a filter of ${entity}; use one of ${names}`,
         }),
       ),
+      where: Type.Optional(
+        Type.Array(Type.Unknown(), { description: `Conditions on ${entity}, as those of filters; all must be true.` }),
+      ),
       metric: metricSchema(metrics),
       ...FIELDS,
       ...more,
@@ -167,6 +170,9 @@ export const AGGREGATE_FIELDS = {
   entity: Type.Unsafe<keyof typeof ENTITIES>({ type: 'string', enum: Object.keys(ENTITIES) }),
   group_by: Type.String({ description: 'A dimension or a property of the entity.' }),
   filters: Type.Optional(Type.Object({}, { description: 'Filters of the entity; all must match.' })),
+  where: Type.Optional(
+    Type.Array(Type.Unknown(), { description: 'Conditions on the records, as those of filters; all must be true.' }),
+  ),
   metric: metricSchema(METRICS),
   ...FIELDS,
   include: includeSystemInBody,

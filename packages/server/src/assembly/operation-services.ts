@@ -12,6 +12,7 @@ import type { JobSender } from '../platform/jobs/jobs.ts'
 import type { Mailer } from '../platform/mail.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
+import { warningsAbout } from '../properties/in-conditions.ts'
 import { compileEventFilter } from '../segments/event-filter.ts'
 import { segmentFilter } from '../segments/list-filter.ts'
 import { findSegment, reevaluateDays } from '../segments/segments.ts'
@@ -49,6 +50,7 @@ export function operationServices<Given extends Parts>(parts: Given) {
     findSegment,
     compileEventFilter,
     reevaluateDays,
+    warningsAbout,
     // The filters of lists of contacts that belong to other features.
     listFilters: [importFilter, segmentFilter],
     subjectKinds: SUBJECT_KINDS,

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { WarningsAbout } from '../conditions/language.ts'
 import { ProjectedContact } from '../contacts/contact-object.ts'
 import { countContacts, listContacts } from '../contacts/list.ts'
 import { namesOverlapping } from '../contacts/visible-texts.ts'
@@ -23,7 +24,7 @@ const tag = 'Companies'
 const ACTIVE_MAX = 5
 const CompanyPath = { company_id: idInPath('company') }
 
-const companyOperation = operationsWith<WriteDependencies>()
+const companyOperation = operationsWith<WriteDependencies & { warningsAbout: WarningsAbout }>()
 
 export const COMPANY_OPERATIONS = [
   companyOperation({
@@ -39,9 +40,14 @@ export const COMPANY_OPERATIONS = [
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
-    async run({ tenant, now, redaction }, { page, limit, sort_by, sort_dir, count_only, ...query }) {
+    async run(
+      { tenant, now, redaction, warn, warningsAbout },
+      { page, limit, sort_by, sort_dir, count_only, ...query },
+    ) {
       const mayName = redaction && (await namesOverlapping(tenant, wordsOf(query.search)))
       const filters = await companyFiltersOf(tenant, query, now, mayName)
+      const warnings = query.filter === undefined ? [] : await warningsAbout(tenant, 'companies', query.filter)
+      for (const warning of warnings) warn(warning)
       const counting = countCompanies(tenant, filters)
       if (count_only) return { count: await counting }
       const order = { sortBy: sort_by, direction: sort_dir } as const

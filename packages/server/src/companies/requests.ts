@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import Type from 'typebox'
 import { readTenant } from '../access/tenants.ts'
 import { nameDays } from '../conditions/bounds.ts'
-import { filterIn, parseFilter } from '../conditions/parse.ts'
+import type { SegmentFilter } from '../conditions/language.ts'
+import { filterIn, parseConditions, parseFilter } from '../conditions/parse.ts'
 import { compileFilter } from '../conditions/to-postgres.ts'
 import { COMPANY_FACET_FILTERS } from '../contacts/facets.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
@@ -76,13 +77,27 @@ export async function companyFiltersOf(
   return {
     ...rest,
     ...(mayName ? { mayName } : {}),
-    ...(filter === undefined ? {} : { condition: await conditionOf(tenant, filter, now, mayName !== undefined) }),
+    ...(filter === undefined
+      ? {}
+      : { condition: await conditionOf(tenant, filterOf(filter, mayName !== undefined), now) }),
     ...(company_ids === undefined ? {} : { company_ids: idsIn(company_ids, 'company_ids') }),
   }
 }
 
-async function conditionOf(tenant: Tenant, sent: unknown, now: Date, visibleOnly: boolean) {
-  const filter = parseFilter(filterIn(sent), { records: COMPANY_FILTER_FIELDS, visibleOnly })
+function filterOf(sent: unknown, visibleOnly: boolean): SegmentFilter {
+  return parseFilter(filterIn(sent), { records: COMPANY_FILTER_FIELDS, visibleOnly })
+}
+
+/** The conditions on companies in the `where` of a question. @throws ServiceError 400 naming every invalid field. */
+export function companyWhere(
+  tenant: Tenant,
+  where: unknown,
+  { now, visibleOnly }: { now: Date; visibleOnly: boolean },
+) {
+  return conditionOf(tenant, parseConditions(where, { records: COMPANY_FILTER_FIELDS, visibleOnly }), now)
+}
+
+async function conditionOf(tenant: Tenant, filter: SegmentFilter, now: Date) {
   return compileFilter(filter, {
     now,
     records: COMPANY_FILTER_FIELDS,

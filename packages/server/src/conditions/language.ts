@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RawBuilder, SqlBool } from 'kysely'
 import { isObject } from '../platform/is-object.ts'
+import type { Tenant } from '../platform/tenant.ts'
 
 /*
  * The condition language: what a condition says, wherever one is accepted. `parse.ts` reads it from requests,
@@ -143,6 +144,13 @@ export interface FilteredRecords {
   /** Companies of the records, whose fields are named with `company.`, and the condition that a record's company meets another. */
   company?: { records: FilteredRecords; meets(condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> }
 }
+
+/** What to tell a caller about the properties in sent conditions that nothing in the tenant has. */
+export type WarningsAbout = (
+  tenant: Tenant,
+  entity: 'contacts' | 'companies' | 'events',
+  conditions: unknown,
+) => Promise<string[]>
 
 /** Whether a condition is a nested filter. */
 export function isNested<Condition extends object>(

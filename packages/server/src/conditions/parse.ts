@@ -82,6 +82,18 @@ export function parseFilter(
   return reader.checked(filter, path)
 }
 
+/**
+ * Parses a list of conditions on contacts or companies, all of which must be true.
+ * @throws ServiceError 400 naming every invalid field.
+ */
+export function parseConditions(
+  sent: unknown,
+  { path = 'where', records, visibleOnly = false }: ParseOptions,
+): SegmentFilter {
+  const reader = new FilterReader(records, records, visibleOnly)
+  return reader.checked(reader.conditions(sent, path), path)
+}
+
 /** The filter of a list, sent as a value or as JSON in the URL. @throws ServiceError 400. */
 export function filterIn(sent: unknown): unknown {
   if (typeof sent !== 'string') return sent
@@ -143,6 +155,11 @@ class FilterReader {
 
   filter(sent: unknown, path: string, level: number): SegmentFilter {
     return this.#nested(sent, path, level, (each, at) => this.#condition(each, at, level))
+  }
+
+  conditions(sent: unknown, path: string): SegmentFilter {
+    if (!Array.isArray(sent)) return this.#wrong(path, 'must be a list of conditions', { match: 'all', conditions: [] })
+    return { match: 'all', conditions: this.#each(sent, path, (each, at) => this.#condition(each, at, 1)) }
   }
 
   filterOfEvents(sent: unknown, path: string, level: number): ConditionOnEvent {

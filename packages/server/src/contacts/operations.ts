@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { WarningsAbout } from '../conditions/language.ts'
 import type { Config } from '../config.ts'
 import {
   Engagement,
@@ -43,6 +44,7 @@ export interface ContactServices extends WriteServices {
   config: Pick<Config, 'eventFilterContactsMax'>
   /** Filters of lists that belong to other features. */
   listFilters: readonly ListFilter[]
+  warningsAbout: WarningsAbout
 }
 
 const tag = 'Contacts'
@@ -83,12 +85,14 @@ export const CONTACT_OPERATIONS = [
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
     errors: ['400 event_filter_too_broad', '400 unknown_import', '400 unknown_segment'],
-    async run({ tenant, config, now, listFilters, requireScope, redaction }, query) {
+    async run({ tenant, config, now, listFilters, requireScope, redaction, warn, warningsAbout }, query) {
       const { page, limit, sort_by, sort_dir, count_only, fields, include } = query
       const contactsMax = config.eventFilterContactsMax
       const hidden = await hiddenFromSearch(tenant, redaction, query)
       const needs = { listFilters, now, contactsMax, requireScope, hidden }
       const filters = await contactFiltersOf(tenant, query, needs)
+      const warnings = query.filter === undefined ? [] : await warningsAbout(tenant, 'contacts', query.filter)
+      for (const warning of warnings) warn(warning)
       const counting = filters ? countContacts(tenant, filters) : Promise.resolve(0)
       if (count_only) return { count: await counting }
       const options = {

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { WarningsAbout } from '../conditions/language.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
@@ -41,6 +42,7 @@ const RANGE =
 export interface EventServices {
   people: People
   compileEventFilter: CompileEventFilter
+  warningsAbout: WarningsAbout
 }
 
 const eventOperation = operationsWith<EventServices>()
@@ -62,11 +64,12 @@ export const EVENT_OPERATIONS = [
     },
     errors: ['400 condition_too_broad'],
     async run(context, { page, limit, sort_by, sort_dir, count_only, fields, include, filter, ...rest }) {
-      const { tenant, people, redaction, compileEventFilter } = context
+      const { tenant, people, redaction, warn, compileEventFilter, warningsAbout } = context
       const shown = { includeSystem: includesSystem(include), visibleOnly: redaction !== undefined }
       const where =
         filter === undefined ? {} : { where: await compileEventFilter(tenant, { filter }, { ...context, ...shown }) }
       const filters = await withCompany(tenant, people, { ...rest, ...shown, ...where })
+      if (filter !== undefined) for (const warning of await warningsAbout(tenant, 'events', filter)) warn(warning)
       const counting = countEvents(tenant, filters)
       if (count_only) return { count: await counting }
       const order = { sortBy: sort_by, direction: sort_dir } as const

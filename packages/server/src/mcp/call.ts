@@ -37,6 +37,7 @@ export function openCall(
 ): ToolCall {
   const { tenant, actor, scopes } = caller
   const now = clock()
+  const warnings: string[] = []
   const find = (name: string) => {
     const operation = operations.get(name)
     if (!operation) throw new Error(`There is no operation ${name}.`)
@@ -56,7 +57,7 @@ export function openCall(
       scopes,
       now,
       requireScope,
-      warn: () => {},
+      warn: (text) => void warnings.push(text),
       requireMatch: () => {},
       isGivenUp: isClosing,
       redaction: redactor === null ? undefined : { isHidden: redactor.isPersonal, orderSecret: redactor.orderSecret },
@@ -69,6 +70,7 @@ export function openCall(
     now,
     confirm,
     isRedacted: redactor !== null,
+    warnings,
     may: (name) => isAllowed(find(name), scopes),
     reveal: async (sent, contactId) => (redactor === null ? sent : redactor.reveal(sent, contactId)),
     revealReadable: async (text, contactId) => (redactor === null ? text : redactor.revealReadable(text, contactId)),

@@ -166,7 +166,7 @@ test('an error names its code and says what to do', async () => {
     ['search_contacts', { cursor: 'p0x0' }, /^validation_error: cursor: .*leave it out/s],
     ['search_contacts', { words: 'Ada' }, /^validation_error: .*words/s],
     ['get_contact', { contact_id: 'none' }, /^not_found: /],
-    ['aggregate', { entity: 'events', group_by: 'page' }, /^validation_error: .*url_path/s],
+    ['aggregate', { entity: 'events', group_by: 'url', metric: 'sum' }, /^validation_error: .*metric_field/s],
     ['run_agent', { agent_id: 'none' }, /^not_found: /],
   ] as const
   for (const [name, args, message] of wrong) {

@@ -75,6 +75,17 @@ test('describe_schema says how much it leaves out', async () => {
   expect([Object.keys(described.event_types).length, described.more_event_types]).toEqual([50, 10])
 })
 
+test('a group_by that nothing has is said, so that a model does not take it for one without values', async () => {
+  const warningsOf = async (group_by: string) => {
+    const sent = { name: 'aggregate', arguments: { entity: 'events', group_by } }
+    const { body } = await callMcp(service, tenant.key, 'tools/call', sent)
+    expectDeclared('aggregate', body.result)
+    return dataOf(body.result).warnings
+  }
+  expect(await warningsOf('page')).toEqual(["No event has 'page'."])
+  expect(await warningsOf('url')).toBeUndefined()
+})
+
 test('a filter is shown as it can be sent again, and records without a value have a group of their own', async () => {
   const own = await createTestTenant(service)
   const key = await own.keyThatSeesAll()

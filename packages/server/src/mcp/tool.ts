@@ -9,6 +9,8 @@ export interface ToolCall {
    * may not see them. @throws ServiceError
    */
   operate(operation: string, input: Values): Promise<Values>
+  /** What the operations so far warned of; it names only what was sent. */
+  warnings: readonly string[]
   /** Whether the caller has the scope of an operation. */
   may(operation: string): boolean
   /** Whether personal values and texts are hidden from the caller. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { eventsOf, visibleTextsOf } from '../conditions/language.ts'
-import { filterIn } from '../conditions/parse.ts'
+import { eventsOf, type SegmentFilter, visibleTextsOf } from '../conditions/language.ts'
+import { filterIn, parseConditions } from '../conditions/parse.ts'
 import { compileFilter } from '../conditions/to-postgres.ts'
 import { isContactIn } from '../contacts/columns.ts'
 import type { ListCondition } from '../contacts/list.ts'
@@ -10,7 +10,7 @@ import { namesOverlapping } from '../contacts/visible-texts.ts'
 import { membersOf } from '../memberships/memberships.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { contextOf, parseContactFilter, zoneOf } from './contact-filters.ts'
+import { CONTACTS, contextOf, parseContactFilter, zoneOf } from './contact-filters.ts'
 import { isBeyondBounds, queryEvents } from './events.ts'
 import { requireKnownSegments } from './named-segments.ts'
 import { findSegment } from './segments.ts'
@@ -25,7 +25,10 @@ export const segmentFilter: ListFilter = async (tenant, { filter, segment_id: se
     if (!found) throw unknownSegment('segment_id')
     conditions.push(isMember(tenant, segmentId))
   }
-  if (filter !== undefined) conditions.push({ isMet: await compiled(tenant, filter, context), isHeavy: true })
+  if (filter !== undefined) {
+    const parsed = parseContactFilter(filterIn(filter), { visibleOnly: context.visibleOnly })
+    conditions.push(await compiled(tenant, parsed, context))
+  }
   return conditions
 }
 
@@ -45,23 +48,30 @@ function isMember(tenant: Tenant, segmentId: string): ListCondition {
   return { isMet: isContactIn(membersOf(tenant, segmentId)), isHeavy: false }
 }
 
+/** The conditions on contacts in the `where` of a question, all of which must be true. @throws as `segmentFilter`. */
+export function contactWhere(tenant: Tenant, where: unknown, context: ListContext): Promise<ListCondition> {
+  return compiled(tenant, parseConditions(where, { records: CONTACTS, visibleOnly: context.visibleOnly }), context)
+}
+
+type ListContext = Parameters<ListFilter>[2]
+
 async function compiled(
   tenant: Tenant,
-  filter: unknown,
-  { now, contactsMax, requireScope, visibleOnly }: Parameters<ListFilter>[2],
-): Promise<RawBuilder<SqlBool>> {
-  const parsed = parseContactFilter(filterIn(filter), { visibleOnly })
+  parsed: SegmentFilter,
+  { now, contactsMax, requireScope }: ListContext,
+): Promise<ListCondition> {
   await requireKnownSegments(tenant, parsed)
   const matches = eventsOf(parsed)
   const mayName = await namesOverlapping(tenant, visibleTextsOf(parsed))
   const known = contextOf(now, await zoneOf(tenant, parsed), mayName)
-  if (matches.length === 0) return compileFilter(parsed, { ...known, hasEvents: () => sql`false` })
+  const asCondition = (isMet: RawBuilder<SqlBool>): ListCondition => ({ isMet, isHeavy: true })
+  if (matches.length === 0) return asCondition(compileFilter(parsed, { ...known, hasEvents: () => sql`false` }))
   requireScope('events:read')
   const bounds = { limit: contactsMax + 1, secondsMax: EVENT_SECONDS_MAX }
   const results = await queryEvents(tenant, matches, ALL_CONTACTS, now, bounds).catch((error: unknown): never => {
     throw isBeyondBounds(error) ? eventFilterTooBroad(contactsMax, TOO_BROAD, error) : error
   })
-  return compileFilter(parsed, { ...known, hasEvents: (match) => results.hasEvents(match) })
+  return asCondition(compileFilter(parsed, { ...known, hasEvents: (match) => results.hasEvents(match) }))
 }
 
 const TOO_BROAD = [{ path: 'filter', message: 'has an event condition that too many contacts meet; add within_days' }]

@@ -3,13 +3,15 @@ import { namesEvents } from '../conditions/language.ts'
 import { SegmentFilterSchema } from '../conditions/schema.ts'
 import { SegmentMember } from '../contacts/contact-object.ts'
 import { entryAbout } from '../operations/audit.ts'
-import { type FurtherScopes, idInPath, operation } from '../operations/declare.ts'
+import { type Context, type FurtherScopes, idInPath, operation } from '../operations/declare.ts'
 import { fieldOf } from '../operations/further-scopes.ts'
 import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Changed, Id } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
+import { warningsAbout } from '../properties/in-conditions.ts'
 import { SegmentChange, segmentChanges } from './changes.ts'
+import { parseContactFilter } from './contact-filters.ts'
 import { SegmentDay, SegmentPastDay, segmentGrowth, segmentPast } from './growth.ts'
 import { listMembers } from './members.ts'
 import { previewSegment } from './preview.ts'
@@ -49,6 +51,12 @@ const COUNTS_CONTACTS: readonly FurtherScopes[] = [
 
 const entryOf = entryAbout('segment')
 
+/** Tells a caller about misspelt names in a filter. Outside the transaction, because it may read many events. */
+async function warnOfUnknown({ tenant, warn }: Pick<Context, 'tenant' | 'warn'>, { filter }: { filter?: unknown }) {
+  if (filter === undefined) return
+  for (const warning of await warningsAbout(tenant, 'contacts', parseContactFilter(filter))) warn(warning)
+}
+
 export const SEGMENT_OPERATIONS = [
   operation({
     name: 'listSegments',
@@ -77,6 +85,7 @@ export const SEGMENT_OPERATIONS = [
     status: 201,
     example: { name: 'Leads in France', filter: FILTER_EXAMPLE },
     errors: ['400 segment_circle', '400 unknown_segment', '409 too_many_segments'],
+    check: warnOfUnknown,
     async run({ tenant, now, redaction }, { name, description = null, filter }) {
       const segment = { name, description, filter, visibleOnly: redaction !== undefined }
       const { segmentId } = await createSegment(tenant, segment, now)
@@ -101,9 +110,10 @@ export const SEGMENT_OPERATIONS = [
     example: { filter: FILTER_EXAMPLE },
     errors: ['400 preview_too_slow', '400 unknown_segment'],
     reads: true,
-    async run({ tenant, now, redaction }, { filter }) {
+    async run({ tenant, now, redaction, warn }, { filter }) {
       const startedAt = performance.now()
       const preview = await previewSegment(tenant, filter, now, redaction !== undefined)
+      for (const warning of await warningsAbout(tenant, 'contacts', filter)) warn(warning)
       return { ...preview, took_ms: Math.round(performance.now() - startedAt) }
     },
   }),
@@ -202,6 +212,7 @@ export const SEGMENT_OPERATIONS = [
     },
     example: { name: 'Leads in Italy' },
     errors: ['400 segment_circle', '400 unknown_segment'],
+    check: warnOfUnknown,
     async run({ tenant, now }, { segment_id, ...changes }) {
       const changed = await updateSegment(tenant, segment_id, changes, now)
       return { segment: await readSegment(tenant, segment_id), changed }

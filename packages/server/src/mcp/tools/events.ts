@@ -152,6 +152,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
           company: COMPANY,
         }),
       ),
+      warnings: listOf(Type.String()),
     },
     async run(call, { include_system: system, filters, ...rest }) {
       const entity = rest.entity === 'companies' ? 'companies' : 'contacts'
@@ -168,6 +169,8 @@ export const EVENT_TOOLS: readonly Tool[] = [
         ...pick(result, ['entity', 'group_by', 'metric', 'total', 'distinct_groups']),
         // Records without a value have the key null.
         buckets: buckets.map((bucket) => ({ key: null, ...compactRecord(bucket) })),
+        // A model would take a misspelled property for one without values.
+        ...(call.warnings.length > 0 ? { warnings: call.warnings } : {}),
       }
     },
   }),
