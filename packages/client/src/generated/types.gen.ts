@@ -286,6 +286,10 @@ export type AggregationOfCompanies = {
         max_employees?: number;
     };
     /**
+     * Conditions on companies, as those of filters; all must be true.
+     */
+    where?: Array<unknown>;
+    /**
      * The figure of each bucket: the number of records, or one computed from the numbers in metric_field, exact to 15 significant digits. median and p90 interpolate between two values.
      */
     metric?: 'count' | 'avg' | 'sum' | 'min' | 'max' | 'median' | 'p90';
@@ -376,6 +380,10 @@ export type AggregationOfContacts = {
          */
         segment_id?: string;
     };
+    /**
+     * Conditions on contacts, as those of filters; all must be true.
+     */
+    where?: Array<unknown>;
     /**
      * The figure of each bucket: the number of records, or one computed from the numbers in metric_field, exact to 15 significant digits. median and p90 interpolate between two values.
      */
@@ -578,6 +586,10 @@ export type AggregationOfEvents = {
          */
         title?: string;
     };
+    /**
+     * Conditions on events, as those of filters; all must be true.
+     */
+    where?: Array<unknown>;
     /**
      * The figure of each bucket: the number of records, or one computed from the numbers in metric_field, exact to 15 significant digits. median and p90 interpolate between two values. unique_contacts, unique_visitors and unique_sessions count different ones; unique_people counts contacts, across their devices and their anonymous past, and visitors that belong to none.
      */
@@ -4714,6 +4726,21 @@ export type Webhook = {
     template: string | null;
     url_filter: UrlFilter | null;
     /**
+     * Conditions on the event, all of which must be true for a delivery.
+     */
+    where: Array<{
+        property: string;
+        operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
+        value?: string | number | boolean | Array<string | number | boolean>;
+        /**
+         * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+         */
+        visible_only?: true;
+    } | {
+        match: 'all' | 'any';
+        conditions: Array<unknown>;
+    }> | null;
+    /**
      * The only segment whose entries or exits are delivered; null: of every segment.
      */
     segment_id: string | null;
@@ -5290,6 +5317,10 @@ export type CreateWebhookInput = {
      */
     url: string;
     url_filter?: UrlFilter;
+    /**
+     * Conditions on the event, as those in the where of an event condition; all must be true for a delivery.
+     */
+    where?: Array<unknown>;
     /**
      * With `segment_entered` or `segment_exited`: deliver only those of this segment. Default: of every segment.
      */
@@ -8640,6 +8671,7 @@ export type UpdateWebhookInput = {
      */
     url?: string;
     url_filter?: UrlFilter | null;
+    where?: Array<unknown> | null;
     /**
      * Sent with each delivery. At most 20.
      */

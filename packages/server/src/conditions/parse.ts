@@ -114,7 +114,7 @@ export function parseWhere(
     path = 'where',
     contacts,
     visibleOnly = false,
-  }: { path?: string; contacts: FilteredRecords; visibleOnly?: boolean },
+  }: { path?: string; contacts: FilteredRecords | null; visibleOnly?: boolean },
 ): ConditionOnEvent[] {
   const reader = new FilterReader(null, contacts, visibleOnly)
   return reader.checked(reader.where(sent, path, 1), path)
@@ -130,7 +130,7 @@ export function parseEventFilter(
     path = 'filter',
     contacts,
     visibleOnly = false,
-  }: { path?: string; contacts: FilteredRecords; visibleOnly?: boolean },
+  }: { path?: string; contacts: FilteredRecords | null; visibleOnly?: boolean },
 ): ConditionOnEvent {
   const reader = new FilterReader(null, contacts, visibleOnly)
   return reader.checked(reader.filterOfEvents(sent, path, 1), path)
@@ -143,11 +143,11 @@ class FilterReader {
   #filters = 0
   /** null where only events are filtered. */
   readonly #records: FilteredRecords | null
-  /** The records that `contact.` and `company.` name. */
-  readonly #contacts: FilteredRecords
+  /** The records that `contact.` and `company.` name; null where only the event itself is known. */
+  readonly #contacts: FilteredRecords | null
   readonly #visibleOnly: boolean
 
-  constructor(records: FilteredRecords | null, contacts: FilteredRecords, visibleOnly: boolean) {
+  constructor(records: FilteredRecords | null, contacts: FilteredRecords | null, visibleOnly: boolean) {
     this.#records = records
     this.#contacts = contacts
     this.#visibleOnly = visibleOnly
@@ -242,11 +242,11 @@ class FilterReader {
   }
 
   #propertyCondition(sent: Record<string, unknown>, path: string): PropertyCondition {
-    const condition = this.#property(sent, path, (name) => operatorsOf(name, this.#contacts))
+    const condition = this.#property(sent, path, (name) => operatorsOf(name, this.#records))
     if (condition.property === SEGMENT && ![condition.value ?? ''].flat().every((id) => isUuid(String(id)))) {
       return this.#wrong(`${path}.value`, 'must be a list of ids of segments', UNREAD)
     }
-    const isTimeColumn = this.#contacts.timeColumns.includes(condition.property)
+    const isTimeColumn = this.#records?.timeColumns.includes(condition.property) ?? false
     const comparesParts = COMPARING_PARTS.includes(condition.operator) && !isTimeColumn
     return comparesParts ? { ...condition, ...this.#visibleOnlyOf(sent, path) } : condition
   }
@@ -257,6 +257,10 @@ class FilterReader {
     if (ofContact && isNestedPlace && this.#records !== null) {
       const message =
         'is about the contact; write it beside the event, or as one of the conditions that all must be true'
+      return this.#wrong(`${path}.property`, message, UNREAD)
+    }
+    if (ofContact && this.#contacts === null) {
+      const message = 'is about the contact of the event; here, only the event itself is compared'
       return this.#wrong(`${path}.property`, message, UNREAD)
     }
     if (ofContact) return this.#onContact(condition, sent, path)
@@ -433,7 +437,8 @@ class FilterReader {
 const UNREAD: PropertyCondition = { property: '', operator: 'is_set' }
 
 /** The operators that fit a field of contacts or companies. */
-function operatorsOf(name: string, records: FilteredRecords): readonly PropertyOperator[] {
+function operatorsOf(name: string, records: FilteredRecords | null): readonly PropertyOperator[] {
+  if (records === null) return PROPERTY_OPERATORS
   const { of, key, isProperty } = fieldNamed(name)
   if (of === 'company' && records.company)
     return operatorsOf(isProperty ? `properties.${key}` : key, records.company.records)

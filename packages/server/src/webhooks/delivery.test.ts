@@ -186,6 +186,50 @@ test.each([
   expect(requests.map(({ body }) => JSON.parse(String(body)).data.data.number).sort()).toEqual(expected)
 })
 
+test('conditions on the event decide which ones are delivered, of the page and of a server', async () => {
+  const where = [
+    { property: 'data.plan', operator: 'in', value: ['pro', 'team'] },
+    { match: 'any', conditions: [{ property: 'data.seats', operator: 'gte', value: 5 }, { property: 'url_path', operator: 'starts_with', value: '/big' }] }, // biome-ignore format: one line
+  ]
+  tenant = await createTestTenant(bench.service)
+  const path = `/hook/${++paths}`
+  const made = await tenant.call('POST', '/v1/webhooks', { event: 'paid', url: bench.receiver.url(path), where })
+  expect([made.status, made.body.webhook?.where]).toEqual([201, where])
+  await changesAreKnown(bench.service)
+  const paid = (n: number, data: object, url?: string) => ({
+    visitor_id: 'v',
+    event: 'paid',
+    url,
+    data: { n, ...data },
+  })
+  const events = [
+    paid(1, { plan: 'pro', seats: 5 }),
+    paid(2, { plan: 'free', seats: 9 }),
+    paid(3, { plan: 'pro', seats: '7' }),
+    paid(4, { plan: ['team'] }, 'https://shop.example/big/one'),
+    paid(5, { plan: 'pro' }),
+  ]
+  expect((await tenant.call('POST', '/v1/events', { events })).body.failed).toBe(0)
+  const requests = await arrived(bench.receiver, path, 3)
+  expect(requests.map(({ body }) => JSON.parse(String(body)).data.data.n).sort()).toEqual([1, 3, 4])
+  const webhook = `/v1/webhooks/${made.body.subscription_id}`
+  const changed = await tenant.call('PATCH', webhook, { where: null })
+  expect(changed.body).toMatchObject({ changed: ['where'], webhook: { where: null } })
+  const refused = [
+    [[{ property: 'contact.plan', operator: 'equals', value: 'pro' }], 'where[0].property'],
+    [[{ property: 'timestamp', operator: 'after', value: '2026-05-01' }], 'where'],
+    [[{ property: 'data.x', operator: 'near', value: 1 }], 'where[0].operator'],
+    [{}, 'where'],
+  ] as const
+  for (const [sent, at] of refused) {
+    const answers = [
+      await tenant.call('PATCH', webhook, { where: sent }),
+      await tenant.call('POST', '/v1/webhooks', { event: 'paid', url: bench.receiver.url(path), where: sent }),
+    ]
+    for (const { status, body } of answers) expect([status, body.error?.details[0].path]).toEqual([400, at])
+  }
+})
+
 test('a subscription can be limited to one segment', async () => {
   tenant = await createTestTenant(bench.service)
   const segmentOf = async (name: string, value: string) => {

@@ -1,4 +1,6 @@
 import type { Selectable } from 'kysely'
+import { meetsAll } from '../conditions/in-memory.ts'
+import type { ConditionOnEvent } from '../conditions/language.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -13,6 +15,8 @@ import { passes, type UrlFilter } from './url-filter.ts'
 export interface ActiveSubscription extends Recipient {
   event: string
   urlFilter: UrlFilter | null
+  /** Conditions on the event; all must be true. */
+  where: readonly ConditionOnEvent[]
   /** The only segment whose entries or exits it receives. */
   segmentId: string | null
 }
@@ -22,6 +26,7 @@ export const SUBSCRIPTION_COLUMNS = [
   'subscription_id',
   'event',
   'url_filter',
+  'conditions',
   'only_segment_id',
   'format',
   'template',
@@ -32,6 +37,7 @@ export function toSubscription({
   subscription_id,
   event,
   url_filter,
+  conditions,
   only_segment_id,
   format,
   template,
@@ -40,6 +46,7 @@ export function toSubscription({
     subscriptionId: subscription_id,
     event,
     urlFilter: url_filter as UrlFilter | null,
+    where: (conditions ?? []) as unknown as ConditionOnEvent[],
     segmentId: only_segment_id,
     format: format as WebhookFormat,
     template,
@@ -64,7 +71,11 @@ export function deliveriesOf(
   if (subscriptions.length === 0) return []
   return events.flatMap((event) => {
     const matching = subscriptions.filter(
-      (each) => each.event === event.event && passes(each.urlFilter, event.url) && isOfSegment(event, each.segmentId),
+      (each) =>
+        each.event === event.event &&
+        passes(each.urlFilter, event.url) &&
+        isOfSegment(event, each.segmentId) &&
+        meetsAll(event, each.where, new Date(event.received_at)),
     )
     // Any page can send an event named contact_created; only the service's own is delivered.
     if (matching.length === 0 || (isSystemEvent(event.event) && !event.is_system)) return []

@@ -64,6 +64,12 @@ const Headers = Type.Array(
 export const DELIVERED = [{ scopes: ['contacts:read', 'events:read'] as const }]
 const options = { headers: { name: 'header', hint: "'Name: value'", read: parseHeader } }
 
+// Their parser reports every invalid place in them.
+const Where = Type.Array(Type.Unknown(), {
+  description: 'Conditions on the event, as those in the where of an event condition; all must be true for a delivery.',
+  examples: [[{ property: 'data.plan', operator: 'equals', value: 'pro' }]],
+})
+
 /** An audit entry about a subscription. It must not contain a secret. */
 export const entryOf = entryAbout('webhook')
 
@@ -80,6 +86,7 @@ export const WEBHOOK_OPERATIONS = [
       event: EventName,
       url: Url,
       url_filter: Type.Optional(UrlFilter),
+      where: Type.Optional(Where),
       segment_id: Type.Optional(
         idInput({
           description:
@@ -190,6 +197,7 @@ export const WEBHOOK_OPERATIONS = [
       ...SubscriptionPath,
       url: Type.Optional(Url),
       url_filter: Type.Optional(Nullable(UrlFilter)),
+      where: Type.Optional(Nullable(Where)),
       headers: Type.Optional(Headers),
       template: Type.Optional(Nullable(Template)),
     },

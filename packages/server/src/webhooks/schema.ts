@@ -1,7 +1,10 @@
 import Type from 'typebox'
+import { ConditionOnEventSchema } from '../conditions/schema.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { bag, LABEL, personal, TEXT, WORD } from '../platform/personal.ts'
 import { UrlFilter } from './url-filter.ts'
+
+const Where = Type.Array(ConditionOnEventSchema)
 
 const FORMATS = ['json', 'slack'] as const
 export type WebhookFormat = (typeof FORMATS)[number]
@@ -27,6 +30,7 @@ export const Webhook = Type.Object(
       description: 'The text of a message; null: the default text for the event, or the format `json`.',
     }),
     url_filter: Nullable(UrlFilter),
+    where: Nullable(Where, 'Conditions on the event, all of which must be true for a delivery.'),
     segment_id: Nullable(Id, 'The only segment whose entries or exits are delivered; null: of every segment.'),
     header_names: Type.Array(Type.String(WORD), {
       description: 'Names of the custom headers. Their values are never returned.',

@@ -16,6 +16,7 @@ import { changedUrl, headerColumns, secretPlace, urlColumns } from './sealed-col
 import { newSigningSecret } from './signature.ts'
 import { checkTemplate, requireSlack } from './slack/template.ts'
 import type { UrlFilter } from './url-filter.ts'
+import { parseSubscriptionWhere } from './where.ts'
 
 /** Active subscriptions of a tenant. */
 const ACTIVE_MAX = 25
@@ -26,6 +27,8 @@ export interface SubscriptionSettings {
   event: string
   url: string
   url_filter?: UrlFilter | undefined
+  /** As sent by the caller. */
+  where?: unknown
   segment_id?: string | undefined
   headers?: readonly CustomHeader[] | undefined
   format?: WebhookFormat | undefined
@@ -37,6 +40,8 @@ export interface SubscriptionChanges {
   url?: string | undefined
   /** null removes the filter. */
   url_filter?: UrlFilter | null | undefined
+  /** As sent by the caller; null removes the conditions. */
+  where?: unknown
   /** Replace all earlier headers. Values are never returned, so a caller could not repeat some of them. */
   headers?: readonly CustomHeader[] | undefined
   /** null: the default text for the event. */
@@ -71,6 +76,7 @@ export async function createSubscription(
     event,
     url,
     url_filter: filter,
+    where,
     segment_id: segmentId,
     headers = [],
     format = 'json',
@@ -79,6 +85,7 @@ export async function createSubscription(
   now: Date,
 ): Promise<{ subscriptionId: string; signingSecret: string }> {
   requireSlack(format, template)
+  const conditions = where === undefined ? null : JSON.stringify(parseSubscriptionWhere(where))
   const subscriptionId = newId()
   const signingSecret = newSigningSecret()
   const sealed = {
@@ -97,6 +104,7 @@ export async function createSubscription(
         format,
         template,
         url_filter: filter ? JSON.stringify(filter) : null,
+        conditions,
         only_segment_id: segmentId ?? null,
         ...sealed,
         created_at: now,
@@ -117,16 +125,18 @@ export async function updateSubscription(
   tenant: Tenant,
   secrets: SecretBox,
   subscriptionId: string,
-  { url: newUrl, url_filter: filter, headers, template }: SubscriptionChanges,
+  { url: newUrl, url_filter: filter, where: sentWhere, headers, template }: SubscriptionChanges,
   now: Date,
 ): Promise<string[]> {
   const id = idOf(subscriptionId)
   const before = await requireSubscription(tenant, id)
   requireSlack(before.format, template)
+  const where = sentWhere == null ? sentWhere : parseSubscriptionWhere(sentWhere)
   const url = newUrl === undefined ? undefined : changedUrl(tenant, secrets, before, newUrl)
   const changed = [
     ...(url === undefined ? [] : ['url']),
     ...(filter === undefined || isDeepStrictEqual(filter, before.url_filter) ? [] : ['url_filter']),
+    ...(where === undefined || isDeepStrictEqual(where, before.conditions) ? [] : ['where']),
     ...(headers === undefined ? [] : ['headers']),
     ...(template === undefined || template === before.template ? [] : ['template']),
   ]
@@ -136,6 +146,7 @@ export async function updateSubscription(
     .set({
       ...(url === undefined ? {} : urlColumns(tenant, secrets, id, before.format, url)),
       ...(filter === undefined ? {} : { url_filter: filter === null ? null : JSON.stringify(filter) }),
+      ...(where === undefined ? {} : { conditions: where === null ? null : JSON.stringify(where) }),
       ...(headers === undefined ? {} : headerColumns(tenant, secrets, id, headers)),
       ...(template === undefined ? {} : { template }),
       updated_at: now,
@@ -183,7 +194,16 @@ export async function namesOfSubscriptions({ db }: Tenant, ids: readonly string[
 function selectSubscriptions(tenant: Tenant) {
   return tenant.db
     .selectFrom('webhook_subscriptions')
-    .select(['subscription_id', 'event', 'url', 'url_filter', 'only_segment_id', 'header_names', 'paused_at'])
+    .select([
+      'subscription_id',
+      'event',
+      'url',
+      'url_filter',
+      'conditions',
+      'only_segment_id',
+      'header_names',
+      'paused_at',
+    ])
     .select(['previous_until', 'created_at', 'updated_at', 'format', 'template'])
 }
 
@@ -197,6 +217,7 @@ function toWebhook(row: SubscriptionRow): Webhook {
     format: row.format as WebhookFormat,
     template: row.template,
     url_filter: row.url_filter as UrlFilter | null,
+    where: row.conditions as unknown as Webhook['where'],
     segment_id: row.only_segment_id,
     header_names: row.header_names,
     status: row.paused_at === null ? 'active' : 'paused',

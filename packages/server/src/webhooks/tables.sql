@@ -11,6 +11,8 @@ CREATE TABLE webhook_subscriptions (
   format text NOT NULL DEFAULT 'json' CHECK (format IN ('json', 'slack')),
   template text,
   url_filter jsonb,
+  -- Conditions on the event, of which all must be true.
+  conditions jsonb,
   only_segment_id uuid,
   header_names text[] NOT NULL,
   headers_sealed text,

@@ -14,6 +14,12 @@ export function folded(text: string): string {
   return FOLDED.reduce((sql, [letter, stand]) => `replaceAll(${sql}, '${letter}', '${stand}')`, lowered)
 }
 
+/** The same in memory. */
+export function foldText(text: string): string {
+  const lowered = text.normalize('NFC').toLowerCase()
+  return FOLDED.reduce((folding, [letter, stand]) => folding.replaceAll(letter, stand), lowered)
+}
+
 /** Whether a column contains a parameter's text, ignoring case and spelling. Only rows that need it are folded. */
 export function containsFolded(column: string, parameter: string): string {
   const part = folded(`{${parameter}: String}`)

@@ -1252,6 +1252,7 @@ export interface WebhookQueue {
 }
 
 export interface WebhookSubscriptions {
+  conditions: Json | null;
   created_at: Timestamp;
   event: string;
   format: Generated<string>;
