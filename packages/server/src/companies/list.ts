@@ -93,6 +93,12 @@ export function sampleCompanyProperties(tenant: Tenant): Promise<SampledProperty
   return sampleProperties(tenant, newestCompanies(tenant))
 }
 
+/** Whether any company has a property. */
+export async function hasCompanyProperty(tenant: Tenant, name: string): Promise<boolean> {
+  const having = tenant.db.selectFrom('companies').select('company_id').where(sql<boolean>`properties ? ${name}`)
+  return (await having.limit(1).execute()).length > 0
+}
+
 function newestCompanies(tenant: Tenant) {
   const newest = tenant.db.selectFrom('companies').select(['properties', 'updated_at']).orderBy('created_at', 'desc')
   return newest.limit(NEWEST_RECORDS).as('newest')

@@ -4,7 +4,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { PropertyType } from './property-catalogue.ts'
 
 /** The number of newest records to collect properties from: few enough to be fast for any tenant. */
-export const NEWEST_RECORDS = 5_000
+export const NEWEST_RECORDS = 2_000
 const PROPERTIES_MAX = 500
 const TOP_VALUES = 5
 const TOP_VALUE_LENGTH_MAX = 100
@@ -58,6 +58,12 @@ export function sampleContactProperties(tenant: Tenant): Promise<SampledProperty
   return sampleProperties(tenant, newestContacts(tenant))
 }
 
+/** Whether any contact has a property. */
+export async function hasContactProperty(tenant: Tenant, name: string): Promise<boolean> {
+  const having = tenant.db.selectFrom('contacts').select('contact_id').where(sql<boolean>`properties ? ${name}`)
+  return (await having.limit(1).execute()).length > 0
+}
+
 function newestContacts(tenant: Tenant) {
   const newest = tenant.db.selectFrom('contacts').select(['properties', 'updated_at']).orderBy('created_at', 'desc')
   return newest.limit(NEWEST_RECORDS).as('newest')
@@ -93,20 +99,19 @@ export async function sampleProperties(tenant: Tenant, newest: Newest): Promise<
   }))
 }
 
+/** The properties of records, each with its value: `pair` in a query. */
+const PAIRS = sql<{ key: string; value: unknown }>`jsonb_each(newest.properties)`.as<'pair'>(sql`pair(key, value)`)
+
 /** The properties of some records. */
 export async function findProperties(tenant: Tenant, newest: Newest, limit: number): Promise<FoundProperties> {
-  const pairs = tenant.db
-    .selectFrom(newest)
-    .select([sql`jsonb_each(newest.properties)`.as('pair'), 'newest.updated_at'])
-    .as('pairs')
-  const kind = sql`jsonb_typeof((pairs.pair).value)`
-  const text = sql`(pairs.pair).value #>> '{}'`
+  const kind = sql`jsonb_typeof(pair.value)`
+  const text = sql`pair.value #>> '{}'`
   const rows: Row[] = await tenant.db
-    .selectFrom(pairs)
+    .selectFrom([newest, PAIRS])
     .select([
-      sql<string>`(pairs.pair).key`.as('key'),
+      'pair.key',
       sql<number>`count(*) OVER ()`.as('total'),
-      sql<Date>`max(pairs.updated_at)`.as('last_seen_at'),
+      sql<Date>`max(newest.updated_at)`.as('last_seen_at'),
       sql<number>`count(*)`.as('records'),
       sql<number>`count(*) FILTER (WHERE ${kind} = 'string')`.as('texts'),
       sql<number>`count(*) FILTER (WHERE ${kind} = 'number')`.as('numbers'),
@@ -114,10 +119,10 @@ export async function findProperties(tenant: Tenant, newest: Newest, limit: numb
       sql<number>`count(*) FILTER (WHERE ${kind} = 'array')`.as('lists'),
       sql<number>`count(*) FILTER (WHERE ${kind} = 'string' AND timestamp_of(${text}) IS NOT NULL)`.as('dates'),
       sql<number>`count(*) FILTER (WHERE ${kind} = 'string'
-        AND numeric_property(jsonb_build_object('n', (pairs.pair).value), 'n') IS NOT NULL)`.as('numeric_texts'),
+        AND numeric_property(jsonb_build_object('n', pair.value), 'n') IS NOT NULL)`.as('numeric_texts'),
     ])
-    .groupBy(sql`1`)
-    .orderBy(sql`records DESC, 1`)
+    .groupBy('pair.key')
+    .orderBy(sql`records DESC, key`)
     .limit(limit)
     .execute()
   const top = await topValues(tenant, newest)
@@ -136,22 +141,18 @@ export async function findProperties(tenant: Tenant, newest: Newest, limit: numb
 
 /** The most frequent values of each property that are neither lists nor long. */
 async function topValues(tenant: Tenant, newest: Newest): Promise<Map<string, FoundProperty['topValues']>> {
-  const pairs = tenant.db.selectFrom(newest).select(sql`jsonb_each(newest.properties)`.as('pair')).as('pairs')
-  const value = sql`(pairs.pair).value`
   const counted = tenant.db
-    .selectFrom(pairs)
-    .select([sql<string>`(pairs.pair).key`.as('key'), sql<string | number | boolean>`${value}`.as('value')])
-    .select(sql<number>`row_number() OVER (PARTITION BY (pairs.pair).key ORDER BY count(*) DESC, ${value})`.as('place'))
-    .where(sql<boolean>`jsonb_typeof(${value}) IN ('string', 'number', 'boolean')`)
-    .where(sql<boolean>`length(${value} #>> '{}') BETWEEN 1 AND ${TOP_VALUE_LENGTH_MAX}`)
-    .groupBy([sql`(pairs.pair).key`, sql`(pairs.pair).value`])
+    .selectFrom([newest, PAIRS])
+    .select(['pair.key', 'pair.value'])
+    .select(sql<number>`row_number() OVER (PARTITION BY pair.key ORDER BY count(*) DESC, pair.value)`.as('place'))
+    .where(sql<boolean>`jsonb_typeof(pair.value) IN ('string', 'number', 'boolean')`)
+    .where(sql<boolean>`length(pair.value #>> '{}') BETWEEN 1 AND ${TOP_VALUE_LENGTH_MAX}`)
+    .groupBy(['pair.key', 'pair.value'])
     .as('counted')
   const rows = await tenant.db
     .selectFrom(counted)
-    .select([
-      'counted.key',
-      sql<FoundProperty['topValues']>`jsonb_agg(counted.value ORDER BY counted.place)`.as('values'),
-    ])
+    .select('counted.key')
+    .select(sql<FoundProperty['topValues']>`jsonb_agg(counted.value ORDER BY counted.place)`.as('values'))
     .where('counted.place', '<=', TOP_VALUES)
     .groupBy('counted.key')
     .execute()

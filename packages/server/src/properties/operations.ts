@@ -39,7 +39,7 @@ const PropertyObject = Type.Object(
     choices: Nullable(Type.Array(Type.String(WORD)), 'The only values it may have; null for any.'),
     values_seen: Nullable(
       Type.Integer(),
-      `How many values of it the newest 5,000 records or ${EVENTS_READ.toLocaleString('en')} events have; null for columns, which every record has.`,
+      `How many values of it the newest 2,000 records or ${EVENTS_READ.toLocaleString('en')} events have; null for columns, which every record has.`,
     ),
     last_seen_at: Nullable(
       Type.String({ format: 'date-time' }),

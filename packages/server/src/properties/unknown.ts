@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { hasCompanyProperty } from '../companies/list.ts'
 import { dataItems, eventPropertyNamed } from '../conditions/event-property.ts'
+import { hasContactProperty } from '../contacts/found-properties.ts'
 import { COMPANY_PROPERTIES, CONTACT_PROPERTIES } from '../contacts/property-catalogue.ts'
 import { shown } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -55,10 +56,8 @@ async function isKnown(tenant: Tenant, entity: Entity, name: string): Promise<bo
   if (OF_CONDITIONS[entity].includes(name)) return true
   const key = name.startsWith('properties.') ? name.slice('properties.'.length) : name
   if (key === name && Object.hasOwn(entity === 'contacts' ? CONTACT_PROPERTIES : COMPANY_PROPERTIES, key)) return true
-  const found = await tenant.heavyRead(() =>
-    tenant.db.selectFrom(entity).select(sql`1`.as('found')).where(sql<boolean>`properties ? ${key}`).limit(1).execute(),
-  )
-  return found.length > 0
+  const has = entity === 'contacts' ? hasContactProperty : hasCompanyProperty
+  return tenant.heavyRead(() => has(tenant, key))
 }
 
 async function isInEvents(tenant: Tenant, name: string): Promise<boolean> {

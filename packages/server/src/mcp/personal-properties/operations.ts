@@ -42,7 +42,7 @@ export const PERSONAL_PROPERTY_OPERATIONS = [
     })),
     summary: 'List the properties that are hidden from AI agents, and proposals to hide or show others',
     description:
-      'Of the newest 1,000 records, or the newest 2,000 events of the last 90 days. The proposals are made from names and values. Nothing changes until you add a name to `personal_properties` or `visible_properties` of the tenant, which also ends the proposal.',
+      'Of the newest 2,000 records, or the newest 2,000 events of the last 90 days. The proposals are made from names and values. Nothing changes until you add a name to `personal_properties` or `visible_properties` of the tenant, which also ends the proposal.',
     input: {
       entity: oneOf(
         ENTITIES,
