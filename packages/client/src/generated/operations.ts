@@ -1997,7 +1997,7 @@ export class Operations extends Caller {
   /**
    * List the properties that are hidden from AI agents, and proposals to hide or show others.
    *
-   * Of the newest 1,000 records, or the newest 2,000 events of the last 90 days. The proposals are made from names and values. Nothing changes until you add a name to `personal_properties` or `visible_properties` of the tenant, which also ends the proposal. Needs the scope `settings:read`. Also needs the scope `contacts:read` for `entity=contacts`. Also needs the scope `companies:read` for `entity=companies`. Also needs the scope `events:read` for `entity=events`.
+   * Of the newest 2,000 records, or the newest 2,000 events of the last 90 days. The proposals are made from names and values. Nothing changes until you add a name to `personal_properties` or `visible_properties` of the tenant, which also ends the proposal. Needs the scope `settings:read`. Also needs the scope `contacts:read` for `entity=contacts`. Also needs the scope `companies:read` for `entity=companies`. Also needs the scope `events:read` for `entity=events`.
    */
   listPersonalProperties(input: ListPersonalPropertiesInput = {}, options?: RequestOptions): Promise<ListPersonalPropertiesResult> {
     return this.call('GET /v1/personal-properties', input, options)

@@ -3324,7 +3324,7 @@ export type Property = {
      */
     choices: Array<string> | null;
     /**
-     * How many values of it the newest 5,000 records or 10,000 events have; null for columns, which every record has.
+     * How many values of it the newest 2,000 records or 10,000 events have; null for columns, which every record has.
      */
     values_seen: number | null;
     /**
