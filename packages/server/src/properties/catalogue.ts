@@ -158,9 +158,9 @@ async function findProperties(
   }
 }
 
-/** A key that contains an email address is a value that somebody put there, not a name. */
+/** An empty key cannot be named, and a key that contains an email address is a value that somebody put there. */
 function hasName({ path }: DataProperty): boolean {
-  return !path.some((key) => key.includes('@'))
+  return !path.some((key) => key === '' || key.includes('@'))
 }
 
 function ofData({ path, kinds, topValues, ...property }: DataProperty): Found {
