@@ -69,6 +69,36 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await page.getByRole('heading', { name: 'About this visitor' }).waitFor()
   })
 
+  test('an event, its visitor and its visit say where it came from, and it can be found by that', async () => {
+    const other = await createTestTenant(service)
+    const sent = await other.call('POST', '/v1/events', {
+      events: [
+        {
+          event: 'page_view',
+          visitor_id: 'visitor-from-abroad',
+          session_id: 'abroad',
+          url: `https://${other.site}/?utm_source=newsletter&utm_campaign=autumn`,
+          context: { ip: '193.0.6.139' },
+        },
+      ],
+    })
+    expect(sent.body.failed).toBe(0)
+    const page = await browser.signedIn(other, { path: '/events' })
+    await page.getByRole('button', { name: /Filters/ }).click()
+    await page.getByLabel('UTM source').fill('newsletter')
+    await page.getByLabel('Country (code)').fill('NL')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('1–1 of 1').waitFor()
+    await page.getByRole('link', { name: /^Viewed/ }).click()
+    const facts = page.getByRole('table', { name: 'Event and page' })
+    await facts.getByRole('row', { name: 'UTM campaign autumn' }).waitFor()
+    expect(await facts.getByRole('row', { name: 'UTM medium' }).count()).toBe(0)
+    await page.getByRole('table', { name: 'Device' }).getByRole('row', { name: 'Place Netherlands' }).waitFor()
+    await page.getByRole('link', { name: 'visitor-from-abroad' }).click()
+    await page.getByText('Netherlands').first().waitFor()
+    await page.getByText('From newsletter').waitFor()
+  })
+
   test('groups count events by any dimension, by day as a chart or a table', async () => {
     const page = await open('/events/groups')
     await page.getByText('30 events, 2 groups').waitFor()

@@ -26,6 +26,7 @@ import { withPageTimes } from '../src/ui/page-times.ts'
 import { propertyLabel, propertyText, typedValue } from '../src/ui/property-value.ts'
 import { daysOfPeriod, resolveRange } from '../src/ui/range.ts'
 import { readableAddress } from '../src/ui/readable-address.ts'
+import { placeWords } from '../src/ui/whereabouts.ts'
 
 const read = searchParams({
   page: pageNumber,
@@ -169,6 +170,19 @@ test.each([
   [45_500, /^in 4[56] sec\.?$/],
 ])('a moment %d ms from now is %s', (distance, words) => {
   expect(formatAgo(new Date(Date.now() + distance).toISOString())).toMatch(words)
+})
+
+test.each([
+  [
+    { country: 'DE', region: 'North Rhine-Westphalia', city: 'Bielefeld' },
+    'Bielefeld, North Rhine-Westphalia, Germany',
+  ],
+  [{ country: 'DE', region: 'Berlin', city: 'Berlin' }, 'Berlin, Germany'],
+  [{ country: 'AT', region: null, city: null }, 'Austria'],
+  [{ country: 'Österreich', region: null, city: null }, 'Österreich'],
+  [{ country: null, region: null, city: null }, null],
+])('the place %j in words', (place, words) => {
+  expect(placeWords(place)).toBe(words)
 })
 
 test('a time names its time zone', () => {

@@ -11,6 +11,7 @@ import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { PendingPage } from '../ui/page-states.tsx'
 import { ExternalLink, Foreign, None } from '../ui/text.tsx'
+import { placeWords } from '../ui/whereabouts.ts'
 import { Who } from './event-columns.tsx'
 import { text as catalogue } from './text.ts'
 
@@ -118,9 +119,18 @@ function placeOf(event: Event): Fact[] {
       name: words.referrer,
       value: event.referrer === null || event.referrer === '' ? <None /> : <ExternalLink url={event.referrer} />,
     },
+    ...campaignOf(event),
     { name: words.happened, value: formatMoment(event.timestamp) },
     { name: words.received, value: formatMoment(event.createdAt) },
   ]
+}
+
+/** The parts of the campaign that the URL has. */
+function campaignOf(event: Event): Fact[] {
+  const names = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const
+  return names.flatMap((name) =>
+    event[name] === null ? [] : [{ name: catalogue.columns[name], value: text(event[name]) }],
+  )
 }
 
 function personOf(event: Event): Fact[] {
@@ -180,6 +190,7 @@ type GroupName = 'session_id' | 'analytics_user_id'
 
 function deviceOf(event: Event): Fact[] {
   return [
+    { name: words.place, value: text(placeWords(event)) },
     { name: words.device, value: text(event.device_type) },
     { name: words.browser, value: text(event.browser) },
     { name: words.os, value: text(event.os) },

@@ -12,6 +12,7 @@ import { ErrorState, LoadingState } from './states.tsx'
 import { text } from './text.ts'
 import { Foreign, placeOf } from './text.tsx'
 import classes from './timeline.module.css'
+import { placeWords } from './whereabouts.ts'
 
 const words = text.visit
 
@@ -27,7 +28,7 @@ export function VisitRow({ visit, withName = false, isOpenAtFirst = false }: Vis
   const [isOpen, setOpen] = useState(isOpenAtFirst)
   const id = useId()
   const { browser, os, device_type: device, entry_url: url, started_at: at } = visit
-  const where = [browser, os, device].filter(Boolean).join(', ')
+  const where = [placeWords(visit), [browser, os, device].filter(Boolean).join(', ')].filter(Boolean).join(' · ')
   return (
     <li>
       <div className={classes.row}>

@@ -17,6 +17,7 @@ export const text = {
     landing: 'First page',
     referrer: 'Came from',
     direct: 'direct',
+    place: 'Place',
     browser: 'Browser',
     device: 'Device',
     screen: 'Screen',

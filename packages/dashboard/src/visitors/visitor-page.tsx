@@ -15,6 +15,7 @@ import { NotFoundPage, PendingPage } from '../ui/page-states.tsx'
 import { ExternalLink, Foreign, Moment, None, placeOf } from '../ui/text.tsx'
 import { Timeline } from '../ui/timeline.tsx'
 import { timelineQuery } from '../ui/timeline-query.ts'
+import { placeWords } from '../ui/whereabouts.ts'
 import { text } from './text.ts'
 import classes from './visitor-page.module.css'
 
@@ -115,6 +116,7 @@ function factsOf(visitor: Visitor): [string, ReactNode][] {
       about.referrer,
       visitor.first_referrer === null ? about.direct : <Place key="referrer" url={visitor.first_referrer} />,
     ],
+    [about.place, words(placeWords(visitor))],
     [about.browser, words(visitor.browser, visitor.os)],
     [about.device, words(visitor.device_type)],
     [about.screen, words(visitor.screen)],

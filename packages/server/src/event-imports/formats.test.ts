@@ -98,6 +98,10 @@ test('PostHog’s export: page views, devices, links of ids and properties of pe
     $session_id: 'ph-session',
     $screen_width: 1920,
     $screen_height: 1080,
+    $ip: '8.8.8.8',
+    $geoip_country_code: 'AT',
+    $geoip_subdivision_1_name: 'Vienna',
+    $geoip_city_name: 'Vienna',
   }
   const file = await files.write(
     'posthog.jsonl',
@@ -149,7 +153,12 @@ test('PostHog’s export: page views, devices, links of ids and properties of pe
     session_id: 'ph-session',
     browser: 'Firefox',
     device_type: 'desktop',
+    utm_source: 'news',
+    country: 'AT',
+    region: 'Vienna',
+    city: 'Vienna',
   })
+  expect(named.page_view.data).not.toHaveProperty('$ip')
 })
 
 test('Mixpanel’s export: seconds and milliseconds, devices and users', async () => {
