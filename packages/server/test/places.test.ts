@@ -154,6 +154,10 @@ test('places and campaigns can be filtered, grouped, and read of visits and visi
     { key: 'news', value: 1 },
     { key: null, value: 1 },
   ])
+  const all = { utm_source: 'news', utm_medium: 'email', utm_campaign: 'a b', utm_term: 't', utm_content: 'c' }
+  expect(await group('visitor_id', { ...all, ...PLACES[BIELEFELD] })).toEqual([{ key: 'a', value: 1 }])
+  const { body: timeline } = await tenant.call('GET', '/v1/timeline?country=FR')
+  expect(timeline.items).toMatchObject([{ kind: 'visit', visit: { visitor_id: 'c' } }])
   const { body: visits } = await tenant.call('GET', '/v1/visits?country=FR')
   expect(visits.visits).toMatchObject([{ visitor_id: 'c', utm_source: 'ads', utm_medium: null, ...PLACES[BREST] }])
   const { body: visitor } = await tenant.call('GET', '/v1/visitors/a')

@@ -25,6 +25,7 @@ const VISIT = [
   'utm_source',
   'utm_medium',
   'utm_campaign',
+  'country',
   'device_type',
   'session_id',
 ]
