@@ -35,6 +35,7 @@ const BROWSERS = [
   ],
 ] as const
 const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
+const COUNTRIES = ['US', 'US', 'US', 'DE', 'DE', 'GB', 'GB', 'FR', 'NL', 'IN', 'BR', '']
 const SCREENS = ['1920x1080', '1440x900', '2560x1440', '390x844', '412x915']
 const REFERRERS = [
   ['', 45],
@@ -195,6 +196,7 @@ function toRecord({ tenantId, visitor, sessionId, event, url, referrer, data, at
     referring_domain: referringDomain(referrer, domain),
     ...campaignOf(url),
     ...NOWHERE,
+    country: COUNTRIES[Number.parseInt(visitor.visitorId.slice(-2), 16) % COUNTRIES.length] ?? '',
     browser,
     os,
     device_type: deviceType,
