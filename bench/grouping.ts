@@ -43,8 +43,9 @@ export async function measureGrouping(target: Target): Promise<void> {
 
 function requestOf(name: string): ReturnType<Requests['next']> {
   const group_by = AGGREGATE.exec(name)?.[1]
-  if (group_by === undefined) return { path: '/v1/events/stats' }
-  return { path: '/v1/aggregate', body: JSON.stringify({ entity: 'events', group_by }) }
+  const asks = GROUPINGS.find((row) => row.name === name)?.asks ?? (group_by === undefined ? null : { group_by })
+  if (asks === null) return { path: '/v1/events/stats' }
+  return { path: '/v1/aggregate', body: JSON.stringify({ entity: 'events', ...asks }) }
 }
 
 /** @returns the cookies of a person who is signed in to the dashboard. */

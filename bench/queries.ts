@@ -4,6 +4,8 @@ interface Row {
   statements: string[]
   /** A PostgreSQL query about the contacts, `$2`, that the first statement has found. */
   ofContacts?: string
+  /** The request to `POST /v1/aggregate`, where the name does not say it. */
+  asks?: Readonly<Record<string, string>>
   /** Whether ClickHouse may read the projection by owner, as for the service. Groupings read the rows. */
   isByOwner?: boolean
 }
@@ -145,6 +147,20 @@ export const GROUPINGS: Row[] = [
     name: 'aggregate events by company_id',
     statements: [PER_CONTACT],
     ofContacts: 'SELECT contact_id, company_id FROM contacts WHERE tenant_id = $1 AND contact_id = ANY($2)',
+  },
+  { name: 'aggregate events by data.path', statements: [grouped(`JSONExtractString(data, 'path')`)] },
+  {
+    name: 'aggregate events by day of a time zone',
+    asks: { group_by: 'day', time_zone: 'Europe/Berlin' },
+    statements: [grouped(`toDate(timestamp, 'Europe/Berlin')`)],
+  },
+  {
+    name: 'unique people by day',
+    asks: { group_by: 'day', metric: 'unique_people' },
+    // Without the links, which tell that two visitors are one person.
+    statements: [
+      `SELECT toDate(timestamp) AS key, uniqExact(owner_id) AS value ${OWN} GROUP BY key ORDER BY key LIMIT 25`,
+    ],
   },
   { name: 'events stats', statements: ['event', 'domain', 'toDate(timestamp)'].map(grouped) },
 ]

@@ -13,7 +13,7 @@ export type NamedGrouping =
   | { by: 'nothing' }
 
 /** Deeper data is not stored. */
-const PATH_LENGTH_MAX = 32
+export const PATH_LENGTH_MAX = 32
 
 const KINDS = { text: 'text', boolean: 'boolean', time: 'time', id: 'uuid' } as const satisfies Record<string, KeyKind>
 

@@ -15,6 +15,7 @@ const aggregate = (body: unknown, key = tenant.key) => tenant.call('POST', '/v1/
 const CONTACTS = { entity: 'contacts', group_by: 'country' }
 const COMPANIES = { entity: 'companies', group_by: 'country' }
 const EVENTS = { entity: 'events', group_by: 'event_type' }
+const deep = (keys: number) => `data${'.a'.repeat(keys)}`
 
 test.each([
   [{}, 'entity', 'contacts, companies, events'],
@@ -34,6 +35,7 @@ test.each([
   [{ ...EVENTS, metric: 'p90' }, 'metric_field', 'required'],
   [{ ...EVENTS, metric: 'sum', metric_field: 'contact.score' }, 'metric_field', 'aggregate the entity contacts'],
   [{ ...EVENTS, metric: 'sum', metric_field: 'company.score' }, 'metric_field', String.raw`data.company\.score`],
+  [{ ...EVENTS, metric: 'sum', metric_field: deep(33) }, 'metric_field', 'at most 32'],
   [{ ...EVENTS, group_by: 'company.industry', metric: 'unique_visitors' }, 'metric', 'unique_people'],
   [{ ...EVENTS, group_by: 'company_id', metric: 'median', metric_field: 'x' }, 'metric', 'group by contact_id'],
   [{ ...EVENTS, time_zone: 'Mars/Olympus' }, 'time_zone', 'Europe/Berlin'],
@@ -112,6 +114,15 @@ test.each([
   const { status, body } = await aggregate({ entity, group_by }, own.key)
   expect([status, body.buckets]).toEqual([200, [{ key: null, value: 1 }]])
   expect(body.warnings).toEqual([expect.stringContaining(`has '${group_by}'`)])
+})
+
+test('a path may be as deep as data', async () => {
+  const own = await createTestTenant(service)
+  await own.track({ visitor_id: 'v', events: [{ event: 'a', data: { a: { a: 1 } } }] })
+  for (const metric of ['sum', 'avg', 'p90']) {
+    const { status } = await aggregate({ ...EVENTS, group_by: deep(32), metric, metric_field: deep(32) }, own.key)
+    expect(status).toBe(200)
+  }
 })
 
 test('a field of numbers that nothing has gives a warning, and one that only others have does not', async () => {

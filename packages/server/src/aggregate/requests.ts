@@ -26,7 +26,8 @@ import {
   RECORD_METRICS,
 } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
-import { groupingNamed, type NamedGrouping } from './event-groupings.ts'
+import { groupingNamed, type NamedGrouping, PATH_LENGTH_MAX } from './event-groupings.ts'
+import { pathOfField } from './event-measure.ts'
 import { METRICS_OF_PARTS } from './events-by-record.ts'
 import type { RecordGrouping } from './records.ts'
 
@@ -245,6 +246,9 @@ function problemsOfMeasure({ metric, field }: Measure, groupBy: string, { by }: 
     const entity = owner === 'contact' ? 'contacts' : 'companies'
     const message = `is a property of ${entity}: aggregate the entity ${entity} with metric_field ${key}, or name a key of data as data.${owner}\\.${key}`
     details.push({ path: 'metric_field', message })
+  }
+  if (needsNumbers(metric) && pathOfField(field).length > PATH_LENGTH_MAX) {
+    details.push({ path: 'metric_field', message: `must name at most ${PATH_LENGTH_MAX} keys` })
   }
   if (by === 'record' && !METRICS_OF_PARTS.includes(metric)) {
     const message = `${metric} cannot be combined with group_by ${groupBy}, a value of contacts: use one of ${METRICS_OF_PARTS.join(', ')}, or group by contact_id or a property of the events`

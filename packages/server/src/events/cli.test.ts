@@ -45,9 +45,9 @@ test('aggregate groups records, and an error names the invalid field', async () 
   expect(grouped).toMatchObject({ entity: 'events', group_by: 'event_type', buckets: [{ key: expect.any(String) }] })
   const filtered = ['--entity', 'contacts', '--group-by', 'country', '--filters', '{"lifecycle_stage":"lead"}']
   expect(await cds('aggregate', ...filtered)).toMatchObject({ entity: 'contacts', metric: 'count' })
-  const wrong = await cds('aggregate', '--entity', 'contacts', '--group-by', 'event_type')
+  const wrong = await cds('aggregate', '--entity', 'contacts', '--group-by', 'country', '--metric', 'sum')
   expect(wrong).toMatchObject({ exit: 1, error: { code: 'validation_error' } })
-  expect(wrong.error.message).toContain('group_by')
+  expect(wrong.error.message).toContain('metric_field')
 })
 
 test('identify and source push record events', async () => {
