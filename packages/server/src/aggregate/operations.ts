@@ -27,6 +27,7 @@ import {
   type Aggregation,
   checkAggregation,
   parseAggregation,
+  SCOPES_OF_OTHERS,
   scopeOfBody,
 } from './requests.ts'
 import { restricted } from './where.ts'
@@ -64,6 +65,7 @@ export const AGGREGATE_OPERATIONS = [
     command: 'aggregate',
     scope: 'any-key',
     scopeOf: scopeOfBody,
+    also: SCOPES_OF_OTHERS,
     summary: 'Group contacts, companies or events, and compute a figure for each group',
     description:
       'Buckets are sorted by value, highest first; for hours, days, weeks and months, the most recent ones are returned in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on the entity.',
@@ -109,7 +111,8 @@ export const AGGREGATE_OPERATIONS = [
       const aggregation = withRedaction(parsed, redaction)
       const { metric, field } = aggregation.measure
       if (!needsNumbers(metric) && field !== '') {
-        warn(`metric_field was ignored: the metric '${metric}' uses no numbers`)
+        const uses = metric === 'count' ? 'counts records' : 'uses no numbers'
+        warn(`metric_field was ignored: the metric '${metric}' ${uses}`)
       }
       const summary = await summaryOf(tenant, aggregation, redaction)
       const unknown = await unknownIn(tenant, aggregation, body.group_by, summary)

@@ -59,9 +59,10 @@ export async function aggregateCompanies(
   return summarize(tenant, found, grouping, measure, limit)
 }
 
-/** Whether any record of the tenant has a value with a name. */
+/** Whether the service knows a name, or any record of the tenant has a property that is called so. */
 export async function hasValue(tenant: Tenant, grouping: RecordGrouping): Promise<boolean> {
-  const { object, key } = recordValue(grouping)
+  const { object, key, isKnown } = recordValue(grouping)
+  if (isKnown) return true
   const value = { value: sql`${object} -> ${key}::text` }
   const all = grouping.entity === 'contacts' ? contactsWith(tenant, {}, value) : companiesWith(tenant, {}, value)
   const some = tenant.db

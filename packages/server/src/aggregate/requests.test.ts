@@ -125,6 +125,15 @@ test('a path may be as deep as data', async () => {
   }
 })
 
+test('a dimension or a field that nothing has gives no warning', async () => {
+  const own = await createTestTenant(service)
+  await own.contact('one@example.com')
+  await own.track({ events: [{ event: 'a' }] })
+  for (const body of [CONTACTS, COMPANIES, { ...EVENTS, group_by: 'title' }, { ...EVENTS, group_by: 'screen' }]) {
+    expect((await aggregate(body, own.key)).body.warnings).toBeUndefined()
+  }
+})
+
 test('a field of numbers that nothing has gives a warning, and one that only others have does not', async () => {
   const own = await createTestTenant(service)
   await own.contact('one@example.com', { score: 'many' })
@@ -176,6 +185,26 @@ describe('the required scope depends on the entity', () => {
     expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope'])
     expect(refused.body.error.message).toContain(scope)
     expect((await aggregate(body, await tenant.keyWith(scope))).status).toBe(200)
+  })
+
+  test.each([
+    [{ ...EVENTS, group_by: 'contact.country' }, 'events:read', 'contacts:read'],
+    [{ ...EVENTS, group_by: 'company.industry' }, 'events:read', 'companies:read'],
+    [{ ...CONTACTS, group_by: 'company.industry' }, 'contacts:read', 'companies:read'],
+    [{ ...CONTACTS, metric: 'sum', metric_field: 'company.size' }, 'contacts:read', 'companies:read'],
+  ])('%j requires %s and %s', async (body, own, other) => {
+    const { status, body: refused } = await aggregate(body, await tenant.keyWith(own))
+    expect([status, refused.error.code]).toEqual([403, 'insufficient_scope'])
+    expect(refused.error.message).toContain(other)
+    expect((await aggregate(body, await tenant.keyWith(own, other))).status).toBe(200)
+  })
+
+  test('a value of the company of the contact requires all three', async () => {
+    const body = { ...EVENTS, group_by: 'contact.company.industry' }
+    const refused = await aggregate(body, await tenant.keyWith('events:read', 'contacts:read'))
+    expect(refused.body.error.message).toContain('companies:read')
+    const all = await tenant.keyWith('events:read', 'contacts:read', 'companies:read')
+    expect((await aggregate(body, all)).status).toBe(200)
   })
 
   test('an unknown entity is 400 for every key', async () => {

@@ -184,6 +184,27 @@ export function scopeOfBody(body: unknown): Scope {
   return ENTITIES[entityOf(body)].scope
 }
 
+/** Values of other records than the entity's, which a key that reads the entity may not read. */
+export const SCOPES_OF_OTHERS = [
+  {
+    scopes: ['contacts:read'] as const,
+    when: 'to group events by `contact.<key>`',
+    ofSent: (body: unknown) => names(body, 'events', /^contact\./),
+  },
+  {
+    scopes: ['companies:read'] as const,
+    when: 'for `company.<key>` of events or contacts',
+    ofSent: (body: unknown) => names(body, 'events', /^(contact\.)?company\./) || names(body, 'contacts', /^company\./),
+  },
+]
+
+/** Whether a body, which may be invalid, groups by such a name or uses its numbers. */
+function names(body: unknown, entity: string, pattern: RegExp): boolean {
+  if (!isObject(body)) return false
+  const sent: { entity?: unknown; group_by?: unknown; metric_field?: unknown } = body
+  return sent.entity === entity && [sent.group_by, sent.metric_field].some((name) => pattern.test(String(name)))
+}
+
 /**
  * Validates a body for its entity only, because errors of a union would name all three entities.
  * @throws ServiceError 400 naming every invalid field.

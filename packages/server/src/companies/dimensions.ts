@@ -81,12 +81,12 @@ export function companyValue(name: string, timeZone: string): RecordValue {
 }
 
 /** A value of a contact's company, in a query of contacts. */
-export function valueOfCompany({ object, key }: RecordValue): RecordValue {
+export function valueOfCompany({ object, key, isKnown = false }: RecordValue): RecordValue {
   const ofCompany = expressionBuilder<TenantTables, never>()
     .selectFrom('companies')
     .select(object.as('object'))
     .where('companies.company_id', '=', COMPANY_ID)
-  return { object: sql`(${ofCompany})`, key, kind: 'property' }
+  return { object: sql`(${ofCompany})`, key, kind: 'property', isKnown }
 }
 
 /** A query of the matching companies with values of each. */

@@ -16,6 +16,8 @@ export interface RecordValue {
   key: string
   /** Groups by `id` leave out records without one; those by `day` are sorted by time. */
   kind: 'property' | 'id' | 'day'
+  /** Whether the service knows its name, so that records without it are no surprise. */
+  isKnown?: boolean
 }
 
 /** A value with a name of its own, by which records can be grouped. */
@@ -34,7 +36,7 @@ export function propertyOf(fields: Pick<FilteredRecords, 'properties'>, key: str
 
 /** A value that is no property. */
 export function computed(expression: RawBuilder<unknown>, kind: RecordValue['kind'] = 'property'): RecordValue {
-  return { object: sql`jsonb_build_object('value', ${expression})`, key: 'value', kind }
+  return { object: sql`jsonb_build_object('value', ${expression})`, key: 'value', kind, isKnown: true }
 }
 
 /** A dimension by a property. */
@@ -98,7 +100,7 @@ export function valueNamed(
 ): RecordValue {
   if (name.startsWith(PROPERTIES)) return propertyOf(fields, name.slice(PROPERTIES.length))
   const dimension = Object.hasOwn(dimensions, name) ? dimensions[name] : undefined
-  if (dimension) return dimension.value(timeZone)
+  if (dimension) return { ...dimension.value(timeZone), isKnown: true }
   if (fields.textColumns.includes(name)) return computed(fields.column(name))
   if (fields.timeColumns.includes(name)) {
     const time = sql`to_char(${fields.column(name)} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
