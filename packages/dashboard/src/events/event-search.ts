@@ -1,4 +1,5 @@
 import type { ListEventsInput, ListVisitsInput } from '../api/types.ts'
+import { eventFilterParam } from '../filters/filter-text.ts'
 import {
   day,
   flag,
@@ -106,6 +107,7 @@ export const eventListSearch = searchParams({
   sort_dir: oneOf('asc', 'desc'),
   columns: words,
   ...readersOf(EVENT_LIST_FILTERS),
+  filter: eventFilterParam,
   include: oneOf('system'),
 })
 

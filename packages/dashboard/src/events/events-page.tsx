@@ -6,12 +6,12 @@ import { queryOf } from '../api/operation.ts'
 import type { SavedView } from '../api/types.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
 import { ExportButton } from '../ui/export-button.tsx'
-import { FilterBar } from '../ui/filter-bar.tsx'
 import { ListPage } from '../ui/list-page.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { ToolbarButton } from '../ui/toolbar-button.tsx'
 import { DEFAULT_EVENT_COLUMNS, EVENT_COLUMNS } from './event-columns.tsx'
-import { EVENT_LIST_FILTERS, type EventListSearch, eventListSearch, toEventQuery } from './event-search.ts'
+import { EventFilterBar } from './event-filter-bar.tsx'
+import { type EventListSearch, eventListSearch, toEventQuery } from './event-search.ts'
 import { EventTabs } from './event-tabs.tsx'
 import { text } from './text.ts'
 
@@ -37,16 +37,7 @@ export function EventsPage() {
       bar={
         <>
           <EventTabs current="events" />
-          <FilterBar
-            fields={EVENT_LIST_FILTERS}
-            values={search as Omit<EventListSearch, 'columns'>}
-            onChange={change}
-            search={{
-              value: search.search,
-              placeholder: words.search,
-              onSearch: (words) => change({ search: words }, search.search !== undefined),
-            }}
-          >
+          <EventFilterBar search={search} onChange={change}>
             <ToolbarButton
               icon={<IconSettingsAutomation size={16} aria-hidden />}
               aria-pressed={search.include === 'system'}
@@ -61,7 +52,7 @@ export function EventsPage() {
               label={words.export}
             />
             <ColumnChoice columns={EVENT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns }, true)} />
-          </FilterBar>
+          </EventFilterBar>
         </>
       }
       label={words.table}

@@ -44,7 +44,7 @@ export function ConditionList(props: ConditionListProps) {
     onReplace(id, null)
   }
   return (
-    <Box component="fieldset" className={classes.group} data-nested={isNested}>
+    <Box component="fieldset" className={classes.group} data-nested={isNested} data-plain={legend !== undefined}>
       <legend className={classes.legend}>
         {legend === undefined ? (
           <Group gap={6} wrap="nowrap">

@@ -1,4 +1,5 @@
 import type { SegmentFilter } from '../api/types.ts'
+import type { FilterOfEvents } from './draft.ts'
 
 /** Filters that fit into a URL. */
 const FILTER_LENGTH_MAX = 6_000
@@ -10,18 +11,47 @@ export function filterParam(value: string): string | undefined {
 
 /** A filter as JSON; undefined if the form could not show it. The service checks the rest. */
 export function parseFilter(text: string | undefined): SegmentFilter | undefined {
+  return parsed(text, isCondition) as SegmentFilter | undefined
+}
+
+function parsed(text: string | undefined, isPart: (condition: unknown) => boolean): unknown {
   if (text === undefined) return undefined
   try {
     const filter: unknown = JSON.parse(text)
-    return isFilter(filter, isCondition) ? (filter as SegmentFilter) : undefined
+    return isFilter(filter, isPart) ? filter : undefined
   } catch {
     return undefined
   }
 }
 
+/** The same for a filter of events. */
+export function eventFilterParam(value: string): string | undefined {
+  return value.length <= FILTER_LENGTH_MAX && parseEventFilter(value) ? value : undefined
+}
+
+export function parseEventFilter(text: string | undefined): FilterOfEvents | undefined {
+  return parsed(text, isOnEvent) as FilterOfEvents | undefined
+}
+
 /** For a URL; nothing without conditions. */
 export function filterText(filter: { conditions: readonly unknown[] }): string | undefined {
   return filter.conditions.length === 0 ? undefined : JSON.stringify(filter)
+}
+
+/** What is shown, and removed, separately: each condition, unless only one of them has to match. */
+export function partsOf<Filter extends { match: 'all' | 'any'; conditions: readonly unknown[] }>(
+  filter: Filter,
+): { key: string; part: Filter; rest: Filter | undefined }[] {
+  const { match, conditions } = filter
+  if (match === 'any' && conditions.length > 1) return [{ key: 'any', part: filter, rest: undefined }]
+  return conditions.map((condition, index) => {
+    const others = conditions.filter((_, place) => place !== index)
+    return {
+      key: `${index} ${JSON.stringify(condition)}`,
+      part: { ...filter, conditions: [condition] },
+      rest: others.length > 0 ? { ...filter, conditions: others } : undefined,
+    }
+  })
 }
 
 type Fields = Record<string, unknown>

@@ -193,7 +193,7 @@ const COUNT_OPERATORS = Object.keys(text.counts) as CountOperator[]
 function CountFields({ draft, onChange }: Pick<MatchFieldsProps, 'draft' | 'onChange'>) {
   const { count, countOperator } = draft
   return (
-    <Group gap={6} wrap="nowrap">
+    <Group gap={6}>
       <NativeSelect
         aria-label={words.countOperator}
         value={countOperator}
@@ -239,7 +239,7 @@ export function Amount({ label, before, unit, value, placeholder, onChange }: Am
         onChange={(event) => onChange(event.currentTarget.value.replaceAll(/\D/g, '').slice(0, 6))}
       />
       {unit === undefined ? null : (
-        <Text size="sm" c="dimmed">
+        <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
           {unit}
         </Text>
       )}

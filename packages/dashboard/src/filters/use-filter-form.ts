@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { SegmentFilter } from '../api/types.ts'
 import { type Draft, type FilterOfEvents, type GroupDraft, newGroup, replaceIn } from './draft.ts'
-import { countUnfinished, draftOf, filterOf } from './draft-filter.ts'
+import { countUnfinished, draftOf, filterOf, filterOfEvents } from './draft-filter.ts'
 import { type Filtered, useFields } from './fields.ts'
 
 export type FilterForm = ReturnType<typeof useFilterForm>
@@ -21,6 +21,8 @@ export function useFilterForm(
     filter: filterOf(draft, types),
     unfinished: countUnfinished(draft),
     replace: (id: string, changed: Draft | null) => setDraft((before) => replaceIn(before, id, changed)),
-    reset: (filter: SegmentFilter) => setDraft(draftOf(filter)),
+    /** The same for conditions on events. */
+    eventFilter: () => filterOfEvents(draft, types),
+    reset: (filter: SegmentFilter | FilterOfEvents | undefined) => setDraft(filter ? draftOf(filter) : newGroup('all')),
   }
 }

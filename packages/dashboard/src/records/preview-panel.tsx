@@ -1,4 +1,4 @@
-import { Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
+import { Alert, Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { queryOf } from '../api/operation.ts'
@@ -43,6 +43,11 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
               {words.counted(data.count, data.took_ms)}
             </Text>
           </div>
+          {data.warnings?.map((warning) => (
+            <Alert key={warning} color="orange" variant="light">
+              <Foreign max={300}>{warning}</Foreign>
+            </Alert>
+          ))}
           {data.sample.length > 0 ? (
             <Stack component="ul" gap={6} m={0} p={0} style={{ listStyle: 'none' }}>
               {data.sample.map((contact) => (

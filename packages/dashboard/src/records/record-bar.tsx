@@ -1,12 +1,14 @@
-import { Button, Group, Pill } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
 import { queryOf } from '../api/operation.ts'
 import type { Entity, SegmentFilter } from '../api/types.ts'
 import { allSegmentsQuery } from '../filters/all-segments.ts'
 import { useFilterNames } from '../filters/fields.ts'
+import { partsOf } from '../filters/filter-text.ts'
 import { filterWords } from '../filters/words.ts'
 import { useMay } from '../session/may.ts'
+import { FilterPill } from '../ui/filter-pill.tsx'
 import { SearchField, type SearchFieldProps } from '../ui/search-field.tsx'
 import { FilterPopover, type RecordFilter } from './filter-popover.tsx'
 import { SaveAsSegment } from './save-as-segment.tsx'
@@ -59,16 +61,16 @@ export function RecordBar({ entity, search, filter, segmentId, importId, onFilte
       {active > 0 ? (
         <Group gap={6} mb="md">
           {segmentId === undefined ? null : (
-            <ConditionPill words={text.filter.inSegment(segmentName)} onRemove={() => change({ filter, importId })} />
+            <FilterPill words={text.filter.inSegment(segmentName)} onRemove={() => change({ filter, importId })} />
           )}
           {importId === undefined ? null : (
-            <ConditionPill
+            <FilterPill
               words={text.filter.ofImport(ofImport?.import.file_name ?? text.filter.unknownImport)}
               onRemove={() => change({ filter, segmentId })}
             />
           )}
           {parts.map(({ key, part, rest }) => (
-            <ConditionPill
+            <FilterPill
               key={key}
               words={filterWords(part, names)}
               onRemove={() => change({ filter: rest, segmentId, importId })}
@@ -87,43 +89,10 @@ export function RecordBar({ entity, search, filter, segmentId, importId, onFilte
       {isSaving && filter ? (
         <SaveAsSegment
           filter={filter}
-          isMoreChosen={segmentId !== undefined || importId !== undefined || search.value !== undefined}
+          omitted={[segmentId, importId, search.value].some(Boolean) ? text.segment.onlyFilter : undefined}
           onClose={() => setSaving(false)}
         />
       ) : null}
     </search>
-  )
-}
-
-/** What is shown, and removed, separately: each condition, unless only one of them has to match. */
-function partsOf(filter: SegmentFilter): { key: string; part: SegmentFilter; rest: SegmentFilter | undefined }[] {
-  const { match, conditions } = filter
-  if (match === 'any' && conditions.length > 1) return [{ key: 'any', part: filter, rest: undefined }]
-  return conditions.map((condition, index) => {
-    const others = conditions.filter((_, place) => place !== index)
-    return {
-      key: `${index} ${JSON.stringify(condition)}`,
-      part: { match, conditions: [condition] },
-      rest: others.length > 0 ? { match, conditions: others } : undefined,
-    }
-  })
-}
-
-const WORDS_MAX = 120
-
-function ConditionPill({ words, onRemove }: { words: string; onRemove: () => void }) {
-  const shown = words.slice(0, WORDS_MAX)
-  return (
-    <Pill
-      size="md"
-      bg="var(--mantine-color-body)"
-      bd="1px solid var(--cds-line)"
-      maw="100%"
-      withRemoveButton
-      onRemove={onRemove}
-      removeButtonProps={{ 'aria-label': text.filter.remove(shown), 'aria-hidden': false, tabIndex: 0 }}
-    >
-      <bdi>{shown}</bdi>
-    </Pill>
   )
 }

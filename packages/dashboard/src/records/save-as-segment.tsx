@@ -8,13 +8,20 @@ import { text } from './text.ts'
 
 interface SaveAsSegmentProps {
   filter: SegmentFilter
-  /** Whether the table is narrowed by more than the filter. */
-  isMoreChosen: boolean
+  /** Who belongs to the segment. */
+  description?: string
+  /** What narrows the table, and is no part of the filter. */
+  omitted?: string | undefined
   onClose: () => void
 }
 
 /** Creates a segment with the filter of a table, and opens it. */
-export function SaveAsSegment({ filter, isMoreChosen, onClose }: SaveAsSegmentProps) {
+export function SaveAsSegment({
+  filter,
+  description = text.segment.description,
+  omitted,
+  onClose,
+}: SaveAsSegmentProps) {
   const router = useRouter()
   const [name, setName] = useState('')
   const saving = useOperation('createSegment', {
@@ -30,7 +37,7 @@ export function SaveAsSegment({ filter, isMoreChosen, onClose }: SaveAsSegmentPr
       onClose={onClose}
     >
       <Text size="sm">
-        {text.segment.description} {isMoreChosen ? text.segment.onlyFilter : null}
+        {description} {omitted}
       </Text>
       <NameField value={name} onChange={setName} />
     </FormDialog>

@@ -1,5 +1,5 @@
 import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { EventField } from './event-field.tsx'
 import { eventLabel } from './event-words.ts'
 import { Form } from './form.tsx'
@@ -28,16 +28,24 @@ export interface FilterField {
 interface FilterFormProps {
   fields: readonly FilterField[]
   values: FilterValues
+  /** Before the fields. */
+  more?: ReactNode
+  /** When everything is cleared. */
+  onClear?: (() => void) | undefined
   onApply: (values: FilterValues) => void
 }
 
 /** All filters of a list as a form. */
-export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
+export function FilterForm({ fields: all, values, more, onClear, onApply }: FilterFormProps) {
   const fields = all.filter(({ isOnlyInLinks }) => !isOnlyInLinks)
   const [texts, setTexts] = useState(() => Object.fromEntries(fields.map(({ name }) => [name, textOf(values[name])])))
   const groups = [...new Set(fields.map(({ group }) => group))]
   const apply = () => {
     onApply(Object.fromEntries(fields.map((field) => [field.name, toValue(field, texts[field.name] ?? '')])))
+  }
+  const clear = () => {
+    setTexts({})
+    onClear?.()
   }
   const inputs = (group: string | undefined) =>
     fields
@@ -53,6 +61,7 @@ export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
       ))
   return (
     <Form onSubmit={apply}>
+      {more}
       {groups.map((group) =>
         group === undefined ? (
           <Stack key="" gap="sm">
@@ -65,7 +74,7 @@ export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
         ),
       )}
       <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={() => setTexts({})}>
+        <Button variant="default" onClick={clear}>
           {text.filters.clearAll}
         </Button>
         <Button type="submit">{text.filters.apply}</Button>
