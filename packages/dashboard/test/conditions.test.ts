@@ -170,10 +170,19 @@ describe.skipIf(!HAS_BROWSER)('the builder of conditions', () => {
 
   test('a filter of a link that the service refuses says what is wrong, and one that nothing can show is left out', async () => {
     const refused = { match: 'all', conditions: [{ property: 'timestamp', operator: 'contains', value: 'x' }] }
-    const page = await browser.signedIn(tenant, { path: `/events?filter=${encodeURIComponent(JSON.stringify(refused))}` })
+    const page = await browser.signedIn(tenant, {
+      path: `/events?filter=${encodeURIComponent(JSON.stringify(refused))}`,
+    })
     await page.getByRole('alert').getByText('must be one of').waitFor()
     await page.getByRole('button', { name: 'Clear', exact: true }).click()
     await page.getByText('1–6 of 6').waitFor()
+    const gone = { property: 'segment', operator: 'in', value: ['00000000-0000-7000-8000-000000000000'] }
+    await openWithin(page, `/contacts?filter=${encodeURIComponent(JSON.stringify({ ...refused, conditions: [gone] }))}`)
+    await page.getByText('Is in a deleted segment').waitFor()
+    await page.getByRole('button', { name: 'Filter (1)' }).click()
+    await page.getByText('A chosen segment was deleted. Nobody is in it.').waitFor()
+    expect(await checkPage(page, 'condition-deleted-segment')).toEqual([])
+    await page.getByRole('button', { name: 'Cancel' }).click()
     await openWithin(page, `/events?filter=${encodeURIComponent('{"match":"all","conditions":[{"event":{}}]}')}`)
     await page.getByText('1–6 of 6').waitFor()
   })
@@ -189,7 +198,8 @@ describe.skipIf(!HAS_BROWSER)('the builder of conditions', () => {
     await page.getByRole('option', { name: 'Followed' }).click()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Save changes' }).click()
-    await page.getByRole('alert').getByText('a segment cannot depend on itself').waitFor()
+    await page.getByRole('alert').getByText('This segment would depend on itself').waitFor()
+    expect(await checkPage(page, 'segment-circle')).toEqual([])
     await openWithin(page, `/segments/${customers}`)
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()

@@ -1,4 +1,4 @@
-import { Button, Fieldset } from '@mantine/core'
+import { Button, Fieldset, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { SegmentFilter } from '../api/types.ts'
 import { useFilterNames } from '../filters/fields.ts'
@@ -50,6 +50,9 @@ export function EventFilterBar({ search, onChange, children }: EventFilterBarPro
           inputs: (
             <Fieldset legend={words.conditions}>
               <FilterBuilder form={form} />
+              <Text size="sm" c="dimmed" role="status">
+                {form.unfinished > 0 ? words.unfinished(form.unfinished) : ''}
+              </Text>
             </Fieldset>
           ),
           onOpen: () => form.reset(filter),

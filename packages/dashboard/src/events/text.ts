@@ -8,6 +8,8 @@ export const text = {
     description: 'What visitors and contacts did. You can include what the service recorded itself.',
     search: 'Search by event name, URL or domain',
     conditions: 'Any property',
+    unfinished: (count: number) =>
+      count === 1 ? '1 condition is incomplete.' : `${formatNumber(count)} conditions are incomplete.`,
     saveAsSegment: 'Save as segment…',
     segmentDescription: 'Contacts belong to the segment once they do what this list shows.',
     segmentOmitted: 'The search and a chosen contact or company are not part of it.',

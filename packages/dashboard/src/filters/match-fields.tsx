@@ -33,13 +33,14 @@ interface MatchFieldsProps {
 
 /** "Viewed a page – URL contains /pricing – where Browser is Chrome – at least 2 times – in the last 30 days". */
 export function MatchFields({ draft, onChange, level, isNew, isCounted, children }: MatchFieldsProps) {
-  const { texts, types, where, after, before, withinDays, measure } = draft
+  const { texts, types, where, withinDays, measure } = draft
   const setText = (name: EventText, value: string | undefined) => {
     const { [name]: _before, ...others } = texts
     onChange({ ...draft, texts: value === undefined ? others : { ...texts, [name]: value } })
   }
   const details = EVENT_TEXTS.filter((name) => name !== 'type' && texts[name] !== undefined)
   const isAny = texts.type === undefined && types === undefined
+  const adding = <AddDetail draft={draft} isAny={isAny} isCounted={isCounted} onChange={onChange} />
   return (
     <Stack gap="xs" flex="1 1 320px" miw={0}>
       <Group gap="xs">
@@ -60,6 +61,7 @@ export function MatchFields({ draft, onChange, level, isNew, isCounted, children
         {types === undefined ? null : (
           <EventNames label={words.types} values={types} onChange={(names) => onChange({ ...draft, types: names })} />
         )}
+        {isCounted ? null : adding}
       </Group>
       {details.map((name) => (
         <Detail key={name} label={words.details[name]} onRemove={() => setText(name, undefined)}>
@@ -99,9 +101,9 @@ export function MatchFields({ draft, onChange, level, isNew, isCounted, children
           </Detail>
         ),
       )}
-      <Group gap="xs">
-        {isCounted ? <CountFields draft={draft} onChange={onChange} /> : null}
-        {isCounted || withinDays !== '' ? (
+      {isCounted || withinDays !== '' ? (
+        <Group gap="xs">
+          {isCounted ? <CountFields draft={draft} onChange={onChange} /> : null}
           <Amount
             label={words.daysLabel}
             before={words.inTheLast}
@@ -110,38 +112,49 @@ export function MatchFields({ draft, onChange, level, isNew, isCounted, children
             placeholder={words.ever}
             onChange={(value) => onChange({ ...draft, withinDays: value })}
           />
-        ) : null}
-        <Menu position="bottom-start">
-          <Menu.Target>
-            <Button variant="subtle" size="compact-sm" leftSection={<IconPlus size={14} aria-hidden />}>
-              {words.addDetails}
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={() => onChange(withCondition(draft))}>{words.where}</Menu.Item>
-            {EVENT_TEXTS.filter((name) => texts[name] === undefined && (name !== 'type' || isAny)).map((name) => (
-              <Menu.Item key={name} onClick={() => setText(name, '')}>
-                {words.details[name]}
-              </Menu.Item>
-            ))}
-            {types === undefined ? (
-              <Menu.Item onClick={() => onChange(withTypes(draft))}>{words.types}</Menu.Item>
-            ) : null}
-            {isCounted && measure === undefined ? (
-              <Menu.Item onClick={() => onChange({ ...draft, measure: { function: 'sum', on: newMeasured() } })}>
-                {words.addMeasure}
-              </Menu.Item>
-            ) : null}
-            {after === undefined ? (
-              <Menu.Item onClick={() => onChange({ ...draft, after: '' })}>{words.addDates.after}</Menu.Item>
-            ) : null}
-            {before === undefined ? (
-              <Menu.Item onClick={() => onChange({ ...draft, before: '' })}>{words.addDates.before}</Menu.Item>
-            ) : null}
-          </Menu.Dropdown>
-        </Menu>
-      </Group>
+          {isCounted ? adding : null}
+        </Group>
+      ) : null}
     </Stack>
+  )
+}
+
+interface AddDetailProps extends Pick<MatchFieldsProps, 'draft' | 'onChange' | 'isCounted'> {
+  /** Whether it means any event. */
+  isAny: boolean
+}
+
+function AddDetail({ draft, isAny, isCounted, onChange }: AddDetailProps) {
+  const { texts, types, measure, after, before } = draft
+  const setText = (name: EventText) => onChange({ ...draft, texts: { ...texts, [name]: '' } })
+  return (
+    <Menu position="bottom-start">
+      <Menu.Target>
+        <Button variant="subtle" size="compact-sm" leftSection={<IconPlus size={14} aria-hidden />}>
+          {words.addDetails}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onChange(withCondition(draft))}>{words.where}</Menu.Item>
+        {EVENT_TEXTS.filter((name) => texts[name] === undefined && (name !== 'type' || isAny)).map((name) => (
+          <Menu.Item key={name} onClick={() => setText(name)}>
+            {words.details[name]}
+          </Menu.Item>
+        ))}
+        {types === undefined ? <Menu.Item onClick={() => onChange(withTypes(draft))}>{words.types}</Menu.Item> : null}
+        {isCounted && measure === undefined ? (
+          <Menu.Item onClick={() => onChange({ ...draft, measure: { function: 'sum', on: newMeasured() } })}>
+            {words.addMeasure}
+          </Menu.Item>
+        ) : null}
+        {after === undefined ? (
+          <Menu.Item onClick={() => onChange({ ...draft, after: '' })}>{words.addDates.after}</Menu.Item>
+        ) : null}
+        {before === undefined ? (
+          <Menu.Item onClick={() => onChange({ ...draft, before: '' })}>{words.addDates.before}</Menu.Item>
+        ) : null}
+      </Menu.Dropdown>
+    </Menu>
   )
 }
 

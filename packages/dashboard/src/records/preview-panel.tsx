@@ -1,12 +1,13 @@
 import { Alert, Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { ApiError } from '../api/client.ts'
 import { queryOf } from '../api/operation.ts'
 import type { SegmentFilter } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { propertyText } from '../ui/property-value.ts'
-import { ErrorState } from '../ui/states.tsx'
+import { ErrorState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { contactName } from './contact-name.ts'
 import { text } from './text.ts'
@@ -24,6 +25,8 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
     placeholderData: keepPreviousData,
     retry: false,
   })
+  // It says nothing about the filter itself.
+  const isTooSlow = error instanceof ApiError && error.code === 'preview_too_slow'
   return (
     <Card aria-live="polite" aria-busy={isFetching}>
       <Group justify="space-between" mb="xs">
@@ -32,7 +35,12 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
         </Title>
         {isFetching ? <Loader size="xs" role="status" aria-label={words.counting} /> : null}
       </Group>
-      {error ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {error && isTooSlow ? (
+        <Text size="sm" c="dimmed">
+          {messageOf(error)}
+        </Text>
+      ) : null}
+      {error && !isTooSlow ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && data ? (
         <Stack gap="xs">
           <div>

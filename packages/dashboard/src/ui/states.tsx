@@ -38,7 +38,7 @@ export function EmptyState({ icon: Icon, title, children, action, order = 2 }: E
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) {
   const known = error instanceof ApiError ? error : undefined
   // A retry does not help, and neither does the operator.
-  const isFinal = known?.status === 404
+  const isFinal = known?.status === 404 || known?.status === 400
   return (
     <Alert
       color="red"
@@ -90,5 +90,7 @@ export function messageOf(error: unknown): string {
   if (error instanceof ApiError && error.code === 'validation_error' && error.details.length > 1) {
     return error.details.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
   }
+  const words = error instanceof ApiError ? text.states.ofCodes[error.code] : undefined
+  if (words !== undefined) return words
   return error instanceof Error ? error.message : text.states.unknown
 }
