@@ -38,9 +38,10 @@ describe.skipIf(!HAS_BROWSER)('the builder of conditions', () => {
     // The focus is in the new condition, so that it can be typed at once.
     await choose(page, 'Event', 'order', 'Order paid')
     await addDetail(page, 'Property of the event')
-    await choose(page, 'Property', 'order.currency', /Order currency|order\.currency/)
-    await page.locator('input[aria-label="Value"]').fill('EUR')
-    await page.keyboard.press('Escape')
+    await choose(page, 'Property', 'order curr', /^Order currency/)
+    // Values that the data of these events have are offered.
+    await page.locator('input[aria-label="Value"]').click()
+    await page.getByRole('option', { name: 'EUR', exact: true }).click()
     await addDetail(page, 'Sum, average or other figure')
     await choose(page, 'Property', 'amount', /^Amount/, 1)
     await page.getByRole('spinbutton', { name: 'Value' }).fill('100')

@@ -46,9 +46,9 @@ export type Result<Name extends OperationName> = Name extends keyof Whole
 /** Responses that lack fields if a call asks for a summary, for some fields or for a count only. No call here does. */
 interface Whole {
   aggregate: AggregateResult & { distinct_groups: number }
-  listCompanies: { companies: Company[]; pagination: Pagination }
-  listContacts: { contacts: Contact[]; pagination: Pagination }
-  listEvents: { events: Event[]; pagination: Pagination }
+  listCompanies: { companies: Company[]; pagination: Pagination; warnings?: string[] }
+  listContacts: { contacts: Contact[]; pagination: Pagination; warnings?: string[] }
+  listEvents: { events: Event[]; pagination: Pagination; warnings?: string[] }
 }
 
 /**

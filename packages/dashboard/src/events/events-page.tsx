@@ -9,6 +9,7 @@ import { ExportButton } from '../ui/export-button.tsx'
 import { ListPage } from '../ui/list-page.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { ToolbarButton } from '../ui/toolbar-button.tsx'
+import { Warnings } from '../ui/warnings.tsx'
 import { DEFAULT_EVENT_COLUMNS, EVENT_COLUMNS } from './event-columns.tsx'
 import { EventFilterBar } from './event-filter-bar.tsx'
 import { type EventListSearch, eventListSearch, toEventQuery } from './event-search.ts'
@@ -24,6 +25,7 @@ export function EventsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const query = toEventQuery(search)
+  const events = useQuery(queryOf('listEvents', query))
   const change = (changes: Record<string, unknown>, replace = false) =>
     navigate({ search: (before) => eventListSearch({ ...before, page: undefined, ...changes }), replace })
   const openView = (view: SavedView) => navigate({ search: eventListSearch({ ...view.query, columns: view.columns }) })
@@ -53,10 +55,11 @@ export function EventsPage() {
             />
             <ColumnChoice columns={EVENT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns }, true)} />
           </EventFilterBar>
+          <Warnings of={events.data?.warnings} />
         </>
       }
       label={words.table}
-      query={useQuery(queryOf('listEvents', query))}
+      query={events}
       rowsOf={({ events }) => events}
       rowKey={({ event_id }) => event_id}
       columns={EVENT_COLUMNS.filter(({ id }) => chosen.includes(id))}

@@ -3,6 +3,7 @@ import { queryOf } from '../api/operation.ts'
 import type { Entity, Property, SegmentFilter } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { allSegmentsQuery } from './all-segments.ts'
+import type { Scalar } from './draft.ts'
 import type { FieldType, FieldTypes } from './draft-filter.ts'
 import { text } from './text.ts'
 import type { FilterNames } from './words.ts'
@@ -15,20 +16,27 @@ export interface Field {
   /** As the filter has it. */
   name: string
   label: string
-  type: FieldType
+  /** Undefined if its values are of several kinds, or nothing is known of them. */
+  type: FieldType | undefined
   group?: string
+  /** Its most frequent values. */
+  values?: readonly Scalar[] | undefined
 }
 
 /** The property with which a filter of contacts names segments. */
 export const SEGMENT = 'segment'
 
-/** Everything that conditions can name, with its labels and types. */
-export function useFields(filtered: Filtered) {
+/**
+ * Everything that conditions can name, with its labels and types.
+ * @param event the name of the events; empty for all
+ */
+export function useFields(filtered: Filtered, event = '') {
   const isOfEvents = filtered === 'events' || filtered === 'events-of-contact'
   const read = useProperties({
     contacts: filtered !== 'companies',
     companies: true,
     events: filtered !== 'companies',
+    event,
   })
   const { data: segments } = useQuery({ ...allSegmentsQuery, enabled: useMay('segments:read') && !isOfEvents })
   const ofCompanies = read.companies.map((property) => ({
@@ -85,14 +93,14 @@ export function useFilterNames(
 }
 
 /** The properties of each kind of record that is needed, and that the person may read. */
-function useProperties(needed: Record<'contacts' | 'companies' | 'events', boolean>) {
+function useProperties(needed: Record<Entity | 'events', boolean> & { event?: string }) {
   const contacts = useQuery({ ...queryOf('listProperties', { entity: 'contacts' }), enabled: needed.contacts })
   const companies = useQuery({
     ...queryOf('listProperties', { entity: 'companies' }),
     enabled: useMay('companies:read') && needed.companies,
   })
   const events = useQuery({
-    ...queryOf('listProperties', { entity: 'events' }),
+    ...queryOf('listProperties', { entity: 'events', event: needed.event || undefined }),
     enabled: useMay('events:read') && needed.events,
   })
   return {
@@ -108,7 +116,16 @@ function useProperties(needed: Record<'contacts' | 'companies' | 'events', boole
 const DATA = 'data.'
 
 function fieldsOf(properties: readonly Property[] = []): Field[] {
-  return properties.map(({ name, label, type }) => ({ name: inFilter(name), label, type }))
+  return properties.map((property) => {
+    const { name, label, choices, top_values: values } = property
+    return { name: inFilter(name), label, type: typeOf(property), values: choices ?? values }
+  })
+}
+
+/** What tells the text "5" from the number 5: the kind of the stored values. */
+function typeOf({ name, type, kinds: [kind, ...others] }: Property): FieldType | undefined {
+  if (kind === undefined || others.length > 0) return name.startsWith(DATA) ? undefined : type
+  return kind === 'time' ? 'date' : kind
 }
 
 /** Words of the language that are also the name of a property. */
@@ -116,7 +133,6 @@ function inFilter(name: string): string {
   return name === SEGMENT || /^(company|properties)\./.test(name) ? `properties.${name}` : name
 }
 
-/** Values in an event's data may have any type, unless something better is known. */
 function typesOf(fields: readonly Field[]): Map<string, FieldType> {
-  return new Map(fields.flatMap(({ name, type }) => (name.startsWith(DATA) && type === 'text' ? [] : [[name, type]])))
+  return new Map(fields.flatMap(({ name, type }) => (type === undefined ? [] : [[name, type]])))
 }

@@ -8,8 +8,15 @@ export const FilterContext = createContext<{ filtered: Filtered; isOfEvents: boo
   fields: [],
 })
 
-export function FilterOf({ filtered, children }: { filtered: Filtered; children: ReactNode }) {
-  const { list: fields } = useFields(filtered)
+interface FilterOfProps {
+  filtered: Filtered
+  /** The name of the events that it is about. */
+  event?: string | undefined
+  children: ReactNode
+}
+
+export function FilterOf({ filtered, event, children }: FilterOfProps) {
+  const { list: fields } = useFields(filtered, event)
   const isOfEvents = filtered === 'events' || filtered === 'events-of-contact'
   return <FilterContext value={{ filtered, isOfEvents, fields }}>{children}</FilterContext>
 }

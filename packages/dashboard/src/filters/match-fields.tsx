@@ -74,7 +74,7 @@ export function MatchFields({ draft, onChange, level, isNew, isCounted, children
         </Detail>
       ))}
       {where || measure ? (
-        <FilterOf filtered="events-of-contact">
+        <FilterOf filtered="events-of-contact" event={texts.type}>
           {where ? (
             <WhereFields
               group={where}

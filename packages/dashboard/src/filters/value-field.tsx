@@ -117,7 +117,7 @@ const SUGGESTED_OF_EVENTS: Readonly<Record<string, string>> = {
   element_id: 'event.element_id',
 }
 
-/** The name under which values are suggested; null if none are. */
+/** The name under which the service suggests values; null if it does not. */
 function suggestedName(property: string, filtered: Filtered): string | null {
   if (filtered === 'companies' || /^(company|data)\./.test(property) || property === '') return null
   if (filtered === 'contacts' || property.startsWith('event.')) return property.replace(/^properties\./, '')
@@ -125,18 +125,20 @@ function suggestedName(property: string, filtered: Filtered): string | null {
   return SUGGESTED_OF_EVENTS[property] ?? null
 }
 
+/** Values that exist: those that the service finds for what is typed, or the most frequent ones. */
 function useSuggestions(property: string, typed: string): string[] {
   const [debounced] = useDebouncedValue(typed, 200)
-  const name = suggestedName(property, useContext(FilterContext).filtered)
+  const { filtered, fields } = useContext(FilterContext)
+  const name = suggestedName(property, filtered)
   const { data } = useQuery({
     ...queryOf('suggestSegmentValues', { property: name ?? '', q: debounced.slice(0, 200) }),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
     enabled: name !== null,
   })
-  if (name === null) return []
-  const values = (data?.values ?? [])
-    .map(({ value }) => String(value))
-    .filter((each) => each.length <= SUGGESTION_LENGTH_MAX)
-  return [...new Set(values)]
+  const frequent = fields.find((field) => field.name === property)?.values ?? []
+  const isTyped = (value: string) => value.toLowerCase().includes(typed.trim().toLowerCase())
+  const values =
+    name === null ? frequent.map(String).filter(isTyped) : (data?.values ?? []).map(({ value }) => String(value))
+  return [...new Set(values.filter((each) => each.length <= SUGGESTION_LENGTH_MAX))]
 }

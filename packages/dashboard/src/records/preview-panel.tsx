@@ -1,4 +1,4 @@
-import { Alert, Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
+import { Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ApiError } from '../api/client.ts'
@@ -9,6 +9,7 @@ import { AnchorLink } from '../ui/link.tsx'
 import { propertyText } from '../ui/property-value.ts'
 import { ErrorState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import { Warnings } from '../ui/warnings.tsx'
 import { contactName } from './contact-name.ts'
 import { text } from './text.ts'
 
@@ -51,11 +52,7 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
               {words.counted(data.count, data.took_ms)}
             </Text>
           </div>
-          {data.warnings?.map((warning) => (
-            <Alert key={warning} color="orange" variant="light">
-              <Foreign max={300}>{warning}</Foreign>
-            </Alert>
-          ))}
+          <Warnings of={data.warnings} />
           {data.sample.length > 0 ? (
             <Stack component="ul" gap={6} m={0} p={0} style={{ listStyle: 'none' }}>
               {data.sample.map((contact) => (

@@ -13,6 +13,7 @@ import { ExportButton } from '../ui/export-button.tsx'
 import { ListPage } from '../ui/list-page.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { useSelection } from '../ui/use-selection.ts'
+import { Warnings } from '../ui/warnings.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { RecordBar } from './record-bar.tsx'
 import { useLayout } from './use-layout.ts'
@@ -44,7 +45,7 @@ interface RecordListPageProps<Row> {
   /** What the list is read with, and exported with. */
   input: object
   query: {
-    data: { pagination: Pagination } | undefined
+    data: { pagination: Pagination; warnings?: string[] } | undefined
     error: unknown
     refetch: () => unknown
     isPlaceholderData: boolean
@@ -130,6 +131,7 @@ export function RecordListPage<Row>(props: RecordListPageProps<Row>) {
             <ColumnChoice columns={columns} chosen={chosen} onChange={choose} onReset={reset} />
           </RecordBar>
           {problem}
+          <Warnings of={query.data?.warnings} />
         </>
       }
       label={words.title}
