@@ -1719,6 +1719,57 @@ export type Event = {
     company: JoinedCompany | null;
 };
 
+/**
+ * How many events match, in place of min_count; 0 too.
+ */
+export type EventCount = {
+    operator: 'equals' | 'not_equals' | 'gt' | 'gte' | 'lt' | 'lte';
+    value: number;
+};
+
+export type EventMatch = {
+    type?: string;
+    /**
+     * One of these event names.
+     */
+    types?: Array<string>;
+    text?: string;
+    text_contains?: string;
+    url_contains?: string;
+    class_contains?: string;
+    element_id?: string;
+    /**
+     * Conditions on the event; all must be true.
+     */
+    where?: Array<PropertyCondition | NestedFilter>;
+    within_days?: number;
+    /**
+     * A timestamp, or a date: its start in the time zone of the tenant.
+     */
+    after?: string;
+    /**
+     * A timestamp, or a date: its end in the time zone of the tenant.
+     */
+    before?: string;
+    /**
+     * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+     */
+    visible_only?: true;
+    min_count?: number;
+    count?: EventCount;
+    measure?: EventMeasure;
+};
+
+/**
+ * A figure of a property of the matching events. sum, avg, min and max pass over values that are not numbers; distinct counts the different values; first and last are by time.
+ */
+export type EventMeasure = {
+    function: 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last';
+    property: string;
+    operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
+    value?: string | number | boolean | Array<string | number | boolean>;
+};
+
 export type EventResult = {
     status: 'success';
     event: Event;
@@ -2938,6 +2989,14 @@ export type NamedActor = {
     name: string;
 };
 
+/**
+ * A nested filter of the same shape; at most 5 levels.
+ */
+export type NestedFilter = {
+    match: 'all' | 'any';
+    conditions: Array<unknown>;
+};
+
 export type Note = {
     note_id: string;
     _id: string;
@@ -3335,6 +3394,19 @@ export type Property = {
      * Its 5 most frequent values, most frequent first. Missing for columns and for personal properties.
      */
     top_values?: Array<string | number | boolean>;
+};
+
+/**
+ * Of a contact: a property key or a column such as created_at; `company.` and a property of its company, or its name or domain; or `segment`, with `in` or `not_in` and ids of segments. `properties.` and a key is a property whose name is one of these words. Of an event: a field such as url_path; `data.` and the path of a value in its data, where dots go into objects and lists and `\.` is a dot in a key; `contact.` or `company.` and a property of the event's contact or its company.
+ */
+export type PropertyCondition = {
+    property: string;
+    operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
+    value?: string | number | boolean | Array<string | number | boolean>;
+    /**
+     * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+     */
+    visible_only?: true;
 };
 
 export type PropertyResult = {
@@ -3897,134 +3969,14 @@ export type SegmentContactsPage = {
  */
 export type SegmentFilter = {
     match: 'all' | 'any';
-    conditions: Array<{
-        property: string;
-        operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
-        value?: string | number | boolean | Array<string | number | boolean>;
-        /**
-         * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
-         */
-        visible_only?: true;
-    } | {
-        event: {
-            type?: string;
-            /**
-             * One of these event names.
-             */
-            types?: Array<string>;
-            text?: string;
-            text_contains?: string;
-            url_contains?: string;
-            class_contains?: string;
-            element_id?: string;
-            /**
-             * Conditions on the event; all must be true.
-             */
-            where?: Array<{
-                property: string;
-                operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
-                value?: string | number | boolean | Array<string | number | boolean>;
-                /**
-                 * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
-                 */
-                visible_only?: true;
-            } | {
-                match: 'all' | 'any';
-                conditions: Array<unknown>;
-            }>;
-            within_days?: number;
-            /**
-             * A timestamp, or a date: its start in the time zone of the tenant.
-             */
-            after?: string;
-            /**
-             * A timestamp, or a date: its end in the time zone of the tenant.
-             */
-            before?: string;
-            /**
-             * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
-             */
-            visible_only?: true;
-            min_count?: number;
-            /**
-             * How many events match, in place of min_count; 0 too.
-             */
-            count?: {
-                operator: 'equals' | 'not_equals' | 'gt' | 'gte' | 'lt' | 'lte';
-                value: number;
-            };
-            /**
-             * A figure of a property of the matching events. sum, avg, min and max pass over values that are not numbers; distinct counts the different values; first and last are by time.
-             */
-            measure?: {
-                function: 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last';
-                property: string;
-                operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
-                value?: string | number | boolean | Array<string | number | boolean>;
-            };
-        };
+    conditions: Array<PropertyCondition | {
+        event: EventMatch;
         operator: 'did' | 'did_not';
     } | {
         /**
          * 2 to 10 events, each after the one before it.
          */
-        sequence: Array<{
-            type?: string;
-            /**
-             * One of these event names.
-             */
-            types?: Array<string>;
-            text?: string;
-            text_contains?: string;
-            url_contains?: string;
-            class_contains?: string;
-            element_id?: string;
-            /**
-             * Conditions on the event; all must be true.
-             */
-            where?: Array<{
-                property: string;
-                operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
-                value?: string | number | boolean | Array<string | number | boolean>;
-                /**
-                 * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
-                 */
-                visible_only?: true;
-            } | {
-                match: 'all' | 'any';
-                conditions: Array<unknown>;
-            }>;
-            within_days?: number;
-            /**
-             * A timestamp, or a date: its start in the time zone of the tenant.
-             */
-            after?: string;
-            /**
-             * A timestamp, or a date: its end in the time zone of the tenant.
-             */
-            before?: string;
-            /**
-             * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
-             */
-            visible_only?: true;
-            min_count?: number;
-            /**
-             * How many events match, in place of min_count; 0 too.
-             */
-            count?: {
-                operator: 'equals' | 'not_equals' | 'gt' | 'gte' | 'lt' | 'lte';
-                value: number;
-            };
-            /**
-             * A figure of a property of the matching events. sum, avg, min and max pass over values that are not numbers; distinct counts the different values; first and last are by time.
-             */
-            measure?: {
-                function: 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last';
-                property: string;
-                operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
-                value?: string | number | boolean | Array<string | number | boolean>;
-            };
-        }>;
+        sequence: Array<EventMatch>;
         /**
          * The most time from the first event to the last.
          */
@@ -4033,7 +3985,7 @@ export type SegmentFilter = {
             unit: 'minute' | 'hour' | 'day' | 'week';
         };
         operator: 'did' | 'did_not';
-    } | SegmentFilter>;
+    } | NestedFilter | SegmentFilter>;
 };
 
 export type SegmentMember = {
@@ -4728,18 +4680,7 @@ export type Webhook = {
     /**
      * Conditions on the event, all of which must be true for a delivery.
      */
-    where: Array<{
-        property: string;
-        operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
-        value?: string | number | boolean | Array<string | number | boolean>;
-        /**
-         * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
-         */
-        visible_only?: true;
-    } | {
-        match: 'all' | 'any';
-        conditions: Array<unknown>;
-    }> | null;
+    where: Array<PropertyCondition | NestedFilter> | null;
     /**
      * The only segment whose entries or exits are delivered; null: of every segment.
      */

@@ -22,68 +22,64 @@ const compared = {
   value: Type.Optional(Type.Union([Value, Type.Array(Value)], valueNamedBy('property'))),
 }
 
-const OnProperty = Type.Object(
+const PropertyCondition = Type.Object(
   { property: Type.String(WORD), ...compared, visible_only: Type.Optional(VisibleOnly) },
   {
+    title: 'PropertyCondition',
     description:
-      "A property key or a column such as created_at; `company.` and a property of the contact's company, or its name or domain; or `segment`, with `in` or `not_in` and ids of segments. `properties.` and a key is a property whose name is one of these words.",
+      "Of a contact: a property key or a column such as created_at; `company.` and a property of its company, or its name or domain; or `segment`, with `in` or `not_in` and ids of segments. `properties.` and a key is a property whose name is one of these words. Of an event: a field such as url_path; `data.` and the path of a value in its data, where dots go into objects and lists and `\\.` is a dot in a key; `contact.` or `company.` and a property of the event's contact or its company.",
   },
 )
 
 const Nested = Type.Object(
   { match: Match, conditions: Type.Array(Type.Unknown(bag('any'))) },
-  { description: 'A nested filter of the same shape; at most 5 levels.' },
+  { title: 'NestedFilter', description: 'A nested filter of the same shape; at most 5 levels.' },
 )
 
 /** A condition on a single event, in `where`. */
-export const ConditionOnEventSchema = Type.Union([
-  Type.Object(
-    { property: Type.String(WORD), ...compared, visible_only: Type.Optional(VisibleOnly) },
-    {
-      description:
-        "A field of the event such as url_path, or `data.` and the path of a value in its data: dots go into objects and lists, `\\.` is a dot in a key. `contact.` and `company.` name properties of the event's contact and of its company.",
-    },
-  ),
-  Nested,
-])
+export const ConditionOnEventSchema = Type.Union([PropertyCondition, Nested])
 
 const Count = Type.Integer({ minimum: 0 })
-const Event = Type.Object({
-  type: Type.Optional(Type.String(LABEL)),
-  types: Type.Optional(Type.Array(Type.String(LABEL), { description: 'One of these event names.' })),
-  text: Type.Optional(Type.String(TEXT)),
-  text_contains: Type.Optional(Type.String(TEXT)),
-  url_contains: Type.Optional(Type.String(TEXT)),
-  class_contains: Type.Optional(Type.String(TEXT)),
-  element_id: Type.Optional(Type.String(TEXT)),
-  where: Type.Optional(
-    Type.Array(ConditionOnEventSchema, { description: 'Conditions on the event; all must be true.' }),
-  ),
-  within_days: Type.Optional(Type.Integer()),
-  after: Type.Optional(
-    Type.String({ description: 'A timestamp, or a date: its start in the time zone of the tenant.', ...WORD }),
-  ),
-  before: Type.Optional(
-    Type.String({ description: 'A timestamp, or a date: its end in the time zone of the tenant.', ...WORD }),
-  ),
-  visible_only: Type.Optional(VisibleOnly),
-  min_count: Type.Optional(Type.Integer()),
-  count: Type.Optional(
-    Type.Object(
-      { operator: oneOf(COUNT_OPERATORS), value: Count },
-      { description: 'How many events match, in place of min_count; 0 too.' },
+const Event = Type.Object(
+  {
+    type: Type.Optional(Type.String(LABEL)),
+    types: Type.Optional(Type.Array(Type.String(LABEL), { description: 'One of these event names.' })),
+    text: Type.Optional(Type.String(TEXT)),
+    text_contains: Type.Optional(Type.String(TEXT)),
+    url_contains: Type.Optional(Type.String(TEXT)),
+    class_contains: Type.Optional(Type.String(TEXT)),
+    element_id: Type.Optional(Type.String(TEXT)),
+    where: Type.Optional(
+      Type.Array(ConditionOnEventSchema, { description: 'Conditions on the event; all must be true.' }),
     ),
-  ),
-  measure: Type.Optional(
-    Type.Object(
-      { function: oneOf(MEASURES), property: Type.String(WORD), ...compared },
-      {
-        description:
-          'A figure of a property of the matching events. sum, avg, min and max pass over values that are not numbers; distinct counts the different values; first and last are by time.',
-      },
+    within_days: Type.Optional(Type.Integer()),
+    after: Type.Optional(
+      Type.String({ description: 'A timestamp, or a date: its start in the time zone of the tenant.', ...WORD }),
     ),
-  ),
-})
+    before: Type.Optional(
+      Type.String({ description: 'A timestamp, or a date: its end in the time zone of the tenant.', ...WORD }),
+    ),
+    visible_only: Type.Optional(VisibleOnly),
+    min_count: Type.Optional(Type.Integer()),
+    count: Type.Optional(
+      Type.Object(
+        { operator: oneOf(COUNT_OPERATORS), value: Count },
+        { title: 'EventCount', description: 'How many events match, in place of min_count; 0 too.' },
+      ),
+    ),
+    measure: Type.Optional(
+      Type.Object(
+        { function: oneOf(MEASURES), property: Type.String(WORD), ...compared },
+        {
+          title: 'EventMeasure',
+          description:
+            'A figure of a property of the matching events. sum, avg, min and max pass over values that are not numbers; distinct counts the different values; first and last are by time.',
+        },
+      ),
+    ),
+  },
+  { title: 'EventMatch' },
+)
 const Did = oneOf(EVENT_OPERATORS)
 
 /**
@@ -96,7 +92,7 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
       match: Match,
       conditions: Type.Array(
         Type.Union([
-          OnProperty,
+          PropertyCondition,
           Type.Object(
             { event: Event, operator: Did },
             { description: 'Whether the contact has at least min_count matching events.' },
