@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { nearestProperty } from './nearest.ts'
+import { nearestName } from '../platform/nearest-name.ts'
 import { unknownPropertyWarnings } from './unknown.ts'
 
 let service: TestService
@@ -202,7 +202,7 @@ test.each([
   ['', null],
 ])('the nearest of %j is %j', (name, nearest) => {
   const known = ['plan', 'lifecyclestage', 'data.order.total', 'jobtitle', 'planned', 'place']
-  expect(nearestProperty(name, known)).toBe(nearest)
+  expect(nearestName(name, known)).toBe(nearest)
 })
 
 test('a name that nothing has gets a warning with the nearest one, and any that something has gets none', async () => {

@@ -4,9 +4,9 @@ import { hasContactProperty } from '../contacts/found-properties.ts'
 import { COMPANY_PROPERTIES, CONTACT_PROPERTIES } from '../contacts/property-catalogue.ts'
 import { shown } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { nearestName } from '../platform/nearest-name.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Entity, propertyNames } from './catalogue.ts'
-import { nearestProperty } from './nearest.ts'
 
 /** Looking for a property that no event has reads all events; after this time, the newest ones decide. */
 const SECONDS_MAX = 2
@@ -44,7 +44,7 @@ async function warningFor(tenant: Tenant, about: Entity, sent: string): Promise<
   const entity = ELSEWHERE[about][prefix] ?? about
   const name = sent.slice(prefix.length)
   if (await isKnown(tenant, entity, name)) return null
-  const nearest = nearestProperty(name, await propertyNames(tenant, entity))
+  const nearest = nearestName(name, await propertyNames(tenant, entity))
   const fact = `No ${ONE_OF[entity]} has the property ${shown(sent)}.`
   // The newest events have it, but the search for it took too long.
   if (nearest === name) return null

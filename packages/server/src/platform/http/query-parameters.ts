@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { hasFewerCharacters, hasMoreCharacters, shown } from '../characters.ts'
 import { type ErrorDetail, validationError } from '../errors.ts'
 import { ID_LENGTH_MAX } from '../ids.ts'
+import { nearestName } from '../nearest-name.ts'
 import { parseTimestamp } from '../time.ts'
 import { isStorableText } from './json-body.ts'
 
@@ -166,7 +167,7 @@ export function unknownParameters(schema: TSchema | undefined, raw: Record<strin
     .slice(0, WARNINGS_MAX)
     .map((sent) => {
       const name = shown(sent)
-      const near = nearest(name, known)
+      const near = nearestName(name, known)
       return `unknown query parameter '${name}' was ignored${near ? `; did you mean '${near}'?` : ''}`
     })
 }
@@ -218,31 +219,6 @@ function parseInteger(property: PropertySchema, text: string): Result {
   const max = property.maximum ?? Number.MAX_SAFE_INTEGER
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   return value >= min && value <= max ? { value } : { problem: `must be a whole number from ${min} to ${max}` }
-}
-
-/** The known name within two edits of `name`, if any. */
-function nearest(name: string, known: string[]): string | undefined {
-  let best: string | undefined
-  let bestDistance = 3
-  for (const candidate of known) {
-    if (Math.abs(candidate.length - name.length) >= bestDistance) continue
-    const distance = editDistance(name.toLowerCase(), candidate)
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
-  }
-  return best
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }
 
 /** Each word is compared with every record that no index rules out, so each adds to the cost of a search. */

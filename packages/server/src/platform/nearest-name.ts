@@ -5,7 +5,7 @@ const PART_CHANGED_MAX = 1 / 3
  * The known name that somebody probably meant by another one: the one that differs in the fewest characters, whatever its case,
  * spaces, hyphens and underscores. null if all are too different.
  */
-export function nearestProperty(name: string, known: Iterable<string>): string | null {
+export function nearestName(name: string, known: Iterable<string>): string | null {
   const sought = plain(name)
   let nearest: string | null = null
   let fewest = Math.floor(sought.length * PART_CHANGED_MAX) + 1
