@@ -28,7 +28,16 @@ test('the events of an earlier version have their campaigns after the upgrade, b
       const owner = { owner_id: contactId, is_anonymous: false }
       const { utm_source, utm_medium, utm_campaign, utm_term, utm_content, country, region, city, ...known } =
         EMPTY_RECORD
-      const row = { ...known, ...owner, ...now, tenant_id: tenant.id, event_id: newId(), event, url }
+      const row = {
+        ...known,
+        ...owner,
+        ...now,
+        tenant_id: tenant.id,
+        event_id: newId(),
+        event,
+        url,
+        data: `{"plan":"${event}"}`,
+      }
       return clickhouse.insert('events', 'JSONCompactEachRowWithNames', serializeRows([row]), newId())
     }
     await insert('first', `https://shop.example/${QUERY}`)
@@ -49,6 +58,10 @@ test('the events of an earlier version have their campaigns after the upgrade, b
       }
       return found
     }
+    const plans = async () => {
+      const { body } = await tenant.call('POST', '/v1/aggregate', { entity: 'events', group_by: 'data.plan' })
+      return body.buckets.flatMap(({ key }: { key: string | null }) => key ?? []).toSorted()
+    }
     const old = [
       ['first', { ...CAMPAIGN, ...NOWHERE }],
       ['second', { ...NONE, ...NOWHERE }],
@@ -56,6 +69,7 @@ test('the events of an earlier version have their campaigns after the upgrade, b
     ]
     const expected = [[old[0], ['fourth', { ...NONE, utm_source: 'ads', ...NOWHERE }], old[1], old[2]], old]
     expect(await read()).toEqual(expected)
+    expect(await plans()).toEqual(['first', 'second', 'third'])
     const { body } = await tenant.call('POST', '/v1/aggregate', { entity: 'events', group_by: 'utm_source' })
     expect(body.buckets.slice(0, 2)).toEqual([
       { key: 'news', value: 2 },
@@ -67,6 +81,10 @@ test('the events of an earlier version have their campaigns after the upgrade, b
       "SELECT 1 FROM system.parts_columns WHERE database = currentDatabase() AND column = 'utm_source' AND active"
     expect(await clickhouse.query(parts)).toHaveLength(1)
     expect(await read()).toEqual(expected)
+    expect(await plans()).toEqual(['first', 'second', 'third'])
+    const inBuckets =
+      "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'events' AND engine_full LIKE '%with_buckets%'"
+    expect(await clickhouse.query(inBuckets)).toHaveLength(1)
   } finally {
     await service.close()
   }
@@ -113,9 +131,11 @@ test('in a cluster, the storage gets the columns before the table over it', asyn
   expect(sent.map((statement) => statement.split(' ').slice(0, 6).join(' '))).toEqual([
     "ALTER TABLE events_local ON CLUSTER 'main'",
     "ALTER TABLE events_local ON CLUSTER 'main'",
+    "ALTER TABLE events_local ON CLUSTER 'main'",
     "ALTER TABLE events ON CLUSTER 'main'",
     "ALTER TABLE events ON CLUSTER 'main'",
   ])
   expect(sent[0]).toContain('ADD COLUMN IF NOT EXISTS utm_source LowCardinality(String) DEFAULT ')
-  expect(sent[1]).toMatch(/MODIFY COMMENT 'Customer Data Service [0-9a-f]{32}'$/)
+  expect(sent[1]).toContain("MODIFY SETTING map_serialization_version = 'with_buckets', ")
+  expect(sent[2]).toMatch(/MODIFY COMMENT 'Customer Data Service [0-9a-f]{32}'$/)
 })

@@ -54,7 +54,8 @@ export const EVENTS_TABLE: TableDefinition = {
     'PROJECTION names (SELECT tenant_id, is_system, event, count() GROUP BY tenant_id, is_system, event)',
     ...Object.entries(ROLLUPS).map(rollupProjection),
   ],
-  added: [...UTM_COLUMNS, 'country', 'region', 'city'],
+  added: [...UTM_COLUMNS, 'country', 'region', 'city', 'data_values'],
+  addedSettings: DATA_VALUES_SETTINGS,
   orderBy: `(tenant_id, is_system, timestamp, ${EVENT_ID_ORDER})`,
   shardingKey: SHARDING_KEY,
   settings: {
@@ -67,6 +68,5 @@ export const EVENTS_TABLE: TableDefinition = {
     fsync_part_directory: 1,
     // Merging more parts at a time halves the cost of merging, at the price of a few more parts to read.
     merge_selector_base: 20,
-    ...DATA_VALUES_SETTINGS,
   },
 }

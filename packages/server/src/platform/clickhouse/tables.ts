@@ -12,6 +12,8 @@ export interface TableDefinition {
    * ClickHouse computes when it reads them, and writes down when it merges their part.
    */
   added?: readonly string[]
+  /** The settings that it lacks. They apply to what is written from then on. */
+  addedSettings?: Readonly<Record<string, string | number>>
   orderBy: string
   /** Of rows with the same `orderBy`, the one with the highest value in this column counts. */
   latestBy?: string
@@ -58,8 +60,8 @@ function namesOf(table: TableDefinition, cluster: string | null): string[] {
 
 /** A table as an earlier version created it. */
 export function earlierVersion(table: TableDefinition): TableDefinition {
-  const { added = [], elements } = table
-  return { ...table, elements: elements.filter((element) => !added.includes(titleOf(element))) }
+  const { added = [], addedSettings: _, ...earlier } = table
+  return { ...earlier, elements: table.elements.filter((element) => !added.includes(titleOf(element))) }
 }
 
 /**
@@ -80,6 +82,10 @@ export async function addColumns(
       if (columns.length === 0 || comments.get(name) !== earlier) continue
       const additions = columns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(', ')
       await clickhouse.command(`ALTER TABLE ${name}${onCluster(cluster)} ${additions}`)
+      if (table.addedSettings && name === storageTable(table, cluster)) {
+        const settings = assignmentsOf(table.addedSettings)
+        await clickhouse.command(`ALTER TABLE ${name}${onCluster(cluster)} MODIFY SETTING ${settings}`)
+      }
       await clickhouse.command(`ALTER TABLE ${name}${onCluster(cluster)} MODIFY COMMENT '${current}'`)
     }
   }
@@ -169,17 +175,22 @@ function definitionOf(table: TableDefinition, cluster: string | null): string[] 
   const place = cluster === null ? [] : [`'/clickhouse/tables/{shard}/{database}/${name}'`, `'{replica}'`]
   const version = table.latestBy === undefined ? [] : [table.latestBy]
   const engine = `${cluster === null ? '' : 'Replicated'}${kind}(${[...place, ...version].join(', ')})`
-  const settings = Object.entries(settingsFor(table, cluster)).map(([key, value]) => `${key} = ${value}`)
   const storage = [
     `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (\n  ${table.elements.join(',\n  ')}\n)`,
     `ENGINE = ${engine}`,
     `ORDER BY ${table.orderBy}`,
-    `SETTINGS ${settings.join(', ')}`,
+    `SETTINGS ${assignmentsOf({ ...settingsFor(table, cluster), ...table.addedSettings })}`,
   ].join('\n')
   if (cluster === null) return [storage]
   const distributed = `CREATE TABLE IF NOT EXISTS ${table.name}${onCluster(cluster)} AS ${name}
 ENGINE = Distributed('${cluster}', currentDatabase(), '${name}', ${table.shardingKey})`
   return [storage, distributed]
+}
+
+function assignmentsOf(settings: Readonly<Record<string, string | number>>): string {
+  return Object.entries(settings)
+    .map(([key, value]) => `${key} = ${value}`)
+    .join(', ')
 }
 
 /**
