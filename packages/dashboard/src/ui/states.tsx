@@ -38,7 +38,7 @@ export function EmptyState({ icon: Icon, title, children, action, order = 2 }: E
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) {
   const known = error instanceof ApiError ? error : undefined
   // A retry does not help, and neither does the operator.
-  const isFinal = known?.status === 404 || known?.status === 400
+  const isFinal = known !== undefined && (known.status === 404 || known.code in text.states.ofCodes)
   return (
     <Alert
       color="red"
