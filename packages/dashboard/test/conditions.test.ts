@@ -188,6 +188,29 @@ describe.skipIf(!HAS_BROWSER)('the builder of conditions', () => {
     await page.getByText('1–6 of 6').waitFor()
   })
 
+  test('a webhook delivers only events that meet conditions, which its page says and its form changes', async () => {
+    const page = await browser.signedIn(tenant, { path: '/webhooks/new?event=order_paid' })
+    await page.getByRole('textbox', { name: 'URL', exact: true }).fill('https://hooks.example.com/orders')
+    await page.getByRole('button', { name: 'Property', exact: true }).click()
+    await choose(page, 'Property', 'amount', /^Amount/)
+    await page.getByLabel('Comparison', { exact: true }).selectOption('is at least')
+    expect(await page.getByRole('button', { name: 'Create webhook' }).isDisabled()).toBe(true)
+    await page.locator('input[aria-label="Value"]').fill('60')
+    await page.keyboard.press('Tab')
+    expect(await checkPage(page, 'webhook-conditions')).toEqual([])
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await page.getByRole('link', { name: /saved/ }).click()
+    await page.getByText('Amount is at least “60”').waitFor()
+    const stored = async () => (await tenant.call('GET', '/v1/webhooks')).body.webhooks[0].where
+    expect(await stored()).toEqual([{ property: 'data.amount', operator: 'gte', value: 60 }])
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Edit webhook' }).click()
+    await page.getByRole('dialog').getByLabel('Comparison', { exact: true }).selectOption('is less than')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('Amount is less than “60”').waitFor()
+    expect(await stored()).toEqual([{ property: 'data.amount', operator: 'lt', value: 60 }])
+  })
+
   test('a segment cannot depend on itself, and one that others use cannot be deleted; both are said where it happens', async () => {
     const page = await browser.signedIn(tenant, { path: `/segments/${customers}/edit` })
     const followed = (await tenant.call('GET', '/v1/segments')).body.segments.find(

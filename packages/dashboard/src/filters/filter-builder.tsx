@@ -15,10 +15,16 @@ const words = text.builder
 /** The service's limit. */
 const LEVELS_MAX = 5
 
+interface FilterBuilderProps {
+  form: FilterForm
+  /** The name of the events that it is about, if they have one. */
+  event?: string
+}
+
 /** A filter, condition by condition. */
-export function FilterBuilder({ form: { filtered, draft, replace } }: { form: FilterForm }) {
+export function FilterBuilder({ form: { filtered, draft, replace }, event }: FilterBuilderProps) {
   return (
-    <FilterOf filtered={filtered}>
+    <FilterOf filtered={filtered} event={event}>
       <GroupFields group={draft} onReplace={replace} level={1} />
     </FilterOf>
   )

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useOperation } from '../api/operation.ts'
 import type { Webhook } from '../api/types.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
+import { useWhere, WhereFields } from './conditions.tsx'
 import { HeaderFields } from './header-fields.tsx'
 import { MessageFields } from './message-fields.tsx'
 import { text } from './text.ts'
@@ -13,6 +14,7 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
   const isMessage = webhook.format === 'slack'
   const [url, setUrl] = useState(isMessage ? '' : webhook.url)
   const [urlFilter, setUrlFilter] = useState(webhook.url_filter)
+  const { form: whereForm, where } = useWhere(webhook.where)
   const [template, setTemplate] = useState(webhook.template)
   const [replacesHeaders, setReplacesHeaders] = useState(false)
   const [headers, setHeaders] = useState(webhook.header_names.map((name) => ({ name, value: '' })))
@@ -23,6 +25,7 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
       subscription_id: webhook.subscription_id,
       ...(keepsUrl ? {} : { url: url.trim() }),
       url_filter: urlFilter,
+      where,
       ...(replacesHeaders ? { headers } : {}),
       ...(isMessage ? { template } : {}),
     })
@@ -33,6 +36,7 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
       submit={text.edit.submit}
       size="lg"
       sending={saving}
+      isDisabled={whereForm.unfinished > 0}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -47,6 +51,7 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
       />
       {isMessage ? <MessageFields event={webhook.event} value={template} onChange={setTemplate} /> : null}
       <UrlFilterFields value={urlFilter} onChange={setUrlFilter} />
+      <WhereFields form={whereForm} event={webhook.event} />
       <Checkbox
         label={
           webhook.header_names.length > 0

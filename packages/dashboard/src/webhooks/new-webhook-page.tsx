@@ -22,6 +22,7 @@ import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
+import { useWhere, WhereFields } from './conditions.tsx'
 import { HeaderFields } from './header-fields.tsx'
 import { MessageFields } from './message-fields.tsx'
 import { SecretShown } from './secret-shown.tsx'
@@ -47,6 +48,7 @@ export function NewWebhookPage() {
   const [segmentId, setSegmentId] = useState<string | null>(search.segment ?? null)
   const [url, setUrl] = useState('')
   const [urlFilter, setUrlFilter] = useState<UrlFilter | null>(null)
+  const { form: whereForm, where } = useWhere(null)
   const [headers, setHeaders] = useState<{ name: string; value: string }[]>([])
   const [format, setFormat] = useState<Webhook['format']>('json')
   const [template, setTemplate] = useState<string | null>(null)
@@ -57,6 +59,7 @@ export function NewWebhookPage() {
       event: event.trim(),
       url: url.trim(),
       ...(urlFilter === null ? {} : { url_filter: urlFilter }),
+      ...(where === null ? {} : { where }),
       ...(segmentId !== null && isOfSegments(event.trim()) ? { segment_id: segmentId } : {}),
       headers,
       format,
@@ -130,6 +133,7 @@ export function NewWebhookPage() {
                 <MessageFields event={event.trim()} value={template} onChange={setTemplate} />
               ) : null}
               <UrlFilterFields value={urlFilter} onChange={setUrlFilter} />
+              <WhereFields form={whereForm} event={event.trim()} />
               <HeaderFields value={headers} onChange={setHeaders} />
               {saving.isError ? (
                 <Alert color="red" role="alert" title={text.create.failed}>
@@ -137,7 +141,7 @@ export function NewWebhookPage() {
                 </Alert>
               ) : null}
               <Group gap="xs">
-                <Button type="submit" loading={saving.isPending}>
+                <Button type="submit" loading={saving.isPending} disabled={whereForm.unfinished > 0}>
                   {text.create.submit}
                 </Button>
                 <ButtonLink variant="default" to="/webhooks">

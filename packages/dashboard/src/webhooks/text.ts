@@ -143,6 +143,10 @@ export const text = {
 
   segment: { label: 'Segment', all: 'Every segment', deleted: 'a deleted segment' },
 
+  where: {
+    label: 'Conditions on the event',
+    unfinished: 'Complete or remove the incomplete conditions to save.',
+  },
   urlFilter: {
     label: 'URL filter',
     title: (conditions: number) => (conditions === 0 ? 'URL filter' : 'Only events whose URL'),

@@ -15,6 +15,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { PendingPage } from '../ui/page-states.tsx'
 import { ErrorState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
+import { WhereWords } from './conditions.tsx'
 import { ResendDeliveries } from './resend-deliveries.tsx'
 import { isOfSegments, SegmentName } from './segment-field.tsx'
 import { text } from './text.ts'
@@ -82,6 +83,10 @@ function Settings({ webhook }: { webhook: Webhook }) {
         ]
       : []),
     [text.one.urlFilter, filter === null ? text.one.allUrls : <Foreign key="filter">{filterWords(filter)}</Foreign>],
+    [
+      text.where.label,
+      webhook.where === null ? <None key="where" /> : <WhereWords key="where" where={webhook.where} />,
+    ],
     [
       text.one.headers,
       headers.length === 0 ? text.one.noHeaders : <Foreign key="headers">{headers.join(', ')}</Foreign>,
