@@ -4,6 +4,7 @@ import type { EventRecord } from '../journal/event-record.ts'
 import { CONTACT_OF_EVENT } from '../platform/clickhouse/owner-links.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { ABOUT_CONTACT, type Marked, TEXT, WORD } from '../platform/personal.ts'
+import type { Offset } from '../platform/time-zone.ts'
 
 /**
  * The type of a key. Events with a missing `id` are in no bucket; those with any other missing key share one. `hour`, `day`,
@@ -54,11 +55,8 @@ function period(kind: Period, sql: string, description: string): EventDimension 
   }
 }
 
-const IN_ZONE = (part: string) => `${part}(timestamp, {time_zone: String})`
-/** The seconds since the local hour began. */
-const OF_HOUR = `(${IN_ZONE('toMinute')} * 60 + toSecond(timestamp))`
-/** Local time in seconds since 1970. `timeZoneOffset` is wrong by a day for zones 13 hours and more ahead of UTC. */
-const LOCAL = `(toInt64(${IN_ZONE('toDate')}) * 86400 + ${IN_ZONE('toHour')} * 3600 + ${OF_HOUR})`
+/** Local time in seconds since 1970, and how far it is ahead of UTC: `inZone` replaces both. */
+const [LOCAL, OFFSET] = ['local_seconds', 'offset_seconds']
 
 /** The dimensions of events, in ClickHouse SQL. Days, weeks and months are those of UTC: see `eventGrouping`. */
 export const EVENT_DIMENSIONS = {
@@ -103,7 +101,7 @@ export const EVENT_DIMENSIONS = {
   hour: period(
     'hour',
     // The beginning of the local hour, and the offset, which differs between the two hours that clocks repeat.
-    `tuple(toUnixTimestamp(timestamp) - ${OF_HOUR}, ${LOCAL} - toUnixTimestamp(timestamp))`,
+    `tuple(toUnixTimestamp(timestamp) - ${LOCAL} % 3600, ${OFFSET})`,
     'Hour, `YYYY-MM-DDTHH:00+01:00`',
   ),
   day: period('day', DAY, 'Day, `YYYY-MM-DD`'),
@@ -121,11 +119,27 @@ export const EVENT_COLUMN_MARKS = Object.fromEntries(
   }),
 )
 
-/** A dimension in a time zone. */
-export function inZone({ sql, kind, ...dimension }: EventGrouping, timeZone: string): EventGrouping {
-  if (!isPeriod(kind) || (timeZone === 'UTC' && kind !== 'hour')) return { ...dimension, sql, kind }
-  const local = sql.replace(DAY, IN_ZONE('toDate'))
-  return { sql: local, kind, parameters: { time_zone: timeZone } }
+/**
+ * A dimension in a time zone, whose offsets during the events are given. ClickHouse would load 5 MB for each zone, and
+ * never free them.
+ */
+export function inZone({ sql, kind, ...dimension }: EventGrouping, offsets: readonly Offset[]): EventGrouping {
+  const isUtc = offsets.every(({ seconds }) => seconds === 0)
+  if (!isPeriod(kind) || (isUtc && kind !== 'hour')) return { ...dimension, sql, kind }
+  const unix = 'toInt64(toUnixTimestamp(timestamp))'
+  const offset = `toInt64(${offsetOf(unix, offsets)})`
+  const local = `(${unix} + ${offset})`
+  const day = `toDate(toUInt16(intDiv(${local}, 86400)))`
+  return { sql: sql.replace(DAY, day).replaceAll(LOCAL, local).replaceAll(OFFSET, offset), kind }
+}
+
+function offsetOf(unix: string, offsets: readonly Offset[]): string {
+  const last = offsets.at(-1)?.seconds ?? 0
+  if (offsets.length < 2) return String(last)
+  const until = offsets
+    .slice(1)
+    .map(({ sinceMs }, index) => `${unix} < ${sinceMs / 1000}, ${offsets[index]?.seconds ?? 0}`)
+  return `multiIf(${until.join(', ')}, ${last})`
 }
 
 export function isPeriod(kind: KeyKind): kind is Period {

@@ -1,6 +1,7 @@
 import { dataItems, eventPropertyNamed } from '../conditions/event-property.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { EVENT_DIMENSIONS, type EventGrouping, inZone, type KeyKind } from './event-dimensions.ts'
+import { offsetsBetween } from '../platform/time-zone.ts'
+import { EVENT_DIMENSIONS, type EventGrouping, inZone, isPeriod, type KeyKind } from './event-dimensions.ts'
 import { DIGITS_OF_ITEM } from './phone-numbers.ts'
 import { hasValue, type RecordGrouping } from './records.ts'
 
@@ -17,11 +18,20 @@ export const PATH_LENGTH_MAX = 32
 
 const KINDS = { text: 'text', boolean: 'boolean', time: 'time', id: 'uuid' } as const satisfies Record<string, KeyKind>
 
+/** The time zone of a question about events, and the first and the last moment that the events may have, in milliseconds. */
+export interface InTime {
+  timeZone: string
+  fromMs: number
+  untilMs: number
+}
+
 /** The grouping with a name: a dimension, a column, `data.<path>`, `contact.<key>` or `company.<key>`. */
-export function groupingNamed(name: string, timeZone: string): NamedGrouping {
+export function groupingNamed(name: string, { timeZone, fromMs, untilMs }: InTime): NamedGrouping {
   if (name === 'company_id') return ofContact(name, timeZone)
   if (Object.hasOwn(EVENT_DIMENSIONS, name)) {
-    return { by: 'column', grouping: inZone(EVENT_DIMENSIONS[name as keyof typeof EVENT_DIMENSIONS], timeZone) }
+    const dimension: EventGrouping = EVENT_DIMENSIONS[name as keyof typeof EVENT_DIMENSIONS]
+    const offsets = isPeriod(dimension.kind) ? offsetsBetween(timeZone, fromMs, untilMs) : []
+    return { by: 'column', grouping: inZone(dimension, offsets) }
   }
   if (name.startsWith('contact.')) return ofContact(name.slice('contact.'.length), timeZone)
   if (name.startsWith('company.')) return ofContact(name, timeZone)

@@ -104,10 +104,10 @@ export const AGGREGATE_OPERATIONS = [
     reads: true,
     async run({ tenant, now, config, requireScope, warn, redaction }, sent) {
       const body = checkAggregation(sent)
-      const { timeZone } = await readTenant(tenant)
+      const { time_zone: timeZone = (await readTenant(tenant)).timeZone } = body
       const contactsMax = config.eventFilterContactsMax
       const context = { tenant, now, contactsMax, requireScope, visibleOnly: redaction !== undefined }
-      const parsed = await restricted(parseAggregation(body, timeZone), body.where, context)
+      const parsed = await restricted(parseAggregation(body, timeZone, now), body.where, context)
       const aggregation = withRedaction(parsed, redaction)
       const { metric, field } = aggregation.measure
       if (!needsNumbers(metric) && field !== '') {

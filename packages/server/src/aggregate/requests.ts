@@ -9,12 +9,14 @@ import type { ContactFilters } from '../contacts/list.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
 import { CONTACT_IDS_MAX, type EventFilters, eventFilterSchemasExcept } from '../events/filters.ts'
 import { includeSystemInBody } from '../events/requests.ts'
+import { EVENT_AHEAD_MS_MAX, EVENT_EARLIEST_MS } from '../journal/event-record.ts'
 import type { Scope } from '../operations/scopes.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { filterId, filterText } from '../platform/http/query-parameters.ts'
 import { isObject } from '../platform/is-object.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { canonicalZone, problemsOfZone, ZONE_LENGTH_MAX } from '../platform/time-zone.ts'
 import {
   groupBySchema,
@@ -232,18 +234,15 @@ export type Aggregation = { measure: Measure; limit: number } & (
   | { entity: 'events'; grouping: NamedGrouping; filters: EventFilters }
 )
 
-/**
- * Validates what the schemas cannot. @throws ServiceError 400 naming every invalid field.
- * @param zoneOfTenant counts unless the body has a time zone
- */
-export function parseAggregation(body: AggregationBody, zoneOfTenant: string): Aggregation {
-  const { entity, metric = 'count', metric_field: field, limit = 25, time_zone: sentZone = zoneOfTenant } = body
+/** Validates what the schemas cannot. @throws ServiceError 400 naming every invalid field. */
+export function parseAggregation(body: AggregationBody, zone: string, now: Date): Aggregation {
+  const { entity, metric = 'count', metric_field: field, limit = 25 } = body
   const details: ErrorDetail[] = []
   if (needsNumbers(metric) && field === undefined) {
     details.push({ path: 'metric_field', message: `is required for the metric ${metric}` })
   }
-  const wrongZone = problemsOfZone('time_zone', sentZone)
-  const timeZone = wrongZone.length > 0 ? 'UTC' : canonicalZone(sentZone)
+  const wrongZone = problemsOfZone('time_zone', zone)
+  const timeZone = wrongZone.length > 0 ? 'UTC' : canonicalZone(zone)
   const fields = { contacts: CONTACT_FILTERS, companies: COMPANY_FILTERS, events: EVENT_FILTERS }[entity]
   const { values, details: wrongBounds } = parseBounds(fields, body.filters ?? {}, 'filters.', timeZone)
   details.push(...wrongZone, ...wrongBounds)
@@ -252,11 +251,21 @@ export function parseAggregation(body: AggregationBody, zoneOfTenant: string): A
     if (details.length > 0) throw validationError(details)
     return { ...common, entity, grouping: { entity, name: body.group_by, timeZone }, filters: values } as Aggregation
   }
-  const grouping = groupingNamed(body.group_by, timeZone)
+  const grouping = groupingNamed(body.group_by, { timeZone, ...spanOf(values as EventFilters, now) })
   details.push(...problemsOfMeasure(common.measure, body.group_by, grouping))
   if (details.length > 0) throw validationError(details)
   const includeSystem = body.include === 'system' ? { includeSystem: true } : {}
   return { ...common, entity, grouping, filters: { ...values, ...includeSystem } as EventFilters }
+}
+
+/** When events under some filters may have happened. */
+function spanOf(
+  { date_after: after, date_before: before }: EventFilters,
+  now: Date,
+): { fromMs: number; untilMs: number } {
+  const latestMs = now.getTime() + 365 * DAY_MS
+  const fromMs = Math.min(Math.max(after?.getTime() ?? 0, EVENT_EARLIEST_MS), latestMs)
+  return { fromMs, untilMs: Math.min(before?.getTime() ?? now.getTime() + EVENT_AHEAD_MS_MAX, latestMs) }
 }
 
 /** What cannot be computed of events. */

@@ -36,8 +36,15 @@ export interface LocalTime {
 }
 
 export function localTime(timeZone: string, moment: Date): LocalTime {
+  return partsOf(formatOf(timeZone), moment.getTime())
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
   const options = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
-  const format = new Intl.DateTimeFormat('en', { ...options, calendar: 'gregory', hourCycle: 'h23', timeZone })
+  return new Intl.DateTimeFormat('en', { ...options, calendar: 'gregory', hourCycle: 'h23', timeZone })
+}
+
+function partsOf(format: Intl.DateTimeFormat, moment: number): LocalTime {
   const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = parts
   return { year, month, day, minuteOfDay: hour * 60 + minute }
@@ -58,6 +65,38 @@ export function instantOf(timeZone: string, local: LocalTime): Date {
 
 function utcOf({ year, month, day, minuteOfDay }: LocalTime): number {
   return Date.UTC(year, month - 1, day) + minuteOfDay * MINUTE_MS
+}
+
+/** An offset from UTC, and since when clocks have it. */
+export interface Offset {
+  sinceMs: number
+  seconds: number
+}
+
+/** The shortest time for which a zone kept an offset is longer: Egypt's and Morocco's, around a Ramadan. */
+const SAMPLE_MS = 7 * DAY_MS
+
+/** The offsets of a time zone in a span of time, in order. */
+export function offsetsBetween(timeZone: string, fromMs: number, untilMs: number): Offset[] {
+  const format = formatOf(timeZone)
+  const secondsAt = (moment: number) => {
+    const wholeMinute = Math.floor(moment / MINUTE_MS) * MINUTE_MS
+    return (utcOf(partsOf(format, wholeMinute)) - wholeMinute) / 1000
+  }
+  const offsets = [{ sinceMs: fromMs, seconds: secondsAt(fromMs) }]
+  for (let at = fromMs; at < untilMs; at += SAMPLE_MS) {
+    const seconds = secondsAt(at + SAMPLE_MS)
+    const before = offsets.at(-1)?.seconds
+    if (seconds === before) continue
+    let [same, changed] = [at, at + SAMPLE_MS]
+    while (changed - same > 1000) {
+      const middle = Math.floor((same + changed) / 2000) * 1000
+      if (secondsAt(middle) === before) same = middle
+      else changed = middle
+    }
+    offsets.push({ sinceMs: changed, seconds })
+  }
+  return offsets
 }
 
 /** Parses a timestamp as `parseTimestamp` does, but a date alone is that day in the time zone. */
