@@ -184,6 +184,7 @@ export const SUMMED_UP: Row[] = [
     ],
   },
   ...GROUPINGS.filter(
-    ({ name }) => name === 'events stats' || /by (event_type|day|domain|browser|device_type)$/.test(name),
+    ({ name }) =>
+      name === 'events stats' || /^aggregate events by (event_type|day|domain|browser|device_type)$/.test(name),
   ),
 ]
