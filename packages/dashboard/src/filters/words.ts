@@ -29,7 +29,10 @@ export interface FilterNames {
 /** A filter as a sentence: "Country is “FR” and has viewed a page at least 2 times". */
 export function filterWords(filter: SegmentFilter, names: FilterNames): string {
   return sentence(
-    joined(filter, (condition) => conditionWords(condition, names), [words.everyContact, words.noContact]),
+    joined(conditionsOf(filter), (condition) => conditionWords(condition, names), [
+      words.everyContact,
+      words.noContact,
+    ]),
   )
 }
 
@@ -51,10 +54,14 @@ function joined<Condition>(
   return conditions.map(wordsOf).join(match === 'all' ? words.and : words.or)
 }
 
+/** The documented schema says of a nested filter only that it has the same shape. */
+function conditionsOf({ match, conditions }: SegmentFilter) {
+  return { match, conditions: conditions as SegmentCondition[] }
+}
+
 function conditionWords(condition: SegmentCondition, names: FilterNames): string {
   if ('conditions' in condition) {
-    const nested = condition as SegmentFilter
-    return `(${joined(nested, (each) => conditionWords(each, names), [words.everyContact, words.noContact])})`
+    return `(${joined(conditionsOf(condition), (each) => conditionWords(each, names), [words.everyContact, words.noContact])})`
   }
   if ('property' in condition) {
     if (condition.property === 'segment') return segmentWords(condition, names)
