@@ -213,7 +213,7 @@ describe('another tenant', () => {
     const keys = await buckets({ entity: 'contacts', group_by: 'tier' }, stranger)
     expect(keys).toEqual([[null, 1]])
     const { body } = await stranger.call('POST', '/v1/aggregate', { entity: 'events', group_by: 'data.plan' })
-    expect(body.warnings).toEqual(["No event has 'data.plan'."])
+    expect(body.warnings).toEqual(['No event has the property data.plan.'])
   })
 })
 
