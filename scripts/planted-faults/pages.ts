@@ -72,10 +72,10 @@ export const PAGE_FAULTS: readonly Fault[] = [
   {
     name: 'number-that-is-a-text',
     area: 'filters',
-    file: 'packages/dashboard/src/filters/draft.ts',
-    find: "OF_NUMBERS.includes(operator) || (type === 'number' && operator !== 'contains')",
-    replace: "type === 'number' && operator !== 'contains'",
-    tests: ['packages/dashboard/test/segments.test.ts'],
+    file: 'packages/dashboard/src/filters/draft-filter.ts',
+    find: "OF_NUMBERS.includes(operator) || type === 'number'",
+    replace: "type === 'number'",
+    tests: ['packages/dashboard/test/segment-draft.test.ts'],
   },
   {
     name: 'clock-that-must-not-differ',

@@ -83,6 +83,7 @@ test('a changed value has the type of its property; one that stays keeps its own
   const stored = { property: 'seats', operator: 'in' as const, value: ['5', 6] }
   expect(changed(stored, { values: ['6', '5', '7'] }, types)).toMatchObject({ value: [6, '5', 7] })
   expect(changed(stored, { operator: 'equals', value: '5' }, types)).toMatchObject({ value: '5' })
+  expect(changed(stored, { property: 'plan', operator: 'gt', value: '5' }, types)).toMatchObject({ value: 5 })
   expect(changed(stored, { property: 'plan' }, types)).toMatchObject({ value: ['5', '6'] })
 })
 
