@@ -39,7 +39,7 @@ export const RECORD_FAULTS: readonly Fault[] = [
   {
     name: 'days-that-are-one-less',
     area: 'segments',
-    file: 'packages/server/src/segments/conditions.ts',
+    file: 'packages/server/src/conditions/to-postgres.ts',
     find: 'now.getTime() - Number(value) * DAY_MS',
     replace: 'now.getTime() - (Number(value) - 1) * DAY_MS',
     tests: ['packages/server/src/segments/compile.test.ts'],
