@@ -13,9 +13,6 @@ export type NamedGrouping =
   | { by: 'record'; record: RecordGrouping }
   | { by: 'nothing' }
 
-/** Deeper data is not stored. */
-export const PATH_LENGTH_MAX = 32
-
 const KINDS = { text: 'text', boolean: 'boolean', time: 'time', id: 'uuid' } as const satisfies Record<string, KeyKind>
 
 /** The time zone of a question about events, and the first and the last moment that the events may have, in milliseconds. */
@@ -40,7 +37,7 @@ export function groupingNamed(name: string, { timeZone, fromMs, untilMs }: InTim
   if (property.kind !== 'data') {
     return { by: 'column', grouping: { sql: property.column, kind: KINDS[property.kind] } }
   }
-  return property.path.length > PATH_LENGTH_MAX ? { by: 'nothing' } : { by: 'data', path: property.path }
+  return { by: 'data', path: property.path }
 }
 
 function ofContact(name: string, timeZone: string): NamedGrouping {

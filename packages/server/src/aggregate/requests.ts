@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { COMPANY_DIMENSIONS } from '../companies/dimensions.ts'
 import type { CompanyFilters } from '../companies/list.ts'
 import { ListCompaniesQuery } from '../companies/requests.ts'
+import { PATH_KEYS_MAX } from '../conditions/event-property.ts'
 import { CONTACT_DIMENSIONS } from '../contacts/dimensions.ts'
 import { COMPANY_FACET_FILTERS, CONTACT_FACET_FILTERS } from '../contacts/facets.ts'
 import type { ContactFilters } from '../contacts/list.ts'
@@ -28,7 +29,7 @@ import {
   RECORD_METRICS,
 } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
-import { groupingNamed, type NamedGrouping, PATH_LENGTH_MAX } from './event-groupings.ts'
+import { groupingNamed, type NamedGrouping } from './event-groupings.ts'
 import { pathOfField } from './event-measure.ts'
 import { METRICS_OF_PARTS } from './events-by-record.ts'
 import type { RecordGrouping } from './records.ts'
@@ -269,7 +270,8 @@ function spanOf(
 }
 
 /** What cannot be computed of events. */
-function problemsOfMeasure({ metric, field }: Measure, groupBy: string, { by }: NamedGrouping): ErrorDetail[] {
+function problemsOfMeasure({ metric, field }: Measure, groupBy: string, grouping: NamedGrouping): ErrorDetail[] {
+  const { by } = grouping
   const details: ErrorDetail[] = []
   const [, owner, key = ''] = /^(contact|company)\.(.+)/s.exec(field) ?? []
   if (needsNumbers(metric) && owner !== undefined) {
@@ -277,9 +279,9 @@ function problemsOfMeasure({ metric, field }: Measure, groupBy: string, { by }: 
     const message = `is a property of ${entity}: aggregate the entity ${entity} with metric_field ${key}, or name a key of data as data.${owner}\\.${key}`
     details.push({ path: 'metric_field', message })
   }
-  if (needsNumbers(metric) && pathOfField(field).length > PATH_LENGTH_MAX) {
-    details.push({ path: 'metric_field', message: `must name at most ${PATH_LENGTH_MAX} keys` })
-  }
+  const message = `must name at most ${PATH_KEYS_MAX} keys`
+  if (needsNumbers(metric) && pathOfField(field).length > PATH_KEYS_MAX) details.push({ path: 'metric_field', message })
+  if (grouping.by === 'data' && grouping.path.length > PATH_KEYS_MAX) details.push({ path: 'group_by', message })
   if (by === 'record' && !METRICS_OF_PARTS.includes(metric)) {
     const message = `${metric} cannot be combined with group_by ${groupBy}, a value of contacts: use one of ${METRICS_OF_PARTS.join(', ')}, or group by contact_id or a property of the events`
     details.push({ path: 'metric', message })

@@ -15,6 +15,8 @@ export type EventProperty =
   | { kind: 'data'; path: readonly string[] }
 
 const DATA = 'data.'
+/** Each key makes a query longer, whose length is limited. */
+export const PATH_KEYS_MAX = 10
 
 /** The property with a name such as `url_path` or `data.order.total`; null if events have no such property. */
 export function eventPropertyNamed(name: string): EventProperty | null {

@@ -5,7 +5,7 @@ import { isStorableText } from '../platform/http/json-body.ts'
 import { isUuid } from '../platform/ids.ts'
 import { isObject } from '../platform/is-object.ts'
 import { parseTimestamp } from '../platform/time.ts'
-import { eventPropertyNamed } from './event-property.ts'
+import { eventPropertyNamed, PATH_KEYS_MAX } from './event-property.ts'
 import {
   COUNT_OPERATORS,
   type ConditionOnEvent,
@@ -304,6 +304,10 @@ class FilterReader {
       !isStorableText(property)
     ) {
       return this.#wrong(`${path}.property`, `must be a string of 1 to ${KEY_LENGTH_MAX} characters`, UNREAD)
+    }
+    const named = eventPropertyNamed(property)
+    if (named?.kind === 'data' && named.path.length > PATH_KEYS_MAX) {
+      return this.#wrong(`${path}.property`, `must name at most ${PATH_KEYS_MAX} keys`, UNREAD)
     }
     const operator = PROPERTY_OPERATORS.find((known) => known === sent.operator)
     const possible = operators(property)

@@ -148,6 +148,7 @@ describe('GET /v1/events?filter=', () => {
       'must be one of is_set',
     ],
     [{ event: {}, operator: 'did' }, 'filter.conditions[0]', 'must be a condition with property'],
+    [{ property: `data${'.x'.repeat(11)}`, operator: 'is_set' }, 'filter.conditions[0].property', 'at most 10 keys'],
     [{ property: 'data.x'.repeat(40), operator: 'is_set' }, 'filter.conditions[0].property', '1 to 128 characters'],
   ])('%j is refused', async (condition, path, message) => {
     const { status, body } = await list([condition])
