@@ -56,9 +56,9 @@ function figure<Record>(members: Record[], { metric, numbersOf, whoOf }: Asked<R
     case 'max':
       return Math.max(...numbers)
     case 'median':
-      return percentile(numbers, 0.5)
+      return percentile(numbers, 50)
     case 'p90':
-      return percentile(numbers, 0.9)
+      return percentile(numbers, 90)
     case 'sum':
       return asNumber(exactSum(texts))
     default:
@@ -67,12 +67,14 @@ function figure<Record>(members: Record[], { metric, numbersOf, whoOf }: Asked<R
 }
 
 /** PERCENTILE.INC of a spreadsheet. */
-function percentile(numbers: number[], share: number): number {
+function percentile(numbers: number[], percent: number): number {
   const sorted = numbers.toSorted((a, b) => a - b)
-  const place = (sorted.length - 1) * share
-  const [below = 0, above = 0] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]]
+  // In whole hundredths, which are exact.
+  const place = (sorted.length - 1) * percent
+  const over = place % 100
+  const [below = 0, above = 0] = [sorted[Math.floor(place / 100)], sorted[Math.ceil(place / 100)]]
   // What is after the 15th digit are errors of doubles.
-  return Number((below + (above - below) * (place - Math.floor(place))).toPrecision(15))
+  return Number(((below * (100 - over) + above * over) / 100).toPrecision(15))
 }
 
 const DIGITS = 400

@@ -84,18 +84,25 @@ const FIGURES: Record<Metric, (texts: string) => string> = {
   },
   min: (texts) => `minOrNullArray(${FLOATS(texts)})`,
   max: (texts) => `maxOrNullArray(${FLOATS(texts)})`,
-  median: (texts) => percentile(0.5, texts),
-  p90: (texts) => percentile(0.9, texts),
+  median: (texts) => percentile(5, texts),
+  p90: (texts) => percentile(9, texts),
   unique_contacts: () => `uniqExactIf(${CONTACT_OF_EVENT}, ${CONTACT_OF_EVENT} != ${NOBODY})`,
   unique_people: () => `uniqExactIf(${PERSON_OF_EVENT}, ${PERSON_OF_EVENT} != ${NOBODY})`,
   unique_visitors: () => `uniqExactIf(visitor_id, visitor_id != '')`,
   unique_sessions: () => `uniqExactIf(session_id, session_id != '')`,
 }
 
-/** Between two values it interpolates, as PERCENTILE.INC in a spreadsheet. */
-function percentile(level: number, texts: string): string {
+/**
+ * Between two values it interpolates, as PERCENTILE.INC in a spreadsheet. The place is counted in whole tenths: a place that
+ * is a double, as quantileExactInclusive has it, errs in the digits that are shown.
+ */
+function percentile(tenths: number, texts: string): string {
   const numbers = FLOATS(texts)
-  return `if(countArray(${numbers}) = 0, NULL, ${rounded(`quantileExactInclusiveArray(${level})(${numbers})`)})`
+  const sorted = `arraySort(groupArrayArray(${numbers}))`
+  const place = `(toInt64(countArray(${numbers})) - 1) * ${tenths}`
+  const [below, share] = [`intDiv(${place}, 10) + 1`, `((${place}) % 10)`]
+  const between = `(${sorted}[${below}] * (10 - ${share}) + ${sorted}[${below} + if(${share} = 0, 0, 1)] * ${share}) / 10`
+  return `if(countArray(${numbers}) = 0, NULL, ${rounded(between)})`
 }
 
 /** A figure of events in SQL, with the values of its placeholders. */

@@ -437,15 +437,9 @@ async function compare(request: AggregateRequest) {
   const { entity, group_by, metric } = body
   expect({ entity, group_by, metric }).toEqual({ entity: 'events', group_by: request.group_by, metric: request.metric })
   // The names of contacts and companies have their own test.
-  // Interpolation has errors of doubles, which can reach the digit that is rounded last.
-  const digits = request.metric === 'median' || request.metric === 'p90' ? 12 : 15
-  const asShown = ({ key, value }: { key: Key; value: number | null }) => ({
-    key,
-    value: value === null ? null : Number(value.toPrecision(digits)),
-  })
-  const shown = body.buckets.map(asShown)
+  const shown = body.buckets.map(({ key, value }: { key: Key; value: number | null }) => ({ key, value }))
   const returned = { buckets: shown, total: body.total, distinct_groups: body.distinct_groups }
-  expect(returned, JSON.stringify(request)).toEqual({ buckets: buckets.map(asShown), total, distinct_groups })
+  expect(returned, JSON.stringify(request)).toEqual({ buckets, total, distinct_groups })
   expect(body.total_matching).toBe(total)
 }
 
