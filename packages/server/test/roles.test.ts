@@ -12,6 +12,7 @@ const READS_BY_POST = [
   '/v1/batch/activity',
   '/v1/batch/engagement',
   '/v1/aggregate',
+  '/v1/insights/trend',
   '/v1/playbooks/check',
   '/v1/segments/preview',
   '/v1/mail-previews',

@@ -194,6 +194,8 @@ import type {
   IdentityResult,
   ImportResult,
   ImportsPage,
+  InsightTrendInput,
+  InsightTrendResult,
   InvitationResult,
   InvitationsPage,
   KeptContactsPage,
@@ -550,6 +552,7 @@ export interface OperationTypes {
   getWebhookHealth: { input: GetWebhookHealthInput; response: WebhookHealthResult }
   health: { input: Record<string, never>; response: HealthResult }
   identify: { input: IdentifyInput; response: IdentifyResult }
+  insightTrend: { input: InsightTrendInput; response: InsightTrendResult }
   linkedinCheck: { input: LinkedinCheckInput; response: LinkedinCheckResult }
   linkedinLogin: { input: LinkedinLoginInput; response: LinkedinLoginResult }
   linkedinLoginCode: { input: LinkedinLoginCodeInput; response: LinkedinLoginCodeResult }
@@ -1641,6 +1644,15 @@ export class Operations extends Caller {
    */
   identify(input: IdentifyInput = {}, options?: RequestOptions): Promise<IdentifyResult> {
     return this.call('POST /v1/identify', input, options)
+  }
+
+  /**
+   * Get figures of events over time.
+   *
+   * Counts, sums and different people by hour, day, week or month, divided by properties, or combined by a formula. People are counted once across their devices and their anonymous past. Needs the scope `events:read`.
+   */
+  insightTrend(input: InsightTrendInput, options?: RequestOptions): Promise<InsightTrendResult> {
+    return this.call('POST /v1/insights/trend', input, options)
   }
 
   /**

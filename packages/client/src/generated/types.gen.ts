@@ -910,6 +910,17 @@ export type CompanyResult = {
     warnings?: Array<string>;
 };
 
+export type ComparedRange = {
+    /**
+     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
+     */
+    date_from?: string;
+    /**
+     * The last moment, and with a date alone the whole day. Default: now.
+     */
+    date_to?: string;
+};
+
 export type CompleteAuthorizationResult = {
     status: 'success';
     provider: string;
@@ -2566,6 +2577,76 @@ export type ImportsPage = {
     warnings?: Array<string>;
 };
 
+export type InsightTrendResult = {
+    status: 'success';
+    intervals: Array<string>;
+    series: Array<{
+        /**
+         * The `label` that was sent, or the names of the events.
+         */
+        label: string;
+        total: number | null;
+        /**
+         * One figure for each interval.
+         */
+        points: Array<number | null>;
+        /**
+         * The value of each property of the breakdown.
+         */
+        breakdown?: Array<string | number | boolean | null>;
+    }>;
+    /**
+     * The values that have no series of their own, together.
+     */
+    others?: Array<{
+        /**
+         * The `label` that was sent, or the names of the events.
+         */
+        label: string;
+        total: number | null;
+        /**
+         * One figure for each interval.
+         */
+        points: Array<number | null>;
+    }>;
+    /**
+     * The answer for the compared range.
+     */
+    compare?: {
+        intervals: Array<string>;
+        series: Array<{
+            /**
+             * The `label` that was sent, or the names of the events.
+             */
+            label: string;
+            total: number | null;
+            /**
+             * One figure for each interval.
+             */
+            points: Array<number | null>;
+            /**
+             * The value of each property of the breakdown.
+             */
+            breakdown?: Array<string | number | boolean | null>;
+        }>;
+        /**
+         * The values that have no series of their own, together.
+         */
+        others?: Array<{
+            /**
+             * The `label` that was sent, or the names of the events.
+             */
+            label: string;
+            total: number | null;
+            /**
+             * One figure for each interval.
+             */
+            points: Array<number | null>;
+        }>;
+    };
+    warnings?: Array<string>;
+};
+
 export type Invitation = {
     invitation_id: string;
     email: string;
@@ -2612,6 +2693,14 @@ export type KeptContactsPage = {
     contacts: Array<KeptContact>;
     pagination: Pagination;
     warnings?: Array<string>;
+};
+
+/**
+ * In place of dates: so many whole units, the running one included. Weeks begin on Monday. Without a range, the last 30 days.
+ */
+export type LastUnits = {
+    value: number;
+    unit: 'hour' | 'day' | 'week' | 'month';
 };
 
 export type LinkedinCheckResult = {
@@ -4275,6 +4364,33 @@ export type TrackResult = {
     visitor_id: string;
     session_id: string;
     warnings?: Array<string>;
+};
+
+export type TrendSeries = {
+    /**
+     * Exact event name.
+     */
+    event?: string;
+    /**
+     * One of these event names, in place of `event`.
+     */
+    types?: Array<string>;
+    /**
+     * Conditions on the event; all must be true.
+     */
+    where?: Array<unknown>;
+    /**
+     * How the answer names it.
+     */
+    label?: string;
+    /**
+     * The figure: the number of events, one computed from the numbers in `property`, or the number of different people, contacts, visitors or sessions. per_person: events for each person.
+     */
+    metric?: 'count' | 'avg' | 'sum' | 'min' | 'max' | 'median' | 'p90' | 'unique_contacts' | 'unique_visitors' | 'unique_people' | 'unique_sessions' | 'per_person';
+    /**
+     * Required for sum, avg, min, max, median and p90: `data.<path>` or a key of data.
+     */
+    property?: string;
 };
 
 export type TriggerAgentResult = {
@@ -6292,6 +6408,54 @@ export type IdentifyInput = {
     properties?: {
         [key: string]: unknown;
     };
+};
+
+export type InsightTrendInput = {
+    /**
+     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
+     */
+    date_from?: string;
+    /**
+     * The last moment, and with a date alone the whole day. Default: now.
+     */
+    date_to?: string;
+    last?: LastUnits;
+    /**
+     * IANA time zone of days, weeks and months. Default: the workspace's.
+     */
+    time_zone?: string;
+    /**
+     * Conditions on every event of the question; all must be true.
+     */
+    where?: Array<unknown>;
+    /**
+     * Whether to count events whose senders identify themselves as bots.
+     */
+    include_bots?: boolean;
+    /**
+     * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
+     */
+    compare?: 'previous_period' | ComparedRange;
+    /**
+     * What is counted: A, B, C …
+     */
+    series: Array<TrendSeries>;
+    /**
+     * One series computed from the others, which are named by letter.
+     */
+    formula?: string;
+    /**
+     * What a point covers. Default: day.
+     */
+    interval?: 'hour' | 'day' | 'week' | 'month';
+    /**
+     * One series for each value of these properties of the events, such as country or data.plan.
+     */
+    breakdown?: Array<string>;
+    /**
+     * How many values of the breakdown have a series of their own: the largest ones.
+     */
+    limit?: number;
 };
 
 export type LinkedinCheckInput = {

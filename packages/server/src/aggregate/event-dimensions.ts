@@ -127,13 +127,14 @@ export function inZone({ sql, kind, ...dimension }: EventGrouping, offsets: read
   const isUtc = offsets.every(({ seconds }) => seconds === 0)
   if (!isPeriod(kind) || (isUtc && kind !== 'hour')) return { ...dimension, sql, kind }
   const unix = 'toInt64(toUnixTimestamp(timestamp))'
-  const offset = `toInt64(${offsetOf(unix, offsets)})`
+  const offset = `toInt64(${offsetInSql(unix, offsets)})`
   const local = `(${unix} + ${offset})`
   const day = `toDate(toUInt16(intDiv(${local}, 86400)))`
   return { sql: sql.replace(DAY, day).replaceAll(LOCAL, local).replaceAll(OFFSET, offset), kind }
 }
 
-function offsetOf(unix: string, offsets: readonly Offset[]): string {
+/** The offset from UTC at a moment, in seconds, in ClickHouse. */
+export function offsetInSql(unix: string, offsets: readonly Offset[]): string {
   const last = offsets.at(-1)?.seconds ?? 0
   if (offsets.length < 2) return String(last)
   const until = offsets

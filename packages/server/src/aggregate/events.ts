@@ -3,6 +3,7 @@ import type { EventFilters } from '../events/filters.ts'
 import { rollupConditions } from '../events/rollups.ts'
 import { NOBODY } from '../platform/clickhouse/owner-links.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { hourKey } from '../platform/time-zone.ts'
 import type { BucketKey, Measure } from './dimension.ts'
 import { type EventGrouping, isPeriod, type KeyKind } from './event-dimensions.ts'
 import { figureOf } from './event-measure.ts'
@@ -127,11 +128,8 @@ function keyOf(key: string | boolean | null, kind: KeyKind): BucketKey {
   return typeof value === 'object' ? key : value
 }
 
-/** `2026-10-25T02:00+01:00`, of the hour's beginning and its offset in seconds since 1970. */
+/** Of the hour's beginning and its offset, in seconds. */
 function hourOf(key: string): string {
   const [start = 0, offset = 0] = key.split(' ').map(Number)
-  const local = new Date((start + offset) * 1000).toISOString().slice(0, 13)
-  const minutes = Math.abs(offset) / 60
-  const parts = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'))
-  return `${local}:00${offset < 0 ? '-' : '+'}${parts.join(':')}`
+  return hourKey(start * 1000, offset)
 }

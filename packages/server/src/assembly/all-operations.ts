@@ -35,6 +35,7 @@ import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { SOCIAL_OPERATIONS } from '../identities/social/operations.ts'
 import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
 import { IMPORT_OPERATIONS } from '../imports/operations.ts'
+import { INSIGHT_OPERATIONS } from '../insights/operations.ts'
 import { PERSONAL_PROPERTY_OPERATIONS } from '../mcp/personal-properties/operations.ts'
 import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
@@ -75,6 +76,7 @@ const FEATURES = [
   EVENT_OPERATIONS,
   INGESTION_OPERATIONS,
   AGGREGATE_OPERATIONS,
+  INSIGHT_OPERATIONS,
   IDENTIFICATION_OPERATIONS,
   SOURCE_OPERATIONS,
   SOURCE_PUSH_OPERATIONS,

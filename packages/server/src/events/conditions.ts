@@ -61,6 +61,15 @@ export function eventConditions(
   return { where, parameters }
 }
 
+/** The same conditions with other names of placeholders, so that one query can have several such sets. */
+export function withPrefix(prefix: string, { where, parameters }: EventConditions): EventConditions {
+  const renamed = Object.entries(parameters).map(([name, value]) => [prefix + name, value])
+  return {
+    where: where.map((each) => each.replace(/\{(\w+):/g, (_match, name) => `{${prefix}${name}:`)),
+    parameters: Object.fromEntries(renamed),
+  }
+}
+
 /** The filters with an index. The table is sorted by time; any other filter scans every event. */
 const INDEXED = [...CONTACT_FILTERS, 'visitor_id', 'session_id'] as const
 

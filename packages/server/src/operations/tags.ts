@@ -12,6 +12,10 @@ export const TAGS = [
     description: 'What happened, and when: events, visits, visitors, the timeline and the figures of the home page.',
   },
   { name: 'Aggregation', description: 'Counts, sums and averages of contacts, companies and events by group.' },
+  {
+    name: 'Insights',
+    description: 'Questions about events: trends, funnels, retention and paths, and the people behind each number.',
+  },
   { name: 'Segments', description: 'Contacts that match a filter, which the service keeps up to date.' },
   { name: 'Saved views', description: "Filters, order and columns of the dashboard's lists." },
   { name: 'Tracker', description: 'What pages send with the tracker script, and what the service refused.' },

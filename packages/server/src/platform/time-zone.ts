@@ -108,3 +108,11 @@ export function parseTimestampIn(timeZone: string, text: string, dayMeans: DayMe
   const next = instantOf(timeZone, { ...local, day: local.day + 1 }).getTime()
   return new Date(Math.min(next - 1, LATEST_MS))
 }
+
+/** A local hour, `2026-10-25T02:00+01:00`. @param startMs when it begins @param seconds the offset from UTC */
+export function hourKey(startMs: number, seconds: number): string {
+  const local = new Date(startMs + seconds * 1000).toISOString().slice(0, 13)
+  const minutes = Math.abs(seconds) / 60
+  const parts = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'))
+  return `${local}:00${seconds < 0 ? '-' : '+'}${parts.join(':')}`
+}

@@ -27,10 +27,10 @@ const CONTACTS_MAX = 10_000
  */
 export const compileEventFilter: CompileEventFilter = async (
   tenant,
-  { where, filter },
+  { where, filter, path },
   { now, requireScope, visibleOnly },
 ) => {
-  const options = { contacts: CONTACTS, visibleOnly }
+  const options = { contacts: CONTACTS, visibleOnly, ...(path === undefined ? {} : { path }) }
   const conditions = [
     ...(where === undefined ? [] : parseWhere(where, options)),
     ...(filter === undefined ? [] : [parseEventFilter(filterIn(filter), options)]),

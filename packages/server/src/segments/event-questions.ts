@@ -12,7 +12,7 @@ import {
   type Within,
 } from '../conditions/language.ts'
 import { compileItems, compileWhere, type EventContext, itemsOf, numberOf } from '../conditions/to-clickhouse.ts'
-import { eventConditions } from '../events/conditions.ts'
+import { eventConditions, withPrefix } from '../events/conditions.ts'
 import { EVENT_ID_ORDER } from '../events/table.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/time.ts'
@@ -46,20 +46,18 @@ function compileMatch(match: EventMatch, prefix: string, context: EventContext) 
   const { now, zone } = context
   const since = within_days === undefined ? [] : [new Date(now.getTime() - within_days * DAY_MS)]
   const from = after === undefined ? since : [...since, boundIn(zone, after, 'start')]
-  const own = eventConditions({
+  const filters = {
     ...defined({ text, text_contains, url_contains, class_contains, element_id, event_type: type, event_types: types }),
     ...(visibleOnly ? { visibleOnly } : {}),
     ...(from.length === 0 ? {} : { date_after: new Date(Math.max(...from.map(Number))) }),
     ...(before === undefined ? {} : { date_before: boundIn(zone, before, 'end') }),
-  })
-  const rename = (name: string) => `${prefix}${name}`
-  const named = own.where.map((each) => each.replace(/\{(\w+):/g, (_match, name) => `{${rename(name)}:`))
+  }
+  const own = withPrefix(prefix, eventConditions(filters))
   const compiled = where && where.length > 0 ? compileWhere(where, `${prefix}w`, context) : null
-  const conditions = [...named, ...(compiled ? [compiled.sql] : [])]
-  const parameters = Object.fromEntries(Object.entries(own.parameters).map(([name, value]) => [rename(name), value]))
+  const conditions = [...own.where, ...(compiled ? [compiled.sql] : [])]
   return {
     sql: `(${conditions.map((condition) => `(${condition})`).join(' AND ') || '1'})`,
-    parameters: { ...parameters, ...compiled?.parameters },
+    parameters: { ...own.parameters, ...compiled?.parameters },
   }
 }
 

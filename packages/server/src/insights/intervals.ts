@@ -1,0 +1,135 @@
+import { offsetInSql } from '../aggregate/event-dimensions.ts'
+import type { ErrorDetail } from '../platform/errors.ts'
+import { DAY_MS, HOUR_MS } from '../platform/time.ts'
+import { hourKey, type Offset, offsetsBetween } from '../platform/time-zone.ts'
+import type { Range } from './range.ts'
+
+export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
+export type IntervalUnit = (typeof INTERVALS)[number]
+
+/** Hours of a quarter, or days of six years. */
+const INTERVALS_MAX = 2_300
+
+/** The intervals of a range, in order. The range may cut the first and the last. */
+export interface Intervals {
+  unit: IntervalUnit
+  /** `2026-10-25T02:00+01:00`, `2026-10-25`, `2026-W43` or `2026-10`. */
+  keys: string[]
+  /** When each begins, in milliseconds since 1970, whole: also before the range. One more than there are keys: the end of the last. */
+  starts: number[]
+  /** The interval of an event in ClickHouse, counted from 0; those after the range go on counting. */
+  indexInSql: string
+}
+
+/** @returns the problem, if there are too many. */
+export function intervalsOf(unit: IntervalUnit, { fromMs, untilMs }: Range, zone: string): Intervals | ErrorDetail[] {
+  const length = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS, month: 28 * DAY_MS }[unit]
+  if ((untilMs - fromMs) / length > INTERVALS_MAX) {
+    return [{ path: 'interval', message: `must be longer: this range has more than ${INTERVALS_MAX} of them` }]
+  }
+  // Retention looks at intervals beyond the range.
+  const offsets = offsetsBetween(zone, fromMs - 2 * DAY_MS, untilMs + 31 * length)
+  return unit === 'hour' ? hoursOf({ fromMs, untilMs }, offsets) : daysOf(unit, { fromMs, untilMs }, offsets)
+}
+
+/** The offset at a moment, in seconds. */
+function offsetAt(offsets: readonly Offset[], moment: number): number {
+  return (offsets.findLast(({ sinceMs }) => sinceMs <= moment) ?? offsets[0])?.seconds ?? 0
+}
+
+/** Hours begin where a clock shows a whole hour, and where it is changed. */
+function hoursOf({ fromMs, untilMs }: Range, offsets: readonly Offset[]): Intervals {
+  const [keys, starts]: [string[], number[]] = [[], []]
+  const startOf = (moment: number) => moment - mod(moment + offsetAt(offsets, moment) * 1000, HOUR_MS)
+  let start = startOf(fromMs)
+  while (start <= untilMs) {
+    keys.push(hourKey(start, offsetAt(offsets, start)))
+    starts.push(start)
+    const change = offsets.find(({ sinceMs }) => sinceMs > start)?.sinceMs ?? Number.POSITIVE_INFINITY
+    start = Math.min(start + HOUR_MS, change)
+  }
+  starts.push(start)
+  const unix = 'toInt64(toUnixTimestamp(timestamp))'
+  const isRegular = offsets.every(({ seconds }) => mod(seconds - (offsets[0]?.seconds ?? 0), 3600) === 0)
+  const first = Math.floor((starts[0] ?? 0) / 1000)
+  // Lord Howe Island changes its clocks by half an hour.
+  const indexInSql = isRegular
+    ? `intDiv(${unix} - ${first}, 3600)`
+    : `arrayLastIndex(start -> start <= ${unix}, [${starts.map((each) => each / 1000)}]) - 1`
+  return { unit: 'hour', keys, starts, indexInSql }
+}
+
+function mod(value: number, divisor: number): number {
+  return ((value % divisor) + divisor) % divisor
+}
+
+/** Days, weeks and months of a calendar, as numbers: see `CALENDAR`. */
+function daysOf(
+  unit: Exclude<IntervalUnit, 'hour'>,
+  { fromMs, untilMs }: Range,
+  offsets: readonly Offset[],
+): Intervals {
+  const { numberOf, firstDayOf, keyOf, inSql } = CALENDAR[unit]
+  const dayAt = (moment: number) => Math.floor((moment + offsetAt(offsets, moment) * 1000) / DAY_MS)
+  const [first, last] = [numberOf(dayAt(fromMs)), numberOf(dayAt(untilMs))]
+  const numbers = Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  const day = `toInt64(intDiv(toInt64(toUnixTimestamp(timestamp)) + ${offsetInSql('toInt64(toUnixTimestamp(timestamp))', offsets)}, 86400))`
+  return {
+    unit,
+    keys: numbers.map((number) => keyOf(new Date(firstDayOf(number) * DAY_MS))),
+    starts: [...numbers, last + 1].map((number) => startOfDay(firstDayOf(number), offsets)),
+    indexInSql: `${inSql(day)} - ${first}`,
+  }
+}
+
+/** When a local day begins. Where a clock is changed at midnight, at the change. */
+function startOfDay(day: number, offsets: readonly Offset[]): number {
+  const local = day * DAY_MS
+  const candidates = offsets.map(({ seconds }) => local - seconds * 1000)
+  const isRight = (moment: number) => moment + offsetAt(offsets, moment) * 1000 === local
+  const exact = candidates.filter(isRight)
+  if (exact.length > 0) return Math.min(...exact)
+  // The clock skips midnight.
+  return offsets.find(({ sinceMs, seconds }) => sinceMs + seconds * 1000 > local)?.sinceMs ?? local
+}
+
+interface Calendar {
+  /** The number of the unit in which a day is; days are counted from 1970-01-01. */
+  numberOf(day: number): number
+  firstDayOf(number: number): number
+  keyOf(firstDay: Date): string
+  /** `numberOf` in ClickHouse. */
+  inSql(day: string): string
+}
+
+const dateOf = (day: number) => new Date(day * DAY_MS)
+
+const CALENDAR: Record<Exclude<IntervalUnit, 'hour'>, Calendar> = {
+  day: {
+    numberOf: (day) => day,
+    firstDayOf: (number) => number,
+    keyOf: (date) => date.toISOString().slice(0, 10),
+    inSql: (day) => day,
+  },
+  // 1970-01-01 was a Thursday.
+  week: {
+    numberOf: (day) => Math.floor((day + 3) / 7),
+    firstDayOf: (number) => number * 7 - 3,
+    keyOf: isoWeek,
+    inSql: (day) => `intDiv(${day} + 3, 7)`,
+  },
+  month: {
+    numberOf: (day) => dateOf(day).getUTCFullYear() * 12 + dateOf(day).getUTCMonth(),
+    firstDayOf: (number) => Date.UTC(Math.floor(number / 12), number % 12) / DAY_MS,
+    keyOf: (date) => date.toISOString().slice(0, 7),
+    inSql: (day) => `(toYear(toDate(${day})) * 12 + toMonth(toDate(${day})) - 1)`,
+  },
+}
+
+/** `2026-W43`, of a Monday. A week belongs to the year of its Thursday. */
+function isoWeek(monday: Date): string {
+  const thursday = new Date(monday.getTime() + 3 * DAY_MS)
+  const year = thursday.getUTCFullYear()
+  const week = Math.floor((thursday.getTime() - Date.UTC(year, 0)) / (7 * DAY_MS)) + 1
+  return `${year}-W${String(week).padStart(2, '0')}`
+}

@@ -1,0 +1,209 @@
+import Type, { type Static } from 'typebox'
+import { readTenant } from '../access/tenants.ts'
+import type { Sql } from '../conditions/event-property.ts'
+import { eventConditions, withPrefix } from '../events/conditions.ts'
+import { EVENT_NAME_LENGTH_MAX } from '../journal/event-record.ts'
+import type { Context } from '../operations/declare.ts'
+import { NOBODY, PERSON_OF_EVENT } from '../platform/clickhouse/owner-links.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
+import { LABEL, WORD } from '../platform/personal.ts'
+import { canonicalZone, problemsOfZone, ZONE_LENGTH_MAX } from '../platform/time-zone.ts'
+import { warningsAbout } from '../properties/in-conditions.ts'
+import { compileEventFilter } from '../segments/event-filter.ts'
+import { LAST_UNITS, type LastUnit, type MovableRange, type Range, rangeIn } from './range.ts'
+
+const LABEL_LENGTH_MAX = 200
+const TYPES_MAX = 100
+
+/** Which events are meant; with no field, any event. */
+export const EventMeant = Type.Object(
+  {
+    event: Type.Optional(
+      Type.String({ minLength: 1, maxLength: EVENT_NAME_LENGTH_MAX, description: 'Exact event name.', ...LABEL }),
+    ),
+    types: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: EVENT_NAME_LENGTH_MAX, ...LABEL }), {
+        minItems: 1,
+        maxItems: TYPES_MAX,
+        description: 'One of these event names, in place of `event`.',
+      }),
+    ),
+    where: Type.Optional(Type.Array(Type.Unknown(), { description: 'Conditions on the event; all must be true.' })),
+    label: Type.Optional(
+      Type.String({ minLength: 1, maxLength: LABEL_LENGTH_MAX, description: 'How the answer names it.', ...LABEL }),
+    ),
+  },
+  { title: 'EventMeant', additionalProperties: false },
+)
+export type EventMeant = Static<typeof EventMeant>
+
+function moment(description: string) {
+  return Type.Optional(Type.String({ description, examples: ['2026-01-31'], 'x-expected': TIMESTAMP_FORM, ...WORD }))
+}
+
+const RANGE_FIELDS = {
+  date_from: moment('The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.'),
+  date_to: moment('The last moment, and with a date alone the whole day. Default: now.'),
+}
+
+/** What every question takes. */
+export const QUESTION_FIELDS = {
+  ...RANGE_FIELDS,
+  last: Type.Optional(
+    Type.Object(
+      {
+        value: Type.Integer({ minimum: 1, maximum: 1_000 }),
+        unit: Type.Unsafe<LastUnit>({ type: 'string', enum: LAST_UNITS }),
+      },
+      {
+        title: 'LastUnits',
+        additionalProperties: false,
+        description:
+          'In place of dates: so many whole units, the running one included. Weeks begin on Monday. Without a range, the last 30 days.',
+      },
+    ),
+  ),
+  time_zone: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: ZONE_LENGTH_MAX,
+      examples: ['Europe/Berlin'],
+      description: "IANA time zone of days, weeks and months. Default: the workspace's.",
+    }),
+  ),
+  where: Type.Optional(
+    Type.Array(Type.Unknown(), { description: 'Conditions on every event of the question; all must be true.' }),
+  ),
+  include_bots: Type.Optional(
+    Type.Boolean({ default: false, description: 'Whether to count events whose senders identify themselves as bots.' }),
+  ),
+  compare: Type.Optional(
+    Type.Union(
+      [
+        Type.Literal('previous_period'),
+        Type.Object(RANGE_FIELDS, { title: 'ComparedRange', additionalProperties: false }),
+      ],
+      {
+        description:
+          'Answers the same question for another range too, in `compare`: the one before, or one between two dates.',
+      },
+    ),
+  ),
+} as const
+
+const Fields = Type.Object(QUESTION_FIELDS)
+export type SentQuestion = Static<typeof Fields>
+
+/** What a question may be about, in ClickHouse: its range is asked for separately. */
+export interface Asked {
+  tenant: Context['tenant']
+  now: Date
+  zone: string
+  range: MovableRange
+  /** The range of `compare`; null without one. */
+  compared: Range | null
+  /** Conditions on every event that the question may count, but for the range. */
+  where: readonly string[]
+  parameters: QueryParameters
+}
+
+export type QuestionContext = Pick<Context, 'tenant' | 'now' | 'requireScope' | 'warn' | 'redaction'>
+
+/** Reads what all questions share. @throws ServiceError 400 naming every invalid field; 403. */
+export async function readQuestion(context: QuestionContext, sent: SentQuestion): Promise<Asked> {
+  const { tenant, now } = context
+  const details: ErrorDetail[] = []
+  const { time_zone: sentZone = (await readTenant(tenant)).timeZone, compare, where } = sent
+  const wrongZone = problemsOfZone('time_zone', sentZone)
+  const zone = wrongZone.length > 0 ? 'UTC' : canonicalZone(sentZone)
+  details.push(...wrongZone)
+  const found = (read: MovableRange | ErrorDetail[]): MovableRange | null => {
+    if (!Array.isArray(read)) return read
+    details.push(...read)
+    return null
+  }
+  const range = found(rangeIn(sent, zone, now))
+  const hasDates = typeof compare === 'object'
+  if (hasDates && compare.date_from === undefined) {
+    details.push({ path: 'compare.date_from', message: 'is required, or send previous_period' })
+  }
+  const other = hasDates && details.length === 0 ? found(rangeIn(compare, zone, now, 'compare.')) : null
+  if (range === null || details.length > 0) throw validationError(details)
+  const compiled = await conditionsIn(context, where, 'where', 'where_')
+  return {
+    tenant,
+    now,
+    zone,
+    range,
+    compared: compare === 'previous_period' ? range.before() : other,
+    where: [...(sent.include_bots ? [] : ['NOT is_bot']), ...compiled.where],
+    parameters: compiled.parameters,
+  }
+}
+
+/** The condition that an event is in a range. */
+export function inRange({ fromMs, untilMs }: Range): { where: string[]; parameters: QueryParameters } {
+  const at = (name: string) => `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`
+  return {
+    where: [`timestamp >= ${at('range_from')} AND timestamp <= ${at('range_until')}`],
+    parameters: { range_from: fromMs, range_until: untilMs },
+  }
+}
+
+async function conditionsIn(context: QuestionContext, where: unknown, path: string, prefix: string) {
+  if (where === undefined) return { where: [], parameters: {} }
+  const { tenant, redaction, warn } = context
+  const visible = { ...context, visibleOnly: redaction !== undefined }
+  const { sql, parameters } = await compileEventFilter(tenant, { where, path }, visible)
+  for (const warning of await warningsAbout(tenant, 'events', where)) warn(warning)
+  return withPrefix(prefix, { where: [sql], parameters })
+}
+
+/**
+ * The condition that an event is one of those that are meant, for each. The service's own events are meant only where
+ * they are named.
+ * @param path of the list in the request, such as `steps`
+ */
+export async function compileMeant(
+  context: QuestionContext,
+  meant: readonly EventMeant[],
+  path: string,
+): Promise<Sql[]> {
+  requireOneName(meant, path)
+  return Promise.all(
+    meant.map(async ({ event, types, where }, index) => {
+      const prefix = `${path}${index}_`
+      const named = { ...(event === undefined ? {} : { event_type: event }), ...(types ? { event_types: types } : {}) }
+      const own = withPrefix(prefix, eventConditions(named))
+      const further = await conditionsIn(context, where, `${path}[${index}].where`, `${prefix}w_`)
+      const all = [...own.where, ...further.where]
+      return {
+        sql: `(${all.map((each) => `(${each})`).join(' AND ') || '1'})`,
+        parameters: { ...own.parameters, ...further.parameters },
+      }
+    }),
+  )
+}
+
+function requireOneName(meant: readonly EventMeant[], path: string): void {
+  const twice = meant.flatMap(({ event, types }, index) => (event !== undefined && types !== undefined ? [index] : []))
+  const message = 'cannot be combined with event: send one of the two'
+  if (twice.length > 0) throw validationError(twice.map((index) => ({ path: `${path}[${index}].types`, message })))
+}
+
+/** How an answer names events. */
+export function labelOf({ label, event, types }: EventMeant): string {
+  return label ?? event ?? types?.join(', ') ?? 'Any event'
+}
+
+/** The field of an answer with a label. */
+export const Label = Type.String({ description: 'The `label` that was sent, or the names of the events.', ...LABEL })
+/** The field of an answer with the key of an interval. */
+export const IntervalKey = Type.String({ examples: ['2026-10-25'], ...WORD })
+
+/** Who did an event, in a query `withContacts`: a contact or an anonymous visitor. */
+export const PERSON = PERSON_OF_EVENT
+/** The condition that somebody did an event. */
+export const IS_OF_SOMEBODY = `owner_id != ${NOBODY}`

@@ -1,0 +1,142 @@
+import { type Measure, type Metric, needsNumbers } from '../aggregate/dimension.ts'
+import { figureOf, pathOfField } from '../aggregate/event-measure.ts'
+import { phoneNumbersIn } from '../aggregate/phone-numbers.ts'
+import type { Sql } from '../conditions/event-property.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import type { Breakdown } from './breakdown.ts'
+import type { Intervals } from './intervals.ts'
+import { type Asked, IS_OF_SOMEBODY, inRange, PERSON, type QuestionContext } from './question.ts'
+import type { Range } from './range.ts'
+
+export type TrendMetric = Metric | 'per_person'
+export type Figure = number | null
+
+/** The figures of a series, or of one of its parts. */
+export interface Figures {
+  total: Figure
+  /** One for each interval. */
+  points: Figure[]
+}
+
+/** One series of a trend in one range. */
+export interface SeriesQuery {
+  context: QuestionContext
+  asked: Asked
+  range: Range
+  intervals: Intervals
+  meant: Sql
+  metric: TrendMetric
+  property: string
+  breakdown: Breakdown | null
+}
+
+interface Computed {
+  sql: string
+  parameters: QueryParameters
+  withContacts: boolean
+}
+
+async function computedOf({ context, range, metric, property }: SeriesQuery): Promise<Computed> {
+  if (metric === 'per_person') {
+    const people = `uniqExactIf(${PERSON}, ${IS_OF_SOMEBODY})`
+    const sql = `if(${people} = 0, NULL, toFloat64(printf('%.14e', count() / ${people})))`
+    return { sql, parameters: {}, withContacts: true }
+  }
+  const measure: Measure = { metric, field: property }
+  const { redaction, tenant } = context
+  if (redaction === undefined || !needsNumbers(metric)) return figureOf(measure)
+  const dates = { date_after: new Date(range.fromMs), date_before: new Date(range.untilMs) }
+  const phoneNumbers = await phoneNumbersIn(tenant, dates, pathOfField(property))
+  return figureOf({ ...measure, redaction: { orderSecret: redaction.orderSecret, phoneNumbers } })
+}
+
+/** Of nothing, there are 0 events, people and amounts, but no average. */
+export function nothingOf(metric: TrendMetric): Figure {
+  return metric === 'count' || metric === 'sum' || metric.startsWith('unique_') ? 0 : null
+}
+
+async function selectionOf(query: SeriesQuery) {
+  const { asked, meant, range } = query
+  const { where, parameters } = inRange(range)
+  const figure = await computedOf(query)
+  return {
+    figure: figure.sql,
+    lane: 'heavy' as const,
+    withContacts: figure.withContacts,
+    where: [...where, ...asked.where, meant.sql],
+    parameters: { ...asked.parameters, ...parameters, ...meant.parameters, ...figure.parameters },
+  }
+}
+
+/** The keys of a breakdown with their totals: the largest first, then by the JSON of the key; a missing value is last. */
+export async function totalsByKey(
+  query: SeriesQuery,
+  breakdown: Breakdown,
+  limit: number,
+): Promise<{ key: string; total: Figure }[]> {
+  const { figure, parameters, ...selection } = await selectionOf(query)
+  const { tenant } = query.asked
+  const rows = await tenant.events.select<{ key: string; value: number | string | null }>({
+    name: 'insights.trend_keys',
+    ...selection,
+    columns: `${breakdown.isList ? `arrayJoin(${breakdown.sql})` : breakdown.sql} AS key, ${figure} AS value`,
+    parameters: { ...parameters, ...breakdown.parameters },
+    groupBy: 'key',
+    outer: {
+      columns: 'toString(key) AS key, value',
+      orderBy: `value DESC NULLS LAST, ${breakdown.isMissing('found.key')}, ${breakdown.order('found.key')}`,
+      limit,
+    },
+  })
+  return rows.map(({ key, value }) => ({ key, total: numberOf(value) ?? nothingOf(query.metric) }))
+}
+
+/**
+ * The figures of some keys of a breakdown, in their order, after those of all other events together. Without keys, the only
+ * figures are those of all events.
+ */
+export async function figuresOf(query: SeriesQuery, keys: readonly string[]): Promise<Figures[]> {
+  const { asked, intervals, metric, breakdown } = query
+  const { figure, parameters, ...selection } = await selectionOf(query)
+  const slot = slotOf(breakdown, keys)
+  const rows = await asked.tenant.events.select<{
+    slot: number
+    at: number
+    is_total: number
+    value: number | string | null
+  }>({
+    name: 'insights.trend',
+    ...selection,
+    columns: `${slot} AS slot, toUInt16(${intervals.indexInSql}) AS at, grouping(at) AS is_total, ${figure} AS value`,
+    parameters: {
+      ...parameters,
+      ...(keys.length > 0 ? { ...breakdown?.parameters, keys, slots: keys.map((_, index) => String(index + 1)) } : {}),
+    },
+    groupBy: 'GROUPING SETS ((slot, at), (slot))',
+  })
+  const nothing = nothingOf(metric)
+  const all = Array.from({ length: keys.length + 1 }, (): Figures => {
+    return { total: nothing, points: intervals.keys.map(() => nothing) }
+  })
+  for (const { slot: index, at, is_total, value } of rows) {
+    const figures = all[Number(index)]
+    if (figures === undefined) continue
+    const number = numberOf(value) ?? nothing
+    if (Number(is_total) === 1) figures.total = number
+    else figures.points[Number(at)] = number
+  }
+  return all
+}
+
+/** An event whose values are in several slots counts in each, and once in the slot of the others, 0. */
+function slotOf(breakdown: Breakdown | null, keys: readonly string[]): string {
+  if (breakdown === null || keys.length === 0) return 'toUInt16(0)'
+  const ofKey = (key: string) =>
+    `transform(toString(${key}), {keys: Array(String)}, arrayMap(x -> toUInt16(x), {slots: Array(String)}), toUInt16(0))`
+  if (!breakdown.isList) return ofKey(breakdown.sql)
+  return `arrayJoin(arrayDistinct(arrayMap(k -> ${ofKey('k')}, ${breakdown.sql})))`
+}
+
+function numberOf(value: number | string | null): Figure {
+  return value === null ? null : Number(value)
+}
