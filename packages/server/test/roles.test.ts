@@ -13,6 +13,7 @@ const READS_BY_POST = [
   '/v1/batch/engagement',
   '/v1/aggregate',
   '/v1/insights/trend',
+  '/v1/insights/people',
   '/v1/playbooks/check',
   '/v1/segments/preview',
   '/v1/mail-previews',

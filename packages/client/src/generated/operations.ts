@@ -194,6 +194,8 @@ import type {
   IdentityResult,
   ImportResult,
   ImportsPage,
+  InsightPeopleInput,
+  InsightPeopleResult,
   InsightTrendInput,
   InsightTrendResult,
   InvitationResult,
@@ -552,6 +554,7 @@ export interface OperationTypes {
   getWebhookHealth: { input: GetWebhookHealthInput; response: WebhookHealthResult }
   health: { input: Record<string, never>; response: HealthResult }
   identify: { input: IdentifyInput; response: IdentifyResult }
+  insightPeople: { input: InsightPeopleInput; response: InsightPeopleResult }
   insightTrend: { input: InsightTrendInput; response: InsightTrendResult }
   linkedinCheck: { input: LinkedinCheckInput; response: LinkedinCheckResult }
   linkedinLogin: { input: LinkedinLoginInput; response: LinkedinLoginResult }
@@ -1644,6 +1647,15 @@ export class Operations extends Caller {
    */
   identify(input: IdentifyInput = {}, options?: RequestOptions): Promise<IdentifyResult> {
     return this.call('POST /v1/identify', input, options)
+  }
+
+  /**
+   * Count the people behind a number of a question, and get a filter that lists them.
+   *
+   * The filter lists exactly the contacts that the number counts, wherever a filter of contacts is accepted. In a segment, it is brought up to date every ten minutes. Needs the scope `events:read`. Also needs the scope `contacts:read`.
+   */
+  insightPeople(input: InsightPeopleInput, options?: RequestOptions): Promise<InsightPeopleResult> {
+    return this.call('POST /v1/insights/people', input, options)
   }
 
   /**

@@ -2577,6 +2577,20 @@ export type ImportsPage = {
     warnings?: Array<string>;
 };
 
+export type InsightPeopleResult = {
+    status: 'success';
+    filter: SegmentFilter;
+    /**
+     * How many contacts the number counts.
+     */
+    contacts: number;
+    /**
+     * How many visitors it counts whom nobody knows.
+     */
+    anonymous: number;
+    warnings?: Array<string>;
+};
+
 export type InsightTrendResult = {
     status: 'success';
     intervals: Array<string>;
@@ -4074,6 +4088,19 @@ export type SegmentFilter = {
             unit: 'minute' | 'hour' | 'day' | 'week';
         };
         operator: 'did' | 'did_not';
+    } | {
+        insight: 'trend';
+        question: {
+            [key: string]: unknown;
+        };
+        at: {
+            [key: string]: unknown;
+        };
+        operator: 'did' | 'did_not';
+        /**
+         * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+         */
+        visible_only?: true;
     } | NestedFilter | SegmentFilter>;
 };
 
@@ -6406,6 +6433,25 @@ export type IdentifyInput = {
      * Key-value properties. Values are strings, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.
      */
     properties?: {
+        [key: string]: unknown;
+    };
+};
+
+export type InsightPeopleInput = {
+    /**
+     * The kind of question.
+     */
+    kind: 'trend';
+    /**
+     * The question, as it was asked.
+     */
+    question: {
+        [key: string]: unknown;
+    };
+    /**
+     * Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out.
+     */
+    at: {
         [key: string]: unknown;
     };
 };

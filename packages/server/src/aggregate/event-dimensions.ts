@@ -3,6 +3,7 @@ import { markOfColumn } from '../events/event-object.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { CONTACT_OF_EVENT } from '../platform/clickhouse/owner-links.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import { offsetInSql } from '../platform/clickhouse/zone-offset.ts'
 import { ABOUT_CONTACT, type Marked, TEXT, WORD } from '../platform/personal.ts'
 import type { Offset } from '../platform/time-zone.ts'
 
@@ -131,16 +132,6 @@ export function inZone({ sql, kind, ...dimension }: EventGrouping, offsets: read
   const local = `(${unix} + ${offset})`
   const day = `toDate(toUInt16(intDiv(${local}, 86400)))`
   return { sql: sql.replace(DAY, day).replaceAll(LOCAL, local).replaceAll(OFFSET, offset), kind }
-}
-
-/** The offset from UTC at a moment, in seconds, in ClickHouse. */
-export function offsetInSql(unix: string, offsets: readonly Offset[]): string {
-  const last = offsets.at(-1)?.seconds ?? 0
-  if (offsets.length < 2) return String(last)
-  const until = offsets
-    .slice(1)
-    .map(({ sinceMs }, index) => `${unix} < ${sinceMs / 1000}, ${offsets[index]?.seconds ?? 0}`)
-  return `multiIf(${until.join(', ')}, ${last})`
 }
 
 export function isPeriod(kind: KeyKind): kind is Period {

@@ -1,8 +1,8 @@
 import { dataItems, eventPropertyNamed } from '../conditions/event-property.ts'
+import { DIGITS_OF_ITEM } from '../figures/phone-numbers.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { offsetsBetween } from '../platform/time-zone.ts'
 import { EVENT_DIMENSIONS, type EventGrouping, inZone, isPeriod, type KeyKind } from './event-dimensions.ts'
-import { DIGITS_OF_ITEM } from './phone-numbers.ts'
 import { hasValue, type RecordGrouping } from './records.ts'
 
 /** What a `group_by` of events names. */

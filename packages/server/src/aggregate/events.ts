@@ -1,12 +1,13 @@
 import { conditionsOf } from '../events/conditions.ts'
 import type { EventFilters } from '../events/filters.ts'
 import { rollupConditions } from '../events/rollups.ts'
+import { figureOf } from '../figures/event-figures.ts'
+import type { Measure } from '../figures/measure.ts'
 import { NOBODY } from '../platform/clickhouse/owner-links.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { hourKey } from '../platform/time-zone.ts'
-import type { BucketKey, Measure } from './dimension.ts'
+import type { BucketKey } from './dimension.ts'
 import { type EventGrouping, isPeriod, type KeyKind } from './event-dimensions.ts'
-import { figureOf } from './event-measure.ts'
 import type { Summary } from './records.ts'
 
 export interface EventSummary extends Summary {

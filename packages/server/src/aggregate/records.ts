@@ -4,10 +4,11 @@ import type { CompanyFilters } from '../companies/list.ts'
 import { CONTACT_ID } from '../contacts/columns.ts'
 import { contactsWith, contactValue, type RecordValue } from '../contacts/dimensions.ts'
 import type { ContactFilters } from '../contacts/list.ts'
+import { type Measure, type Metric, needsNumbers } from '../figures/measure.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { membersCounted } from '../segments/list-filter.ts'
-import { type Bucket, type BucketKey, type Measure, type Metric, needsNumbers } from './dimension.ts'
+import type { Bucket, BucketKey } from './dimension.ts'
 
 export interface Summary {
   buckets: Bucket[]

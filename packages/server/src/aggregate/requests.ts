@@ -10,6 +10,8 @@ import type { ContactFilters } from '../contacts/list.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
 import { CONTACT_IDS_MAX, type EventFilters, eventFilterSchemasExcept } from '../events/filters.ts'
 import { includeSystemInBody } from '../events/requests.ts'
+import { pathOfField } from '../figures/event-figures.ts'
+import { METRICS, type Measure, type Metric, needsNumbers, RECORD_METRICS } from '../figures/measure.ts'
 import { EVENT_AHEAD_MS_MAX, EVENT_EARLIEST_MS } from '../journal/event-record.ts'
 import type { Scope } from '../operations/scopes.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
@@ -19,18 +21,9 @@ import { filterId, filterText } from '../platform/http/query-parameters.ts'
 import { isObject } from '../platform/is-object.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { canonicalZone, problemsOfZone, ZONE_LENGTH_MAX } from '../platform/time-zone.ts'
-import {
-  groupBySchema,
-  METRICS,
-  type Measure,
-  type Metric,
-  needsNumbers,
-  PROPERTY_NAME_LENGTH_MAX,
-  RECORD_METRICS,
-} from './dimension.ts'
+import { groupBySchema, PROPERTY_NAME_LENGTH_MAX } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 import { groupingNamed, type NamedGrouping } from './event-groupings.ts'
-import { pathOfField } from './event-measure.ts'
 import { METRICS_OF_PARTS } from './events-by-record.ts'
 import type { RecordGrouping } from './records.ts'
 

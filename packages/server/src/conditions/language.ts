@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RawBuilder, SqlBool } from 'kysely'
+import type { ErrorDetail } from '../platform/errors.ts'
 import { isObject } from '../platform/is-object.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -34,6 +35,8 @@ export const EVENT_OPERATORS = ['did', 'did_not'] as const
 export const COUNT_OPERATORS = ['equals', 'not_equals', 'gt', 'gte', 'lt', 'lte'] as const
 /** What a measure computes from a property of the matching events. */
 export const MEASURES = ['sum', 'avg', 'min', 'max', 'distinct', 'first', 'last'] as const
+/** The questions about events whose numbers lead to people. */
+export const INSIGHT_KINDS = ['trend'] as const
 export const WITHIN_UNITS = ['minute', 'hour', 'day', 'week'] as const
 
 /** How deep filters may be nested. */
@@ -113,15 +116,39 @@ export interface SequenceCondition extends SequenceMatch {
   operator: (typeof EVENT_OPERATORS)[number]
 }
 
-/** What is asked about the events of a contact: whether enough of them match, or whether they follow one another. */
-export type EventQuestion = EventMatch | SequenceMatch
+/** The people behind a number of a question about events, as `POST /v1/insights/people` names them. */
+export interface InsightMatch {
+  insight: (typeof INSIGHT_KINDS)[number]
+  question: Record<string, unknown>
+  at: Record<string, unknown>
+  /** Whether the texts in the question are compared only with what AI agents see. */
+  visible_only?: true
+}
+
+export interface InsightCondition extends InsightMatch {
+  operator: (typeof EVENT_OPERATORS)[number]
+}
+
+/**
+ * What is asked about the events of a contact: whether enough of them match, whether they follow one another, or whether a
+ * number counts the contact.
+ */
+export type EventQuestion = EventMatch | SequenceMatch | InsightMatch
+/** A question that the contact's own events answer. */
+export type OwnQuestion = Exclude<EventQuestion, InsightMatch>
 
 /** The opposite of a filter: what `segment` with `not_in` means. No request can send it. */
 export interface Negation {
   not: SegmentFilter
 }
 
-export type SegmentCondition = PropertyCondition | EventCondition | SequenceCondition | SegmentFilter | Negation
+export type SegmentCondition =
+  | PropertyCondition
+  | EventCondition
+  | SequenceCondition
+  | InsightCondition
+  | SegmentFilter
+  | Negation
 
 /** A filter matches contacts for which all of the conditions, or any of them, are true. */
 export interface SegmentFilter {
@@ -141,6 +168,8 @@ export interface FilteredRecords {
   /** The column of their properties, a JSON object. */
   properties: RawBuilder<unknown>
   table: 'contacts' | 'companies'
+  /** What is wrong with a condition on the people behind a number, at a path in the request; absent where none is possible. */
+  problemsOfInsight?(condition: InsightMatch, path: string): ErrorDetail[]
   /** Companies of the records, whose fields are named with `company.`, and the condition that a record's company meets another. */
   company?: { records: FilteredRecords; meets(condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> }
 }
@@ -195,15 +224,23 @@ interface Asked {
   ofContact: PropertyCondition[]
 }
 
-const asked = new WeakMap<EventCondition | SequenceCondition, Asked>()
+type ConditionOnEvents = EventCondition | SequenceCondition | InsightCondition
+
+const asked = new WeakMap<ConditionOnEvents, Asked>()
 
 /**
  * The question of a condition about events, always the same object. The contact of a contact's events is the contact, so
  * that what `where` says about it is asked of PostgreSQL.
  */
-export function questionOf(condition: EventCondition | SequenceCondition): Asked {
+export function questionOf(condition: ConditionOnEvents): Asked {
   const known = asked.get(condition)
   if (known) return known
+  if (isInsight(condition)) {
+    const { operator, ...match } = condition
+    const found = { question: match, ofContact: [] }
+    asked.set(condition, found)
+    return found
+  }
   const matches = matchesIn('event' in condition ? condition.event : condition)
   const ofContact = matches.flatMap(({ where = [] }) =>
     where.flatMap((each) => (isNested(each) || !isOnContact(each) ? [] : [withoutPrefix(each)])),
@@ -246,8 +283,15 @@ export function eventMatchesOf(filter: SegmentFilter): EventMatch[] {
   return eventsOf(filter).flatMap(matchesIn)
 }
 
-/** The single events that a question is about. */
+export function isInsight<Question extends object>(
+  question: Question,
+): question is Extract<Question, { insight: unknown }> {
+  return 'insight' in question
+}
+
+/** The single events that a question is about. What a number counts depends on the events of others too. */
 export function matchesIn(question: EventQuestion): EventMatch[] {
+  if (isInsight(question)) return []
   return 'sequence' in question ? question.sequence : [question]
 }
 
@@ -256,7 +300,7 @@ export function matchesIn(question: EventQuestion): EventMatch[] {
  * no result of a query of events.
  */
 export function isMetByNothing(question: EventQuestion): boolean {
-  if ('sequence' in question) return false
+  if ('sequence' in question || isInsight(question)) return false
   const { count, measure, min_count } = question
   if (!count && !measure) return false
   if (min_count !== undefined && min_count > 0) return false
@@ -299,8 +343,9 @@ export function keyOf(question: EventQuestion): string {
 }
 
 function hashOf(question: EventQuestion): string {
-  const normalized = Object.entries('sequence' in question ? question : { min_count: 1, ...question }).sort(
-    ([a], [b]) => (a < b ? -1 : 1),
+  const isWhole = 'sequence' in question || isInsight(question)
+  const normalized = Object.entries(isWhole ? question : { min_count: 1, ...question }).sort(([a], [b]) =>
+    a < b ? -1 : 1,
   )
   const hash = createHash('sha256').update(JSON.stringify(normalized)).digest('hex')
   return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join('-')
@@ -309,7 +354,7 @@ function hashOf(question: EventQuestion): string {
 /** Whether a filter that was sent, and may be invalid, has a condition about events. */
 export function namesEvents(sent: unknown, level = 1): boolean {
   if (!isObject(sent)) return false
-  if ('event' in sent || 'sequence' in sent) return true
+  if ('event' in sent || 'sequence' in sent || 'insight' in sent) return true
   // The conditions of the deepest filter are one level below it.
   if (level > LEVELS_MAX || !Array.isArray(sent.conditions)) return false
   return sent.conditions.some((condition) => namesEvents(condition, level + 1))
@@ -350,6 +395,7 @@ export function visibleTextsOf(filter: SegmentFilter): string[] {
 export function usesTime(filter: SegmentFilter): boolean {
   return [...everyCondition(filter)].some((condition) => {
     if ('property' in condition) return condition.operator === 'within_days' || condition.visible_only === true
+    if (isInsight(condition)) return true
     return matchesIn('event' in condition ? condition.event : condition).some(isTimed)
   })
 }

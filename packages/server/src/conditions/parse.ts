@@ -13,6 +13,7 @@ import {
   type EventMatch,
   type FilteredRecords,
   fieldNamed,
+  INSIGHT_KINDS,
   isOnContact,
   LEVELS_MAX,
   MEASURES,
@@ -219,7 +220,7 @@ class FilterReader {
   #condition(sent: unknown, path: string, level: number): SegmentCondition {
     if (isObject(sent) && ('conditions' in sent || 'match' in sent)) return this.filter(sent, path, level + 1)
     this.#conditions++
-    if (isObject(sent) && ('event' in sent || 'sequence' in sent) && !this.#records?.company) {
+    if (isObject(sent) && ['event', 'sequence', 'insight'].some((name) => name in sent) && !this.#records?.company) {
       return this.#wrong(path, 'is about events, which companies do not have; filter contacts instead', UNREAD)
     }
     if (isObject(sent) && 'event' in sent) {
@@ -227,8 +228,9 @@ class FilterReader {
       return { event: this.#event(sent.event, `${path}.event`, level), operator: this.#did(sent, path) }
     }
     if (isObject(sent) && 'sequence' in sent) return this.#sequence(sent, path, level)
+    if (isObject(sent) && 'insight' in sent) return this.#insight(sent, path)
     if (isObject(sent) && 'property' in sent) return this.#propertyCondition(sent, path)
-    const expected = 'must be a condition with property, event or sequence, or a nested filter'
+    const expected = 'must be a condition with property, event, sequence or insight, or a nested filter'
     return this.#wrong(path, expected, UNREAD)
   }
 
@@ -341,6 +343,22 @@ class FilterReader {
     }
     this.#onlyKnown(within, `${path}.within`, ['value', 'unit'])
     return { sequence, within: { value: within.value, unit }, operator }
+  }
+
+  #insight(sent: Record<string, unknown>, path: string): SegmentCondition {
+    this.#onlyKnown(sent, path, ['insight', 'question', 'at', 'operator', 'visible_only'])
+    const operator = this.#did(sent, path)
+    const insight = INSIGHT_KINDS.find((known) => known === sent.insight)
+    if (insight === undefined) {
+      return this.#wrong(`${path}.insight`, `must be one of ${INSIGHT_KINDS.join(', ')}`, UNREAD)
+    }
+    const { question, at } = sent
+    if (!isObject(question)) return this.#wrong(`${path}.question`, 'must be an object', UNREAD)
+    if (!isObject(at)) return this.#wrong(`${path}.at`, 'must be an object', UNREAD)
+    const problems = this.#records?.problemsOfInsight?.({ insight, question, at }, path)
+    if (problems === undefined) return this.#wrong(path, 'is not possible here', UNREAD)
+    this.#details.push(...problems)
+    return { insight, question, at, operator, ...this.#visibleOnlyOf(sent, path) }
   }
 
   #event(sent: unknown, path: string, level: number, isStep = false): EventMatch {

@@ -3,6 +3,7 @@ import { bag, LABEL, TEXT, valueNamedBy, WORD } from '../platform/personal.ts'
 import {
   COUNT_OPERATORS,
   EVENT_OPERATORS,
+  INSIGHT_KINDS,
   MEASURES,
   PROPERTY_OPERATORS,
   type SegmentFilter,
@@ -107,6 +108,19 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
               operator: Did,
             },
             { description: 'Whether the contact did all of the events, one after another.' },
+          ),
+          Type.Object(
+            {
+              insight: oneOf(INSIGHT_KINDS),
+              question: Type.Record(Type.String(), Type.Unknown(bag('any'))),
+              at: Type.Record(Type.String(), Type.Unknown(bag('any'))),
+              operator: Did,
+              visible_only: Type.Optional(VisibleOnly),
+            },
+            {
+              description:
+                'Whether a number of a question about events counts the contact, as `POST /v1/insights/people` returns it.',
+            },
           ),
           Nested,
         ]),

@@ -18,6 +18,13 @@ export interface Breakdown {
   /** Whether each value of a key is missing, in ClickHouse. */
   isMissing(key: string): string
   valuesOf(key: string): BreakdownValue[]
+  /** The key of some values, the opposite of `valuesOf`. */
+  keyOf(values: readonly BreakdownValue[]): string
+}
+
+/** The condition that an event counts for a key, which is a parameter. */
+export function hasKey({ sql, isList }: Breakdown, parameter: string): string {
+  return isList ? `has(${sql}, {${parameter}: String})` : `${sql} = {${parameter}: String}`
 }
 
 /**
@@ -25,7 +32,7 @@ export interface Breakdown {
  * @throws ServiceError 400 naming what is no property of events; `hidden_property`.
  */
 export function breakdownBy(
-  { redaction }: Pick<QuestionContext, 'redaction'>,
+  { visibleOnly }: Pick<QuestionContext, 'visibleOnly'>,
   names: readonly string[],
   path = 'breakdown',
 ): Breakdown | null {
@@ -35,7 +42,7 @@ export function breakdownBy(
     const at = `${path}[${index}]`
     if (property === null) throw validationError([{ path: at, message: EXPECTED }])
     const isData = property.kind === 'data'
-    if (isData && redaction !== undefined) throw hidden(name)
+    if (isData && visibleOnly) throw hidden(name)
     if (isData && property.path.length > PATH_KEYS_MAX) {
       throw validationError([{ path: at, message: `must name at most ${PATH_KEYS_MAX} keys` }])
     }
@@ -64,6 +71,7 @@ function partOf(property: EventProperty, prefix: string): Breakdown {
       order: (key) => `toJSONString(toString(${key}))`,
       isMissing: (key) => `${key} = ''`,
       valuesOf: (key) => [key === '' ? null : key],
+      keyOf: ([value]) => String(value ?? ''),
     }
   }
   const { sql, parameters } = itemsOf(property, prefix)
@@ -75,6 +83,7 @@ function partOf(property: EventProperty, prefix: string): Breakdown {
     order: (key) => key,
     isMissing: (key) => `${key} = ''`,
     valuesOf: (key) => [valueIn(key)],
+    keyOf: ([value = null]) => jsonOf(value),
   }
 }
 
@@ -83,6 +92,22 @@ function valueIn(json: string): BreakdownValue {
   if (json === '') return null
   const value = JSON.parse(json) as BreakdownValue | object
   return typeof value === 'object' && value !== null ? json : (value as BreakdownValue)
+}
+
+function jsonOf(value: BreakdownValue): string {
+  if (value === null) return ''
+  return typeof value === 'string' && isCompound(value) ? value : JSON.stringify(value)
+}
+
+/** Whether a value is the JSON of an object or a list. A text that looks like one is not told apart from it. */
+function isCompound(text: string): boolean {
+  if (!/^[[{]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Both keys in one, with the length of the first before them. */
@@ -113,6 +138,10 @@ function pairOf(first: Breakdown, second: Breakdown): Breakdown {
     valuesOf: (key) => {
       const [a, b] = apart(key)
       return [...first.valuesOf(a), ...second.valuesOf(b)]
+    },
+    keyOf: ([a = null, b = null]) => {
+      const [keyA, keyB] = [first.keyOf([a]), second.keyOf([b])]
+      return `${Buffer.byteLength(keyA)}:${keyA}${keyB}`
     },
   }
 }

@@ -1,4 +1,4 @@
-import { offsetInSql } from '../aggregate/event-dimensions.ts'
+import { offsetInSql } from '../platform/clickhouse/zone-offset.ts'
 import type { ErrorDetail } from '../platform/errors.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time.ts'
 import { hourKey, type Offset, offsetsBetween } from '../platform/time-zone.ts'

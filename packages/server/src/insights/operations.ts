@@ -1,10 +1,17 @@
-import { operation } from '../operations/declare.ts'
+import Type from 'typebox'
+import { SegmentFilterSchema } from '../conditions/schema.ts'
+import { operationsWith } from '../operations/declare.ts'
+import { validationError } from '../platform/errors.ts'
+import { countPeople, PEOPLE_INPUT, problemsOfInsight } from './people.ts'
+import { asking, type InsightServices } from './question.ts'
 import { TREND_INPUT, TREND_OUTPUT, trend } from './trend.ts'
 
 const tag = 'Insights'
 
+const insightOperation = operationsWith<InsightServices>()
+
 export const INSIGHT_OPERATIONS = [
-  operation({
+  insightOperation({
     name: 'insightTrend',
     tag,
     http: 'POST /v1/insights/trend',
@@ -16,8 +23,39 @@ export const INSIGHT_OPERATIONS = [
     input: TREND_INPUT,
     output: TREND_OUTPUT,
     example: { series: [{ event: 'page_view', metric: 'unique_people' }], last: { value: 7, unit: 'day' } },
-    errors: ['400 condition_too_broad', '400 hidden_property'],
+    errors: ['400 condition_too_broad'],
     reads: true,
-    run: (context, question) => trend(context, question),
+    run: (context, question) => trend(asking(context), question),
+  }),
+  insightOperation({
+    name: 'insightPeople',
+    tag,
+    http: 'POST /v1/insights/people',
+    command: 'insight people',
+    scope: 'events:read',
+    also: [{ scopes: ['contacts:read'] }],
+    summary: 'Count the people behind a number of a question, and get a filter that lists them',
+    description:
+      'The filter lists exactly the contacts that the number counts, wherever a filter of contacts is accepted. In a segment, it is brought up to date every ten minutes.',
+    input: PEOPLE_INPUT,
+    output: {
+      filter: SegmentFilterSchema,
+      contacts: Type.Integer({ description: 'How many contacts the number counts.' }),
+      anonymous: Type.Integer({ description: 'How many visitors it counts whom nobody knows.' }),
+    },
+    example: {
+      kind: 'trend',
+      question: { series: [{ event: 'page_view', metric: 'unique_people' }], last: { value: 7, unit: 'day' } },
+      at: { series: 'A' },
+    },
+    errors: ['400 condition_too_broad'],
+    reads: true,
+    async run(context, { kind: insight, question, at }) {
+      const match = { insight, question, at }
+      const problems = problemsOfInsight(match)
+      if (problems.length > 0) throw validationError(problems)
+      const counts = await countPeople(asking(context), match)
+      return { filter: { match: 'all' as const, conditions: [{ ...match, operator: 'did' as const }] }, ...counts }
+    },
   }),
 ]

@@ -2,16 +2,17 @@ import Type, { type Static } from 'typebox'
 import { readTenant } from '../access/tenants.ts'
 import type { Sql } from '../conditions/event-property.ts'
 import { eventConditions, withPrefix } from '../events/conditions.ts'
+import type { CompileEventFilter } from '../events/filters.ts'
 import { EVENT_NAME_LENGTH_MAX } from '../journal/event-record.ts'
 import type { Context } from '../operations/declare.ts'
 import { NOBODY, PERSON_OF_EVENT } from '../platform/clickhouse/owner-links.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
 import { LABEL, WORD } from '../platform/personal.ts'
 import { canonicalZone, problemsOfZone, ZONE_LENGTH_MAX } from '../platform/time-zone.ts'
 import { warningsAbout } from '../properties/in-conditions.ts'
-import { compileEventFilter } from '../segments/event-filter.ts'
 import { LAST_UNITS, type LastUnit, type MovableRange, type Range, rangeIn } from './range.ts'
 
 const LABEL_LENGTH_MAX = 200
@@ -109,7 +110,22 @@ export interface Asked {
   parameters: QueryParameters
 }
 
-export type QuestionContext = Pick<Context, 'tenant' | 'now' | 'requireScope' | 'warn' | 'redaction'>
+/** What questions need of segments, which can ask them: features do not import each other in circles. */
+export interface InsightServices {
+  compileEventFilter: CompileEventFilter
+}
+
+export interface QuestionContext
+  extends Pick<Context, 'tenant' | 'now' | 'requireScope' | 'warn' | 'redaction'>,
+    InsightServices {
+  /** Whether texts are compared as AI agents see them: personal values are hidden from who asks, or asked once. */
+  visibleOnly: boolean
+}
+
+/** The context of a question in a request. */
+export function asking<Sent extends Context & InsightServices>(context: Sent): QuestionContext {
+  return { ...context, visibleOnly: context.redaction !== undefined }
+}
 
 /** Reads what all questions share. @throws ServiceError 400 naming every invalid field; 403. */
 export async function readQuestion(context: QuestionContext, sent: SentQuestion): Promise<Asked> {
@@ -154,9 +170,8 @@ export function inRange({ fromMs, untilMs }: Range): { where: string[]; paramete
 
 async function conditionsIn(context: QuestionContext, where: unknown, path: string, prefix: string) {
   if (where === undefined) return { where: [], parameters: {} }
-  const { tenant, redaction, warn } = context
-  const visible = { ...context, visibleOnly: redaction !== undefined }
-  const { sql, parameters } = await compileEventFilter(tenant, { where, path }, visible)
+  const { tenant, warn, compileEventFilter } = context
+  const { sql, parameters } = await compileEventFilter(tenant, { where, path }, context)
   for (const warning of await warningsAbout(tenant, 'events', where)) warn(warning)
   return withPrefix(prefix, { where: [sql], parameters })
 }
@@ -207,3 +222,12 @@ export const IntervalKey = Type.String({ examples: ['2026-10-25'], ...WORD })
 export const PERSON = PERSON_OF_EVENT
 /** The condition that somebody did an event. */
 export const IS_OF_SOMEBODY = `owner_id != ${NOBODY}`
+
+/**
+ * The events behind a number, grouped by who did them: the rows have the columns `person` and `contact_id`, which is the zero
+ * UUID for an anonymous visitor. A person may have several rows.
+ */
+export interface PeopleSelect extends Omit<EventSelect, 'outer' | 'lane' | 'name'> {
+  /** Which of the rows are counted, as a condition on `found`. Left out: all. */
+  isCounted?: string
+}

@@ -18,7 +18,7 @@ import { ALL_CONTACTS } from '../contacts/ranges.ts'
 import { newId } from '../platform/ids.ts'
 import { parseContactFilter } from './contact-filters.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
-import { type ConditionResult, inGroups, queryEvents, streamResults } from './events.ts'
+import { type ConditionResult, groupsOf, queryEvents, streamResults } from './events.ts'
 import { storeResults, storeResultsOfRange } from './met-conditions.ts'
 
 let service: TestService
@@ -115,7 +115,7 @@ async function findOf(contactIds: readonly string[], matches: readonly EventQues
 
 /** The same for all contacts, as the evaluation of a segment does. */
 async function findOfAll(matches: readonly EventQuestion[]): Promise<void> {
-  for (const group of inGroups(matches)) {
+  for (const group of groupsOf(matches)) {
     const results: ConditionResult[] = []
     for await (const some of streamResults(tenant.handle, group, ALL_CONTACTS, NOW)) results.push(...some)
     const list = (of: keyof ConditionResult) => `{${results.map((result) => result[of]).join(',')}}`

@@ -6,6 +6,7 @@ import { parseFilter } from '../conditions/parse.ts'
 import type { FilterContext, SeenText } from '../conditions/to-postgres.ts'
 import { CONTACT_FILTER_FIELDS, CONTACT_ID } from '../contacts/columns.ts'
 import { isSeen, type MayName } from '../contacts/visible-texts.ts'
+import { problemsOfInsight } from '../insights/people.ts'
 import { isMemberOfAny } from '../memberships/memberships.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -13,6 +14,7 @@ import type { Tenant } from '../platform/tenant.ts'
 export const CONTACTS: FilteredRecords = {
   ...CONTACT_FILTER_FIELDS,
   company: { records: COMPANY_FILTER_FIELDS, meets: companyMeets },
+  problemsOfInsight,
 }
 
 /**

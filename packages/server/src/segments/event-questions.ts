@@ -4,10 +4,10 @@ import {
   type CountCondition,
   type CountOperator,
   type EventMatch,
-  type EventQuestion,
   isMetByNothing,
   type MeasureCondition,
   matchesIn,
+  type OwnQuestion,
   type SequenceMatch,
   type Within,
 } from '../conditions/language.ts'
@@ -29,7 +29,7 @@ interface CompiledQuestion {
 }
 
 /** @param prefix of the names of columns and placeholders, which are distinct within a query. */
-export function compileQuestion(question: EventQuestion, prefix: string, context: EventContext): CompiledQuestion {
+export function compileQuestion(question: OwnQuestion, prefix: string, context: EventContext): CompiledQuestion {
   const steps = matchesIn(question).map((match, index) => compileMatch(match, `${prefix}${index}_`, context))
   const parameters: QueryParameters = Object.assign({}, ...steps.map((each) => each.parameters))
   const conditions = steps.map(({ sql }) => sql)

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type EventQuestion, keyOf } from '../conditions/language.ts'
+import { type EventQuestion, type InsightMatch, isInsight, keyOf, type OwnQuestion } from '../conditions/language.ts'
 import { isContact } from '../contacts/columns.ts'
-import { type ContactRange, type ContactSet, isLast } from '../contacts/ranges.ts'
+import { ALL_CONTACTS, type ContactRange, type ContactSet, isLast } from '../contacts/ranges.ts'
 import { conditionsOf, type EventConditions } from '../events/conditions.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { queryableGroups } from '../owners/owners.ts'
@@ -12,9 +12,13 @@ import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { zoneOf } from './contact-filters.ts'
 import { compileQuestion } from './event-questions.ts'
+import { contactsBehind } from './insight-people.ts'
 
 /** Placeholders are sent in the URL of a request to ClickHouse, whose length is limited. */
 const CHARACTERS_PER_QUERY = 20_000
+
+/** How many contacts a number of an insight may count where they are listed. */
+const INSIGHT_CONTACTS_MAX = 250_000
 
 /** More contacts meet the event conditions than the caller's limit. */
 class TooManyContacts extends Error {}
@@ -68,7 +72,7 @@ export async function queryEvents(
   const results = new EventResults()
   const { limit, ...others } = bounds
   for (const some of await queryableSets(tenant, contactSet)) {
-    for (const group of inGroups(matches)) {
+    for (const group of inGroups(matches.filter(isOwn))) {
       const query = { ...(await buildQuery(tenant, group, some, now, limit)), ...others }
       const rows = await tenant.events.select<ConditionResult>(query)
       if (rows.length === limit) throw new TooManyContacts()
@@ -80,7 +84,28 @@ export async function queryEvents(
       }
     }
   }
+  for (const match of matches.filter(isInsight)) {
+    results.add(match, await idsBehind(tenant, match, contactSet, now, others.secondsMax))
+  }
   return results
+}
+
+/** What a number counts depends on the events of all contacts, so it is asked once for all. */
+async function idsBehind(
+  tenant: Tenant,
+  match: InsightMatch,
+  contactSet: ContactSet,
+  now: Date,
+  secondsMax: number | undefined,
+): Promise<string[]> {
+  const isList = 'contactIds' in contactSet
+  const query = await contactsBehind(tenant, match, isList ? ALL_CONTACTS : contactSet, now)
+  const outer = { ...query.outer, columns: 'contact_id', limit: INSIGHT_CONTACTS_MAX + 1 }
+  const bounds = secondsMax === undefined ? {} : { secondsMax }
+  const rows = await tenant.events.select<{ contact_id: string }>({ ...query, ...bounds, outer })
+  if (rows.length > INSIGHT_CONTACTS_MAX) throw new TooManyContacts()
+  const wanted = isList ? new Set(contactSet.contactIds) : null
+  return rows.flatMap(({ contact_id }) => (wanted === null || wanted.has(contact_id) ? [contact_id] : []))
 }
 
 async function queryableSets(tenant: Tenant, contactSet: ContactSet): Promise<ContactSet[]> {
@@ -100,19 +125,36 @@ export interface ConditionResult {
  */
 export async function* streamResults(
   tenant: Tenant,
-  group: readonly EventQuestion[],
+  group: QuestionGroup,
   range: ContactRange,
   now: Date,
 ): AsyncGenerator<ConditionResult[]> {
-  const query = await buildQuery(tenant, group, range, now)
+  const [first] = group
+  const query =
+    first !== undefined && isInsight(first)
+      ? await contactsBehind(tenant, first, range, now)
+      : await buildQuery(tenant, group.filter(isOwn), range, now)
   // As texts, because ClickHouse sorts UUIDs by their second half first.
   const outer = { ...query.outer, orderBy: 'toString(contact_id)' }
   yield* tenant.events.stream<ConditionResult>({ ...query, outer })
 }
 
+/** Questions that one query answers. One that the events of all contacts decide is alone. */
+export type QuestionGroup = readonly OwnQuestion[] | readonly [InsightMatch]
+
+function isOwn(question: EventQuestion): question is OwnQuestion {
+  return !isInsight(question)
+}
+
+/** The distinct questions, in groups for one query each. */
+export function groupsOf(matches: readonly EventQuestion[]): QuestionGroup[] {
+  const insights = new Map(matches.filter(isInsight).map((match) => [keyOf(match), match]))
+  return [...inGroups(matches.filter(isOwn)), ...[...insights.values()].map((match) => [match] as const)]
+}
+
 /** The distinct conditions, in groups that fit into one query. */
-export function inGroups(matches: readonly EventQuestion[]): EventQuestion[][] {
-  const groups: EventQuestion[][] = []
+function inGroups(matches: readonly OwnQuestion[]): OwnQuestion[][] {
+  const groups: OwnQuestion[][] = []
   let characters = Number.POSITIVE_INFINITY
   for (const match of new Map(matches.map((match) => [keyOf(match), match])).values()) {
     const { length } = JSON.stringify(match)
@@ -128,7 +170,7 @@ export function inGroups(matches: readonly EventQuestion[]): EventQuestion[][] {
 
 async function buildQuery(
   tenant: Tenant,
-  group: readonly EventQuestion[],
+  group: readonly OwnQuestion[],
   contactSet: ContactSet,
   now: Date,
   limit?: number,

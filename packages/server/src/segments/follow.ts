@@ -1,4 +1,4 @@
-import type { EventQuestion } from '../conditions/language.ts'
+import { type EventQuestion, isInsight } from '../conditions/language.ts'
 import type { ContactChanges, SegmentFollower } from '../contacts/writing/transaction.ts'
 import type { SystemEvent } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -73,7 +73,10 @@ export async function followEvents(
   return applyEvaluations(tx, known, await evaluateContacts(tx, known, contactIds, now), now)
 }
 
-/** The event conditions of all segments, because later writes to a contact use the results that a check stores. */
+/**
+ * The event conditions of all segments, because later writes to a contact use the results that a check stores. What the
+ * number of an insight counts is only brought up to date with the whole segment: it depends on the events of others too.
+ */
 function matchesOf(known: readonly Definition[]): EventQuestion[] {
-  return known.flatMap((definition) => definition.matches)
+  return known.flatMap(({ matches }) => matches.filter((match) => !isInsight(match)))
 }

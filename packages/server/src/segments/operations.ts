@@ -13,6 +13,7 @@ import { warningsAbout } from '../properties/in-conditions.ts'
 import { SegmentChange, segmentChanges } from './changes.ts'
 import { parseContactFilter } from './contact-filters.ts'
 import { SegmentDay, SegmentPastDay, segmentGrowth, segmentPast } from './growth.ts'
+import { requireAnswerable } from './insight-people.ts'
 import { listMembers } from './members.ts'
 import { previewSegment } from './preview.ts'
 import { Segment } from './segment-object.ts'
@@ -51,10 +52,15 @@ const COUNTS_CONTACTS: readonly FurtherScopes[] = [
 
 const entryOf = entryAbout('segment')
 
-/** Tells a caller about misspelt names in a filter. Outside the transaction, because it may read many events. */
-async function warnOfUnknown({ tenant, warn }: Pick<Context, 'tenant' | 'warn'>, { filter }: { filter?: unknown }) {
+/** What needs events. Outside the transaction, because it may read many. Misspelt names in a filter are no errors. */
+async function checkFilter(
+  { tenant, now, warn }: Pick<Context, 'tenant' | 'now' | 'warn'>,
+  { filter }: { filter?: unknown },
+) {
   if (filter === undefined) return
-  for (const warning of await warningsAbout(tenant, 'contacts', parseContactFilter(filter))) warn(warning)
+  const parsed = parseContactFilter(filter)
+  await requireAnswerable(tenant, parsed, now)
+  for (const warning of await warningsAbout(tenant, 'contacts', parsed)) warn(warning)
 }
 
 export const SEGMENT_OPERATIONS = [
@@ -85,7 +91,7 @@ export const SEGMENT_OPERATIONS = [
     status: 201,
     example: { name: 'Leads in France', filter: FILTER_EXAMPLE },
     errors: ['400 segment_circle', '400 unknown_segment', '409 too_many_segments'],
-    check: warnOfUnknown,
+    check: checkFilter,
     async run({ tenant, now, redaction }, { name, description = null, filter }) {
       const segment = { name, description, filter, visibleOnly: redaction !== undefined }
       const { segmentId } = await createSegment(tenant, segment, now)
@@ -212,7 +218,7 @@ export const SEGMENT_OPERATIONS = [
     },
     example: { name: 'Leads in Italy' },
     errors: ['400 segment_circle', '400 unknown_segment'],
-    check: warnOfUnknown,
+    check: checkFilter,
     async run({ tenant, now }, { segment_id, ...changes }) {
       const changed = await updateSegment(tenant, segment_id, changes, now)
       return { segment: await readSegment(tenant, segment_id), changed }

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
-import type { EventQuestion } from '../conditions/language.ts'
 import { type ContactRange, rangesOfContacts } from '../contacts/ranges.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Definition, Definitions } from './definitions.ts'
-import { type ConditionResult, inGroups, streamResults } from './events.ts'
+import { type ConditionResult, groupsOf, type QuestionGroup, streamResults } from './events.ts'
 import { type RangeResults, storeResultsOfRange } from './met-conditions.ts'
 
 /**
@@ -25,7 +24,7 @@ export async function refreshMetConditions(
   stopping: AbortSignal,
 ): Promise<boolean> {
   for await (const range of rangesOfContacts(tenant, CONTACTS_PER_QUERY)) {
-    for (const group of inGroups(matches)) {
+    for (const group of groupsOf(matches)) {
       for (const part of await readResults(tenant, group, range, now)) {
         if (stopping.aborted) return false
         const isWritten = await tenant.transaction(async (tx) => {
@@ -45,7 +44,7 @@ export async function refreshMetConditions(
 /** Reads the whole result, in compact form, so that ClickHouse need not wait for PostgreSQL's writes. */
 async function readResults(
   tenant: Tenant,
-  group: readonly EventQuestion[],
+  group: QuestionGroup,
   { after, upTo }: ContactRange,
   now: Date,
 ): Promise<RangeResults[]> {

@@ -1,7 +1,7 @@
 import { dataItems, eventPropertyNamed } from '../conditions/event-property.ts'
 import { CONTACT_OF_EVENT, NOBODY, PERSON_OF_EVENT } from '../platform/clickhouse/owner-links.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
-import { type Measure, type Metric, needsNumbers } from './dimension.ts'
+import { type Measure, type Metric, needsNumbers } from './measure.ts'
 import { DIGITS_OF_ITEM } from './phone-numbers.ts'
 
 /*
