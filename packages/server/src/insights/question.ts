@@ -108,6 +108,9 @@ export interface Asked {
   /** Conditions on every event that the question may count, but for the range. */
   where: readonly string[]
   parameters: QueryParameters
+  /** Whether the answer depends on what contacts are. */
+  usesContacts: boolean
+  visibleOnly: boolean
 }
 
 /** What questions need of segments, which can ask them: features do not import each other in circles. */
@@ -156,8 +159,13 @@ export async function readQuestion(context: QuestionContext, sent: SentQuestion)
     compared: compare === 'previous_period' ? range.before() : other,
     where: [...(sent.include_bots ? [] : ['NOT is_bot']), ...compiled.where],
     parameters: compiled.parameters,
+    usesContacts: NAMES_CONTACTS.test(JSON.stringify(sent)),
+    visibleOnly: context.visibleOnly,
   }
 }
+
+/** A property of contacts or of their companies; a text that looks like one does no harm. */
+const NAMES_CONTACTS = /"(contact|company)\./
 
 /** The condition that an event is in a range. */
 export function inRange({ fromMs, untilMs }: Range): { where: string[]; parameters: QueryParameters } {

@@ -107,3 +107,22 @@ test('a formula combines series, and is null where it divides by 0', async () =>
   ])
   expect((await ask({ series, formula: 'A / C' })).series).toMatchObject([{ total: null, points: [null, null, null] }])
 })
+
+test('the same question is answered anew once there is another event', async () => {
+  const other = await createTestTenant(service)
+  const question = { series: [{ event: 'ordered', metric: 'unique_people' }], last: { value: 2, unit: 'day' } }
+  const total = async () => (await other.call('POST', '/v1/insights/trend', question)).body.series[0].total
+  const order = (visitor_id: string) => other.call('POST', '/v1/events', { events: [{ visitor_id, event: 'ordered' }] })
+  const visitors = [crypto.randomUUID(), crypto.randomUUID()] as const
+  expect(await total()).toBe(0)
+  expect((await order(visitors[0])).status).toBeLessThan(300)
+  expect([await total(), await total()]).toEqual([1, 1])
+  await order(visitors[1])
+  expect(await total()).toBe(2)
+  // Both visitors turn out to be one person.
+  for (const visitor_id of visitors) {
+    const identified = await other.call('POST', '/v1/identify', { visitor_id, email: 'ann@example.com' })
+    expect(identified.status).toBeLessThan(300)
+  }
+  expect(await total()).toBe(1)
+})

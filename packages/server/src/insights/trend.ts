@@ -8,6 +8,7 @@ import { TEXT, WORD } from '../platform/personal.ts'
 import { type Breakdown, type BreakdownValue, breakdownBy } from './breakdown.ts'
 import { FORMULA_LENGTH_MAX, type Formula, parseFormula } from './formula.ts'
 import { INTERVALS, intervalsOf } from './intervals.ts'
+import { keptAnswer } from './kept-answers.ts'
 import {
   compileMeant,
   EventMeant,
@@ -145,8 +146,10 @@ export async function trend(
       : { series: await whole(sent, series, formula) }
     return { intervals: intervals.keys, ...parts }
   }
-  const answer = await answerIn(asked.range)
-  return asked.compared ? { ...answer, compare: await answerIn(asked.compared) } : answer
+  return keptAnswer(asked, sent, async () => {
+    const answer = await answerIn(asked.range)
+    return asked.compared ? { ...answer, compare: await answerIn(asked.compared) } : answer
+  })
 }
 
 /** What the schema cannot check. */

@@ -74,6 +74,7 @@ const EVERYTHING = { from: 'events', after: 0, upTo: Number.MAX_SAFE_INTEGER } a
 const READS: Record<Exclude<keyof TenantEvents, 'barrier'>, (events: TenantEvents) => Promise<unknown>> = {
   select: (events) => events.select(SELECTION),
   stream: (events) => Array.fromAsync(events.stream(SELECTION)),
+  version: (events) => events.version(),
   sizes: (events) => events.sizes({ ...EVERYTHING, limit: 10 }),
   parquet: (events) => events.parquet({ ...EVERYTHING, name: 'test', columns: 'event', share: { index: 0, of: 1 } }),
 }

@@ -68,11 +68,18 @@ export interface TenantEvents {
   stream<Row>(selection: EventSelect): AsyncIterable<Row[]>
   /** Resolves once ClickHouse has every event acknowledged before the call. Reads wait for it themselves. */
   barrier(): Promise<void>
+  /** A text that differs once an event is recorded or deleted, or a visitor is linked. Cheap: it is read from sums. */
+  version(): Promise<string>
   /** The number of rows per journal number, in order, which limits the size of files. */
   sizes(range: SizeRange): Promise<SequenceSize[]>
   /** A file of the tenant's data. */
   parquet(file: TenantFile): Promise<Buffer>
 }
+
+/** The counts of each event from a projection; a link that changes is a new row with a higher number. */
+const VERSION = `/* events.version */ SELECT toString(groupBitXor(cityHash64(is_system, event, records))) AS version FROM (
+    SELECT is_system, event, count() AS records FROM events WHERE ${OF_TENANT} GROUP BY is_system, event)
+  UNION ALL SELECT toString((count(), max(sequence))) AS version FROM owner_links WHERE ${OF_TENANT}`
 
 interface Engine {
   clickhouse: ClickHouse
@@ -137,8 +144,24 @@ export function tenantEvents(
     }
   }
 
+  async function version(): Promise<string> {
+    await barrier(tenantId)
+    const { share, end } = await reads.enter('light', tenantId, options)
+    try {
+      const bounds = { ...share, signal: caller, usesProjections: true }
+      const rows = await clickhouse.query<{ version: string }>(VERSION, { tenant_id: tenantId }, bounds)
+      return rows
+        .map((row) => row.version)
+        .sort()
+        .join()
+    } finally {
+      end()
+    }
+  }
+
   return {
     barrier: () => barrier(tenantId),
+    version,
     sizes,
     parquet,
     select: async <Row>(selection: EventSelect) => {
