@@ -13,6 +13,7 @@ import { measureFairness } from './fairness.ts'
 import { measureGrouping } from './grouping.ts'
 import { checkData, measureIdentification } from './identification.ts'
 import { measureImports } from './imports.ts'
+import { measureInsights } from './insights.ts'
 import { PORT } from './load.ts'
 import { chosenGroups, type Group, SIZE, type Size, SMALL_SIZE } from './options.ts'
 import { memoryOf, start } from './processes.ts'
@@ -28,6 +29,7 @@ const OF_TENANT: Partial<Record<Group, (target: Target) => Promise<void>>> = {
   reads: measureReads,
   lists: measureLists,
   grouping: measureGrouping,
+  insights: measureInsights,
   track: measureTrack,
   'server-events': measureServerEvents,
   sdks: measureSdks,

@@ -14,6 +14,7 @@ export const GROUPS = [
   'reads',
   'lists',
   'grouping',
+  'insights',
   'track',
   'server-events',
   'sdks',

@@ -188,3 +188,33 @@ export const SUMMED_UP: Row[] = [
       name === 'events stats' || /^aggregate events by (event_type|day|domain|browser|device_type)$/.test(name),
   ),
 ]
+
+/** Questions of insights, with the bare queries for the same events: without the links, which tell that two visitors are one person. */
+interface Insight extends Omit<Row, 'asks'> {
+  path: string
+  asks: Readonly<Record<string, unknown>>
+  aim: string
+}
+
+const LAST_56 = { last: { value: 56, unit: 'day' } }
+const IN_56 = `${OWN} AND is_bot = 0 AND timestamp >= today() - 55`
+
+/** ClickHouse's own functions for the four questions; run one at a time. */
+export const INSIGHTS: Insight[] = [
+  {
+    name: 'trend of unique people by day, 56 days',
+    path: '/v1/insights/trend',
+    asks: { ...LAST_56, series: [{ metric: 'unique_people' }] },
+    statements: [`SELECT toDate(timestamp) AS day, uniqExact(owner_id) ${IN_56} GROUP BY day`],
+    aim: 'p50 250 ms',
+  },
+  {
+    name: 'the same by a property in data',
+    path: '/v1/insights/trend',
+    asks: { ...LAST_56, series: [{ metric: 'unique_people' }], breakdown: ['data.path'] },
+    statements: [
+      `SELECT JSONExtractString(data, 'path') AS key, toDate(timestamp) AS day, uniqExact(owner_id) ${IN_56} GROUP BY key, day ORDER BY key LIMIT 1000`,
+    ],
+    aim: 'p50 500 ms',
+  },
+]

@@ -22,7 +22,7 @@ import { rowOf } from './event-file.ts'
 import { pick } from './load.ts'
 import type { Group } from './options.ts'
 import { ownersOfContacts, populationOf, someContacts } from './people.ts'
-import { GROUPINGS, MANY_AT_ONCE, ONE_AT_A_TIME, SUMMED_UP } from './queries.ts'
+import { GROUPINGS, INSIGHTS, MANY_AT_ONCE, ONE_AT_A_TIME, SUMMED_UP } from './queries.ts'
 import { type Load, repeat } from './repeat.ts'
 
 export interface Raw {
@@ -96,6 +96,9 @@ if (groups.includes('grouping')) {
   for (const row of GROUPINGS) byMany[row.name] = await repeat(MANY_HEAVY, seconds, () => ask(row))
   for (const row of SUMMED_UP) byOne[row.name] = await repeat(1, seconds, () => ask(row))
 }
+if (groups.includes('insights')) {
+  for (const row of INSIGHTS) byOne[row.name] = await repeat(1, seconds, () => ask(row))
+}
 const inserts: Raw['inserts'] = []
 if (groups.some((group) => ['track', 'server-events', 'sdks'].includes(group))) {
   for (const rows of [1_000, 64]) inserts.push({ rows, load: await measureInserts(rows) })
@@ -122,7 +125,7 @@ async function ask({
   statements,
   ofContacts,
   isByOwner: usesProjections = false,
-}: (typeof ONE_AT_A_TIME)[number]): Promise<void> {
+}: Omit<(typeof ONE_AT_A_TIME)[number], 'asks'>): Promise<void> {
   const parameters = {
     tenant_id: tenantId,
     event_id: pick(eventIds),
