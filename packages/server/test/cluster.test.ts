@@ -90,6 +90,8 @@ test('tables are spread over the shards behind distributed tables', async () => 
     'SELECT name, engine FROM system.tables WHERE database = currentDatabase() ORDER BY name',
   )
   expect(tables).toEqual([
+    { name: 'contact_sets', engine: 'Distributed' },
+    { name: 'contact_sets_local', engine: 'MergeTree' },
     { name: 'events', engine: 'Distributed' },
     { name: 'events_local', engine: 'MergeTree' },
     { name: 'installation', engine: 'Distributed' },

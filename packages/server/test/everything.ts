@@ -31,7 +31,7 @@ export async function tablesWith(
   )
   const { rows: found } = await sql<{ place: string }>`${sql.join(isIn, sql` UNION ALL `)}`.execute(database)
   const places = found.map(({ place }) => place)
-  for (const table of ['events', 'owner_links']) {
+  for (const table of ['events', 'owner_links', 'contact_sets']) {
     const [rows] = await clickhouse.query<{ n: number }>(
       `SELECT count() AS n FROM ${table} WHERE positionCaseInsensitiveUTF8(formatRow('JSONEachRow', *), {text: String}) > 0`,
       { text },

@@ -196,6 +196,13 @@ describe('a ClickHouse server', () => {
     expect(await refused({ ...environment, CDS_ACCEPT_LOST_EVENTS })).toContain('lacks the table owner_links')
   })
 
+  test('that lacks the table of contact sets gets it: its rows are copies, so nothing is lost', async () => {
+    await start()
+    await query('DROP TABLE contact_sets SYNC')
+    await start()
+    await query('SELECT * FROM contact_sets')
+  })
+
   test('that has lost an index is refused, and no loss of events is offered or accepted for it', async () => {
     await start()
     const [installation] = await execute(environment.DATABASE_URL, 'SELECT installation_id FROM installation')

@@ -211,8 +211,6 @@ export const text = {
     unknown: 'Something went wrong.',
     /** In place of the service's words, which are for callers of its API. */
     ofCodes: {
-      condition_too_broad:
-        'Too many contacts meet a condition on the contact or its company. Add a condition that fewer contacts meet.',
       event_filter_too_broad:
         'Too many contacts have a matching event. Choose fewer days, or add a detail to the event.',
       preview_too_slow: 'This filter takes too long to count while you edit it. You can still save it.',

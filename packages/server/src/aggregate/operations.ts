@@ -101,7 +101,7 @@ export const AGGREGATE_OPERATIONS = [
       total_matching: Type.Optional(Type.Integer({ description: 'Events only: the same as total.' })),
     },
     example: { entity: 'contacts', group_by: 'country' },
-    errors: ['400 condition_too_broad', '400 event_filter_too_broad', '400 unknown_segment', '409 segment_counting'],
+    errors: ['400 event_filter_too_broad', '400 unknown_segment', '409 segment_counting'],
     reads: true,
     async run({ tenant, now, config, requireScope, warn, redaction }, sent) {
       const body = checkAggregation(sent)

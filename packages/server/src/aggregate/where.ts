@@ -16,7 +16,7 @@ interface WhereContext {
 
 /**
  * An aggregation of the records that meet the conditions in `where`, besides the filters.
- * @throws ServiceError 400 naming every invalid field, or if too many contacts meet a condition; 403.
+ * @throws ServiceError 400 naming every invalid field, or if too many contacts meet a condition on events; 403.
  */
 export async function restricted(
   aggregation: Aggregation,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
+import { CONTACT_SETS_TABLE } from '../contact-sets/table.ts'
 import { EVENTS_TABLE } from '../events/table.ts'
 import { OWNER_LINKS_TABLE } from '../owners/table.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
@@ -21,7 +22,7 @@ import { SCHEMA } from './migrations.ts'
 type Place = Pick<Config, 'databaseUrl' | 'clickhouseUrl' | 'clickhouseCluster' | 'dataDirectory'>
 
 /** ClickHouse's tables. */
-export const CLICKHOUSE_TABLES = [INSTALLATION_TABLE, EVENTS_TABLE, OWNER_LINKS_TABLE]
+export const CLICKHOUSE_TABLES = [INSTALLATION_TABLE, EVENTS_TABLE, OWNER_LINKS_TABLE, CONTACT_SETS_TABLE]
 
 /**
  * Checks PostgreSQL before it is changed. An empty database passes.

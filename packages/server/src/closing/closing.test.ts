@@ -296,9 +296,10 @@ describe('the deletion', () => {
     const exported = await handle.db.selectFrom('exports').select('export_id').executeTakeFirstOrThrow()
     await writeFile(join(dataDirectory, 'exports', `${exported.export_id}.tar`), 'x')
     await writeFile(join(warehouses, tenant.id, 'contacts', 'part.parquet'), 'x')
+    await handle.events.addToSet(newId(), `${newId()}\n`)
     const places = await tablesWith(service.stores, tenant.id)
     expect(places).toEqual(
-      expect.arrayContaining(['events', 'owner_links', 'public.refused_events', 'public.sent_mails']),
+      expect.arrayContaining(['events', 'owner_links', 'contact_sets', 'public.refused_events', 'public.sent_mails']),
     )
     const { rows: tables } = await sql<{ name: string }>`SELECT 'public.' || table_name AS name
       FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'tenant_id'
@@ -318,6 +319,7 @@ describe('the deletion', () => {
       contacts: expect.any(Number),
       events: expect.any(Number),
       owner_links_in_clickhouse: expect.any(Number),
+      contact_sets: 1,
       refused_events: 1,
       jobs: expect.any(Number),
       import_files: 1,

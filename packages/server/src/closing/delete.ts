@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { deleteMailCounts } from '../access/mail-limits.ts'
 import type { Config } from '../config.ts'
+import { deleteSetsOfTenant } from '../contact-sets/erase.ts'
 import { deleteEventsOfTenant } from '../events/erase.ts'
 import { deleteFilesOfTenant as deleteImportFiles } from '../imports/expire.ts'
 import { importDirectory } from '../imports/files.ts'
@@ -92,6 +93,7 @@ async function deleteEvents(
   const deletion = { clickhouse, cluster: config.clickhouseCluster }
   await count('events', await deleteEventsOfTenant(deletion, id))
   await count('owner_links_in_clickhouse', await deleteLinksOfTenant(deletion, id))
+  await count('contact_sets', await deleteSetsOfTenant(deletion, id))
   await count('refused_events', await deleteRefusedEvents(database, id, all))
 }
 

@@ -1,3 +1,4 @@
+import { isInSet } from '../platform/clickhouse/contact-sets.ts'
 import { containsFolded, containsVisible, folded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { DAY_MS } from '../platform/time.ts'
@@ -10,9 +11,12 @@ export interface EventContext {
   now: Date
   /** The time zone in which a date alone is a day. */
   zone: string
-  /** The owners of the events whose contact, or its company, meets a condition on `contact.…` or `company.…`. */
-  ownersMeeting?(condition: PropertyCondition): readonly string[]
+  /** The contacts that meet a condition on `contact.…` or `company.…`. */
+  contactsMeeting?(condition: PropertyCondition): FoundContacts
 }
+
+/** Contacts: the owners of their events if they are few, or a set of contact-sets/. */
+export type FoundContacts = { owners: readonly string[] } | { setId: string }
 
 /**
  * Conditions on an event, all of which must be true, in ClickHouse SQL that is never null.
@@ -135,8 +139,10 @@ class Compiler {
   }
 
   #ofOwner(condition: PropertyCondition): string {
-    const owners = this.#context.ownersMeeting?.(condition)
-    if (!owners) throw new Error('These conditions cannot name properties of contacts.')
+    const found = this.#context.contactsMeeting?.(condition)
+    if (!found) throw new Error('These conditions cannot name properties of contacts.')
+    if ('setId' in found) return isInSet(this.#named(found.setId))
+    const { owners } = found
     return owners.length === 0 ? '0' : `owner_id IN ${this.#parameter('Array(UUID)', owners)}`
   }
 

@@ -1,3 +1,4 @@
+import { deleteFromSets } from '../contact-sets/erase.ts'
 import { mentionHint, mentionPattern } from '../contacts/erasure-subject.ts'
 import { deleteEvents } from '../events/erase.ts'
 import { type Concerned, deleteRefusedEvents, hasJournalRow } from '../journal/erase.ts'
@@ -10,7 +11,7 @@ import type { Database } from '../platform/postgres/database.ts'
 import type { ErasureSubject } from '../platform/postgres/table-rules.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Deletes the events of a person from ClickHouse and the journal. */
+/** Deletes the events of a person from ClickHouse and the journal, and its copies in sets of contacts. */
 export interface EventEraser {
   /**
    * @returns the number of events found. @throws ServiceError 503 if ClickHouse is down, so that nothing is skipped
@@ -56,6 +57,7 @@ export function createEventEraser({
       const mention = email === null ? null : { hint: mentionHint(email), pattern: mentionPattern(email) }
       const concerned = { ids: owners, pattern: mention?.pattern ?? null }
       await emptyJournal(tenant.id, concerned)
+      await deleteFromSets(deletion, tenant.id, contactId)
       await onFound(await deleteEvents(deletion, tenant.id, owners, mention))
       return { refused_events: await deleteRefusedEvents(database, tenant.id, concerned) }
     },

@@ -155,7 +155,7 @@ export type EventFilters = Omit<SentFilters, 'company_id'> & {
 /**
  * Compiles conditions on events, which may be about their contacts: features know events, not the other way round.
  * @param sent a list of conditions in `where`, or a `filter`, as a value or as JSON; `path` is where they are in the request
- * @throws ServiceError 400 naming every invalid field, or `condition_too_broad`; 403.
+ * @throws ServiceError 400 naming every invalid field; 403.
  */
 export type CompileEventFilter = (
   tenant: Tenant,

@@ -62,7 +62,6 @@ export const EVENT_OPERATIONS = [
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'With `count_only`, instead of the other fields.' })),
     },
-    errors: ['400 condition_too_broad'],
     async run(context, { page, limit, sort_by, sort_dir, count_only, fields, include, filter, ...rest }) {
       const { tenant, people, redaction, warn, compileEventFilter, warningsAbout } = context
       const shown = { includeSystem: includesSystem(include), visibleOnly: redaction !== undefined }

@@ -125,7 +125,7 @@ export function csvRoutes(
         summary: 'Download events as a CSV file',
         description: DESCRIPTION,
         querystring: Type.Object({ ...ListEventsQuery.properties, columns }),
-        response: responsesWith('400 condition_too_broad'),
+        response: responsesWith(),
       },
     },
     async (request, reply) => {

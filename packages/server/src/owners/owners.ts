@@ -18,21 +18,32 @@ export interface Owned {
  * @throws ServiceError 400 `query_too_expensive` if there are more than 20,000.
  */
 export async function ownersOf(tenant: Tenant, contactIds: readonly string[]): Promise<string[]> {
+  const owners = await fewOwnersOf(tenant, contactIds, OWNERS_MAX)
+  if (owners !== null) return owners
+  const message = `These contacts have more than ${OWNERS_MAX} visitors in total. Request fewer contacts at a time.`
+  throw new ServiceError(400, 'query_too_expensive', message)
+}
+
+/** The same, or null if they have more links than a limit. */
+export async function fewOwnersOf(
+  tenant: Tenant,
+  contactIds: readonly string[],
+  linksMax: number,
+): Promise<string[] | null> {
   if (contactIds.length === 0) return []
   const links = await tenant.db
     .selectFrom('owner_links')
     .select(['owner_id', 'contact_id'])
     .where(({ or, eb }) => or([eb('contact_id', '=', anyOf(contactIds)), eb('owner_id', '=', anyOf(contactIds))]))
-    .limit(OWNERS_MAX)
+    .limit(linksMax)
     .execute()
+  if (links.length === linksMax) return null
   const [wanted, owners] = [new Set(contactIds), new Set(contactIds)]
   for (const { owner_id, contact_id } of links) {
     if (wanted.has(contact_id)) owners.add(owner_id)
     else owners.delete(owner_id)
   }
-  if (links.length < OWNERS_MAX) return [...owners]
-  const message = `These contacts have more than ${OWNERS_MAX} visitors in total. Request fewer contacts at a time.`
-  throw new ServiceError(400, 'query_too_expensive', message)
+  return [...owners]
 }
 
 /** Splits contacts into groups whose owners fit into one query. */

@@ -1,11 +1,11 @@
 import { readTenant } from '../access/tenants.ts'
 import { COMPANY_FILTER_FIELDS, companyMeets } from '../companies/filter-fields.ts'
 import { nameDays } from '../conditions/bounds.ts'
-import type { FilteredRecords } from '../conditions/language.ts'
+import { type FilteredRecords, type SegmentFilter, visibleTextsOf } from '../conditions/language.ts'
 import { parseFilter } from '../conditions/parse.ts'
 import type { FilterContext, SeenText } from '../conditions/to-postgres.ts'
 import { CONTACT_FILTER_FIELDS, CONTACT_ID } from '../contacts/columns.ts'
-import { isSeen, type MayName } from '../contacts/visible-texts.ts'
+import { isSeen, type MayName, namesOverlapping } from '../contacts/visible-texts.ts'
 import { problemsOfInsight } from '../insights/people.ts'
 import { isMemberOfAny } from '../memberships/memberships.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -31,6 +31,16 @@ export async function zoneOf(tenant: Tenant, conditions: unknown): Promise<strin
 }
 
 /** What compiling a filter of contacts needs, besides what is known of their events. */
+export async function contextFor(
+  tenant: Tenant,
+  filter: SegmentFilter,
+  now: Date,
+): Promise<Omit<FilterContext, 'hasEvents'>> {
+  const mayName = await namesOverlapping(tenant, visibleTextsOf(filter))
+  return contextOf(now, await zoneOf(tenant, filter), mayName)
+}
+
+/** The same, for a filter of which this is known. Names of other contacts may be hidden in any text, unless told otherwise. */
 export function contextOf(now: Date, zone: string, mayName: MayName = () => true): Omit<FilterContext, 'hasEvents'> {
   return {
     now,

@@ -4,26 +4,26 @@ import {
   isNested,
   isOnContact,
   type PropertyCondition,
+  type SegmentFilter,
   withoutPrefix,
 } from '../conditions/language.ts'
 import { filterIn, parseEventFilter, parseWhere } from '../conditions/parse.ts'
-import { compileWhere } from '../conditions/to-clickhouse.ts'
+import { compileWhere, type FoundContacts } from '../conditions/to-clickhouse.ts'
 import { compileFilter } from '../conditions/to-postgres.ts'
 import { someMatching } from '../contacts/matching.ts'
-import { namesOverlapping } from '../contacts/visible-texts.ts'
 import type { CompileEventFilter } from '../events/filters.ts'
-import { ownersOf } from '../owners/owners.ts'
-import { ServiceError } from '../platform/errors.ts'
+import { fewOwnersOf } from '../owners/owners.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { CONTACTS, contextOf, zoneOf } from './contact-filters.ts'
+import { CONTACTS, contextFor, zoneOf } from './contact-filters.ts'
+import { contactSetOf } from './contact-set.ts'
 
-/** Contacts whose events a condition may select: their ids are sent with the query. */
-const CONTACTS_MAX = 10_000
+/** Contacts, and their owners, that a condition sends with the query. More of them are copied into a set. */
+const CONTACTS_SENT_MAX = 500
+const OWNERS_SENT_MAX = 2_000
 
 /**
  * Compiles the conditions on events of a request, all of which must be true.
- * @throws ServiceError 400 naming every invalid field, or `condition_too_broad`; 403 without the scope of contacts, if
- * they are about contacts.
+ * @throws ServiceError 400 naming every invalid field; 403 without the scope of contacts, if they are about contacts.
  */
 export const compileEventFilter: CompileEventFilter = async (
   tenant,
@@ -38,12 +38,13 @@ export const compileEventFilter: CompileEventFilter = async (
   const zone = await zoneOf(tenant, conditions)
   const ofContacts = conditions.flatMap(conditionsOnContacts)
   if (ofContacts.length > 0) requireScope('contacts:read')
-  const owners = new Map<string, readonly string[]>()
+  const found = new Map<string, FoundContacts>()
   for (const condition of ofContacts) {
-    owners.set(keyOf(condition), await ownersMeeting(tenant, withoutPrefix(condition), now, zone))
+    const filter: SegmentFilter = { match: 'all', conditions: [withoutPrefix(condition)] }
+    found.set(keyOf(condition), await contactsMeeting(tenant, filter, now))
   }
-  const context = { now, zone, ownersMeeting: (condition: PropertyCondition) => owners.get(keyOf(condition)) ?? [] }
-  return compileWhere(conditions, 'where_', context)
+  const contactsFound = (condition: PropertyCondition) => found.get(keyOf(condition)) ?? { owners: [] }
+  return compileWhere(conditions, 'where_', { now, zone, contactsMeeting: contactsFound })
 }
 
 function conditionsOnContacts(condition: ConditionOnEvent): PropertyCondition[] {
@@ -61,13 +62,9 @@ function keyOf(condition: PropertyCondition): string {
   return JSON.stringify(condition)
 }
 
-/** The owners of the events of all contacts that meet a condition. */
-async function ownersMeeting(tenant: Tenant, condition: PropertyCondition, now: Date, zone: string): Promise<string[]> {
-  const parts = condition.visible_only ? [String(condition.value)] : []
-  const context = contextOf(now, zone, await namesOverlapping(tenant, parts))
-  const isMet = compileFilter({ match: 'all', conditions: [condition] }, { ...context, hasEvents: () => sql`false` })
-  const ids = await someMatching(tenant, isMet, CONTACTS_MAX + 1)
-  if (ids.length <= CONTACTS_MAX) return ownersOf(tenant, ids)
-  const message = `More than ${CONTACTS_MAX} contacts meet the condition on ${condition.property}. Add a condition that fewer contacts meet, or group by this property instead.`
-  throw new ServiceError(400, 'condition_too_broad', message)
+async function contactsMeeting(tenant: Tenant, filter: SegmentFilter, now: Date): Promise<FoundContacts> {
+  const isMet = compileFilter(filter, { ...(await contextFor(tenant, filter, now)), hasEvents: () => sql`false` })
+  const ids = await someMatching(tenant, isMet, CONTACTS_SENT_MAX + 1)
+  const owners = ids.length > CONTACTS_SENT_MAX ? null : await fewOwnersOf(tenant, ids, OWNERS_SENT_MAX)
+  return owners === null ? { setId: await contactSetOf(tenant, filter, now) } : { owners }
 }

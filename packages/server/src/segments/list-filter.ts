@@ -1,16 +1,15 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { eventsOf, type SegmentFilter, visibleTextsOf } from '../conditions/language.ts'
+import { eventsOf, type SegmentFilter } from '../conditions/language.ts'
 import { filterIn, parseConditions } from '../conditions/parse.ts'
 import { compileFilter } from '../conditions/to-postgres.ts'
 import { isContactIn } from '../contacts/columns.ts'
 import type { ListCondition } from '../contacts/list.ts'
 import { eventFilterTooBroad, type ListFilter } from '../contacts/list-filters.ts'
 import { ALL_CONTACTS } from '../contacts/ranges.ts'
-import { namesOverlapping } from '../contacts/visible-texts.ts'
 import { membersOf } from '../memberships/memberships.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { CONTACTS, contextOf, parseContactFilter, zoneOf } from './contact-filters.ts'
+import { CONTACTS, contextFor, parseContactFilter } from './contact-filters.ts'
 import { isBeyondBounds, queryEvents } from './events.ts'
 import { requireKnownSegments } from './named-segments.ts'
 import { findSegment } from './segments.ts'
@@ -62,8 +61,7 @@ async function compiled(
 ): Promise<ListCondition> {
   await requireKnownSegments(tenant, parsed)
   const matches = eventsOf(parsed)
-  const mayName = await namesOverlapping(tenant, visibleTextsOf(parsed))
-  const known = contextOf(now, await zoneOf(tenant, parsed), mayName)
+  const known = await contextFor(tenant, parsed, now)
   const asCondition = (isMet: RawBuilder<SqlBool>): ListCondition => ({ isMet, isHeavy: true })
   if (matches.length === 0) return asCondition(compileFilter(parsed, { ...known, hasEvents: () => sql`false` }))
   requireScope('events:read')

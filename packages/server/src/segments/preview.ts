@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
-import { eventsOf, visibleTextsOf } from '../conditions/language.ts'
+import { eventsOf } from '../conditions/language.ts'
 import { compileFilter } from '../conditions/to-postgres.ts'
 import { countWithSample } from '../contacts/matching.ts'
 import { ALL_CONTACTS } from '../contacts/ranges.ts'
-import { namesOverlapping } from '../contacts/visible-texts.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { contextOf, parseContactFilter, zoneOf } from './contact-filters.ts'
+import { contextFor, parseContactFilter } from './contact-filters.ts'
 import { EventResults, isBeyondBounds, queryEvents } from './events.ts'
 import { requireKnownSegments } from './named-segments.ts'
 
@@ -29,9 +28,8 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date, v
   try {
     const results =
       matches.length > 0 ? await queryEvents(tenant, matches, ALL_CONTACTS, now, EVENT_BOUNDS) : new EventResults()
-    const mayName = await namesOverlapping(tenant, visibleTextsOf(filter))
     const condition = compileFilter(filter, {
-      ...contextOf(now, await zoneOf(tenant, filter), mayName),
+      ...(await contextFor(tenant, filter, now)),
       hasEvents: (match) => results.hasEvents(match),
     })
     return await tenant.heavyRead(() =>

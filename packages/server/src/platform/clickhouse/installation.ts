@@ -40,7 +40,7 @@ interface Check {
 /**
  * Checks that PostgreSQL and ClickHouse belong together, by an id that both store: otherwise a missing directory, or
  * one of another database, would look like a service without events. Creates ClickHouse's tables for a new
- * installation only: a table that is created again would hide that its rows are lost. Call it under the migration lock.
+ * installation only, but those whose rows expire: another that is created again would hide that its rows are lost. Call it under the migration lock.
  * @throws EventsMissing if they do not belong together, ServiceError 503 `missing_tables` if a table or a part of one is gone.
  */
 export async function checkInstallation(check: Check): Promise<void> {
@@ -49,6 +49,8 @@ export async function checkInstallation(check: Check): Promise<void> {
   const wanted = row?.installation_id ?? null
   const present = await installationsIn(clickhouse)
   if (wanted !== null && present.includes(wanted)) {
+    const temporary = tables.filter(({ expiresAt }) => expiresAt !== undefined)
+    await createMissingTables(clickhouse, temporary, cluster)
     await addColumns(clickhouse, tables, cluster)
     const missing = await missingTables(clickhouse, tables, cluster)
     if (missing.length === 0) return

@@ -7,6 +7,9 @@ import { ZERO_ID } from '../ids.ts'
 /** The zero UUID in SQL: the contact of an anonymous owner, and the owner of events without a visitor. */
 export const NOBODY = `toUUID('${ZERO_ID}')`
 
+/** The predicate of the tenant, whose id the handle puts into the parameter. */
+export const OF_TENANT = 'tenant_id = {tenant_id: UUID}'
+
 /** The contact of an owner, or `NOBODY`, for rows `found` to which the `links` of their owners are joined. */
 export const CONTACT_OF_OWNER = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, found.is_anonymous, ${NOBODY}, found.owner_id)`
 
@@ -23,8 +26,7 @@ export const PERSON_OF_EVENT = `if(links.contact_id != ${NOBODY}, links.contact_
  * The condition that an event belongs to a contact; the only one with a subquery. In a cluster, the queried server
  * collects the links and sends them to all shards, because an event's link may be on another shard than the event.
  */
-export const IS_IDENTIFIED =
-  'NOT is_anonymous OR owner_id GLOBAL IN (SELECT owner_id FROM owner_links WHERE tenant_id = {tenant_id: UUID})'
+export const IS_IDENTIFIED = `NOT is_anonymous OR owner_id GLOBAL IN (SELECT owner_id FROM owner_links WHERE ${OF_TENANT})`
 
 /**
  * The owners with their contacts. FINAL would not work: in a cluster to which a shard was added, an older version of a

@@ -19,6 +19,8 @@ export interface TableDefinition {
   latestBy?: string
   /** Rows with the same value are on the same shard. */
   shardingKey: string
+  /** When rows are deleted: a time of each. All of them can be computed again, so a start creates the table if it is missing. */
+  expiresAt?: string
   settings: Record<string, string | number>
 }
 
@@ -179,6 +181,7 @@ function definitionOf(table: TableDefinition, cluster: string | null): string[] 
     `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (\n  ${table.elements.join(',\n  ')}\n)`,
     `ENGINE = ${engine}`,
     `ORDER BY ${table.orderBy}`,
+    ...(table.expiresAt === undefined ? [] : [`TTL ${table.expiresAt}`]),
     `SETTINGS ${assignmentsOf({ ...settingsFor(table, cluster), ...table.addedSettings })}`,
   ].join('\n')
   if (cluster === null) return [storage]

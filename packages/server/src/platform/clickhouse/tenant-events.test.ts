@@ -71,7 +71,7 @@ test('inside a transaction only light reads are possible', async () => {
 const SELECTION = { name: 'test', lane: 'light', columns: 'event', where: ['1'], parameters: {} } as const
 const EVERYTHING = { from: 'events', after: 0, upTo: Number.MAX_SAFE_INTEGER } as const
 /** Every way to read through the handle. */
-const READS: Record<Exclude<keyof TenantEvents, 'barrier'>, (events: TenantEvents) => Promise<unknown>> = {
+const READS: Record<Exclude<keyof TenantEvents, 'barrier' | 'addToSet'>, (events: TenantEvents) => Promise<unknown>> = {
   select: (events) => events.select(SELECTION),
   stream: (events) => Array.fromAsync(events.stream(SELECTION)),
   version: (events) => events.version(),

@@ -1,9 +1,11 @@
 import { ServiceError } from '../errors.ts'
+import { newId } from '../ids.ts'
 import { callerLeft, type Lane, type PostgresLane, type ReadLanes, type ReadOptions } from '../read-lanes.ts'
 import { LOADED_BYTES_MAX } from '../response-size.ts'
 import type { ClickHouse } from './connect.ts'
+import { joinValues, requireSets, rowsOfSet, withOwnersOfSets } from './contact-sets.ts'
 import { WITH_DATA_VALUES } from './data-values.ts'
-import { CONTACT_OF_OWNER, IS_IDENTIFIED, linksWhere } from './owner-links.ts'
+import { CONTACT_OF_EVENT, CONTACT_OF_OWNER, IS_IDENTIFIED, linksWhere, OF_TENANT } from './owner-links.ts'
 import type { QueryParameters } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
 import {
@@ -43,6 +45,8 @@ export interface EventSelect {
   isPerContact?: boolean
   /** Joins the link of each event's owner, for `CONTACT_OF_EVENT` and `PERSON_OF_EVENT`. */
   withContacts?: boolean
+  /** Joins the values that a set has of each event's contact, as `VALUES_OF_CONTACT`: the parameter with the set's id. */
+  valuesOf?: string
   /** Uses only a projection's sums: see the rollups of the table. */
   isRollup?: boolean
   /** A second selection of rows with the same columns and grouping. `outer` combines both. */
@@ -50,8 +54,6 @@ export interface EventSelect {
   /** A query over the rows of this one, named `found`; only its rows are returned. */
   outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit' | 'offset'> & { where?: string }
 }
-
-const OF_TENANT = 'tenant_id = {tenant_id: UUID}'
 
 /** The condition that an event belongs to one of the owners in a parameter; a projection is sorted by owner. */
 export function isOwnedBy(parameter: string): string {
@@ -74,6 +76,11 @@ export interface TenantEvents {
   sizes(range: SizeRange): Promise<SequenceSize[]>
   /** A file of the tenant's data. */
   parquet(file: TenantFile): Promise<Buffer>
+  /**
+   * Adds contacts to a set, which later queries can name: `isInSet` and `valuesOf`. Only contact-sets/ calls it.
+   * @param lines each has the id of a contact and, if the set has values, a tab and a value in ClickHouse's TSV format.
+   */
+  addToSet(setId: string, lines: string): Promise<void>
 }
 
 /** The counts of each event from a projection; a link that changes is a new row with a higher number. */
@@ -99,7 +106,9 @@ export function tenantEvents(
   const { caller } = options
 
   async function inTurn(selection: EventSelect) {
-    const sql = renderSelect(selection)
+    const rendered = renderSelect(selection)
+    requireSets(rendered, selection.parameters, selection.valuesOf)
+    const sql = withOwnersOfSets(rendered)
     if (options.isUrgent && selection.lane !== 'light') {
       throw new Error('Inside a transaction, which occupies a PostgreSQL connection, only light reads may wait.')
     }
@@ -159,11 +168,19 @@ export function tenantEvents(
     }
   }
 
+  async function addToSet(setId: string, lines: string): Promise<void> {
+    if (options.isUrgent) throw new Error('A set is not copied inside a transaction, which would wait for ClickHouse.')
+    const columns = lines.slice(0, lines.indexOf('\n')).includes('\t') ? 'contact_id, value' : 'contact_id'
+    const table = `contact_sets (tenant_id, set_id, ${columns})`
+    await clickhouse.insert(table, 'TabSeparated', rowsOfSet(tenantId, setId, lines), newId())
+  }
+
   return {
     barrier: () => barrier(tenantId),
     version,
     sizes,
     parquet,
+    addToSet,
     select: async <Row>(selection: EventSelect) => {
       const { sql, parameters, bounds, end } = await inTurn(selection)
       try {
@@ -234,14 +251,15 @@ function linksOf(where: readonly string[]): string {
 }
 
 /** Every selection has the tenant's predicate. */
-function renderRows({ where, isPerContact, withContacts, ...selection }: EventSelect): string {
+function renderRows({ where, isPerContact, withContacts, valuesOf, ...selection }: EventSelect): string {
   const columns = isPerContact ? `owner_id, is_anonymous, ${selection.columns}` : selection.columns
   const groupBy = [isPerContact ? 'owner_id, is_anonymous' : '', selection.groupBy].filter(Boolean).join(', ')
   // In a cluster, the links of all shards are sent to each: counting distinct contacts needs them.
-  const links = withContacts ? `GLOBAL ANY LEFT JOIN (${linksOf(where)}) AS links USING (owner_id)` : ''
+  const links = withContacts || valuesOf ? `GLOBAL ANY LEFT JOIN (${linksOf(where)}) AS links USING (owner_id)` : ''
+  const values = valuesOf ? joinValues(valuesOf, CONTACT_OF_EVENT) : ''
   const conditions = [OF_TENANT, ...where.map((condition) => `(${condition})`)]
   const sql = [
-    `SELECT ${columns} FROM events ${links} WHERE ${conditions.join(' AND ')}`,
+    `SELECT ${columns} FROM events ${links} ${values} WHERE ${conditions.join(' AND ')}`,
     renderGroup({ groupBy }),
     renderEnd(selection),
   ].join(' ')
