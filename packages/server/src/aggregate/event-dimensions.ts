@@ -22,6 +22,10 @@ export interface EventGrouping {
   sql: string
   kind: KeyKind
   parameters?: QueryParameters
+  /** The parameter with the set of contacts whose values are the keys. */
+  valuesOf?: string
+  /** Whether events without a key are in no bucket, as those without an `id` are. */
+  hidesMissing?: boolean
 }
 
 /** A grouping with a name of its own. Validation, documentation and error messages are derived from it. */

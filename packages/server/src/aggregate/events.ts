@@ -33,13 +33,13 @@ export async function aggregateEvents(
   measure: Measure,
   limit: number,
 ): Promise<EventSummary> {
-  const { kind, parameters: ofGrouping = {} } = grouping
+  const { kind, parameters: ofGrouping = {}, valuesOf } = grouping
   const isSum = measure.metric === 'count' && Object.keys(ofGrouping).length === 0
   const rollup = isSum ? rollupConditions(filters, [grouping.sql]) : null
   const { where, parameters } = rollup ?? (await conditionsOf(tenant, filters))
   const figure = figureOf(measure)
   const { shown, missing, json } = FORMS[kind]
-  const hidesMissing = kind === 'id' || kind === 'contact'
+  const hidesMissing = kind === 'id' || kind === 'contact' || grouping.hidesMissing === true
   const ties = measure.redaction ? 'MD5(concat({order_secret: String}, toString(found.key)))' : json
   const order = isPeriod(kind)
     ? 'found.key DESC'
@@ -49,6 +49,7 @@ export async function aggregateEvents(
     lane: rollup ? 'light' : 'heavy',
     isRollup: rollup !== null,
     withContacts: kind === 'contact' || figure.withContacts,
+    ...(valuesOf === undefined ? {} : { valuesOf }),
     columns: `${keyAndRecords(grouping)}, ${figure.sql} AS value`,
     where,
     parameters: {

@@ -20,7 +20,6 @@ import { type Bucket, markByName } from './dimension.ts'
 import { EVENT_COLUMN_MARKS, EVENT_DIMENSIONS } from './event-dimensions.ts'
 import { BY_NOTHING, byData, exists, hasData } from './event-groupings.ts'
 import { aggregateEvents, type EventSummary } from './events.ts'
-import { aggregateEventsByRecord } from './events-by-record.ts'
 import { aggregateCompanies, aggregateContacts, hasValue, type Summary } from './records.ts'
 import {
   AGGREGATE_FIELDS,
@@ -31,6 +30,7 @@ import {
   SCOPES_OF_OTHERS,
   scopeOfBody,
 } from './requests.ts'
+import { byValueOfContact } from './values-of-contacts.ts'
 import { restricted } from './where.ts'
 
 /** A company's name and domain are public. */
@@ -155,7 +155,8 @@ async function eventsBy(tenant: Tenant, aggregation: EventAggregation): Promise<
   const { grouping: named, filters, limit } = aggregation
   const measure = await withoutPhoneNumbers(tenant, aggregation)
   if (named.by === 'record') {
-    const summary = await aggregateEventsByRecord(tenant, filters, named.record, measure, limit)
+    const grouping = await byValueOfContact(tenant, named.record, measure.redaction !== undefined)
+    const summary = await aggregateEvents(tenant, filters, grouping, measure, limit)
     return named.record.name === 'company_id' ? withCompanies(tenant, summary) : summary
   }
   if (named.by === 'data') {

@@ -1,7 +1,6 @@
 import { type AliasableExpression, expressionBuilder, type RawBuilder, sql } from 'kysely'
 import { companiesWith, companyValue, valueOfCompany } from '../companies/dimensions.ts'
 import type { CompanyFilters } from '../companies/list.ts'
-import { CONTACT_ID } from '../contacts/columns.ts'
 import { contactsWith, contactValue, type RecordValue } from '../contacts/dimensions.ts'
 import type { ContactFilters } from '../contacts/list.ts'
 import { type Measure, type Metric, needsNumbers } from '../figures/measure.ts'
@@ -74,22 +73,6 @@ export async function hasValue(tenant: Tenant, grouping: RecordGrouping): Promis
   return (await tenant.heavyRead(() => some.execute())).length > 0
 }
 
-/** The keys of some contacts, by id. */
-export async function keysOfContacts(
-  tenant: Tenant,
-  contactIds: readonly string[],
-  grouping: RecordGrouping,
-  isRedacted: boolean,
-): Promise<Map<string, BucketKey[]>> {
-  const { object, key } = recordValue(grouping)
-  const values = { value: sql`${object} -> ${key}::text`, object, contact_id: CONTACT_ID }
-  const rows = await tenant.db
-    .selectFrom(contactsWith(tenant, { contact_ids: contactIds }, values).as('found'))
-    .select(['contact_id', keysOf(isRedacted ? key : null).as('keys')])
-    .execute()
-  return new Map(rows.map(({ contact_id, keys }) => [String(contact_id), keys]))
-}
-
 function valueAndNumber(grouping: RecordGrouping, measure: Measure) {
   const { object, key } = recordValue(grouping)
   const value = sql`${object} -> ${key}::text`
@@ -105,7 +88,7 @@ function isKey(item: RawBuilder<unknown>): RawBuilder<boolean> {
  * The keys of a record: its value or, of a list, the different items. Without any, it has the key null.
  * @param redacted the key of the value in its object, if phone numbers of the record are left out, whatever their name
  */
-function keysOf(redacted: string | null): RawBuilder<BucketKey[]> {
+export function keysOf(redacted: string | null): RawBuilder<BucketKey[]> {
   const isShown = (item: RawBuilder<unknown>) =>
     redacted === null
       ? isKey(item)

@@ -37,8 +37,6 @@ test.each([
   [{ ...EVENTS, metric: 'sum', metric_field: 'company.score' }, 'metric_field', String.raw`data.company\.score`],
   [{ ...EVENTS, metric: 'sum', metric_field: deep(11) }, 'metric_field', 'at most 10'],
   [{ ...EVENTS, group_by: deep(11) }, 'group_by', 'at most 10'],
-  [{ ...EVENTS, group_by: 'company.industry', metric: 'unique_visitors' }, 'metric', 'unique_people'],
-  [{ ...EVENTS, group_by: 'company_id', metric: 'median', metric_field: 'x' }, 'metric', 'group by contact_id'],
   [{ ...EVENTS, time_zone: 'Mars/Olympus' }, 'time_zone', 'Europe/Berlin'],
   [{ ...EVENTS, time_zone: '+02:00' }, 'time_zone', 'Europe/Berlin'],
   [{ ...CONTACTS, time_zone: '' }, 'time_zone', '1 to 64'],

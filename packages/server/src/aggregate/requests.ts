@@ -24,7 +24,6 @@ import { canonicalZone, problemsOfZone, ZONE_LENGTH_MAX } from '../platform/time
 import { groupBySchema, PROPERTY_NAME_LENGTH_MAX } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 import { groupingNamed, type NamedGrouping } from './event-groupings.ts'
-import { METRICS_OF_PARTS } from './events-by-record.ts'
 import type { RecordGrouping } from './records.ts'
 
 const ofContacts = ListContactsQuery.properties
@@ -246,7 +245,7 @@ export function parseAggregation(body: AggregationBody, zone: string, now: Date)
     return { ...common, entity, grouping: { entity, name: body.group_by, timeZone }, filters: values } as Aggregation
   }
   const grouping = groupingNamed(body.group_by, { timeZone, ...spanOf(values as EventFilters, now) })
-  details.push(...problemsOfMeasure(common.measure, body.group_by, grouping))
+  details.push(...problemsOfMeasure(common.measure, grouping))
   if (details.length > 0) throw validationError(details)
   const includeSystem = body.include === 'system' ? { includeSystem: true } : {}
   return { ...common, entity, grouping, filters: { ...values, ...includeSystem } as EventFilters }
@@ -263,8 +262,7 @@ function spanOf(
 }
 
 /** What cannot be computed of events. */
-function problemsOfMeasure({ metric, field }: Measure, groupBy: string, grouping: NamedGrouping): ErrorDetail[] {
-  const { by } = grouping
+function problemsOfMeasure({ metric, field }: Measure, grouping: NamedGrouping): ErrorDetail[] {
   const details: ErrorDetail[] = []
   const [, owner, key = ''] = /^(contact|company)\.(.+)/s.exec(field) ?? []
   if (needsNumbers(metric) && owner !== undefined) {
@@ -275,9 +273,5 @@ function problemsOfMeasure({ metric, field }: Measure, groupBy: string, grouping
   const message = `must name at most ${PATH_KEYS_MAX} keys`
   if (needsNumbers(metric) && pathOfField(field).length > PATH_KEYS_MAX) details.push({ path: 'metric_field', message })
   if (grouping.by === 'data' && grouping.path.length > PATH_KEYS_MAX) details.push({ path: 'group_by', message })
-  if (by === 'record' && !METRICS_OF_PARTS.includes(metric)) {
-    const message = `${metric} cannot be combined with group_by ${groupBy}, a value of contacts: use one of ${METRICS_OF_PARTS.join(', ')}, or group by contact_id or a property of the events`
-    details.push({ path: 'metric', message })
-  }
   return details
 }

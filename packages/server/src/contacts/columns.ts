@@ -3,6 +3,7 @@ import type { FilteredRecords } from '../conditions/language.ts'
 import { segmentIdsOf } from '../memberships/memberships.ts'
 import { normalizeEmail } from '../platform/email.ts'
 import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-catalogue.ts'
+import type { ContactRange } from './ranges.ts'
 
 /*
  * SQL for a record's values, for other features' conditions.
@@ -20,6 +21,11 @@ export const SEGMENT_IDS = segmentIdsOf(CONTACT_ID)
 /** The condition that a contact has one of these ids. An array is one parameter, however long. */
 export function isContact(contactIds: readonly string[]): RawBuilder<SqlBool> {
   return sql`${CONTACT_ID} = ANY(${contactIds}::uuid[])`
+}
+
+/** The condition that the id of a contact is in a range. */
+export function isContactInRange({ after, upTo }: ContactRange): RawBuilder<SqlBool> {
+  return sql`(${CONTACT_ID} > ${after}::uuid AND ${CONTACT_ID} <= ${upTo}::uuid)`
 }
 
 /** The condition that a contact is among those whose ids a query finds. */

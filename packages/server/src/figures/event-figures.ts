@@ -44,7 +44,7 @@ const FLOATS = (texts: string) => `arrayMap(item -> toFloat64OrZero(item), ${tex
  * The digits before and after the point leave room for a sum of 10^11 numbers. Sums of doubles would drift: of 0.1 and 0.2
  * they make 0.30000000000000004.
  */
-export const DECIMALS = 30
+const DECIMALS = 30
 const DECIMAL = (texts: string) => `arrayMap(item -> toDecimal256OrZero(item, ${DECIMALS}), ${texts})`
 /** Whether such a decimal loses some of a number's 15 significant digits, because it is huge or tiny. */
 const IS_ROUGH = (number: string) => `abs(${number}) > 1e35 OR (abs(${number}) < 1e-9 AND ${number} != 0)`
@@ -118,15 +118,4 @@ export function figureOf(measure: Measure): Figure {
   const { texts, parameters } = needsNumbers(metric) ? numbersOf(measure) : { texts: '', parameters: {} }
   const withContacts = metric === 'unique_contacts' || metric === 'unique_people'
   return { sql: FIGURES[metric](texts), parameters, withContacts }
-}
-
-/** Parts of figures that add up: columns of the rows from which `events-by-record.ts` computes figures. */
-export function partsOf(measure: Measure): { columns: string; parameters: QueryParameters } {
-  const people = measure.metric === 'unique_people' ? `, ${FIGURES.unique_people('')} AS people` : ''
-  if (!needsNumbers(measure.metric)) return { columns: `count() AS records${people}`, parameters: {} }
-  const { texts, parameters } = numbersOf(measure)
-  const { numbers, exact, rough, isRough } = sumsOf(texts)
-  const columns = `count() AS records, ${numbers} AS numbers, toString(${exact}) AS exact, ${rough} AS rough, ${isRough} AS is_rough,
-    ${FIGURES.min(texts)} AS min, ${FIGURES.max(texts)} AS max`
-  return { columns, parameters }
 }
