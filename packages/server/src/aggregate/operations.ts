@@ -155,7 +155,7 @@ async function eventsBy(tenant: Tenant, aggregation: EventAggregation): Promise<
   const { grouping: named, filters, limit } = aggregation
   const measure = await withoutPhoneNumbers(tenant, aggregation)
   if (named.by === 'record') {
-    const grouping = await byValueOfContact(tenant, named.record, measure.redaction !== undefined)
+    const grouping = await byValueOfContact(tenant, filters, named.record, measure.redaction !== undefined)
     const summary = await aggregateEvents(tenant, filters, grouping, measure, limit)
     return named.record.name === 'company_id' ? withCompanies(tenant, summary) : summary
   }

@@ -1,50 +1,74 @@
 import { sql } from 'kysely'
 import { copyContacts } from '../contact-sets/copy.ts'
-import { CONTACT_ID, isContactInRange } from '../contacts/columns.ts'
+import { CONTACT_ID, isOneOf } from '../contacts/columns.ts'
 import { contactsWith } from '../contacts/dimensions.ts'
+import { type ContactSet, rangesOfContacts } from '../contacts/ranges.ts'
+import { conditionsOf } from '../events/conditions.ts'
+import type { EventFilters } from '../events/filters.ts'
+import { contactsOf, type Owned } from '../owners/owners.ts'
 import { VALUES_OF_CONTACT } from '../platform/clickhouse/contact-sets.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EventGrouping } from './event-dimensions.ts'
 import { keysOf, type RecordGrouping, recordValue } from './records.ts'
 
 /** Contacts that PostgreSQL reads at once. Their values are in memory together, and a value may be long. */
-const CONTACTS_PER_RANGE = 5_000
+const CONTACTS_AT_ONCE = 5_000
 
 /**
  * Groups events by a value of their contact, such as its country, its company or its company's industry. Only PostgreSQL has
  * those, so they are copied into a contact set.
+ * @param filters those of the events
  * @param isRedacted whether personal values are hidden from the caller
  */
 export async function byValueOfContact(
   tenant: Tenant,
+  filters: EventFilters,
   grouping: RecordGrouping,
   isRedacted: boolean,
 ): Promise<EventGrouping> {
+  const few = await fewContactsOf(tenant, filters)
+  const contacts: AsyncIterable<ContactSet> | Iterable<ContactSet> =
+    few === null ? rangesOfContacts(tenant, CONTACTS_AT_ONCE) : [{ contactIds: few }]
+  const setId = await copyContacts(tenant, contacts, (some) => keyLines(tenant, some, grouping, isRedacted))
   return {
     sql: VALUES_OF_CONTACT,
     kind: 'items',
-    parameters: { contact_values: await copyKeys(tenant, grouping, isRedacted) },
+    parameters: { contact_values: setId },
     valuesOf: 'contact_values',
     hidesMissing: recordValue(grouping).kind === 'id',
   }
 }
 
-/** Copies the keys of all contacts that have any. @returns the set's id. */
-function copyKeys(tenant: Tenant, grouping: RecordGrouping, isRedacted: boolean): Promise<string> {
+/** The contacts of the events, or null if they are many: then copying the values of all contacts costs less. */
+async function fewContactsOf(tenant: Tenant, filters: EventFilters): Promise<string[] | null> {
+  const { where, parameters } = await conditionsOf(tenant, filters)
+  const owners = await tenant.events.select<Owned>({
+    name: 'aggregate.owners',
+    lane: 'heavy',
+    columns: 'DISTINCT owner_id, is_anonymous',
+    where,
+    parameters,
+    limit: CONTACTS_AT_ONCE + 1,
+  })
+  if (owners.length > CONTACTS_AT_ONCE) return null
+  return [...new Set((await contactsOf(tenant, owners)).values())]
+}
+
+/** The keys of some contacts as lines. A contact without any has no line. */
+async function keyLines(
+  tenant: Tenant,
+  contacts: ContactSet,
+  grouping: RecordGrouping,
+  isRedacted: boolean,
+): Promise<string> {
   const { object, key } = recordValue(grouping)
   const values = { value: sql`${object} -> ${key}::text`, object, contact_id: CONTACT_ID }
+  const conditions = [{ isMet: isOneOf(contacts), isHeavy: true }]
+  const found = contactsWith(tenant, { conditions }, values).as('found')
   const keys = sql`unnest(${keysOf(isRedacted ? key : null)})`.as('key')
-  return copyContacts(
-    tenant,
-    async (range) => {
-      const conditions = [{ isMet: isContactInRange(range), isHeavy: true }]
-      const found = contactsWith(tenant, { conditions }, values).as('found')
-      const keyed = tenant.db.selectFrom(found).select(['contact_id', keys]).as('keyed')
-      const lines = tenant.db.selectFrom(keyed).select(LINES.as('lines')).where('key', 'is not', null)
-      return (await tenant.heavyRead(() => lines.executeTakeFirst()))?.lines ?? ''
-    },
-    CONTACTS_PER_RANGE,
-  )
+  const keyed = tenant.db.selectFrom(found).select(['contact_id', keys]).as('keyed')
+  const lines = tenant.db.selectFrom(keyed).select(LINES.as('lines')).where('key', 'is not', null)
+  return (await tenant.heavyRead(() => lines.executeTakeFirst()))?.lines ?? ''
 }
 
 /** The JSON of a key, in which the numbers 1 and 1.0 are the same. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import type { ContactRange } from '../contacts/ranges.ts'
+import { type ContactRange, rangesOfContacts } from '../contacts/ranges.ts'
 import { isInSet } from '../platform/clickhouse/contact-sets.ts'
 import { createTableStatements } from '../platform/clickhouse/tables.ts'
 import { newId, ZERO_ID } from '../platform/ids.ts'
@@ -129,7 +129,7 @@ describe('a set', () => {
           AND contact_id > ${range.after}::uuid AND contact_id <= ${range.upTo}::uuid`.execute(service.stores.database)
       return rows[0]?.lines ?? ''
     }
-    const setId = await copyContacts(tenant.handle, linesOf, 5_000)
+    const setId = await copyContacts(tenant.handle, rangesOfContacts(tenant.handle, 5_000), linesOf)
     expect(ranges.length).toBe(3)
     expect(ranges[0]?.after).toBe(ZERO_ID)
     const counted =
@@ -154,7 +154,7 @@ describe('a set', () => {
     }
     // More than one insertion.
     const lines = `${ann}\n`.repeat(120_000)
-    await expect(copyContacts(handle, async () => lines, 5_000)).rejects.toThrow('the connection broke')
+    await expect(copyContacts(handle, [lines, lines], async (each) => each)).rejects.toThrow('the connection broke')
     expect(await rowsWith(added[0] ?? '')).toBe(120_000)
     expect(await eventsWhere(PRO)).toEqual(['before_ann_was_known', 'by_ann'])
   })
@@ -168,7 +168,7 @@ describe('a set', () => {
       left.abort()
       return handle.heavyRead(async () => `${ann}\n`)
     }
-    await expect(copyContacts(handle, linesOf, 1_000)).rejects.toMatchObject({ code: 'client_closed_request' })
+    await expect(copyContacts(handle, [1, 2], linesOf)).rejects.toMatchObject({ code: 'client_closed_request' })
     expect(reads).toBe(1)
   })
 

@@ -1,4 +1,3 @@
-import { type ContactRange, rangesOfContacts } from '../contacts/ranges.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -6,20 +5,20 @@ import type { Tenant } from '../platform/tenant.ts'
 const CHARACTERS_PER_INSERTION = 4_000_000
 
 /**
- * Copies contacts of the tenant into a new set, range by range, so that memory does not grow with their number.
- * @param linesOf the lines of a range as `TenantEvents.addToSet` takes them, each with its line break. It is a heavy read.
- * @param contactsAtOnce contacts per range
+ * Copies contacts of the tenant into a new set, part by part, so that memory does not grow with their number.
+ * @param parts such as ranges of contacts
+ * @param linesOf the lines of a part as `TenantEvents.addToSet` takes them, each with its line break
  * @returns the set's id, once it is complete: nobody knows the id of a set whose copying failed.
  */
-export async function copyContacts(
+export async function copyContacts<Part>(
   tenant: Tenant,
-  linesOf: (range: ContactRange) => Promise<string>,
-  contactsAtOnce: number,
+  parts: AsyncIterable<Part> | Iterable<Part>,
+  linesOf: (part: Part) => Promise<string>,
 ): Promise<string> {
   const setId = newId()
   let waiting = ''
-  for await (const range of rangesOfContacts(tenant, contactsAtOnce)) {
-    waiting += await linesOf(range)
+  for await (const part of parts) {
+    waiting += await linesOf(part)
     if (waiting.length < CHARACTERS_PER_INSERTION) continue
     await tenant.events.addToSet(setId, waiting)
     waiting = ''

@@ -3,7 +3,7 @@ import type { FilteredRecords } from '../conditions/language.ts'
 import { segmentIdsOf } from '../memberships/memberships.ts'
 import { normalizeEmail } from '../platform/email.ts'
 import { CONTACT_PROPERTIES, type KnownProperty, namesOf } from './property-catalogue.ts'
-import type { ContactRange } from './ranges.ts'
+import type { ContactSet } from './ranges.ts'
 
 /*
  * SQL for a record's values, for other features' conditions.
@@ -23,9 +23,10 @@ export function isContact(contactIds: readonly string[]): RawBuilder<SqlBool> {
   return sql`${CONTACT_ID} = ANY(${contactIds}::uuid[])`
 }
 
-/** The condition that the id of a contact is in a range. */
-export function isContactInRange({ after, upTo }: ContactRange): RawBuilder<SqlBool> {
-  return sql`(${CONTACT_ID} > ${after}::uuid AND ${CONTACT_ID} <= ${upTo}::uuid)`
+/** The condition that a contact is one of a range or a list. */
+export function isOneOf(contacts: ContactSet): RawBuilder<SqlBool> {
+  if ('contactIds' in contacts) return isContact(contacts.contactIds)
+  return sql`(${CONTACT_ID} > ${contacts.after}::uuid AND ${CONTACT_ID} <= ${contacts.upTo}::uuid)`
 }
 
 /** The condition that a contact is among those whose ids a query finds. */

@@ -1,7 +1,7 @@
 import { type AliasedExpression, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { membersOf } from '../memberships/memberships.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { SEGMENT_IDS } from './columns.ts'
+import { isOneOf, SEGMENT_IDS } from './columns.ts'
 import { type SegmentMember, toSegmentMember } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import type { ContactRange, ContactSet } from './ranges.ts'
@@ -12,10 +12,7 @@ import type { ContactRange, ContactSet } from './ranges.ts'
 
 /** A query of some contacts. */
 export function contactsAmong(tenant: Tenant, contactSet: ContactSet) {
-  const contacts = tenant.db.selectFrom('contacts')
-  return 'contactIds' in contactSet
-    ? contacts.where('contacts.contact_id', '=', sql<string>`any(${contactSet.contactIds}::uuid[])`)
-    : contacts.where('contacts.contact_id', '>', contactSet.after).where('contacts.contact_id', '<=', contactSet.upTo)
+  return tenant.db.selectFrom('contacts').where(isOneOf(contactSet))
 }
 
 /** The ids of the contacts in a set that match a condition, newest first. */

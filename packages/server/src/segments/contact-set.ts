@@ -3,6 +3,7 @@ import { eventsOf, type SegmentFilter } from '../conditions/language.ts'
 import { compileFilter } from '../conditions/to-postgres.ts'
 import { copyContacts } from '../contact-sets/copy.ts'
 import { idLines } from '../contacts/matching.ts'
+import { rangesOfContacts } from '../contacts/ranges.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { contextFor } from './contact-filters.ts'
 import { queryEvents } from './events.ts'
@@ -23,15 +24,11 @@ export async function contactSetOf(tenant: Tenant, filter: SegmentFilter, now: D
   const questions = eventsOf(filter)
   if (questions.length === 0) {
     const isMet = compileFilter(filter, { ...context, hasEvents: () => sql`false` })
-    return copyContacts(tenant, (range) => idLines(tenant, range, isMet), CONTACTS_PER_RANGE)
+    return copyContacts(tenant, rangesOfContacts(tenant, CONTACTS_PER_RANGE), (range) => idLines(tenant, range, isMet))
   }
-  return copyContacts(
-    tenant,
-    async (range) => {
-      const results = await queryEvents(tenant, questions, range, now)
-      const hasEvents = (question: (typeof questions)[number]) => results.hasEvents(question)
-      return idLines(tenant, range, compileFilter(filter, { ...context, hasEvents }))
-    },
-    CONTACTS_PER_RANGE_OF_EVENTS,
-  )
+  return copyContacts(tenant, rangesOfContacts(tenant, CONTACTS_PER_RANGE_OF_EVENTS), async (range) => {
+    const results = await queryEvents(tenant, questions, range, now)
+    const isMet = compileFilter(filter, { ...context, hasEvents: (question) => results.hasEvents(question) })
+    return idLines(tenant, range, isMet)
+  })
 }
