@@ -69,7 +69,8 @@ export async function writeStream(
   const links = new Map(visitors.slice(0, 12).map((visitor) => [visitor, pick(contacts.slice(1))]))
   links.set(String(contacts[0]), String(contacts[1]))
   const rows = [...links].map(([owner_id, contact_id]) => ({ owner_id, contact_id }))
-  await insertContacts({ handle }, contacts)
+  // The row of a merged contact is gone.
+  await insertContacts({ handle }, contacts.slice(1))
   await handle.db.insertInto('owner_links').values(rows).execute()
   const copies = rows.map((row) => ({ tenant_id: tenantId, ...row, version: 1 }))
   await stores.clickhouse.insert('owner_links', JOURNAL_FORMAT, serializeRows(copies), newId())

@@ -4,11 +4,11 @@ import { expectedResult, itemsOf, type Key, numberTextIn } from '../../test/aggr
 import { seededRandom } from '../../test/seed.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { ChangeLog } from '../contacts/writing/transaction.ts'
+import { METRICS } from '../figures/measure.ts'
 import { EMPTY_RECORD, type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../journal/event-record.ts'
 import { linkOwners } from '../owners/link-owners.ts'
 import { newId } from '../platform/ids.ts'
 import { appendRecords } from '../webhooks/append.ts'
-import { METRICS } from './dimension.ts'
 
 /** More than are copied by their ids. */
 const CONTACTS = 6_000

@@ -13,7 +13,7 @@ import type { Mailer } from '../platform/mail.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { warningsAbout } from '../properties/in-conditions.ts'
-import { compileEventFilter } from '../segments/event-filter.ts'
+import { INSIGHT_SERVICES } from '../segments/events.ts'
 import { segmentFilter } from '../segments/list-filter.ts'
 import { findSegment, reevaluateDays } from '../segments/segments.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
@@ -48,7 +48,7 @@ export function operationServices<Given extends Parts>(parts: Given) {
     refuseWhileErasing,
     agentsOfIdentity,
     findSegment,
-    compileEventFilter,
+    ...INSIGHT_SERVICES,
     reevaluateDays,
     warningsAbout,
     // The filters of lists of contacts that belong to other features.

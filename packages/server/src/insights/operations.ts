@@ -23,7 +23,7 @@ export const INSIGHT_OPERATIONS = [
     input: TREND_INPUT,
     output: TREND_OUTPUT,
     example: { series: [{ event: 'page_view', metric: 'unique_people' }], last: { value: 7, unit: 'day' } },
-    errors: ['400 condition_too_broad'],
+    errors: ['400 unknown_segment'],
     reads: true,
     run: (context, question) => trend(asking(context), question),
   }),
@@ -48,7 +48,7 @@ export const INSIGHT_OPERATIONS = [
       question: { series: [{ event: 'page_view', metric: 'unique_people' }], last: { value: 7, unit: 'day' } },
       at: { series: 'A' },
     },
-    errors: ['400 condition_too_broad'],
+    errors: ['400 unknown_segment'],
     reads: true,
     async run(context, { kind: insight, question, at }) {
       const match = { insight, question, at }

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { type Stream, type StreamEvent, writeStream } from '../../test/streams.ts'
 import { until } from '../../test/webhooks.ts'
@@ -98,4 +98,51 @@ test('the people of another tenant are not counted', async () => {
   const question = { ...RANGE, series: [{}] }
   const { body } = await other.call('POST', '/v1/insights/people', { kind: 'trend', question, at: { series: 'A' } })
   expect(body).toMatchObject({ contacts: 0, anonymous: 0 })
+})
+
+describe('a question about some people', () => {
+  const isPlan = (value: string) => ({ match: 'all', conditions: [{ property: 'plan', operator: 'equals', value }] })
+  const ask = (body: object, key?: string) => tenant.call('POST', '/v1/insights/trend', { ...RANGE, ...body }, key)
+
+  test('counts the events of contacts alone that meet the filter', async () => {
+    const { body } = await ask({ series: [{}, { metric: 'unique_people' }], people: isPlan('pro') })
+    const ofPro = stream.events.filter(
+      (event) => counted(event) && event.isContact && stream.contacts.indexOf(event.person ?? '') % 2 === 1,
+    )
+    expect(body.series.map(({ total }: { total: number }) => total)).toEqual([
+      ofPro.length,
+      new Set(ofPro.map(({ person }) => person)).size,
+    ])
+    const both = await ask({
+      series: [{}],
+      people: isPlan('pro'),
+      where: [{ property: 'contact.plan', operator: 'equals', value: 'pro' }],
+    })
+    expect(both.body.series[0].total).toBe(ofPro.length)
+  })
+
+  test('may name what they did, and who is behind another number', async () => {
+    const did = (type: string) => ({ event: { type }, operator: 'did' })
+    const question = { ...RANGE, series: [{ event: 'paid' }] }
+    const { filter } = (await people({ kind: 'trend', question, at: { series: 'A' } })).body
+    const total = async (filtered: object) => (await ask({ series: [{}], people: filtered })).body.series[0].total
+    expect(await total(filter)).toBeGreaterThan(0)
+    expect(await total({ match: 'all', conditions: [...filter.conditions, did('signup')] })).toBe(
+      await total({ match: 'all', conditions: [did('signup'), ...filter.conditions] }),
+    )
+    expect(await total({ match: 'all', conditions: [...filter.conditions, did('never')] })).toBe(0)
+  })
+
+  test('needs the scope of contacts, and a valid filter', async () => {
+    const key = (await tenant.call('POST', '/v1/api-keys', { name: 'events', scopes: ['events:read'] })).body.api_key
+    expect((await ask({ series: [{}] }, key)).status).toBe(200)
+    const refused = await ask({ series: [{}], people: isPlan('pro') }, key)
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope'])
+    const wrong = await ask({ series: [{}], people: { match: 'some', conditions: [] } })
+    expect([wrong.status, wrong.body.error.details[0].path]).toEqual([400, 'people.match'])
+    const value = [crypto.randomUUID()]
+    const unknown = { match: 'all', conditions: [{ property: 'segment', operator: 'in', value }] }
+    const answer = await ask({ series: [{}], people: unknown })
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'unknown_segment'])
+  })
 })

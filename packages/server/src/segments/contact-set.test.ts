@@ -3,8 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { belongs, filters, loadCompanies, loadPeople, NOW, type Person, people } from '../../test/conditions.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
-import { parseContactFilter } from './contact-filters.ts'
-import { contactSetOf } from './contact-set.ts'
+import { INSIGHT_SERVICES } from './events.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -19,7 +18,8 @@ beforeAll(async () => {
 })
 
 async function contactsInSetOf(filter: unknown): Promise<string[]> {
-  const setId = await contactSetOf(tenant.handle, parseContactFilter(filter), NOW)
+  const context = { now: NOW, visibleOnly: false, requireScope: () => {} }
+  const setId = await INSIGHT_SERVICES.copyPeople(tenant.handle, filter, context)
   const rows = await service.stores.clickhouse.query<{ contact_id: string }>(
     'SELECT contact_id FROM contact_sets WHERE tenant_id = {tenant: UUID} AND set_id = {set: UUID}',
     { tenant: tenant.id, set: setId },

@@ -15,7 +15,7 @@ import type { CompileEventFilter } from '../events/filters.ts'
 import { fewOwnersOf } from '../owners/owners.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { CONTACTS, contextFor, zoneOf } from './contact-filters.ts'
-import { contactSetOf } from './contact-set.ts'
+import { contactSetMeeting } from './contact-set.ts'
 
 /** Contacts, and their owners, that a condition sends with the query. More of them are copied into a set. */
 const CONTACTS_SENT_MAX = 500
@@ -66,5 +66,5 @@ async function contactsMeeting(tenant: Tenant, filter: SegmentFilter, now: Date)
   const isMet = compileFilter(filter, { ...(await contextFor(tenant, filter, now)), hasEvents: () => sql`false` })
   const ids = await someMatching(tenant, isMet, CONTACTS_SENT_MAX + 1)
   const owners = ids.length > CONTACTS_SENT_MAX ? null : await fewOwnersOf(tenant, ids, OWNERS_SENT_MAX)
-  return owners === null ? { setId: await contactSetOf(tenant, filter, now) } : { owners }
+  return owners === null ? { setId: await contactSetMeeting(tenant, isMet) } : { owners }
 }

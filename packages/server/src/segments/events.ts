@@ -1,8 +1,19 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type EventQuestion, type InsightMatch, isInsight, keyOf, type OwnQuestion } from '../conditions/language.ts'
+import {
+  type EventQuestion,
+  eventsOf,
+  type InsightMatch,
+  isInsight,
+  keyOf,
+  type OwnQuestion,
+} from '../conditions/language.ts'
+import { compileFilter } from '../conditions/to-postgres.ts'
+import { copyContacts } from '../contact-sets/copy.ts'
 import { isContact } from '../contacts/columns.ts'
-import { ALL_CONTACTS, type ContactRange, type ContactSet, isLast } from '../contacts/ranges.ts'
+import { idLines } from '../contacts/matching.ts'
+import { ALL_CONTACTS, type ContactRange, type ContactSet, isLast, rangesOfContacts } from '../contacts/ranges.ts'
 import { conditionsOf, type EventConditions } from '../events/conditions.ts'
+import type { InsightServices, QuestionContext } from '../insights/question.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { queryableGroups } from '../owners/owners.ts'
 import { IS_IDENTIFIED } from '../platform/clickhouse/owner-links.ts'
@@ -10,15 +21,21 @@ import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { refusalCode } from '../platform/clickhouse/refusal.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { zoneOf } from './contact-filters.ts'
+import { contextFor, parseContactFilter, zoneOf } from './contact-filters.ts'
+import { contactSetMeeting } from './contact-set.ts'
+import { compileEventFilter } from './event-filter.ts'
 import { compileQuestion } from './event-questions.ts'
 import { contactsBehind } from './insight-people.ts'
+import { requireKnownSegments } from './named-segments.ts'
 
 /** Placeholders are sent in the URL of a request to ClickHouse, whose length is limited. */
 const CHARACTERS_PER_QUERY = 20_000
 
 /** How many contacts a number of an insight may count where they are listed. */
 const INSIGHT_CONTACTS_MAX = 250_000
+
+/** Contacts whose conditions on events are asked at once: who meets them is in memory, about 20 MB. */
+const CONTACTS_PER_RANGE = 200_000
 
 /** More contacts meet the event conditions than the caller's limit. */
 class TooManyContacts extends Error {}
@@ -99,13 +116,43 @@ async function idsBehind(
   secondsMax: number | undefined,
 ): Promise<string[]> {
   const isList = 'contactIds' in contactSet
-  const query = await contactsBehind(tenant, match, isList ? ALL_CONTACTS : contactSet, now)
+  const query = await contactsBehind(backgroundContext(tenant, now, match), match, isList ? ALL_CONTACTS : contactSet)
   const outer = { ...query.outer, columns: 'contact_id', limit: INSIGHT_CONTACTS_MAX + 1 }
   const bounds = secondsMax === undefined ? {} : { secondsMax }
   const rows = await tenant.events.select<{ contact_id: string }>({ ...query, ...bounds, outer })
   if (rows.length > INSIGHT_CONTACTS_MAX) throw new TooManyContacts()
   const wanted = isList ? new Set(contactSet.contactIds) : null
   return rows.flatMap(({ contact_id }) => (wanted === null || wanted.has(contact_id) ? [contact_id] : []))
+}
+
+/** What insights need of segments. */
+export const INSIGHT_SERVICES: InsightServices = { compileEventFilter, copyPeople }
+
+/** Asks a question where who asks has already been checked: a filter needs the scopes of contacts and of events. */
+export function backgroundContext(tenant: Tenant, now: Date, match?: InsightMatch): QuestionContext {
+  const visibleOnly = match?.visible_only === true
+  return { tenant, now, ...INSIGHT_SERVICES, visibleOnly, requireScope: () => {}, warn: () => {} }
+}
+
+/** The `people` of a question: see `InsightServices`. */
+async function copyPeople(
+  tenant: Tenant,
+  sent: unknown,
+  { now, visibleOnly, requireScope }: Pick<QuestionContext, 'now' | 'visibleOnly' | 'requireScope'>,
+): Promise<string> {
+  requireScope('contacts:read')
+  const filter = parseContactFilter(sent, { path: 'people', visibleOnly })
+  await requireKnownSegments(tenant, filter)
+  const context = await contextFor(tenant, filter, now)
+  const questions = eventsOf(filter)
+  if (questions.length === 0) {
+    return contactSetMeeting(tenant, compileFilter(filter, { ...context, hasEvents: () => sql`false` }))
+  }
+  return copyContacts(tenant, rangesOfContacts(tenant, CONTACTS_PER_RANGE), async (range) => {
+    const results = await queryEvents(tenant, questions, range, now)
+    const isMet = compileFilter(filter, { ...context, hasEvents: (question) => results.hasEvents(question) })
+    return idLines(tenant, range, isMet)
+  })
 }
 
 async function queryableSets(tenant: Tenant, contactSet: ContactSet): Promise<ContactSet[]> {
@@ -132,7 +179,7 @@ export async function* streamResults(
   const [first] = group
   const query =
     first !== undefined && isInsight(first)
-      ? await contactsBehind(tenant, first, range, now)
+      ? await contactsBehind(backgroundContext(tenant, now, first), first, range)
       : await buildQuery(tenant, group.filter(isOwn), range, now)
   // As texts, because ClickHouse sorts UUIDs by their second half first.
   const outer = { ...query.outer, orderBy: 'toString(contact_id)' }

@@ -4,31 +4,22 @@ import { selectPeople } from '../insights/people.ts'
 import type { QuestionContext } from '../insights/question.ts'
 import { NOBODY } from '../platform/clickhouse/owner-links.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
-import type { Tenant } from '../platform/tenant.ts'
-import { compileEventFilter } from './event-filter.ts'
-
-/** Asks a question where who asked has already been checked: a filter needs the scopes of contacts and of events. */
-function contextOf(tenant: Tenant, { visible_only }: InsightMatch, now: Date): QuestionContext {
-  const visibleOnly = visible_only === true
-  return { tenant, now, compileEventFilter, visibleOnly, requireScope: () => {}, warn: () => {} }
-}
 
 /**
  * Checks what only asking shows, such as dates in the wrong order.
  * @throws ServiceError 400 naming every invalid field of a question.
  */
-export async function requireAnswerable(tenant: Tenant, filter: SegmentFilter, now: Date): Promise<void> {
-  for (const match of eventsOf(filter).filter(isInsight)) await selectPeople(contextOf(tenant, match, now), match)
+export async function requireAnswerable(context: QuestionContext, filter: SegmentFilter): Promise<void> {
+  for (const match of eventsOf(filter).filter(isInsight)) await selectPeople(context, match)
 }
 
 /** A query of the contacts that a number counts, in a range of ids. */
 export async function contactsBehind(
-  tenant: Tenant,
+  context: QuestionContext,
   match: InsightMatch,
   range: ContactRange,
-  now: Date,
 ): Promise<EventSelect & Required<Pick<EventSelect, 'outer'>>> {
-  const { isCounted, ...selection } = await selectPeople(contextOf(tenant, match, now), match)
+  const { isCounted, ...selection } = await selectPeople(context, match)
   const conditions = [`contact_id != ${NOBODY}`, ...(isCounted === undefined ? [] : [isCounted])]
   // As texts, because ClickHouse sorts UUIDs by their second half first.
   conditions.push('toString(contact_id) > {contacts_after: String}')

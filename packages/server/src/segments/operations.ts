@@ -12,6 +12,7 @@ import { TEXT } from '../platform/personal.ts'
 import { warningsAbout } from '../properties/in-conditions.ts'
 import { SegmentChange, segmentChanges } from './changes.ts'
 import { parseContactFilter } from './contact-filters.ts'
+import { backgroundContext } from './events.ts'
 import { SegmentDay, SegmentPastDay, segmentGrowth, segmentPast } from './growth.ts'
 import { requireAnswerable } from './insight-people.ts'
 import { listMembers } from './members.ts'
@@ -59,7 +60,7 @@ async function checkFilter(
 ) {
   if (filter === undefined) return
   const parsed = parseContactFilter(filter)
-  await requireAnswerable(tenant, parsed, now)
+  await requireAnswerable(backgroundContext(tenant, now), parsed)
   for (const warning of await warningsAbout(tenant, 'contacts', parsed)) warn(warning)
 }
 
