@@ -8,6 +8,7 @@ import { startProjector } from '../src/journal/projector.ts'
 import { isRefused, isUnreadable } from '../src/journal/refused.ts'
 import { OWNER_LINKS_TABLE } from '../src/owners/table.ts'
 import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
+import { isInSet, VALUES_OF_CONTACT } from '../src/platform/clickhouse/contact-sets.ts'
 import { createMissingTables } from '../src/platform/clickhouse/tables.ts'
 import type { ServiceError } from '../src/platform/errors.ts'
 import { newId } from '../src/platform/ids.ts'
@@ -163,6 +164,38 @@ test('an identification, a merge and an unmerge in one process are visible to th
   for (const reader of [tenant, elsewhere]) await expectReads(reader, { ...known, contactId: bob })
   await change(tenant, `/v1/contacts/${ada}/unmerge`)
   for (const reader of [elsewhere, tenant]) await expectReads(reader, { ...known, contactId: ada })
+})
+
+test('a set that one process copies selects events for the next query, wherever their contacts are stored', async () => {
+  const names = Array.from({ length: 20 }, (_, n) => `fan${n}`)
+  const ids: string[] = []
+  for (const name of names) {
+    await tenant.track({ visitor_id: name, events: [{ event: 'cheered' }] })
+    ids.push(await tenant.contact(`${name}@example.com`, {}, { visitor_id: name }))
+  }
+  const setId = newId()
+  const lines = ids.map((id, n) => `${id}\t${n % 2 === 0 ? '"even"' : '"odd"'}\n`)
+  await tenant.handle.events.addToSet(setId, lines.slice(0, 15).join(''))
+  const question = {
+    name: 'test',
+    lane: 'heavy' as const,
+    where: ["event = 'cheered'"],
+    parameters: { fans: setId },
+  }
+  const columns = `countIf(${isInSet('fans')}) AS inside, countIf(NOT ${isInSet('fans')}) AS outside`
+  expect(await elsewhere.handle.events.select({ ...question, columns })).toEqual([{ inside: 15, outside: 5 }])
+  const grouped = await elsewhere.handle.events.select({
+    ...question,
+    valuesOf: 'fans',
+    columns: `toString(${VALUES_OF_CONTACT}) AS fan, count() AS events`,
+    groupBy: 'fan',
+    orderBy: 'events, fan',
+  })
+  expect(grouped).toEqual([
+    { fan: '[]', events: 5 },
+    { fan: `['"odd"']`, events: 7 },
+    { fan: `['"even"']`, events: 8 },
+  ])
 })
 
 test('an erasure removes events, and its verification the links, from every shard and from PostgreSQL', async () => {

@@ -69,6 +69,11 @@ function readsOf({ contactId, visitorId, sessionIds, eventId }: KnownEvents): Re
       body: { entity: 'events', group_by: 'contact_id' },
       expected: { buckets: [{ key: contactId, value: 4, contact: { _id: contactId } }], total: 5 },
     },
+    {
+      path: '/v1/aggregate',
+      body: { entity: 'events', group_by: 'contact.email', metric: 'unique_sessions' },
+      expected: { buckets: [{ value: 2 }, { key: null, value: 1 }], total: 5, distinct_groups: 1 },
+    },
     { path: '/v1/contacts?has_event_type=bought', expected: { contacts: [{ contact_id: contactId }] } },
     {
       path: `/v1/contacts/${contactId}`,
