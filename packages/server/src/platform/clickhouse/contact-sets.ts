@@ -12,9 +12,12 @@ import type { QueryParameters } from './parameters.ts'
 /** How long a set can be used. Its rows are kept for longer: see contact-sets/table.ts. */
 const USABLE_MS = HOUR_MS
 
-/** The condition that an event belongs to a contact of the set whose id is in a parameter. */
+/**
+ * The condition that an event belongs to a contact of the set whose id is in a parameter. In brackets, so that it does not
+ * look like one of few owners (`isOwnedBy`), whose events a projection has.
+ */
 export function isInSet(parameter: string): string {
-  return `owner_id IN {${parameter}: ContactSet}`
+  return `(owner_id IN {${parameter}: ContactSet})`
 }
 
 const IN_SET = /owner_id IN \{(\w+): ContactSet\}/g
