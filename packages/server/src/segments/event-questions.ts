@@ -1,3 +1,11 @@
+import {
+  attemptEvent,
+  latestBegins,
+  stepsMet,
+  stepsThatShare,
+  walkable,
+  windowMsOf,
+} from '../conditions/attempts.ts'
 import { boundIn } from '../conditions/bounds.ts'
 import { eventPropertyNamed } from '../conditions/event-property.ts'
 import {
@@ -9,13 +17,12 @@ import {
   matchesIn,
   type OwnQuestion,
   type SequenceMatch,
-  type Within,
 } from '../conditions/language.ts'
 import { compileItems, compileWhere, type EventContext, itemsOf, numberOf } from '../conditions/to-clickhouse.ts'
 import { eventConditions, withPrefix } from '../events/conditions.ts'
 import { EVENT_ID_ORDER } from '../events/table.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/time.ts'
+import { DAY_MS } from '../platform/time.ts'
 
 /** A question about the events of contacts, as parts of a query that groups by owner and then by contact. */
 interface CompiledQuestion {
@@ -171,32 +178,18 @@ function compileFigure(
   }
 }
 
-const UNITS_MS: Record<Within['unit'], number> = {
-  minute: MINUTE_MS,
-  hour: HOUR_MS,
-  day: DAY_MS,
-  week: 7 * DAY_MS,
-}
-
-/**
- * Whether the steps were done one after another. For each step, the latest begin is kept from which it was reached: an
- * event that is the next step of an attempt hands that begin on. Events of one time count in the order of their steps.
- */
+/** Whether the steps were done one after another: whether an attempt reaches the last one. */
 function compileSequence(
   { sequence, within }: SequenceMatch,
   conditions: readonly string[],
   prefix: string,
 ): Pick<CompiledQuestion, 'ofOwner' | 'isMet'> {
-  const steps = sequence.length
-  const mask = conditions.map((condition, index) => `if(${condition}, ${2 ** index}, 0)`).join(' + ')
-  const event = `(toUnixTimestamp64Milli(timestamp), toUInt16(${mask}))`
-  const lowest = 'bitAnd(e.2, toUInt16(bitNot(e.2) + 1))'
-  const events = `arraySort(e -> (e.1, ${lowest}, e.2), groupArrayArray(found.${prefix}e))`
-  const before = 'arrayPushFront(arrayPopBack(reached), toInt64(-1))'
-  const handed = `if(begin >= 0 AND e.1 - begin <= ${within.value * UNITS_MS[within.unit]}, greatest(known, begin), known)`
-  const next = `arrayMap((known, begin, step) -> if(bitTest(e.2, step), if(step = 0, e.1, ${handed}), known), reached, ${before}, range(${steps}))`
+  const steps = stepsMet(conditions)
+  const sharing = stepsThatShare(sequence.map(({ type, types }) => (type === undefined ? (types ?? null) : [type])))
+  const events = walkable(`arraySort(groupArrayArray(found.${prefix}e))`, sharing, 'ordered', prefix)
+  const begins = latestBegins(`${prefix}events`, sequence.length, windowMsOf(within), prefix)
   return {
-    ofOwner: [`groupArrayIf(${event}, ${mask} != 0) AS ${prefix}e`],
-    isMet: `arrayFold((reached, e) -> ${next}, ${events}, arrayWithConstant(${steps}, toInt64(-1)))[${steps}] >= 0`,
+    ofOwner: [`groupArrayIf(${attemptEvent(steps)}, ${steps} != 0) AS ${prefix}e`],
+    isMet: `notEmpty(${events} AS ${prefix}events) AND arrayExists(b -> b >= 0, ${begins})`,
   }
 }

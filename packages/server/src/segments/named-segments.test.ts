@@ -157,6 +157,27 @@ describe('conditions about events', () => {
     await eventually(segments.inOrder, ['ann'])
   })
 
+  test('follow one another in the order that serves, if they are of the same time', async () => {
+    const within = { value: 1, unit: 'hour' }
+    const [a, b, c] = [{ type: 'a' }, { type: 'b' }, { type: 'c' }]
+    const repeats = await define('a or c, b, c', { sequence: [{ types: ['a', 'c'] }, b, c], within, operator: 'did' })
+    const twice = await define('a, a or b, b', { sequence: [a, { types: ['a', 'b'] }, b], within, operator: 'did' })
+    const at = (name: string, ...sent: [minute: number, event: string][]) =>
+      tenant.call('POST', '/v1/events', {
+        events: sent.map(([minute, event]) => ({
+          ...{ visitor_id: `${tenant.id}-${name}`, event },
+          timestamp: new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString(),
+        })),
+      })
+    for (const name of ['ann', 'bob', 'eve']) await person(name)
+    // Of the events at minute 1, b has to come before c, which is the first step, too.
+    await at('ann', [0, 'a'], [1, 'c'], [1, 'b'])
+    await at('bob', [0, 'a'], [0, 'b'])
+    await at('eve', [0, 'b'], [0, 'a'], [0, 'b'])
+    await eventually(repeats, ['ann'])
+    await eventually(twice, ['eve'])
+  })
+
   test('of their contact, as conditions of the contact itself', async () => {
     await person('ann', { plan: 'pro' })
     await person('bob', { plan: 'free' })
