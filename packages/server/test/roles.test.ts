@@ -12,6 +12,7 @@ const READS_BY_POST = [
   '/v1/batch/activity',
   '/v1/batch/engagement',
   '/v1/aggregate',
+  '/v1/insights/funnel',
   '/v1/insights/trend',
   '/v1/insights/people',
   '/v1/playbooks/check',

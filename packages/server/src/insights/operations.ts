@@ -4,6 +4,7 @@ import { operationsWith } from '../operations/declare.ts'
 import { validationError } from '../platform/errors.ts'
 import { countPeople, PEOPLE_INPUT, problemsOfInsight } from './people.ts'
 import { asking, type InsightServices } from './question.ts'
+import { FUNNEL_INPUT, FUNNEL_OUTPUT, funnel } from './funnel.ts'
 import { TREND_INPUT, TREND_OUTPUT, trend } from './trend.ts'
 
 const tag = 'Insights'
@@ -57,5 +58,25 @@ export const INSIGHT_OPERATIONS = [
       const counts = await countPeople(asking(context), match)
       return { filter: { match: 'all' as const, conditions: [{ ...match, operator: 'did' as const }] }, ...counts }
     },
+  }),
+  insightOperation({
+    name: 'insightFunnel',
+    tag,
+    http: 'POST /v1/insights/funnel',
+    command: 'insight funnel',
+    scope: 'events:read',
+    summary: 'Count who went through steps',
+    description:
+      'How many people, or sessions, reached each of 2 to 10 steps, and how long it took them. A person counts once, with the attempt that reaches furthest.',
+    input: FUNNEL_INPUT,
+    output: FUNNEL_OUTPUT,
+    example: {
+      steps: [{ event: 'page_view' }, { event: 'form_submitted' }],
+      window: { value: 7, unit: 'day' },
+      last: { value: 30, unit: 'day' },
+    },
+    errors: ['400 unknown_segment'],
+    reads: true,
+    run: (context, question) => funnel(asking(context), question),
   }),
 ]

@@ -1,11 +1,4 @@
-import {
-  attemptEvent,
-  latestBegins,
-  stepsMet,
-  stepsThatShare,
-  walkable,
-  windowMsOf,
-} from '../conditions/attempts.ts'
+import { attemptEvent, latestBegins, stepsMet, stepsThatShare, walkable, windowMsOf } from '../conditions/attempts.ts'
 import { boundIn } from '../conditions/bounds.ts'
 import { eventPropertyNamed } from '../conditions/event-property.ts'
 import {

@@ -51,6 +51,11 @@ export interface EventSelect {
   isRollup?: boolean
   /** A second selection of rows with the same columns and grouping. `outer` combines both. */
   also?: Pick<EventSelect, 'columns' | 'where'>
+  /**
+   * Columns that are added to the rows of this query before `outer` sees them. Each entry may use those before it, so that
+   * what is used more than once is not repeated in the query: it would grow exponentially.
+   */
+  derived?: readonly string[]
   /** A query over the rows of this one, named `found`; only its rows are returned. */
   outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit' | 'offset'> & { where?: string }
 }
@@ -218,10 +223,10 @@ function failureFor(caller: AbortSignal | undefined, error: unknown): unknown {
 /** A subquery, or a comment that hides one, would escape the tenant's predicate. */
 const SUBQUERY = /\b(select|from|join|union)\b|\/\*|--/i
 
-function requireParts({ columns, where, also, groupBy, orderBy, limitBy, outer }: EventSelect): void {
+function requireParts({ columns, where, also, groupBy, orderBy, limitBy, derived = [], outer }: EventSelect): void {
   const own = [...where, ...(also?.where ?? [])].filter((condition) => condition !== IS_IDENTIFIED)
   const parts = [columns, also?.columns, ...own, groupBy, orderBy, limitBy?.columns]
-  parts.push(outer?.columns, outer?.where, outer?.groupBy, outer?.orderBy)
+  parts.push(...derived, outer?.columns, outer?.where, outer?.groupBy, outer?.orderBy)
   if (parts.some((part) => part !== undefined && SUBQUERY.test(part))) {
     throw new Error('A part of an event query must not contain a subquery.')
   }
@@ -229,12 +234,13 @@ function requireParts({ columns, where, also, groupBy, orderBy, limitBy, outer }
 
 function renderSelect(selection: EventSelect): string {
   requireParts(selection)
-  const { name, also, outer, isPerContact } = selection
+  const { name, also, derived = [], outer, isPerContact } = selection
   if (also && !outer) throw new Error('Two selections need an outer query that combines them.')
   const selections = [selection, ...(also ? [{ ...selection, ...also }] : [])]
   const select = selections.map(renderRows).join(' UNION ALL ')
   if (!outer) return `/* ${name} */ ${select}`
-  const found = isPerContact ? withContactOfOwner(select, also ? [] : selection.where) : select
+  const rows = isPerContact ? withContactOfOwner(select, also ? [] : selection.where) : select
+  const found = derived.reduce((known, columns) => `SELECT *, ${columns} FROM (${known})`, rows)
   const chosen = outer.where ? `WHERE ${outer.where}` : ''
   return `/* ${name} */ SELECT ${outer.columns} FROM (${found}) AS found ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
 }
