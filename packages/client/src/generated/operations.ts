@@ -194,8 +194,8 @@ import type {
   IdentityResult,
   ImportResult,
   ImportsPage,
-  InsightPeopleInput,
-  InsightPeopleResult,
+  InsightFunnelInput,
+  InsightFunnelResult,
   InsightTrendInput,
   InsightTrendResult,
   InvitationResult,
@@ -554,7 +554,7 @@ export interface OperationTypes {
   getWebhookHealth: { input: GetWebhookHealthInput; response: WebhookHealthResult }
   health: { input: Record<string, never>; response: HealthResult }
   identify: { input: IdentifyInput; response: IdentifyResult }
-  insightPeople: { input: InsightPeopleInput; response: InsightPeopleResult }
+  insightFunnel: { input: InsightFunnelInput; response: InsightFunnelResult }
   insightTrend: { input: InsightTrendInput; response: InsightTrendResult }
   linkedinCheck: { input: LinkedinCheckInput; response: LinkedinCheckResult }
   linkedinLogin: { input: LinkedinLoginInput; response: LinkedinLoginResult }
@@ -1650,12 +1650,12 @@ export class Operations extends Caller {
   }
 
   /**
-   * Count the people behind a number of a question, and get a filter that lists them.
+   * Count who went through steps.
    *
-   * The filter lists exactly the contacts that the number counts, wherever a filter of contacts is accepted. In a segment, it is brought up to date every ten minutes. Needs the scope `events:read`. Also needs the scope `contacts:read`.
+   * How many people, or sessions, reached each of 2 to 10 steps, and how long it took them. A person counts once, with the attempt that reaches furthest. Needs the scope `events:read`.
    */
-  insightPeople(input: InsightPeopleInput, options?: RequestOptions): Promise<InsightPeopleResult> {
-    return this.call('POST /v1/insights/people', input, options)
+  insightFunnel(input: InsightFunnelInput, options?: RequestOptions): Promise<InsightFunnelResult> {
+    return this.call('POST /v1/insights/funnel', input, options)
   }
 
   /**

@@ -1771,6 +1771,25 @@ export type EventMatch = {
     measure?: EventMeasure;
 };
 
+export type EventMeant = {
+    /**
+     * Exact event name.
+     */
+    event?: string;
+    /**
+     * One of these event names, in place of `event`.
+     */
+    types?: Array<string>;
+    /**
+     * Conditions on the event; all must be true.
+     */
+    where?: Array<unknown>;
+    /**
+     * How the answer names it.
+     */
+    label?: string;
+};
+
 /**
  * A figure of a property of the matching events. sum, avg, min and max pass over values that are not numbers; distinct counts the different values; first and last are by time.
  */
@@ -1858,6 +1877,37 @@ export type FirstVisit = {
      */
     referring_domain: string | null;
     url: string;
+};
+
+export type FunnelStep = {
+    /**
+     * The `label` that was sent, or the names of the events.
+     */
+    label: string;
+    /**
+     * How many people, or sessions, reached the step.
+     */
+    count: number;
+    /**
+     * The part of those at the first step, from 0 to 1; null of nobody.
+     */
+    from_first: number | null;
+    /**
+     * The part of those at the step before, from 0 to 1; null of nobody.
+     */
+    from_previous: number | null;
+    /**
+     * The median time from the step before; null at the first step.
+     */
+    median_seconds: number | null;
+};
+
+/**
+ * The most time from the first step to the last. A day is 24 hours.
+ */
+export type FunnelWindow = {
+    value: number;
+    unit: 'minute' | 'hour' | 'day' | 'week';
 };
 
 export type GetAgentSettingsResult = {
@@ -2577,17 +2627,35 @@ export type ImportsPage = {
     warnings?: Array<string>;
 };
 
-export type InsightPeopleResult = {
+export type InsightFunnelResult = {
     status: 'success';
-    filter: SegmentFilter;
+    steps: Array<FunnelStep>;
     /**
-     * How many contacts the number counts.
+     * With `breakdown`, the steps of each value.
      */
-    contacts: number;
+    groups?: Array<{
+        /**
+         * The value of each property; absent for all other values together.
+         */
+        breakdown?: Array<string | number | boolean | null>;
+        steps: Array<FunnelStep>;
+    }>;
     /**
-     * How many visitors it counts whom nobody knows.
+     * The answer for the compared range.
      */
-    anonymous: number;
+    compare?: {
+        steps: Array<FunnelStep>;
+        /**
+         * With `breakdown`, the steps of each value.
+         */
+        groups?: Array<{
+            /**
+             * The value of each property; absent for all other values together.
+             */
+            breakdown?: Array<string | number | boolean | null>;
+            steps: Array<FunnelStep>;
+        }>;
+    };
     warnings?: Array<string>;
 };
 
@@ -4088,19 +4156,6 @@ export type SegmentFilter = {
             unit: 'minute' | 'hour' | 'day' | 'week';
         };
         operator: 'did' | 'did_not';
-    } | {
-        insight: 'trend';
-        question: {
-            [key: string]: unknown;
-        };
-        at: {
-            [key: string]: unknown;
-        };
-        operator: 'did' | 'did_not';
-        /**
-         * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
-         */
-        visible_only?: true;
     } | NestedFilter | SegmentFilter>;
 };
 
@@ -6437,23 +6492,57 @@ export type IdentifyInput = {
     };
 };
 
-export type InsightPeopleInput = {
+export type InsightFunnelInput = {
     /**
-     * The kind of question.
+     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
      */
-    kind: 'trend';
+    date_from?: string;
     /**
-     * The question, as it was asked.
+     * The last moment, and with a date alone the whole day. Default: now.
      */
-    question: {
-        [key: string]: unknown;
-    };
+    date_to?: string;
+    last?: LastUnits;
     /**
-     * Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out.
+     * IANA time zone of days, weeks and months. Default: the workspace's.
      */
-    at: {
-        [key: string]: unknown;
-    };
+    time_zone?: string;
+    /**
+     * Conditions on every event of the question; all must be true.
+     */
+    where?: Array<unknown>;
+    /**
+     * Whether to count events whose senders identify themselves as bots.
+     */
+    include_bots?: boolean;
+    /**
+     * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
+     */
+    compare?: 'previous_period' | ComparedRange;
+    /**
+     * What is done, one after another.
+     */
+    steps: Array<EventMeant>;
+    window: FunnelWindow;
+    /**
+     * ordered: other events may be between two steps. strict: none may. any: the steps may be done in any order, and step k counts who did k of them. Default: ordered.
+     */
+    order?: 'ordered' | 'strict' | 'any';
+    /**
+     * sessions: the steps are done within one session, and sessions are counted. Default: people.
+     */
+    count_by?: 'people' | 'sessions';
+    /**
+     * Events that end an attempt: steps after them do not count for it.
+     */
+    exclude?: Array<EventMeant>;
+    /**
+     * One group for each value of these properties of the first event, such as country or data.plan.
+     */
+    breakdown?: Array<string>;
+    /**
+     * How many values of the breakdown have a group of their own: the largest by the first step.
+     */
+    limit?: number;
 };
 
 export type InsightTrendInput = {
