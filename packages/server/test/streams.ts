@@ -97,6 +97,12 @@ export async function writeStream(
   return { events, contacts }
 }
 
+/** An event of an anonymous visitor, for `writeEvents`. */
+export function visitorEvent(owner: string, name: string, at: number, more: Partial<StreamEvent> = {}): StreamEvent {
+  const event = { id: newId(), name, at, person: owner, isContact: false, owner, session: '', path: '/', country: '' }
+  return { ...event, isBot: false, isSystem: false, data: {}, ...more }
+}
+
 async function insertContacts({ handle }: Pick<TestTenant, 'handle'>, contacts: readonly string[]): Promise<void> {
   const moment = new Date('2026-01-01T00:00:00Z')
   const rows = contacts.map((contact_id, index) => ({

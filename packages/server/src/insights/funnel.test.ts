@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { attemptOf, type ReferenceFunnel, stepsOf } from '../../test/funnel-reference.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { randomFrom, type StreamEvent, writeEvents, writeStream } from '../../test/streams.ts'
+import { randomFrom, type StreamEvent, visitorEvent, writeEvents, writeStream } from '../../test/streams.ts'
 import { newId } from '../platform/ids.ts'
 
 let service: TestService
@@ -18,12 +18,6 @@ async function ask(tenant: TestTenant, body: object) {
   const { status, body: answer } = await tenant.call('POST', '/v1/insights/funnel', { ...RANGE, ...body })
   expect([status, answer.error]).toEqual([200, undefined])
   return answer
-}
-
-/** An event of an anonymous visitor. */
-function visitorEvent(owner: string, name: string, at: number, more: Partial<StreamEvent> = {}): StreamEvent {
-  const event = { id: newId(), name, at, person: owner, isContact: false, owner, session: '', path: '/', country: '' }
-  return { ...event, isBot: false, isSystem: false, data: {}, ...more }
 }
 
 /** Steps and exclusions as they are sent; most of them have events in common. */
@@ -81,9 +75,9 @@ function expected(events: readonly StreamEvent[], question: Question) {
   const attempts = [...lists.values()].flatMap((list) => attemptOf(list, reference) ?? [])
   const labels = steps.map(labelOf)
   const all = stepsOf(attempts, labels)
-  const valueOf = breakdown && BREAKDOWNS[String(breakdown)]
-  if (!valueOf) return { steps: all }
-  const keyed = attempts.flatMap((attempt) => keysOf(valueOf(attempt.first)).map((key) => ({ key, attempt })))
+  const propertyOf = breakdown && BREAKDOWNS[String(breakdown)]
+  if (!propertyOf) return { steps: all }
+  const keyed = attempts.flatMap((attempt) => keysOf(propertyOf(attempt.first)).map((key) => ({ key, attempt })))
   const groups = [...Map.groupBy(keyed, ({ key }) => key)]
   groups.sort(
     ([a, ofA], [b, ofB]) =>
@@ -151,4 +145,126 @@ describe('a funnel is that of a naive computation', () => {
   test.each(questions.map((question) => [JSON.stringify(question), question] as const))('%s', async (_, question) => {
     expect(await ask(tenant, question)).toEqual({ status: 'success', ...expected(events, question) })
   })
+})
+
+describe('people and sessions', () => {
+  const steps = [{ event: 'view' }, { event: 'click' }, { event: 'paid' }]
+  const window = { value: 3, unit: 'hour' } as const
+
+  test.each(['people', 'sessions'] as const)(
+    '%s are counted once across merges and identifications',
+    async (countBy) => {
+      const tenant = await createTestTenant(service)
+      const range = { from: START - 24 * 60 * MINUTE, until: START + 24 * 60 * MINUTE }
+      const { events } = await writeStream(service, tenant, { seed: 3, events: 700, moments: 2_000, ...range })
+      const isCounted = ({ at, isBot, isSystem }: StreamEvent) =>
+        !isBot && !isSystem && new Date(at).toISOString().startsWith('2026-05-01')
+      for (const order of ['ordered', 'strict', 'any'] as const) {
+        const body = { steps, window, order, count_by: countBy }
+        const reference = { steps: steps.map(isMeant), isExcluded: () => false, order, windowMs: 180 * MINUTE }
+        const counted = events
+          .filter(isCounted)
+          .filter(({ person, session }) => (countBy === 'people' ? person : session))
+        const lists = Map.groupBy(counted, ({ person, session }) => (countBy === 'people' ? person : session))
+        const attempts = [...lists.values()].flatMap((list) => attemptOf(list, reference) ?? [])
+        expect(attempts.length).toBeGreaterThan(20)
+        const previous = { compare: 'previous_period' }
+        const { compare, ...answer } = await ask(tenant, { ...body, ...previous })
+        expect(answer).toEqual({ status: 'success', steps: stepsOf(attempts, ['view', 'click', 'paid']) })
+        expect(compare).toEqual(expect.objectContaining({ steps: expect.any(Array) }))
+        const day = { date_from: '2026-04-30', date_to: '2026-04-30' }
+        expect(await ask(tenant, { ...body, ...day })).toEqual({ status: 'success', ...compare })
+      }
+    },
+  )
+
+  test('another tenant sees none of them', async () => {
+    const [tenant, stranger] = [await createTestTenant(service), await createTestTenant(service)]
+    await writeEvents(service, tenant.id, [visitorEvent(newId(), 'view', START)], [])
+    const counts = async (of: TestTenant) =>
+      (await ask(of, { steps, window })).steps.map(({ count }: { count: number }) => count)
+    expect(await counts(tenant)).toEqual([1, 0, 0])
+    expect(await counts(stranger)).toEqual([0, 0, 0])
+  })
+})
+
+test('bots count where they are asked for, and events of the service where they are named', async () => {
+  const tenant = await createTestTenant(service)
+  const [bot, contact] = [newId(), newId()]
+  const events = [
+    visitorEvent(bot, 'view', START, { isBot: true }),
+    visitorEvent(contact, 'contact_created', START, { isSystem: true }),
+    visitorEvent(contact, 'segment_entered', START + 1, { isSystem: true }),
+    visitorEvent(contact, 'paid', START + 2),
+  ]
+  await writeEvents(service, tenant.id, events, [])
+  const window = { value: 1, unit: 'hour' }
+  const counts = async (steps: object[], more: object = {}) =>
+    (await ask(tenant, { steps, window, ...more })).steps.map(({ count }: { count: number }) => count)
+  expect(await counts([{ event: 'view' }, {}])).toEqual([0, 0])
+  expect(await counts([{ event: 'view' }, {}], { include_bots: true })).toEqual([1, 0])
+  expect(await counts([{}, { event: 'paid' }])).toEqual([1, 0])
+  const named = [{ event: 'contact_created', label: 'Created' }, { event: 'paid' }]
+  // The other event of the service is between them, but nobody asked for it.
+  expect(await counts(named, { order: 'strict' })).toEqual([1, 1])
+  const { steps } = await ask(tenant, { steps: named, window })
+  expect(steps[0].label).toBe('Created')
+})
+
+test('10 steps, and an answer about nobody', async () => {
+  const tenant = await createTestTenant(service)
+  const owner = newId()
+  const names = Array.from({ length: 10 }, (_, index) => `step ${index}`)
+  const window = { value: 10, unit: 'minute' }
+  const empty = await ask(tenant, { steps: names.map((event) => ({ event })), window })
+  expect(empty.steps[9]).toEqual({
+    ...{ label: 'step 9', count: 0, from_first: null, from_previous: null, median_seconds: null },
+  })
+  await writeEvents(
+    service,
+    tenant.id,
+    names.map((name, index) => visitorEvent(owner, name, START + index * MINUTE)),
+    [],
+  )
+  for (const order of ['ordered', 'strict', 'any']) {
+    const { steps } = await ask(tenant, { steps: names.map((event) => ({ event })), window, order })
+    expect(steps.map(({ count }: { count: number }) => count)).toEqual(names.map(() => 1))
+    const same = await ask(tenant, { steps: names.map(() => ({ types: names })), window, order: 'strict' })
+    expect(same.steps[9]).toMatchObject({ count: 1, median_seconds: 60 })
+  }
+  const { status, body } = await tenant.call('POST', '/v1/insights/funnel', {
+    ...{ ...RANGE, window, order: 'any', steps: names.map(() => ({ types: names })) },
+  })
+  expect([status, body.error.code]).toEqual([400, 'query_too_expensive'])
+})
+
+const VALID = { steps: [{ event: 'a' }, { event: 'b' }], window: { value: 1, unit: 'day' } }
+test.each([
+  [{ steps: [{ event: 'a' }] }, 'steps'],
+  [{ steps: Array(11).fill({}) }, 'steps'],
+  [{ steps: [{ event: 'a' }, { event: 'b', types: ['c'] }] }, 'steps[1].types'],
+  [
+    { steps: [{ event: 'a' }, { where: [{ property: 'nonsense', operator: 'equals', value: 1 }] }] },
+    'steps[1].where[0].property',
+  ],
+  [{ steps: [{ event: 'a' }, { count: 1 }] }, 'steps[1].count'],
+  [{ window: undefined }, 'window'],
+  [{ window: { value: 0, unit: 'day' } }, 'window.value'],
+  [{ window: { value: 1, unit: 'month' } }, 'window.unit'],
+  [{ order: 'random' }, 'order'],
+  [{ count_by: 'visitors' }, 'count_by'],
+  [{ exclude: [{ event: 'x', types: ['y'] }] }, 'exclude[0].types'],
+  [{ exclude: Array(11).fill({ event: 'x' }) }, 'exclude'],
+  [{ breakdown: ['nonsense'] }, 'breakdown[0]'],
+  [{ breakdown: ['country', 'city', 'region'] }, 'breakdown'],
+  [{ limit: 0 }, 'limit'],
+  [{ limit: 101 }, 'limit'],
+  [{ where: [{}] }, 'where[0]'],
+  [{ time_zone: 'Mars' }, 'time_zone'],
+  [{ last: { value: 1, unit: 'day' }, date_from: '2026-01-01' }, 'last'],
+])('%j is refused', async (more, path) => {
+  const tenant = await createTestTenant(service)
+  const { status, body } = await tenant.call('POST', '/v1/insights/funnel', { ...VALID, ...more })
+  expect([status, body.error?.code]).toEqual([400, 'validation_error'])
+  expect(body.error.details.map((detail: { path: string }) => detail.path).join()).toContain(path)
 })
