@@ -15,6 +15,7 @@ const READS_BY_POST = [
   '/v1/insights/funnel',
   '/v1/insights/trend',
   '/v1/insights/people',
+  '/v1/insights/retention',
   '/v1/playbooks/check',
   '/v1/segments/preview',
   '/v1/mail-previews',

@@ -15,21 +15,34 @@ export interface Intervals {
   unit: IntervalUnit
   /** `2026-10-25T02:00+01:00`, `2026-10-25`, `2026-W43` or `2026-10`. */
   keys: string[]
-  /** When each begins, in milliseconds since 1970, whole: also before the range. One more than there are keys: the end of the last. */
+  /**
+   * When each begins, in milliseconds since 1970, whole: also before the range. Those after the range that were asked for
+   * follow, and the end of the last.
+   */
   starts: number[]
   /** The interval of an event in ClickHouse, counted from 0; those after the range go on counting. */
   indexInSql: string
 }
 
-/** @returns the problem, if there are too many. */
-export function intervalsOf(unit: IntervalUnit, { fromMs, untilMs }: Range, zone: string): Intervals | ErrorDetail[] {
+/**
+ * @param further how many intervals after the range are looked at, too
+ * @returns the problem, if there are too many.
+ */
+export function intervalsOf(
+  unit: IntervalUnit,
+  { fromMs, untilMs }: Range,
+  zone: string,
+  further = 0,
+): Intervals | ErrorDetail[] {
   const length = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS, month: 28 * DAY_MS }[unit]
   if ((untilMs - fromMs) / length > INTERVALS_MAX) {
     return [{ path: 'interval', message: `must be longer: this range has more than ${INTERVALS_MAX} of them` }]
   }
-  // Retention looks at intervals beyond the range.
-  const offsets = offsetsBetween(zone, fromMs - 2 * DAY_MS, untilMs + 31 * length)
-  return unit === 'hour' ? hoursOf({ fromMs, untilMs }, offsets) : daysOf(unit, { fromMs, untilMs }, offsets)
+  const longest = unit === 'month' ? 31 * DAY_MS : length
+  const offsets = offsetsBetween(zone, fromMs - 2 * DAY_MS, untilMs + (further + 1) * longest + 2 * DAY_MS)
+  return unit === 'hour'
+    ? hoursOf({ fromMs, untilMs }, offsets, further)
+    : daysOf(unit, { fromMs, untilMs }, offsets, further)
 }
 
 /** The offset at a moment, in seconds. */
@@ -38,12 +51,12 @@ function offsetAt(offsets: readonly Offset[], moment: number): number {
 }
 
 /** Hours begin where a clock shows a whole hour, and where it is changed. */
-function hoursOf({ fromMs, untilMs }: Range, offsets: readonly Offset[]): Intervals {
+function hoursOf({ fromMs, untilMs }: Range, offsets: readonly Offset[], further: number): Intervals {
   const [keys, starts]: [string[], number[]] = [[], []]
   const startOf = (moment: number) => moment - mod(moment + offsetAt(offsets, moment) * 1000, HOUR_MS)
   let start = startOf(fromMs)
-  while (start <= untilMs) {
-    keys.push(hourKey(start, offsetAt(offsets, start)))
+  while (start <= untilMs || starts.length < keys.length + further) {
+    if (start <= untilMs) keys.push(hourKey(start, offsetAt(offsets, start)))
     starts.push(start)
     const change = offsets.find(({ sinceMs }) => sinceMs > start)?.sinceMs ?? Number.POSITIVE_INFINITY
     start = Math.min(start + HOUR_MS, change)
@@ -68,6 +81,7 @@ function daysOf(
   unit: Exclude<IntervalUnit, 'hour'>,
   { fromMs, untilMs }: Range,
   offsets: readonly Offset[],
+  further: number,
 ): Intervals {
   const { numberOf, firstDayOf, keyOf, inSql } = CALENDAR[unit]
   const dayAt = (moment: number) => Math.floor((moment + offsetAt(offsets, moment) * 1000) / DAY_MS)
@@ -77,7 +91,9 @@ function daysOf(
   return {
     unit,
     keys: numbers.map((number) => keyOf(new Date(firstDayOf(number) * DAY_MS))),
-    starts: [...numbers, last + 1].map((number) => startOfDay(firstDayOf(number), offsets)),
+    starts: Array.from({ length: numbers.length + further + 1 }, (_, index) =>
+      startOfDay(firstDayOf(first + index), offsets),
+    ),
     indexInSql: `${inSql(day)} - ${first}`,
   }
 }

@@ -5,6 +5,7 @@ import { validationError } from '../platform/errors.ts'
 import { FUNNEL_INPUT, FUNNEL_OUTPUT, funnel } from './funnel.ts'
 import { countPeople, PEOPLE_INPUT, problemsOfInsight } from './people.ts'
 import { asking, type InsightServices } from './question.ts'
+import { RETENTION_INPUT, RETENTION_OUTPUT, retention } from './retention.ts'
 import { TREND_INPUT, TREND_OUTPUT, trend } from './trend.ts'
 
 const tag = 'Insights'
@@ -78,5 +79,21 @@ export const INSIGHT_OPERATIONS = [
     errors: ['400 unknown_segment'],
     reads: true,
     run: (context, question) => funnel(asking(context), question),
+  }),
+  insightOperation({
+    name: 'insightRetention',
+    tag,
+    http: 'POST /v1/insights/retention',
+    command: 'insight retention',
+    scope: 'events:read',
+    summary: 'Get how many people come back',
+    description:
+      'Puts people into cohorts by when they started, and counts those who came back in each interval after. People are counted once across their devices and their anonymous past.',
+    input: RETENTION_INPUT,
+    output: RETENTION_OUTPUT,
+    example: { start: { event: 'page_view' }, interval: 'week', last: { value: 2, unit: 'week' }, intervals: 2 },
+    errors: ['400 unknown_segment'],
+    reads: true,
+    run: (context, question) => retention(asking(context), question),
   }),
 ]

@@ -115,6 +115,8 @@ export interface Asked {
   compared: Range | null
   /** Conditions on every event that the question may count, but for the range. */
   where: readonly string[]
+  /** Those of them that hold whatever the question's own `where` says. */
+  always: readonly string[]
   parameters: QueryParameters
   /** Whether the answer depends on what contacts are. */
   usesContacts: boolean
@@ -169,17 +171,15 @@ export async function readQuestion(context: QuestionContext, sent: SentQuestion)
   if (range === null || details.length > 0) throw validationError(details)
   const compiled = await conditionsIn(context, where, 'where', 'where_')
   const people = sent.people === undefined ? null : await context.copyPeople(tenant, sent.people, context)
+  const always = [...(sent.include_bots ? [] : ['NOT is_bot']), ...(people === null ? [] : [isInSet('people')])]
   return {
     tenant,
     now,
     zone,
     range,
     compared: compare === 'previous_period' ? range.before() : other,
-    where: [
-      ...(sent.include_bots ? [] : ['NOT is_bot']),
-      ...(people === null ? [] : [isInSet('people')]),
-      ...compiled.where,
-    ],
+    where: [...always, ...compiled.where],
+    always,
     parameters: { ...compiled.parameters, ...(people === null ? {} : { people }) },
     usesContacts: people !== null || NAMES_CONTACTS.test(JSON.stringify(sent)),
     visibleOnly: context.visibleOnly,
@@ -216,13 +216,24 @@ export async function compileMeant(
   meant: readonly EventMeant[],
   path: string,
 ): Promise<Sql[]> {
-  requireOneName(meant, path)
+  return compileFields(
+    context,
+    meant.map((each, index) => [`${path}[${index}]`, each]),
+  )
+}
+
+/** The same for fields of one event each, with the path of each. */
+export async function compileFields(
+  context: QuestionContext,
+  fields: readonly (readonly [path: string, meant: EventMeant])[],
+): Promise<Sql[]> {
+  requireOneName(fields)
   return Promise.all(
-    meant.map(async ({ event, types, where }, index) => {
-      const prefix = `${path}${index}_`
+    fields.map(async ([path, { event, types, where }]) => {
+      const prefix = `${path.replace(/\W/g, '')}_`
       const named = { ...(event === undefined ? {} : { event_type: event }), ...(types ? { event_types: types } : {}) }
       const own = withPrefix(prefix, eventConditions(named))
-      const further = await conditionsIn(context, where, `${path}[${index}].where`, `${prefix}w_`)
+      const further = await conditionsIn(context, where, `${path}.where`, `${prefix}w_`)
       const all = [...own.where, ...further.where]
       return {
         sql: `(${all.map((each) => `(${each})`).join(' AND ') || '1'})`,
@@ -232,10 +243,10 @@ export async function compileMeant(
   )
 }
 
-function requireOneName(meant: readonly EventMeant[], path: string): void {
-  const twice = meant.flatMap(({ event, types }, index) => (event !== undefined && types !== undefined ? [index] : []))
+function requireOneName(fields: readonly (readonly [path: string, meant: EventMeant])[]): void {
+  const twice = fields.filter(([, { event, types }]) => event !== undefined && types !== undefined)
   const message = 'cannot be combined with event: send one of the two'
-  if (twice.length > 0) throw validationError(twice.map((index) => ({ path: `${path}[${index}].types`, message })))
+  if (twice.length > 0) throw validationError(twice.map(([path]) => ({ path: `${path}.types`, message })))
 }
 
 /** How an answer names events. */

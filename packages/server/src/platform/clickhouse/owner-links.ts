@@ -22,6 +22,10 @@ export const CONTACT_OF_EVENT = `multiIf(links.contact_id != ${NOBODY}, links.co
  */
 export const PERSON_OF_EVENT = `if(links.contact_id != ${NOBODY}, links.contact_id, owner_id)`
 
+/** The person of an owner, and whether that is a contact, for rows `found` to which the `links` of their owners are joined. */
+export const PERSON_OF_OWNER = `if(links.contact_id != ${NOBODY}, links.contact_id, found.owner_id) AS person,
+  links.contact_id != ${NOBODY} OR NOT found.is_episode AS is_contact`
+
 /**
  * The condition that an event belongs to a contact; the only one with a subquery. In a cluster, the queried server
  * collects the links and sends them to all shards, because an event's link may be on another shard than the event.

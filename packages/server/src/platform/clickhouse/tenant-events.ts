@@ -5,7 +5,14 @@ import { LOADED_BYTES_MAX } from '../response-size.ts'
 import type { ClickHouse } from './connect.ts'
 import { joinValues, requireSets, rowsOfSet, withOwnersOfSets } from './contact-sets.ts'
 import { WITH_DATA_VALUES } from './data-values.ts'
-import { CONTACT_OF_EVENT, CONTACT_OF_OWNER, IS_IDENTIFIED, linksWhere, OF_TENANT } from './owner-links.ts'
+import {
+  CONTACT_OF_EVENT,
+  CONTACT_OF_OWNER,
+  IS_IDENTIFIED,
+  linksWhere,
+  OF_TENANT,
+  PERSON_OF_OWNER,
+} from './owner-links.ts'
 import type { QueryParameters } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
 import {
@@ -43,6 +50,11 @@ export interface EventSelect {
    * `outer` may use `contact_id`, which is the zero UUID for anonymous owners.
    */
   isPerContact?: boolean
+  /**
+   * Groups by owner as `isPerContact` does, for questions about people. `outer` may use `person`, which is the contact or the
+   * anonymous visitor, and `is_contact`.
+   */
+  isPerPerson?: boolean
   /** Joins the link of each event's owner, for `CONTACT_OF_EVENT` and `PERSON_OF_EVENT`. */
   withContacts?: boolean
   /** Joins the values that a set has of each event's contact, as `VALUES_OF_CONTACT`: the parameter with the set's id. */
@@ -57,7 +69,12 @@ export interface EventSelect {
    */
   derived?: readonly string[]
   /** A query over the rows of this one, named `found`; only its rows are returned. */
-  outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit' | 'offset'> & { where?: string }
+  outer?: OuterSelect
+}
+
+/** A query over the rows of another, which are named `found`. It may have an outer one itself. */
+type OuterSelect = Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit' | 'offset' | 'outer'> & {
+  where?: string
 }
 
 /** The condition that an event belongs to one of the owners in a parameter; a projection is sorted by owner. */
@@ -226,7 +243,10 @@ const SUBQUERY = /\b(select|from|join|union)\b|\/\*|--/i
 function requireParts({ columns, where, also, groupBy, orderBy, limitBy, derived = [], outer }: EventSelect): void {
   const own = [...where, ...(also?.where ?? [])].filter((condition) => condition !== IS_IDENTIFIED)
   const parts = [columns, also?.columns, ...own, groupBy, orderBy, limitBy?.columns]
-  parts.push(...derived, outer?.columns, outer?.where, outer?.groupBy, outer?.orderBy)
+  parts.push(...derived)
+  for (let next = outer; next; next = next.outer) {
+    parts.push(next.columns, next.where, next.groupBy, next.orderBy, next.limitBy?.columns)
+  }
   if (parts.some((part) => part !== undefined && SUBQUERY.test(part))) {
     throw new Error('A part of an event query must not contain a subquery.')
   }
@@ -234,20 +254,30 @@ function requireParts({ columns, where, also, groupBy, orderBy, limitBy, derived
 
 function renderSelect(selection: EventSelect): string {
   requireParts(selection)
-  const { name, also, derived = [], outer, isPerContact } = selection
+  const { name, also, derived = [], outer, isPerContact, isPerPerson } = selection
   if (also && !outer) throw new Error('Two selections need an outer query that combines them.')
   const selections = [selection, ...(also ? [{ ...selection, ...also }] : [])]
   const select = selections.map(renderRows).join(' UNION ALL ')
   if (!outer) return `/* ${name} */ ${select}`
-  const rows = isPerContact ? withContactOfOwner(select, also ? [] : selection.where) : select
+  const where = also ? [] : selection.where
+  const rows = isPerContact
+    ? withLinks(select, `${CONTACT_OF_OWNER} AS contact_id`, where)
+    : isPerPerson
+      ? withLinks(select, PERSON_OF_OWNER, where)
+      : select
   const found = derived.reduce((known, columns) => `SELECT *, ${columns} FROM (${known})`, rows)
-  const chosen = outer.where ? `WHERE ${outer.where}` : ''
-  return `/* ${name} */ SELECT ${outer.columns} FROM (${found}) AS found ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
+  return `/* ${name} */ ${renderOuter(found, outer)}`
 }
 
-/** Rows of owners with the contact of each. */
-function withContactOfOwner(select: string, where: readonly string[]): string {
-  return `SELECT found.*, ${CONTACT_OF_OWNER} AS contact_id FROM (${select}) AS found
+function renderOuter(found: string, { columns, where, outer, ...end }: OuterSelect): string {
+  const chosen = where ? `WHERE ${where}` : ''
+  const sql = `SELECT ${columns} FROM (${found}) AS found ${chosen} ${renderGroup(end)} ${renderEnd(end)}`
+  return outer ? renderOuter(sql, outer) : sql
+}
+
+/** Rows of owners with what their links say. */
+function withLinks(select: string, columns: string, where: readonly string[]): string {
+  return `SELECT found.*, ${columns} FROM (${select}) AS found
     LEFT JOIN (${linksOf(where)}) AS links ON links.owner_id = found.owner_id`
 }
 
@@ -257,9 +287,12 @@ function linksOf(where: readonly string[]): string {
 }
 
 /** Every selection has the tenant's predicate. */
-function renderRows({ where, isPerContact, withContacts, valuesOf, ...selection }: EventSelect): string {
-  const columns = isPerContact ? `owner_id, is_anonymous, ${selection.columns}` : selection.columns
-  const groupBy = [isPerContact ? 'owner_id, is_anonymous' : '', selection.groupBy].filter(Boolean).join(', ')
+function renderRows({ where, isPerContact, isPerPerson, withContacts, valuesOf, ...selection }: EventSelect): string {
+  const keys = isPerContact ? 'owner_id, is_anonymous' : isPerPerson ? 'owner_id' : ''
+  // An owner is either a contact or an episode; grouping by both columns would cost twice as much.
+  const ofOwner = isPerPerson ? 'owner_id, any(is_anonymous) AS is_episode' : keys
+  const columns = [ofOwner, selection.columns].filter(Boolean).join(', ')
+  const groupBy = [keys, selection.groupBy].filter(Boolean).join(', ')
   // In a cluster, the links of all shards are sent to each: counting distinct contacts needs them.
   const links = withContacts || valuesOf ? `GLOBAL ANY LEFT JOIN (${linksOf(where)}) AS links USING (owner_id)` : ''
   const values = valuesOf ? joinValues(valuesOf, CONTACT_OF_EVENT) : ''

@@ -1,0 +1,113 @@
+import type { Sql } from '../conditions/event-property.ts'
+import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
+import type { Intervals } from './intervals.ts'
+import { type Asked, IS_OF_SOMEBODY, inRange } from './question.ts'
+import type { Range } from './range.ts'
+
+/** `on`: in exactly that interval; `on_or_after`: in it or later, up to now. */
+export const RETENTION_MODES = ['on', 'on_or_after'] as const
+export type RetentionMode = (typeof RETENTION_MODES)[number]
+
+/** A retention question in one range. */
+export interface RetentionQuery {
+  asked: Asked
+  range: Range
+  /** Those of the range, and `further` ones. */
+  intervals: Intervals
+  /** Which events begin, and whether a person's first one of all must be in the range: then `where` says nothing of it. */
+  start: Sql & { isFirstOfAll: boolean }
+  comeback: Sql
+  /** How many intervals after its own a cohort is followed. */
+  further: number
+  mode: RetentionMode
+}
+
+/** A person of a number, and whether that is a contact or an anonymous visitor. */
+export interface PersonRow {
+  person: string
+  is_contact: boolean | number
+}
+
+/** A cohort's size, and how many came back in each interval after its own. */
+export interface CohortFigures {
+  size: number
+  returned: number[]
+}
+
+/** Stands for no interval: the person did not start in the range. */
+const NEVER = 1_000_000
+
+/** Whether somebody of an interval's cohort came back in the interval `after` it. */
+function cameBack(mode: RetentionMode, after: string): string {
+  return mode === 'on' ? `has(returned, cohort + ${after})` : `arrayMax(returned) >= cohort + ${after}`
+}
+
+/**
+ * A query over people, of whom each has a `cohort`, the interval of the first start in the range, and `returned`: the
+ * different intervals in which they came back or, for `on_or_after`, the last one.
+ */
+function overPeople(
+  { asked, range, intervals, start, comeback, mode }: RetentionQuery,
+  selection: NonNullable<EventSelect['outer']>,
+): EventSelect {
+  const { where, always, now, parameters } = asked
+  const at = (name: string) => `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`
+  const index = `toInt32(${intervals.indexInSql})`
+  const isCounted = [...where, `timestamp >= ${at('range_from')}`, comeback.sql]
+  if (mode === 'on_or_after') isCounted.push(`timestamp <= ${at('now')}`)
+  const isBack = isCounted.map((each) => `(${each})`).join(' AND ')
+  const started = start.isFirstOfAll
+    ? `multiIf(NOT ${start.sql}, ${NEVER}, timestamp < ${at('range_from')}, -1, timestamp <= ${at('range_until')}, ${index}, ${NEVER})`
+    : `if(${start.sql} AND timestamp <= ${at('range_until')}, ${index}, ${NEVER})`
+  const end = mode === 'on' ? (intervals.starts.at(-1) ?? 0) - 1 : now.getTime()
+  return {
+    name: 'insights.retention',
+    lane: 'heavy',
+    isPerPerson: true,
+    columns: `min(${started}) AS first_start,
+      ${mode === 'on' ? `groupUniqArrayIf(${index}, ${isBack})` : `[maxIf(${index}, ${isBack})]`} AS comebacks`,
+    where: [
+      IS_OF_SOMEBODY,
+      `timestamp <= ${at('read_until')}`,
+      ...(start.isFirstOfAll ? always : [...where, `timestamp >= ${at('range_from')}`]),
+      `${start.sql} OR ${comeback.sql}`,
+    ],
+    parameters: {
+      ...{ ...parameters, ...start.parameters, ...comeback.parameters, ...inRange(range).parameters },
+      ...{ read_until: Math.max(end, range.untilMs), now: now.getTime() },
+    },
+    outer: {
+      columns:
+        'person, any(is_contact) AS is_contact, min(first_start) AS cohort, groupUniqArrayArray(comebacks) AS returned',
+      groupBy: 'person',
+      outer: selection,
+    },
+  }
+}
+
+/** The figures of the cohorts that anybody is in, by the index of their intervals. */
+export async function readCohorts(query: RetentionQuery): Promise<Map<number, CohortFigures>> {
+  const { asked, intervals, further, mode } = query
+  const selection = overPeople(query, {
+    columns: `cohort, count() AS size,
+      sumForEach(arrayMap(after -> toUInt32(${cameBack(mode, 'after')}), range(1, ${further + 1}))) AS returned`,
+    where: `cohort >= 0 AND cohort < ${intervals.keys.length}`,
+    groupBy: 'cohort',
+  })
+  const rows = await asked.tenant.events.select<{ cohort: number; size: number; returned: number[] }>(selection)
+  return new Map(
+    rows.map(({ cohort, size, returned }) => [
+      Number(cohort),
+      { size: Number(size), returned: returned.map((each) => Number(each)) },
+    ]),
+  )
+}
+
+/** The rows of a cohort's people or, with `after`, of those who came back in the interval so many after it. */
+export function peopleOfCohort(query: RetentionQuery, cohort: number, after: number | null): EventSelect {
+  const isMeant = after === null ? '' : ` AND ${cameBack(query.mode, String(Math.trunc(after)))}`
+  return overPeople(query, {
+    columns: 'toString(person) AS person, is_contact',
+    where: `cohort = ${Math.trunc(cohort)}${isMeant}`,
+  })
+}
