@@ -194,8 +194,8 @@ import type {
   IdentityResult,
   ImportResult,
   ImportsPage,
-  InsightFunnelInput,
-  InsightFunnelResult,
+  InsightRetentionInput,
+  InsightRetentionResult,
   InsightTrendInput,
   InsightTrendResult,
   InvitationResult,
@@ -554,7 +554,7 @@ export interface OperationTypes {
   getWebhookHealth: { input: GetWebhookHealthInput; response: WebhookHealthResult }
   health: { input: Record<string, never>; response: HealthResult }
   identify: { input: IdentifyInput; response: IdentifyResult }
-  insightFunnel: { input: InsightFunnelInput; response: InsightFunnelResult }
+  insightRetention: { input: InsightRetentionInput; response: InsightRetentionResult }
   insightTrend: { input: InsightTrendInput; response: InsightTrendResult }
   linkedinCheck: { input: LinkedinCheckInput; response: LinkedinCheckResult }
   linkedinLogin: { input: LinkedinLoginInput; response: LinkedinLoginResult }
@@ -1650,12 +1650,12 @@ export class Operations extends Caller {
   }
 
   /**
-   * Count who went through steps.
+   * Get how many people come back.
    *
-   * How many people, or sessions, reached each of 2 to 10 steps, and how long it took them. A person counts once, with the attempt that reaches furthest. Needs the scope `events:read`.
+   * Puts people into cohorts by when they started, and counts those who came back in each interval after. People are counted once across their devices and their anonymous past. Needs the scope `events:read`.
    */
-  insightFunnel(input: InsightFunnelInput, options?: RequestOptions): Promise<InsightFunnelResult> {
-    return this.call('POST /v1/insights/funnel', input, options)
+  insightRetention(input: InsightRetentionInput, options?: RequestOptions): Promise<InsightRetentionResult> {
+    return this.call('POST /v1/insights/retention', input, options)
   }
 
   /**

@@ -1879,37 +1879,6 @@ export type FirstVisit = {
     url: string;
 };
 
-export type FunnelStep = {
-    /**
-     * The `label` that was sent, or the names of the events.
-     */
-    label: string;
-    /**
-     * How many people, or sessions, reached the step.
-     */
-    count: number;
-    /**
-     * The part of those at the first step, from 0 to 1; null of nobody.
-     */
-    from_first: number | null;
-    /**
-     * The part of those at the step before, from 0 to 1; null of nobody.
-     */
-    from_previous: number | null;
-    /**
-     * The median time from the step before; null at the first step.
-     */
-    median_seconds: number | null;
-};
-
-/**
- * The most time from the first step to the last. A day is 24 hours.
- */
-export type FunnelWindow = {
-    value: number;
-    unit: 'minute' | 'hour' | 'day' | 'week';
-};
-
 export type GetAgentSettingsResult = {
     status: 'success';
     settings: AgentSettings;
@@ -2627,34 +2596,28 @@ export type ImportsPage = {
     warnings?: Array<string>;
 };
 
-export type InsightFunnelResult = {
+export type InsightRetentionResult = {
     status: 'success';
-    steps: Array<FunnelStep>;
     /**
-     * With `breakdown`, the steps of each value.
+     * One for each interval of the range.
      */
-    groups?: Array<{
-        /**
-         * The value of each property; absent for all other values together.
-         */
-        breakdown?: Array<string | number | boolean | null>;
-        steps: Array<FunnelStep>;
-    }>;
+    cohorts: Array<RetentionCohort>;
+    /**
+     * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
+     */
+    average: Array<number | null>;
     /**
      * The answer for the compared range.
      */
     compare?: {
-        steps: Array<FunnelStep>;
         /**
-         * With `breakdown`, the steps of each value.
+         * One for each interval of the range.
          */
-        groups?: Array<{
-            /**
-             * The value of each property; absent for all other values together.
-             */
-            breakdown?: Array<string | number | boolean | null>;
-            steps: Array<FunnelStep>;
-        }>;
+        cohorts: Array<RetentionCohort>;
+        /**
+         * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
+         */
+        average: Array<number | null>;
     };
     warnings?: Array<string>;
 };
@@ -3809,6 +3772,18 @@ export type ResumeWebhookResult = {
      */
     changed: Array<string>;
     warnings?: Array<string>;
+};
+
+export type RetentionCohort = {
+    from: string;
+    /**
+     * How many people the cohort has.
+     */
+    size: number;
+    /**
+     * How many of them came back in the first, second … interval after; null where it is not over.
+     */
+    returned: Array<number | null>;
 };
 
 export type RevealHookUrlResult = {
@@ -6492,7 +6467,7 @@ export type IdentifyInput = {
     };
 };
 
-export type InsightFunnelInput = {
+export type InsightRetentionInput = {
     /**
      * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
      */
@@ -6519,30 +6494,25 @@ export type InsightFunnelInput = {
      */
     compare?: 'previous_period' | ComparedRange;
     /**
-     * What is done, one after another.
+     * What puts people into a cohort: an event, at its first time in the range, or first_seen: their first event of all lies in the range, whatever `where` says.
      */
-    steps: Array<EventMeant>;
-    window: FunnelWindow;
+    start: 'first_seen' | EventMeant;
     /**
-     * ordered: other events may be between two steps. strict: none may. any: the steps may be done in any order, and step k counts who did k of them. Default: ordered.
+     * What people come back for: an event, or any. Default: any.
      */
-    order?: 'ordered' | 'strict' | 'any';
+    return?: 'any' | EventMeant;
     /**
-     * sessions: the steps are done within one session, and sessions are counted. Default: people.
+     * What a cohort covers. Default: day.
      */
-    count_by?: 'people' | 'sessions';
+    interval?: 'hour' | 'day' | 'week' | 'month';
     /**
-     * Events that end an attempt: steps after them do not count for it.
+     * How many intervals after its own each cohort is followed, also beyond the range. Default: 7.
      */
-    exclude?: Array<EventMeant>;
+    intervals?: number;
     /**
-     * One group for each value of these properties of the first event, such as country or data.plan.
+     * on: who came back in exactly that interval; on_or_after: in it or later, up to now. Default: on.
      */
-    breakdown?: Array<string>;
-    /**
-     * How many values of the breakdown have a group of their own: the largest by the first step.
-     */
-    limit?: number;
+    mode?: 'on' | 'on_or_after';
 };
 
 export type InsightTrendInput = {
