@@ -16,6 +16,7 @@ const READS_BY_POST = [
   '/v1/insights/trend',
   '/v1/insights/people',
   '/v1/insights/retention',
+  '/v1/insights/paths',
   '/v1/playbooks/check',
   '/v1/segments/preview',
   '/v1/mail-previews',

@@ -5,6 +5,7 @@ import { validationError } from '../platform/errors.ts'
 import { FUNNEL_INPUT, FUNNEL_OUTPUT, funnel } from './funnel.ts'
 import { countPeople, PEOPLE_INPUT, problemsOfInsight } from './people.ts'
 import { asking, type InsightServices } from './question.ts'
+import { PATHS_INPUT, PATHS_OUTPUT, paths } from './paths.ts'
 import { RETENTION_INPUT, RETENTION_OUTPUT, retention } from './retention.ts'
 import { TREND_INPUT, TREND_OUTPUT, trend } from './trend.ts'
 
@@ -95,5 +96,21 @@ export const INSIGHT_OPERATIONS = [
     errors: ['400 unknown_segment'],
     reads: true,
     run: (context, question) => retention(asking(context), question),
+  }),
+  insightOperation({
+    name: 'insightPaths',
+    tag,
+    http: 'POST /v1/insights/paths',
+    command: 'insight paths',
+    scope: 'events:read',
+    summary: 'Get the paths of sessions',
+    description:
+      'Counts the sessions that go from one page or event to the next, at each step from the beginning of their paths or back from the end.',
+    input: PATHS_INPUT,
+    output: PATHS_OUTPUT,
+    example: { kind: 'pages', depth: 3, last: { value: 7, unit: 'day' } },
+    errors: ['400 unknown_segment'],
+    reads: true,
+    run: (context, question) => paths(asking(context), question),
   }),
 ]
