@@ -59,6 +59,65 @@ test("a second selection reads no other tenant's events, has no subquery, and ne
   await expect(select({ ...bare, also })).rejects.toThrow('need an outer query')
 })
 
+test('an outer query may have one itself, of which no part has a subquery', async () => {
+  const tenant = await createTestTenant(await sharedService())
+  const events = ['one', 'one', 'two'].map((event) => ({ event }))
+  await tenant.track({ visitor_id: 'v', events })
+  const selection = {
+    name: 'test',
+    lane: 'light' as const,
+    columns: 'event, count() AS n',
+    groupBy: 'event',
+    where: ['1'],
+    parameters: {},
+  }
+  const { select } = tenant.handle.events
+  const last = { columns: 'max(twice) AS most', where: 'twice > 0' }
+  const through = (outer: object) =>
+    select({ ...selection, outer: { columns: 'n * 2 AS twice', outer: { ...last, ...outer } } })
+  expect(await through({})).toEqual([{ most: 4 }])
+  const subquery = '(SELECT 1)'
+  for (const wrong of [
+    { columns: subquery },
+    { where: subquery },
+    { orderBy: subquery },
+    { groupBy: subquery },
+    { limitBy: { rows: 1, columns: subquery } },
+    { outer: { columns: subquery } },
+  ]) {
+    await expect(through(wrong)).rejects.toThrow('must not contain a subquery')
+  }
+})
+
+test('events by person are those of a contact, with its anonymous past, or of an anonymous visitor', async () => {
+  const tenant = await createTestTenant(await sharedService())
+  await tenant.track({ visitor_id: 'known', events: [{ event: 'one' }] })
+  await tenant.track({ visitor_id: 'unknown', events: [{ event: 'one' }, { event: 'one' }] })
+  const { body } = await tenant.call('POST', '/v1/identify', {
+    visitor_id: 'known',
+    traits: { email: 'a@example.com' },
+  })
+  const { contact_id } = body
+  await tenant.call('POST', '/v1/events', { events: [{ contact_id, event: 'one' }] })
+  const rows = await tenant.handle.events.select<{ person: string; is_contact: boolean; events: number }>({
+    name: 'test',
+    lane: 'heavy',
+    isPerPerson: true,
+    columns: 'count() AS n',
+    where: ["event = 'one'"],
+    parameters: {},
+    outer: {
+      columns: 'toString(person) AS person, any(is_contact) AS is_contact, sum(n) AS events',
+      groupBy: 'person',
+      orderBy: 'is_contact DESC',
+    },
+  })
+  expect(rows).toEqual([
+    { person: contact_id, is_contact: expect.toSatisfy(Boolean), events: 2 },
+    { person: expect.not.stringMatching(contact_id), is_contact: expect.toSatisfy((each) => !each), events: 2 },
+  ])
+})
+
 test('inside a transaction only light reads are possible', async () => {
   const tenant = await createTestTenant(await sharedService())
   const selection = { name: 'test', columns: 'event', where: ['1'], parameters: {} }
