@@ -194,6 +194,8 @@ import type {
   IdentityResult,
   ImportResult,
   ImportsPage,
+  InsightPathsInput,
+  InsightPathsResult,
   InsightRetentionInput,
   InsightRetentionResult,
   InsightTrendInput,
@@ -554,6 +556,7 @@ export interface OperationTypes {
   getWebhookHealth: { input: GetWebhookHealthInput; response: WebhookHealthResult }
   health: { input: Record<string, never>; response: HealthResult }
   identify: { input: IdentifyInput; response: IdentifyResult }
+  insightPaths: { input: InsightPathsInput; response: InsightPathsResult }
   insightRetention: { input: InsightRetentionInput; response: InsightRetentionResult }
   insightTrend: { input: InsightTrendInput; response: InsightTrendResult }
   linkedinCheck: { input: LinkedinCheckInput; response: LinkedinCheckResult }
@@ -1647,6 +1650,15 @@ export class Operations extends Caller {
    */
   identify(input: IdentifyInput = {}, options?: RequestOptions): Promise<IdentifyResult> {
     return this.call('POST /v1/identify', input, options)
+  }
+
+  /**
+   * Get the paths of sessions.
+   *
+   * Counts the sessions that go from one page or event to the next, at each step from the beginning of their paths or back from the end. Needs the scope `events:read`.
+   */
+  insightPaths(input: InsightPathsInput, options?: RequestOptions): Promise<InsightPathsResult> {
+    return this.call('POST /v1/insights/paths', input, options)
   }
 
   /**

@@ -2596,6 +2596,40 @@ export type ImportsPage = {
     warnings?: Array<string>;
 };
 
+export type InsightPathsResult = {
+    status: 'success';
+    /**
+     * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
+     */
+    nodes: Array<PathNode>;
+    /**
+     * The largest links, in order.
+     */
+    links: Array<PathLink>;
+    /**
+     * How often the links that are left out were taken.
+     */
+    others: number;
+    /**
+     * The answer for the compared range.
+     */
+    compare?: {
+        /**
+         * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
+         */
+        nodes: Array<PathNode>;
+        /**
+         * The largest links, in order.
+         */
+        links: Array<PathLink>;
+        /**
+         * How often the links that are left out were taken.
+         */
+        others: number;
+    };
+    warnings?: Array<string>;
+};
+
 export type InsightRetentionResult = {
     status: 'success';
     /**
@@ -3225,6 +3259,34 @@ export type Pagination = {
 export type Participant = {
     address: string | null;
     name: string | null;
+};
+
+/**
+ * From a node to the one after it. `step` is that of `from`.
+ */
+export type PathLink = {
+    from: string;
+    to: string;
+    /**
+     * Counted from 1 at the beginning of a path or, with `to`, back from 0 at its end.
+     */
+    step: number;
+    /**
+     * How many sessions have it in their path.
+     */
+    count: number;
+};
+
+export type PathNode = {
+    /**
+     * Counted from 1 at the beginning of a path or, with `to`, back from 0 at its end.
+     */
+    step: number;
+    name: string;
+    /**
+     * How many sessions have it in their path.
+     */
+    count: number;
 };
 
 export type PauseConnectionResult = {
@@ -6465,6 +6527,54 @@ export type IdentifyInput = {
     properties?: {
         [key: string]: unknown;
     };
+};
+
+export type InsightPathsInput = {
+    /**
+     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
+     */
+    date_from?: string;
+    /**
+     * The last moment, and with a date alone the whole day. Default: now.
+     */
+    date_to?: string;
+    last?: LastUnits;
+    /**
+     * IANA time zone of days, weeks and months. Default: the workspace's.
+     */
+    time_zone?: string;
+    /**
+     * Conditions on every event of the question; all must be true.
+     */
+    where?: Array<unknown>;
+    /**
+     * Whether to count events whose senders identify themselves as bots.
+     */
+    include_bots?: boolean;
+    /**
+     * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
+     */
+    compare?: 'previous_period' | ComparedRange;
+    /**
+     * What a session's path consists of: the URL paths of its page views, or the names of its events. Neighbours that repeat count once. Events of the same time are in the order of their ids.
+     */
+    kind: 'pages' | 'events';
+    /**
+     * Paths begin where a session has this URL path or event first; others are left out.
+     */
+    from?: string;
+    /**
+     * Paths end where a session has this URL path or event last; others are left out. Not with `from`.
+     */
+    to?: string;
+    /**
+     * How many nodes of a path count. Default: 4.
+     */
+    depth?: number;
+    /**
+     * How many links are returned: the largest ones. Default: 50.
+     */
+    limit?: number;
 };
 
 export type InsightRetentionInput = {

@@ -107,6 +107,7 @@ export const PATHS = {
   getWebhookHealth: 'GET /v1/webhooks/{subscription_id}/health',
   health: 'GET /v1/health',
   identify: 'POST /v1/identify',
+  insightPaths: 'POST /v1/insights/paths',
   insightRetention: 'POST /v1/insights/retention',
   insightTrend: 'POST /v1/insights/trend',
   linkedinCheck: 'GET /v1/identities/{identity_id}/linkedin/check',
