@@ -100,12 +100,7 @@ export function walkable(
     isOfTimeOf('x', 'y'),
     ...(order === 'ordered' ? [`x != y AND (${meetsSeveral('x')} OR ${meetsSeveral('y')})`] : []),
   ].join(' AND ')
-  const [sorted, tangled, knots, groups] = ['sorted', 'tangled', 'knots', 'groups'].map((name) => prefix + name) as [
-    string,
-    string,
-    string,
-    string,
-  ]
+  const [sorted, tangled, knots, groups] = [`${prefix}sorted`, `${prefix}tangled`, `${prefix}knots`, `${prefix}groups`]
   const sets = `[${sharing.flatMap(subsetsOf).map(({ bits }) => bits)}]`
   const lacking = `arrayMap(g -> arrayFilter(s -> bitCount(s) > arrayCount(x -> bitAnd(x, s) != 0, g), arrayMap(s -> toUInt16(s), ${sets})), ${groups})`
   const meets = Array.from({ length: count }, (_, step) => {
@@ -113,18 +108,16 @@ export function walkable(
     return `if(arrayExists(s -> bitAnd(s, ${last}) = s, lack), 0, ${2 ** step})`
   }).join(' + ')
   const untangled = `arrayMap((x, p) -> if(bitTest(x, ${STEPS_MAX}), x, x - bitAnd(x, ${STEPS}) + ${meets}), g, arrayEnumerate(g))`
-  const isIn = `(arrayExists((x, y) -> ${isTangled}, (${events} AS ${sorted}), ${before(sorted)}) AS ${tangled})`
+  const needsOrder = `(arrayExists((x, y) -> ${isTangled}, (${events} AS ${sorted}), ${before(sorted)}) AS ${tangled})`
   const split = `(arraySplit((x, y) -> NOT (${isOfTimeOf('x', 'y')}), (if(${tangled}, ${sorted}, []) AS ${knots}), ${before(knots)}) AS ${groups})`
-  return `if(${isIn}, arrayFlatten(arrayMap((g, lack) -> ${untangled}, ${split}, ${lacking})), ${sorted})`
+  return `if(${needsOrder}, arrayFlatten(arrayMap((g, lack) -> ${untangled}, ${split}, ${lacking})), ${sorted})`
 }
 
 /** The subsets of steps, but for the empty one: the bits of their steps, and how many they are. */
 export function subsetsOf(steps: readonly number[]): { bits: number; size: number }[] {
-  const all = steps.reduce(
-    (sets, step) => [...sets, ...sets.map(({ bits, size }) => ({ bits: bits + 2 ** step, size: size + 1 }))],
-    [{ bits: 0, size: 0 }],
-  )
-  return all.slice(1)
+  const sets = [{ bits: 0, size: 0 }]
+  for (const step of steps) sets.push(...sets.map(({ bits, size }) => ({ bits: bits + 2 ** step, size: size + 1 })))
+  return sets.slice(1)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type EventProperty, eventPropertyNamed, PATH_KEYS_MAX, type Sql } from '../conditions/event-property.ts'
+import { type EventProperty, eventPropertyNamed, PATH_KEYS_MAX } from '../conditions/event-property.ts'
 import { itemsOf } from '../conditions/to-clickhouse.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
@@ -143,15 +143,5 @@ function pairOf(first: Breakdown, second: Breakdown): Breakdown {
       const [keyA, keyB] = [first.keyOf([a]), second.keyOf([b])]
       return `${Buffer.byteLength(keyA)}:${keyA}${keyB}`
     },
-  }
-}
-
-/** The places of an event's keys in a list, from 1, as a list; 0 stands for all keys that are not in it. */
-export function slotsOf(breakdown: Breakdown, keys: readonly string[]): Sql {
-  const slot = (key: string) =>
-    `transform(toString(${key}), {keys: Array(String)}, arrayMap(x -> toUInt16(x), {slots: Array(String)}), toUInt16(0))`
-  return {
-    sql: breakdown.isList ? `arrayDistinct(arrayMap(k -> ${slot('k')}, ${breakdown.sql}))` : `[${slot(breakdown.sql)}]`,
-    parameters: { keys: [...keys], slots: keys.map((_, index) => String(index + 1)) },
   }
 }

@@ -106,7 +106,7 @@ function ordered({ steps, windowMs, excluded, sharing }: Attempts): string[] {
 function strict({ steps, windowMs, sharing }: Attempts): string[] {
   const reached = steps.reduceRight((further, _, step) => {
     const isInTime = step === 0 ? '' : ` AND x${step} <= ${asBegin('x0')} + ${byWindow(windowMs)}`
-    return `if(${isOfStep(`x${step}`, step)}${isInTime}, ${further ? `${further}` : step + 1}, ${step})`
+    return `if(${isOfStep(`x${step}`, step)}${isInTime}, ${further || step + 1}, ${step})`
   }, '')
   const next = steps.map((_, step) =>
     step === 0
@@ -130,28 +130,31 @@ const NEVER = 'toInt64(4611686018427387904)'
  * been met by as many events as it has steps beyond k - s (Kőnig's theorem).
  */
 function inAnyOrder({ windowMs, excluded, sharing }: Attempts): string[] {
-  const lists: string[][] = []
-  const moments = sharing.flatMap((set) => {
-    const subsets = subsetsOf(set).map(({ bits, size }) => {
+  const subsets = sharing.flatMap(subsetsOf)
+  const nameOf = (bits: number, count: number) => `${PREFIX}met${bits}_${count}`
+  // For each event, the one by which a subset has been met so often.
+  const met = Array.from({ length: Math.max(...sharing.map((set) => set.length)) }, (_, index) =>
+    subsets.flatMap(({ bits, size }) => {
+      if (size <= index) return []
       const isMet = `bitAnd(x, ${bits}) != 0`
-      const names = Array.from({ length: size }, (_, index) => `${PREFIX}met${bits}_${index + 1}`)
-      for (const [index, name] of names.entries()) {
-        const own =
-          index === 0
-            ? `arrayMap(x -> if(${isMet}, x, ${NEVER}), ${SORTED})`
-            : `arrayPopFront(arrayPushBack(${names[index - 1]}, ${NEVER}))`
-        const level = (lists[index] ??= [])
-        level.push(`arrayReverseFill((m, x) -> ${isMet}, ${own}, ${SORTED}) AS ${name}`)
-      }
-      return { size, names }
-    })
-    return set.map((_, index) => {
-      const needed = subsets.flatMap(({ size, names }) => names[index + size - set.length] ?? [])
+      const own =
+        index === 0
+          ? `arrayMap(x -> if(${isMet}, x, ${NEVER}), ${SORTED})`
+          : `arrayPopFront(arrayPushBack(${nameOf(bits, index)}, ${NEVER}))`
+      return [`arrayReverseFill((m, x) -> ${isMet}, ${own}, ${SORTED}) AS ${nameOf(bits, index + 1)}`]
+    }),
+  )
+  const moments = sharing.flatMap((set) =>
+    set.map((_, index) => {
+      const beyond = index + 1 - set.length
+      const needed = subsetsOf(set).flatMap(({ bits, size }) =>
+        size + beyond > 0 ? [nameOf(bits, size + beyond)] : [],
+      )
       if (needed.length === 1) return String(needed[0])
       const arguments_ = needed.map((_, argument) => `m${argument}`).join(', ')
       return `arrayMap((${arguments_}) -> greatest(${arguments_}), ${needed.join(', ')})`
-    })
-  })
+    }),
+  )
   const names = moments.map((_, index) => `${PREFIX}moment${index}`)
   const until = `${asBegin('x')} + ${byWindow(windowMs)}`
   const isEnding = `bitAnd(x, ${STEPS}) = 0`
@@ -162,7 +165,7 @@ function inAnyOrder({ windowMs, excluded, sharing }: Attempts): string[] {
   const arguments_ = names.map((_, index) => `m${index}`)
   const reached = `if(${isEnding}, 0, ${arguments_.map((moment) => `(${moment} <= l)`).join(' + ')})`
   return [
-    ...lists.map((level) => level.join(', ')),
+    ...met.map((level) => level.join(', ')),
     moments.map((sql, index) => `${sql} AS ${names[index]}`).join(', '),
     `${limits} AS ${PREFIX}limits`,
     `arrayMap((x, l, ${arguments_.join(', ')}) -> ${reached}, ${SORTED}, ${PREFIX}limits, ${names.join(', ')}) AS ${PREFIX}reaches`,

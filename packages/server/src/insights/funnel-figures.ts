@@ -2,7 +2,7 @@ import { stepsMet, timeOf } from '../conditions/attempts.ts'
 import type { Sql } from '../conditions/event-property.ts'
 import { EVENT_ID_ORDER } from '../events/table.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
-import { type Breakdown, slotsOf } from './breakdown.ts'
+import type { Breakdown } from './breakdown.ts'
 import { type AttemptColumns, type Attempts, attemptColumns, ofFirstEvent, REACHED, TIMES } from './funnel-attempts.ts'
 import { type Asked, IS_OF_SOMEBODY, inRange, PERSON } from './question.ts'
 import type { Range } from './range.ts'
@@ -23,12 +23,22 @@ export interface StepFigures {
   medianMs: number | null
 }
 
-type Parts = Pick<EventSelect, 'where' | 'parameters' | 'withContacts' | 'groupBy'> & {
+type FunnelParts = Pick<EventSelect, 'where' | 'parameters' | 'withContacts' | 'groupBy'> & {
   lane: 'heavy'
   attempts: Attempts
 }
 
-function partsOf({ asked, range, countBy, steps, excluded, order, windowMs, sharing }: FunnelQuery): Parts {
+/** What each query of a funnel's events has in common. */
+export function partsOf({
+  asked,
+  range,
+  countBy,
+  steps,
+  excluded,
+  order,
+  windowMs,
+  sharing,
+}: FunnelQuery): FunnelParts {
   const { where, parameters } = inRange(range)
   const named = [...steps, ...excluded]
   const isNamed = named.map(({ sql }) => sql).join(' OR ')
@@ -68,64 +78,99 @@ function joined(sets: readonly number[][]): number[][] {
   }, [])
 }
 
-function columnsOf(...parts: AttemptColumns[]): Pick<EventSelect, 'columns' | 'derived'> {
+/** The columns of a query by person, of several parts. */
+export function columnsOf(...parts: AttemptColumns[]): Pick<EventSelect, 'columns' | 'derived'> {
   return {
     columns: parts.flatMap(({ ofEvents }) => ofEvents).join(', '),
     derived: parts.flatMap(({ derived }) => derived),
   }
 }
 
-/** The keys of a breakdown: the largest by the first step, then by the JSON of the key; a missing value is last. */
-export async function largestKeys(query: FunnelQuery, breakdown: Breakdown, limit: number): Promise<string[]> {
-  const { attempts, ...parts } = partsOf(query)
-  const keys = breakdown.isList ? breakdown.sql : `[toString(${breakdown.sql})]`
-  const rows = await query.asked.tenant.events.select<{ key: string }>({
-    name: 'insights.funnel_keys',
-    ...parts,
-    parameters: { ...parts.parameters, ...breakdown.parameters },
-    ...columnsOf(attemptColumns(attempts), ofFirstEvent(attempts, EVENT_ID_ORDER, keys, 'keys')),
-    outer: {
-      columns: 'arrayJoin(found.keys) AS key, count() AS people',
-      where: `found.${REACHED} > 0`,
-      groupBy: 'key',
-      orderBy: `people DESC, ${breakdown.isMissing('key')}, ${breakdown.order('key')}`,
-      limit,
-    },
-  })
-  return rows.map(({ key }) => key)
+/** The keys of an event, as a list. */
+export function keysOf({ isList, sql }: Breakdown): string {
+  return isList ? sql : `[toString(${sql})]`
 }
 
-/** The steps of all, then of all whose keys are not among some, then of each of these keys. */
-export async function stepsByKey(query: FunnelQuery, keys: readonly string[]): Promise<StepFigures[][]> {
-  const { attempts, ...parts } = partsOf(query)
-  const { breakdown, steps } = query
-  const slots = breakdown && keys.length > 0 ? slotsOf(breakdown, keys) : null
-  const all = keys.length + 1
+/** The columns of an outer query with the figures of each step. */
+function figuresOf({ steps }: FunnelQuery): string {
   const figures = steps.map((_, step) => {
     const isReached = `found.${REACHED} > ${step}`
     const duration = `${timeOf(`found.${TIMES}[${step + 1}]`)} - ${timeOf(`found.${TIMES}[${step}]`)}`
     const median = step === 0 ? 'NULL' : `quantileExactInclusiveOrNullIf(0.5)(${duration}, ${isReached})`
     return `(countIf(${isReached}), ${median})`
   })
-  const rows = await query.asked.tenant.events.select<{ slot: number; figures: [number | string, number | null][] }>({
+  return `[${figures.join(', ')}] AS figures`
+}
+
+interface FiguresRow {
+  figures: [count: number | string, median: number | null][]
+}
+
+function readFigures(row: FiguresRow | undefined, { steps }: FunnelQuery): StepFigures[] {
+  return steps.map((_, step) => {
+    const [count, median] = row?.figures[step] ?? [0, null]
+    return { count: Number(count), medianMs: median === null ? null : Number(median) }
+  })
+}
+
+const HAS_ATTEMPT = `found.${REACHED} > 0`
+
+/** The steps of all. */
+export async function stepsOfAll(query: FunnelQuery): Promise<StepFigures[]> {
+  const { attempts, ...parts } = partsOf(query)
+  const [row] = await query.asked.tenant.events.select<FiguresRow>({
     name: 'insights.funnel',
     ...parts,
-    parameters: { ...parts.parameters, ...(slots ? { ...breakdown?.parameters, ...slots.parameters } : {}) },
-    ...columnsOf(
-      attemptColumns(attempts),
-      ...(slots ? [ofFirstEvent(attempts, EVENT_ID_ORDER, slots.sql, 'slots')] : []),
-    ),
+    ...columnsOf(attemptColumns(attempts)),
+    outer: { columns: figuresOf(query), where: HAS_ATTEMPT },
+  })
+  return readFigures(row, query)
+}
+
+export interface StepsByKey {
+  all: StepFigures[]
+  /** The largest by the first step, then by the JSON of the key; a missing value is last. */
+  ofKeys: { key: string; steps: StepFigures[] }[]
+}
+
+/** The steps of all, and of the largest keys of a breakdown. */
+export async function stepsByKey(query: FunnelQuery, breakdown: Breakdown, limit: number): Promise<StepsByKey> {
+  const { attempts, ...parts } = partsOf(query)
+  const rows = await query.asked.tenant.events.select<FiguresRow & { is_all: number; key: string }>({
+    name: 'insights.funnel_by_key',
+    ...parts,
+    parameters: { ...parts.parameters, ...breakdown.parameters },
+    ...columnsOf(attemptColumns(attempts), ofFirstEvent(attempts, EVENT_ID_ORDER, keysOf(breakdown), 'keys')),
     outer: {
-      columns: `${slots ? `arrayJoin(arrayPushBack(found.slots, ${all}))` : all} AS slot, [${figures.join(', ')}] AS figures`,
-      where: `found.${REACHED} > 0`,
+      columns: `arrayJoin(arrayPushBack(arrayMap(k -> (0, k), found.keys), (1, ''))) AS slot, slot.1 AS is_all, slot.2 AS key, ${figuresOf(query)}`,
+      where: HAS_ATTEMPT,
       groupBy: 'slot',
+      orderBy: `is_all DESC, figures[1].1 DESC, ${breakdown.isMissing('key')}, ${breakdown.order('key')}`,
+      limit: limit + 1,
     },
   })
-  const bySlot = new Map(rows.map(({ slot, figures: found }) => [Number(slot), found]))
-  return [all, ...Array(all).keys()].map((slot) =>
-    steps.map((_, step) => {
-      const [count, median] = bySlot.get(slot)?.[step] ?? [0, null]
-      return { count: Number(count), medianMs: median === null ? null : Number(median) }
-    }),
-  )
+  const all = rows.find(({ is_all }) => Number(is_all) === 1)
+  const others = rows.filter((row) => row !== all)
+  return {
+    all: readFigures(all, query),
+    ofKeys: others.map((row) => ({ key: row.key, steps: readFigures(row, query) })),
+  }
+}
+
+/** The steps of all who have a key that is not among some. */
+export async function stepsBeyond(
+  query: FunnelQuery,
+  breakdown: Breakdown,
+  keys: readonly string[],
+): Promise<StepFigures[]> {
+  const { attempts, ...parts } = partsOf(query)
+  const isBeyond = `arrayExists(k -> NOT has({keys: Array(String)}, k), ${keysOf(breakdown)})`
+  const [row] = await query.asked.tenant.events.select<FiguresRow>({
+    name: 'insights.funnel_beyond',
+    ...parts,
+    parameters: { ...parts.parameters, ...breakdown.parameters, keys: [...keys] },
+    ...columnsOf(attemptColumns(attempts), ofFirstEvent(attempts, EVENT_ID_ORDER, isBeyond, 'is_beyond')),
+    outer: { columns: figuresOf(query), where: `${HAS_ATTEMPT} AND found.is_beyond` },
+  })
+  return readFigures(row, query)
 }

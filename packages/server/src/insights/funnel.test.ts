@@ -3,6 +3,8 @@ import { attemptOf, type ReferenceFunnel, stepsOf } from '../../test/funnel-refe
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { randomFrom, type StreamEvent, visitorEvent, writeEvents, writeStream } from '../../test/streams.ts'
 import { newId } from '../platform/ids.ts'
+import type { FunnelQuestion } from './funnel.ts'
+import { type AtStep, funnelPeople } from './funnel-people.ts'
 
 let service: TestService
 
@@ -107,7 +109,7 @@ describe('a funnel is that of a naive computation', () => {
     tenant = await createTestTenant(service)
     const random = randomFrom(11)
     const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
-    const people = Array.from({ length: 250 }, newId)
+    const people = Array.from({ length: 200 }, newId)
     events = people.flatMap((owner, index) => {
       // Few moments, so that events are of the same time, at the edge of windows.
       const [count, moments] = [1 + Math.floor(random() * 6), 1 + Math.floor(random() * 5)]
@@ -131,7 +133,7 @@ describe('a funnel is that of a naive computation', () => {
   const random = randomFrom(5)
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
   const questions = Array.from(
-    { length: 90 },
+    { length: 60 },
     (_, index): Question => ({
       steps: Array.from({ length: pick([2, 2, 3, 3, 4, 5]) }, () => pick(MEANT.slice(0, pick([3, 8, 9])))),
       order: (['ordered', 'strict', 'any'] as const)[index % 3] ?? 'ordered',
@@ -211,6 +213,69 @@ test('bots count where they are asked for, and events of the service where they 
   expect(steps[0].label).toBe('Created')
 })
 
+describe('the people of each number', () => {
+  test.each(['people', 'sessions'] as const)('are as many as it says, counted by %s', async (countBy) => {
+    const tenant = await createTestTenant(service)
+    const range = { from: START, until: START + 600 * MINUTE }
+    const { events, contacts } = await writeStream(service, tenant, { seed: 9, events: 500, moments: 100, ...range })
+    const context = {
+      tenant: tenant.handle,
+      now: new Date(START),
+      requireScope: () => {},
+      warn: () => {},
+      redaction: undefined,
+    }
+    const peopleAt = async (question: FunnelQuestion, at: AtStep) =>
+      tenant.handle.events.select<{ person: string; is_contact: number }>(await funnelPeople(context, question, at))
+    const window = { value: 4, unit: 'hour' } as const
+    for (const order of ['ordered', 'strict', 'any'] as const) {
+      const question = {
+        ...{
+          steps: [{ event: 'view' }, { types: ['view', 'click'] }, { event: 'paid' }],
+          window,
+          order,
+          count_by: countBy,
+        },
+        ...{ ...RANGE, breakdown: ['country'] },
+      }
+      const answer = await ask(tenant, question)
+      for (const [index, { count }] of answer.steps.entries()) {
+        const step = index + 1
+        const reached = await peopleAt(question, { step })
+        const people = reached.map(({ person }) => person)
+        expect(new Set(people).size).toBe(people.length)
+        for (const { person, is_contact: isContact } of reached) expect(contacts.includes(person)).toBe(isContact === 1)
+        // Several sessions may be of one person.
+        if (countBy === 'people') expect(people).toHaveLength(count)
+        else expect(people.length).toBeLessThanOrEqual(count)
+        const known = new Set(events.flatMap(({ person }) => person ?? []))
+        expect(people.every((person) => known.has(person))).toBe(true)
+        if (step === answer.steps.length || countBy === 'sessions') continue
+        const dropped = (await peopleAt(question, { step, dropped: true })).map(({ person }) => person)
+        expect(dropped).toHaveLength(count - answer.steps[index + 1].count)
+        for (const { breakdown, steps } of answer.groups) {
+          expect(await peopleAt(question, { step, breakdown })).toHaveLength(steps[index].count)
+        }
+      }
+    }
+  })
+
+  test('are refused for a number that there is not', async () => {
+    const tenant = await createTestTenant(service)
+    const context = {
+      tenant: tenant.handle,
+      now: new Date(START),
+      requireScope: () => {},
+      warn: () => {},
+      redaction: undefined,
+    }
+    const question = { steps: [{ event: 'a' }, { event: 'b' }], window: { value: 1, unit: 'day' as const } }
+    for (const at of [{ step: 0 }, { step: 3 }, { step: 2, dropped: true }, { step: 1, breakdown: ['DE'] }]) {
+      await expect(funnelPeople(context, question, at)).rejects.toMatchObject({ code: 'validation_error' })
+    }
+  })
+})
+
 test('10 steps, and an answer about nobody', async () => {
   const tenant = await createTestTenant(service)
   const owner = newId()
@@ -244,8 +309,8 @@ test.each([
   [{ steps: Array(11).fill({}) }, 'steps'],
   [{ steps: [{ event: 'a' }, { event: 'b', types: ['c'] }] }, 'steps[1].types'],
   [
-    { steps: [{ event: 'a' }, { where: [{ property: 'nonsense', operator: 'equals', value: 1 }] }] },
-    'steps[1].where[0].property',
+    { steps: [{ event: 'a' }, { where: [{ property: 'country', operator: 'nonsense', value: 1 }] }] },
+    'steps[1].where[0].operator',
   ],
   [{ steps: [{ event: 'a' }, { count: 1 }] }, 'steps[1].count'],
   [{ window: undefined }, 'window'],

@@ -6,7 +6,14 @@ import { oneOf } from '../platform/http/query-parameters.ts'
 import { TEXT, WORD } from '../platform/personal.ts'
 import { type BreakdownValue, breakdownBy } from './breakdown.ts'
 import { FUNNEL_ORDERS } from './funnel-attempts.ts'
-import { type FunnelQuery, largestKeys, type StepFigures, setsThatShare, stepsByKey } from './funnel-figures.ts'
+import {
+  type FunnelQuery,
+  type StepFigures,
+  setsThatShare,
+  stepsBeyond,
+  stepsByKey,
+  stepsOfAll,
+} from './funnel-figures.ts'
 import {
   compileMeant,
   EventMeant,
@@ -139,7 +146,8 @@ interface ReadFunnel {
   queryIn(range: Range): Promise<FunnelQuery>
 }
 
-async function readFunnel(context: QuestionContext, sent: FunnelQuestion): Promise<ReadFunnel> {
+/** Reads a question. @throws ServiceError 400 naming every invalid field, `hidden_property`; 403. */
+export async function readFunnel(context: QuestionContext, sent: FunnelQuestion): Promise<ReadFunnel> {
   const asked = await readQuestion(context, sent)
   const steps = await compileMeant(context, sent.steps, 'steps')
   const excluded = await compileMeant(context, sent.exclude ?? [], 'exclude')
@@ -167,19 +175,18 @@ function sharesTooMuch(): ServiceError {
 async function answerIn(query: FunnelQuery, sent: FunnelQuestion): Promise<FunnelPart> {
   const labelled = (figures: readonly StepFigures[]) => sharesOf(sent.steps.map(labelOf), figures)
   const { breakdown } = query
-  if (breakdown === null) {
-    const [all = []] = await stepsByKey(query, [])
-    return { steps: labelled(all) }
-  }
+  if (breakdown === null) return { steps: labelled(await stepsOfAll(query)) }
   const limit = sent.limit ?? LIMIT_DEFAULT
-  const largest = await largestKeys(query, breakdown, limit + 1)
-  const keys = largest.slice(0, limit)
-  const [all = [], rest = [], ...ofKeys] = await stepsByKey(query, keys)
-  const groups: NonNullable<FunnelPart['groups']> = keys.map((key, index) => ({
+  const { all, ofKeys } = await stepsByKey(query, breakdown, limit + 1)
+  const largest = ofKeys.slice(0, limit)
+  const groups: NonNullable<FunnelPart['groups']> = largest.map(({ key, steps }) => ({
     breakdown: breakdown.valuesOf(key),
-    steps: labelled(ofKeys[index] ?? []),
+    steps: labelled(steps),
   }))
-  if (largest.length > limit) groups.push({ steps: labelled(rest) })
+  if (ofKeys.length > limit) {
+    const keys = largest.map(({ key }) => key)
+    groups.push({ steps: labelled(await stepsBeyond(query, breakdown, keys)) })
+  }
   return { steps: labelled(all), groups }
 }
 

@@ -3,7 +3,7 @@ import { figureOf, pathOfField } from '../figures/event-figures.ts'
 import { type Measure, type Metric, needsNumbers } from '../figures/measure.ts'
 import { phoneNumbersIn } from '../figures/phone-numbers.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
-import { type Breakdown, slotsOf } from './breakdown.ts'
+import type { Breakdown } from './breakdown.ts'
 import type { Intervals } from './intervals.ts'
 import { type Asked, IS_OF_SOMEBODY, inRange, PERSON, type QuestionContext } from './question.ts'
 import type { Range } from './range.ts'
@@ -107,8 +107,11 @@ export async function figuresOf(query: SeriesQuery, keys: readonly string[]): Pr
   }>({
     name: 'insights.trend',
     ...selection,
-    columns: `${slot.sql} AS slot, toUInt16(${intervals.indexInSql}) AS at, grouping(at) AS is_total, ${figure} AS value`,
-    parameters: { ...parameters, ...slot.parameters },
+    columns: `${slot} AS slot, toUInt16(${intervals.indexInSql}) AS at, grouping(at) AS is_total, ${figure} AS value`,
+    parameters: {
+      ...parameters,
+      ...(keys.length > 0 ? { ...breakdown?.parameters, keys, slots: keys.map((_, index) => String(index + 1)) } : {}),
+    },
     groupBy: 'GROUPING SETS ((slot, at), (slot))',
   })
   const nothing = nothingOf(metric)
@@ -126,10 +129,12 @@ export async function figuresOf(query: SeriesQuery, keys: readonly string[]): Pr
 }
 
 /** An event whose values are in several slots counts in each, and once in the slot of the others, 0. */
-function slotOf(breakdown: Breakdown | null, keys: readonly string[]): Sql {
-  if (breakdown === null || keys.length === 0) return { sql: 'toUInt16(0)', parameters: {} }
-  const { sql, parameters } = slotsOf(breakdown, keys)
-  return { sql: `arrayJoin(${sql})`, parameters: { ...breakdown.parameters, ...parameters } }
+function slotOf(breakdown: Breakdown | null, keys: readonly string[]): string {
+  if (breakdown === null || keys.length === 0) return 'toUInt16(0)'
+  const ofKey = (key: string) =>
+    `transform(toString(${key}), {keys: Array(String)}, arrayMap(x -> toUInt16(x), {slots: Array(String)}), toUInt16(0))`
+  if (!breakdown.isList) return ofKey(breakdown.sql)
+  return `arrayJoin(arrayDistinct(arrayMap(k -> ${ofKey('k')}, ${breakdown.sql})))`
 }
 
 function numberOf(value: number | string | null): Figure {
