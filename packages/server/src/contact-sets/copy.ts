@@ -17,12 +17,18 @@ export async function copyContacts<Part>(
 ): Promise<string> {
   const setId = newId()
   let waiting = ''
+  // PostgreSQL reads the next parts while ClickHouse stores the ones before.
+  let storing = Promise.resolve()
   for await (const part of parts) {
     waiting += await linesOf(part)
     if (waiting.length < CHARACTERS_PER_INSERTION) continue
-    await tenant.events.addToSet(setId, waiting)
+    await storing
+    storing = tenant.events.addToSet(setId, waiting)
+    // Its error is thrown by the next `await`, if nothing else fails before.
+    storing.catch(() => {})
     waiting = ''
   }
+  await storing
   if (waiting !== '') await tenant.events.addToSet(setId, waiting)
   return setId
 }
