@@ -1,10 +1,18 @@
+import Type from 'typebox'
 import { type EventProperty, eventPropertyNamed, PATH_KEYS_MAX } from '../conditions/event-property.ts'
 import { itemsOf } from '../conditions/to-clickhouse.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
+import { TEXT } from '../platform/personal.ts'
 import type { QuestionContext } from './question.ts'
 
 export type BreakdownValue = string | number | boolean | null
+
+/** Values of a breakdown, with which a number of an answer is named. */
+export const BreakdownValues = Type.Array(Type.Union([Type.String(TEXT), Type.Number(), Type.Boolean(), Type.Null()]), {
+  maxItems: 2,
+  description: 'The values of the breakdown.',
+})
 
 /** What the events of a question are divided by: a key, or a list of them, as a text. A missing value is ''. */
 export interface Breakdown {

@@ -1,26 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
+import Type, { type Static } from 'typebox'
 import { EVENT_ID_ORDER } from '../events/table.ts'
 import { CONTACT_OF_EVENT, NOBODY } from '../platform/clickhouse/owner-links.ts'
-import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import { validationError } from '../platform/errors.ts'
-import type { BreakdownValue } from './breakdown.ts'
+import { BreakdownValues } from './breakdown.ts'
 import { type FunnelQuestion, readFunnel } from './funnel.ts'
 import { attemptColumns, ofFirstEvent, REACHED } from './funnel-attempts.ts'
 import { columnsOf, keysOf, partsOf, stepsByKey } from './funnel-figures.ts'
-import { PERSON, type QuestionContext } from './question.ts'
+import { PERSON, type PeopleQuery, type QuestionContext } from './question.ts'
 
 /** Values of a breakdown that are looked at for the one that is asked for. */
 const VALUES_MAX = 10_000
 
-/** A number of a funnel. */
-export interface AtStep {
-  /** From 1. */
-  step: number
-  /** Those who reached the step and not the next one. */
-  dropped?: boolean
-  /** The values of one group. */
-  breakdown?: BreakdownValue[]
-}
+/** Names a number of a funnel. */
+export const FunnelNumber = Type.Object(
+  {
+    step: Type.Integer({ minimum: 1, description: 'The step; the first is 1.' }),
+    dropped: Type.Optional(Type.Boolean({ description: 'Those who reached the step and not the next one.' })),
+    breakdown: Type.Optional(BreakdownValues),
+  },
+  { title: 'FunnelNumber', additionalProperties: false },
+)
+export type FunnelNumber = Static<typeof FunnelNumber>
 
 /**
  * The query of the people whom a number of a funnel counts, of sessions whose attempt began with an event of theirs: rows of
@@ -30,8 +31,8 @@ export interface AtStep {
 export async function funnelPeople(
   context: QuestionContext,
   question: FunnelQuestion,
-  at: AtStep,
-): Promise<EventSelect> {
+  at: FunnelNumber,
+): Promise<PeopleQuery> {
   requireStep(question, at)
   const { range, queryIn } = await readFunnel(context, question)
   const query = await queryIn(range)
@@ -57,7 +58,7 @@ export async function funnelPeople(
   }
 }
 
-function requireStep({ steps, breakdown = [] }: FunnelQuestion, at: AtStep): void {
+function requireStep({ steps, breakdown = [] }: FunnelQuestion, at: FunnelNumber): void {
   const { length } = steps
   const details = [
     ...(at.step >= 1 && at.step <= length ? [] : [{ path: 'at.step', message: `must be from 1 to ${length}` }]),

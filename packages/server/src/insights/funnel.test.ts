@@ -3,8 +3,9 @@ import { attemptOf, type ReferenceFunnel, stepsOf } from '../../test/funnel-refe
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { randomFrom, type StreamEvent, visitorEvent, writeEvents, writeStream } from '../../test/streams.ts'
 import { newId } from '../platform/ids.ts'
+import { backgroundContext } from '../segments/events.ts'
 import type { FunnelQuestion } from './funnel.ts'
-import { type AtStep, funnelPeople } from './funnel-people.ts'
+import { type FunnelNumber, funnelPeople } from './funnel-people.ts'
 
 let service: TestService
 
@@ -218,14 +219,8 @@ describe('the people of each number', () => {
     const tenant = await createTestTenant(service)
     const range = { from: START, until: START + 600 * MINUTE }
     const { events, contacts } = await writeStream(service, tenant, { seed: 9, events: 500, moments: 100, ...range })
-    const context = {
-      tenant: tenant.handle,
-      now: new Date(START),
-      requireScope: () => {},
-      warn: () => {},
-      redaction: undefined,
-    }
-    const peopleAt = async (question: FunnelQuestion, at: AtStep) =>
+    const context = backgroundContext(tenant.handle, new Date())
+    const peopleAt = async (question: FunnelQuestion, at: FunnelNumber) =>
       tenant.handle.events.select<{ person: string; is_contact: number }>(await funnelPeople(context, question, at))
     const window = { value: 4, unit: 'hour' } as const
     for (const order of ['ordered', 'strict', 'any'] as const) {
@@ -262,13 +257,7 @@ describe('the people of each number', () => {
 
   test('are refused for a number that there is not', async () => {
     const tenant = await createTestTenant(service)
-    const context = {
-      tenant: tenant.handle,
-      now: new Date(START),
-      requireScope: () => {},
-      warn: () => {},
-      redaction: undefined,
-    }
+    const context = backgroundContext(tenant.handle, new Date())
     const question = { steps: [{ event: 'a' }, { event: 'b' }], window: { value: 1, unit: 'day' as const } }
     for (const at of [{ step: 0 }, { step: 3 }, { step: 2, dropped: true }, { step: 1, breakdown: ['DE'] }]) {
       await expect(funnelPeople(context, question, at)).rejects.toMatchObject({ code: 'validation_error' })

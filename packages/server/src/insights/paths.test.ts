@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { randomFrom, type StreamEvent, writeStream } from '../../test/streams.ts'
 import { DAY_MS } from '../platform/time.ts'
+import { backgroundContext } from '../segments/events.ts'
 import type { PathLink, PathNode } from './path-links.ts'
 import { type PathsQuestion, peopleOfPath } from './paths.ts'
 import type { PersonRow } from './retention-cohorts.ts'
@@ -149,7 +150,7 @@ async function expectPeople(
   link: PathLink | undefined,
 ) {
   const isContact = new Map(events.map((event) => [event.person, event.isContact]))
-  const context = { tenant: tenant.handle, now: new Date(), requireScope: () => {}, warn: () => {} }
+  const context = backgroundContext(tenant.handle, new Date())
   const has = (path: Path, step: number, name: string) => path.nodes.some(([at, each]) => at === step && each === name)
   const expectRows = async (at: Parameters<typeof peopleOfPath>[2], sessions: readonly Path[]) => {
     const rows = await tenant.handle.events.select<PersonRow>(await peopleOfPath(context, asked, at))

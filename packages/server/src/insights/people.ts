@@ -1,38 +1,37 @@
-import Type, { type Static, type TProperties } from 'typebox'
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { INSIGHT_KINDS, type InsightMatch } from '../conditions/language.ts'
-import { NOBODY } from '../platform/clickhouse/owner-links.ts'
 import type { ErrorDetail } from '../platform/errors.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { bag } from '../platform/personal.ts'
-import type { PeopleSelect, QuestionContext } from './question.ts'
+import { FUNNEL_INPUT } from './funnel.ts'
+import { FunnelNumber, funnelPeople } from './funnel-people.ts'
+import { PATHS_INPUT, PathsNumber, peopleOfPath } from './paths.ts'
+import { amongPeople, type PeopleQuery, type QuestionContext } from './question.ts'
+import { peopleOfRetention, RETENTION_INPUT, RetentionNumber } from './retention.ts'
 import { TREND_INPUT } from './trend.ts'
-import { peopleOfTrend, TREND_AT } from './trend-people.ts'
+import { peopleOfTrend, TrendNumber } from './trend-people.ts'
 
 /** How the people behind a kind of question are found. */
 interface Kind {
   checkQuestion(question: unknown): ErrorDetail[]
   checkAt(at: unknown): ErrorDetail[]
-  select(context: QuestionContext, question: never, at: never): Promise<PeopleSelect>
+  peopleOf(context: QuestionContext, question: never, at: never): Promise<PeopleQuery>
 }
 
-function kind<Question extends TProperties, At extends TProperties>(
+function kind<Question extends TProperties, At extends TSchema>(
   question: Question,
   at: At,
-  select: (
-    context: QuestionContext,
-    question: Static<Type.TObject<Question>>,
-    at: Static<Type.TObject<At>>,
-  ) => Promise<PeopleSelect>,
+  peopleOf: (context: QuestionContext, question: Static<TObject<Question>>, at: Static<At>) => Promise<PeopleQuery>,
 ): Kind {
-  return {
-    checkQuestion: compileBodyCheck(Type.Object(question, { additionalProperties: false })),
-    checkAt: compileBodyCheck(Type.Object(at, { additionalProperties: false })),
-    select,
-  }
+  const checkQuestion = compileBodyCheck(Type.Object(question, { additionalProperties: false }))
+  return { checkQuestion, checkAt: compileBodyCheck(at), peopleOf }
 }
 
 const KINDS: Record<InsightMatch['insight'], Kind> = {
-  trend: kind(TREND_INPUT, TREND_AT, peopleOfTrend),
+  trend: kind(TREND_INPUT, TrendNumber, peopleOfTrend),
+  funnel: kind(FUNNEL_INPUT, FunnelNumber, funnelPeople),
+  retention: kind(RETENTION_INPUT, RetentionNumber, peopleOfRetention),
+  paths: kind(PATHS_INPUT, PathsNumber, peopleOfPath),
 }
 
 export const PEOPLE_INPUT = {
@@ -44,7 +43,7 @@ export const PEOPLE_INPUT = {
   question: Type.Record(Type.String(), Type.Unknown(bag('any')), { description: 'The question, as it was asked.' }),
   at: Type.Record(Type.String(), Type.Unknown(bag('any')), {
     description:
-      'Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out.',
+      'Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out. funnel: `{"step": 2}`, with `"dropped": true` those who went no further, and `breakdown`. retention: `{"cohort": "2026-W43", "interval": 1}`, or the cohort alone. paths: `{"step": 1, "from": "/", "to": "/pricing"}` or `{"step": 1, "name": "/"}`.',
   }),
 } as const
 
@@ -57,8 +56,8 @@ export function problemsOfInsight({ insight, question, at }: InsightMatch, path 
 }
 
 /** The people behind a number. @throws ServiceError 400 naming every invalid field; 403. */
-export function selectPeople(context: QuestionContext, { insight, question, at }: InsightMatch): Promise<PeopleSelect> {
-  return KINDS[insight].select(context, question as never, at as never)
+export function peopleBehind(context: QuestionContext, { insight, question, at }: InsightMatch): Promise<PeopleQuery> {
+  return KINDS[insight].peopleOf(context, question as never, at as never)
 }
 
 /** How many contacts, and how many anonymous visitors, a number counts. */
@@ -66,16 +65,9 @@ export async function countPeople(
   context: QuestionContext,
   match: InsightMatch,
 ): Promise<{ contacts: number; anonymous: number }> {
-  const { isCounted, ...selection } = await selectPeople(context, match)
-  const [row] = await context.tenant.events.select<{ contacts: number; anonymous: number }>({
-    ...selection,
-    name: 'insights.people',
-    lane: 'heavy',
-    outer: {
-      columns: `uniqExactIf(contact_id, contact_id != ${NOBODY}) AS contacts,
-        uniqExactIf(person, contact_id = ${NOBODY} AND person != ${NOBODY}) AS anonymous`,
-      ...(isCounted === undefined ? {} : { where: isCounted }),
-    },
+  const count = amongPeople(await peopleBehind(context, match), {
+    columns: 'uniqExactIf(person, is_contact) AS contacts, uniqExactIf(person, NOT is_contact) AS anonymous',
   })
+  const [row] = await context.tenant.events.select<{ contacts: number; anonymous: number }>(count)
   return { contacts: Number(row?.contacts ?? 0), anonymous: Number(row?.anonymous ?? 0) }
 }

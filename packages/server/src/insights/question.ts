@@ -264,11 +264,12 @@ export const PERSON = PERSON_OF_EVENT
 /** The condition that somebody did an event. */
 export const IS_OF_SOMEBODY = `owner_id != ${NOBODY}`
 
-/**
- * The events behind a number, grouped by who did them: the rows have the columns `person` and `contact_id`, which is the zero
- * UUID for an anonymous visitor. A person may have several rows.
- */
-export interface PeopleSelect extends Omit<EventSelect, 'outer' | 'lane' | 'name'> {
-  /** Which of the rows are counted, as a condition on `found`. Left out: all. */
-  isCounted?: string
+/** A query of who is behind a number: its rows have a `person` and whether it `is_contact`. A person may have several rows. */
+export type PeopleQuery = EventSelect
+
+/** A query over the rows of such a query. */
+export function amongPeople(query: PeopleQuery, outer: NonNullable<EventSelect['outer']>): EventSelect {
+  const around = (inner: EventSelect['outer']): NonNullable<EventSelect['outer']> =>
+    inner === undefined ? outer : { ...inner, outer: around(inner.outer) }
+  return { ...query, outer: around(query.outer) }
 }

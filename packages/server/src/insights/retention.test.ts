@@ -3,6 +3,7 @@ import { localIntervals } from '../../test/local-intervals.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { randomFrom, type StreamEvent, writeStream } from '../../test/streams.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time.ts'
+import { backgroundContext } from '../segments/events.ts'
 import type { EventMeant } from './question.ts'
 import { peopleOfRetention, type RetentionQuestion } from './retention.ts'
 import type { PersonRow } from './retention-cohorts.ts'
@@ -125,7 +126,7 @@ test('random streams give what a naive count gives, and each number its people',
     const random = randomFrom(seed * 7919 + 1)
     const tenant = tenants[seed % 3]
     if (!tenant) continue
-    const context = { tenant: tenant.handle, requireScope: () => {}, warn: () => {} }
+    const context = backgroundContext(tenant.handle, new Date())
     const unit = (['hour', 'day', 'week', 'month'] as const)[seed % 4] ?? 'day'
     // Clocks change in the night of a Sunday at the end of March, or on other days of autumn.
     const change = unit === 'hour' ? 33 * DAY_MS : unit === 'day' ? 28 * DAY_MS : 0
@@ -253,12 +254,12 @@ describe('a workspace of its own', () => {
     expect((await ask(tenant, { start }, events)).body.cohorts[0]).toMatchObject({ size: 1 })
     const where = [{ property: 'contact.plan', operator: 'equals', value: 'pro' }]
     expect((await ask(tenant, { start: { ...start, where } }, events)).status).toBe(403)
-    const [handle, context] = [tenant.handle, { requireScope: () => {}, warn: () => {}, now }]
+    const context = backgroundContext(tenant.handle, now)
     const asked = { ...RANGE, interval: 'day', start } as const
     for (const at of [{ cohort: '2026-03-09' }, { cohort: '2026-03-02', interval: 3 }]) {
-      await expect(peopleOfRetention({ ...context, tenant: handle }, asked, at)).rejects.toMatchObject({ status: 400 })
+      await expect(peopleOfRetention(context, asked, at)).rejects.toMatchObject({ status: 400 })
     }
-    const soon = { ...context, tenant: handle, now: new Date('2026-03-02T12:00:00Z') }
+    const soon = { ...context, now: new Date('2026-03-02T12:00:00Z') }
     await expect(peopleOfRetention(soon, asked, { cohort: '2026-03-02', interval: 1 })).rejects.toMatchObject({
       status: 400,
     })

@@ -1,35 +1,42 @@
 import Type, { type Static } from 'typebox'
-import { CONTACT_OF_EVENT } from '../platform/clickhouse/owner-links.ts'
+import { CONTACT_OF_EVENT, NOBODY } from '../platform/clickhouse/owner-links.ts'
 import { validationError } from '../platform/errors.ts'
 import { WORD } from '../platform/personal.ts'
-import { type BreakdownValue, breakdownBy, hasKey } from './breakdown.ts'
+import { type BreakdownValue, BreakdownValues, breakdownBy, hasKey } from './breakdown.ts'
 import { intervalsOf } from './intervals.ts'
-import { compileMeant, inRange, PERSON, type PeopleSelect, type QuestionContext, readQuestion } from './question.ts'
+import {
+  compileMeant,
+  IS_OF_SOMEBODY,
+  inRange,
+  PERSON,
+  type PeopleQuery,
+  type QuestionContext,
+  readQuestion,
+} from './question.ts'
 import type { TrendQuestion } from './trend.ts'
 
 /** Names a number of a trend. */
-export const TREND_AT = {
-  series: Type.String({
-    pattern: '^[A-J]$',
-    description: 'The letter of the series; of a formula, one that it names.',
-    ...WORD,
-  }),
-  interval: Type.Optional(Type.String({ description: 'The key of the interval. Left out: the whole range.', ...WORD })),
-  breakdown: Type.Optional(
-    Type.Array(Type.Union([Type.String(WORD), Type.Number(), Type.Boolean(), Type.Null()]), {
-      maxItems: 2,
-      description: 'The values of the breakdown.',
+export const TrendNumber = Type.Object(
+  {
+    series: Type.String({
+      pattern: '^[A-J]$',
+      description: 'The letter of the series; of a formula, one that it names.',
+      ...WORD,
     }),
-  ),
-} as const
-const At = Type.Object(TREND_AT)
+    interval: Type.Optional(
+      Type.String({ description: 'The key of the interval. Left out: the whole range.', ...WORD }),
+    ),
+    breakdown: Type.Optional(BreakdownValues),
+  },
+  { title: 'TrendNumber', additionalProperties: false },
+)
 
 /** The people whose events a number of a trend counts. @throws ServiceError 400 naming every invalid field; 403. */
 export async function peopleOfTrend(
   context: QuestionContext,
   question: TrendQuestion,
-  { series, interval, breakdown: values }: Static<typeof At>,
-): Promise<PeopleSelect> {
+  { series, interval, breakdown: values }: Static<typeof TrendNumber>,
+): Promise<PeopleQuery> {
   const asked = await readQuestion(context, question)
   const meant = (await compileMeant(context, question.series, 'series'))[series.charCodeAt(0) - 65]
   if (meant === undefined)
@@ -39,9 +46,11 @@ export async function peopleOfTrend(
   if (interval !== undefined) conditions.push(isIn(interval, question, asked))
   const ofBreakdown = values === undefined ? null : ofValues(context, question.breakdown ?? [], values)
   return {
+    name: 'insights.trend_people',
+    lane: 'heavy',
     withContacts: true,
-    columns: `${PERSON} AS person, any(${CONTACT_OF_EVENT}) AS contact_id`,
-    where: [...conditions, ...(ofBreakdown ? [ofBreakdown.sql] : [])],
+    columns: `${PERSON} AS person, any(${CONTACT_OF_EVENT} != ${NOBODY}) AS is_contact`,
+    where: [...conditions, IS_OF_SOMEBODY, ...(ofBreakdown ? [ofBreakdown.sql] : [])],
     parameters: { ...asked.parameters, ...parameters, ...meant.parameters, ...ofBreakdown?.parameters },
     groupBy: 'person',
   }

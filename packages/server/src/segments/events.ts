@@ -116,10 +116,10 @@ async function idsBehind(
   secondsMax: number | undefined,
 ): Promise<string[]> {
   const isList = 'contactIds' in contactSet
-  const query = await contactsBehind(backgroundContext(tenant, now, match), match, isList ? ALL_CONTACTS : contactSet)
-  const outer = { ...query.outer, columns: 'contact_id', limit: INSIGHT_CONTACTS_MAX + 1 }
+  const range = isList ? ALL_CONTACTS : contactSet
+  const query = await contactsBehind(backgroundContext(tenant, now, match), match, range, INSIGHT_CONTACTS_MAX + 1)
   const bounds = secondsMax === undefined ? {} : { secondsMax }
-  const rows = await tenant.events.select<{ contact_id: string }>({ ...query, ...bounds, outer })
+  const rows = await tenant.events.select<{ contact_id: string }>({ ...query, ...bounds })
   if (rows.length > INSIGHT_CONTACTS_MAX) throw new TooManyContacts()
   const wanted = isList ? new Set(contactSet.contactIds) : null
   return rows.flatMap(({ contact_id }) => (wanted === null || wanted.has(contact_id) ? [contact_id] : []))
@@ -177,10 +177,11 @@ export async function* streamResults(
   now: Date,
 ): AsyncGenerator<ConditionResult[]> {
   const [first] = group
-  const query =
-    first !== undefined && isInsight(first)
-      ? await contactsBehind(backgroundContext(tenant, now, first), first, range)
-      : await buildQuery(tenant, group.filter(isOwn), range, now)
+  if (first !== undefined && isInsight(first)) {
+    yield* tenant.events.stream(await contactsBehind(backgroundContext(tenant, now, first), first, range))
+    return
+  }
+  const query = await buildQuery(tenant, group.filter(isOwn), range, now)
   // As texts, because ClickHouse sorts UUIDs by their second half first.
   const outer = { ...query.outer, orderBy: 'toString(contact_id)' }
   yield* tenant.events.stream<ConditionResult>({ ...query, outer })
