@@ -66,7 +66,7 @@ function pathIn({ fixed, depth }: PathsQuery): { sql: string; where: string } {
 }
 
 /**
- * A query over the sessions, of whom each has its `path`. Events of the same time are in the order of their ids as text.
+ * A query over the sessions, each of which has its `path`. Events of the same time are in the order of their ids as text.
  * @param ofSession further columns of a session
  */
 function overPaths(

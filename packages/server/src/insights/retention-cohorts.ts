@@ -43,7 +43,7 @@ function cameBack(mode: RetentionMode, after: string): string {
 }
 
 /**
- * A query over people, of whom each has a `cohort`, the interval of the first start in the range, and `returned`: the
+ * A query over people, each of whom has a `cohort`, the interval of the first start in the range, and `returned`: the
  * different intervals in which they came back or, for `on_or_after`, the last one.
  */
 function overPeople(
