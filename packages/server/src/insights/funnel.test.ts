@@ -3,8 +3,9 @@ import { attemptOf, type ReferenceFunnel, stepsOf } from '../../test/funnel-refe
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { randomFrom, type StreamEvent, visitorEvent, writeEvents, writeStream } from '../../test/streams.ts'
 import { newId } from '../platform/ids.ts'
+
 import { backgroundContext } from '../segments/events.ts'
-import type { FunnelQuestion } from './funnel.ts'
+import { type FunnelQuestion, funnel } from './funnel.ts'
 import { type FunnelNumber, funnelPeople } from './funnel-people.ts'
 
 let service: TestService
@@ -290,6 +291,26 @@ test('10 steps, and an answer about nobody', async () => {
     ...{ ...RANGE, window, order: 'any', steps: names.map(() => ({ types: names })) },
   })
   expect([status, body.error.code]).toEqual([400, 'query_too_expensive'])
+})
+
+test('conditions on contacts need their scope', async () => {
+  const tenant = await createTestTenant(service)
+  const key = await tenant.keyWith('events:read')
+  const ask = (step: object) =>
+    tenant.call('POST', '/v1/insights/funnel', { steps: [step, {}], window: { value: 1, unit: 'day' } }, key)
+  expect((await ask({ event: 'a' })).status).toBe(200)
+  const { status, body } = await ask({ where: [{ property: 'contact.plan', operator: 'equals', value: 'pro' }] })
+  expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
+})
+
+test('whoever must not see personal data cannot break down by the data of events', async () => {
+  const tenant = await createTestTenant(service)
+  const redaction = { isHidden: async () => true, orderSecret: 'secret' }
+  const context = { ...backgroundContext(tenant.handle, new Date(START)), redaction, visibleOnly: true }
+  const question = { steps: [{ event: 'a' }, { event: 'b' }], window: { value: 1, unit: 'day' as const } }
+  expect(await funnel(context, { ...question, breakdown: ['country'] })).toMatchObject({ groups: [] })
+  const refused = funnel(context, { ...question, breakdown: ['data.plan'] })
+  await expect(refused).rejects.toMatchObject({ status: 400, code: 'hidden_property' })
 })
 
 const VALID = { steps: [{ event: 'a' }, { event: 'b' }], window: { value: 1, unit: 'day' } }

@@ -102,13 +102,18 @@ const Value = Type.Union([Type.String(TEXT), Type.Number(), Type.Boolean(), Type
 const ANSWER = {
   intervals: Type.Array(IntervalKey),
   series: Type.Array(
-    Type.Object({
-      ...figures,
-      breakdown: Type.Optional(Type.Array(Value, { description: 'The value of each property of the breakdown.' })),
-    }),
+    Type.Object(
+      {
+        ...figures,
+        breakdown: Type.Optional(Type.Array(Value, { description: 'The value of each property of the breakdown.' })),
+      },
+      { title: 'TrendFigures' },
+    ),
   ),
   others: Type.Optional(
-    Type.Array(Type.Object(figures), { description: 'The values that have no series of their own, together.' }),
+    Type.Array(Type.Object(figures, { title: 'OtherFigures' }), {
+      description: 'The values that have no series of their own, together.',
+    }),
   ),
 }
 export const TREND_OUTPUT = {
