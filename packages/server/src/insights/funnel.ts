@@ -103,12 +103,15 @@ const ANSWER = {
   steps: Steps,
   groups: Type.Optional(
     Type.Array(
-      Type.Object({
-        breakdown: Type.Optional(
-          Type.Array(Value, { description: 'The value of each property; absent for all other values together.' }),
-        ),
-        steps: Steps,
-      }),
+      Type.Object(
+        {
+          breakdown: Type.Optional(
+            Type.Array(Value, { description: 'The value of each property; absent for all other values together.' }),
+          ),
+          steps: Steps,
+        },
+        { title: 'FunnelGroup' },
+      ),
       { description: 'With `breakdown`, the steps of each value.' },
     ),
   ),
