@@ -1879,6 +1879,45 @@ export type FirstVisit = {
     url: string;
 };
 
+export type FunnelGroup = {
+    /**
+     * The value of each property; absent for all other values together.
+     */
+    breakdown?: Array<string | number | boolean | null>;
+    steps: Array<FunnelStep>;
+};
+
+export type FunnelStep = {
+    /**
+     * The `label` that was sent, or the names of the events.
+     */
+    label: string;
+    /**
+     * How many people, or sessions, reached the step.
+     */
+    count: number;
+    /**
+     * The part of those at the first step, from 0 to 1; null of nobody.
+     */
+    from_first: number | null;
+    /**
+     * The part of those at the step before, from 0 to 1; null of nobody.
+     */
+    from_previous: number | null;
+    /**
+     * The median time from the step before; null at the first step.
+     */
+    median_seconds: number | null;
+};
+
+/**
+ * The most time from the first step to the last. A day is 24 hours.
+ */
+export type FunnelWindow = {
+    value: number;
+    unit: 'minute' | 'hour' | 'day' | 'week';
+};
+
 export type GetAgentSettingsResult = {
     status: 'success';
     settings: AgentSettings;
@@ -2596,62 +2635,22 @@ export type ImportsPage = {
     warnings?: Array<string>;
 };
 
-export type InsightPathsResult = {
+export type InsightFunnelResult = {
     status: 'success';
+    steps: Array<FunnelStep>;
     /**
-     * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
+     * With `breakdown`, the steps of each value.
      */
-    nodes: Array<PathNode>;
-    /**
-     * The largest links, in order.
-     */
-    links: Array<PathLink>;
-    /**
-     * How often the links that are left out were taken.
-     */
-    others: number;
+    groups?: Array<FunnelGroup>;
     /**
      * The answer for the compared range.
      */
     compare?: {
+        steps: Array<FunnelStep>;
         /**
-         * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
+         * With `breakdown`, the steps of each value.
          */
-        nodes: Array<PathNode>;
-        /**
-         * The largest links, in order.
-         */
-        links: Array<PathLink>;
-        /**
-         * How often the links that are left out were taken.
-         */
-        others: number;
-    };
-    warnings?: Array<string>;
-};
-
-export type InsightRetentionResult = {
-    status: 'success';
-    /**
-     * One for each interval of the range.
-     */
-    cohorts: Array<RetentionCohort>;
-    /**
-     * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
-     */
-    average: Array<number | null>;
-    /**
-     * The answer for the compared range.
-     */
-    compare?: {
-        /**
-         * One for each interval of the range.
-         */
-        cohorts: Array<RetentionCohort>;
-        /**
-         * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
-         */
-        average: Array<number | null>;
+        groups?: Array<FunnelGroup>;
     };
     warnings?: Array<string>;
 };
@@ -3261,34 +3260,6 @@ export type Participant = {
     name: string | null;
 };
 
-/**
- * From a node to the one after it. `step` is that of `from`.
- */
-export type PathLink = {
-    from: string;
-    to: string;
-    /**
-     * Counted from 1 at the beginning of a path or, with `to`, back from 0 at its end.
-     */
-    step: number;
-    /**
-     * How many sessions have it in their path.
-     */
-    count: number;
-};
-
-export type PathNode = {
-    /**
-     * Counted from 1 at the beginning of a path or, with `to`, back from 0 at its end.
-     */
-    step: number;
-    name: string;
-    /**
-     * How many sessions have it in their path.
-     */
-    count: number;
-};
-
 export type PauseConnectionResult = {
     status: 'success';
     connection: Connection;
@@ -3834,18 +3805,6 @@ export type ResumeWebhookResult = {
      */
     changed: Array<string>;
     warnings?: Array<string>;
-};
-
-export type RetentionCohort = {
-    from: string;
-    /**
-     * How many people the cohort has.
-     */
-    size: number;
-    /**
-     * How many of them came back in the first, second … interval after; null where it is not over.
-     */
-    returned: Array<number | null>;
 };
 
 export type RevealHookUrlResult = {
@@ -6529,7 +6488,7 @@ export type IdentifyInput = {
     };
 };
 
-export type InsightPathsInput = {
+export type InsightFunnelInput = {
     /**
      * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
      */
@@ -6556,73 +6515,30 @@ export type InsightPathsInput = {
      */
     compare?: 'previous_period' | ComparedRange;
     /**
-     * What a session's path consists of: the URL paths of its page views, or the names of its events. Neighbours that repeat count once. Events of the same time are in the order of their ids.
+     * What is done, one after another.
      */
-    kind: 'pages' | 'events';
+    steps: Array<EventMeant>;
+    window: FunnelWindow;
     /**
-     * Paths begin where a session has this URL path or event first; others are left out.
+     * ordered: other events may be between two steps. strict: none may. any: the steps may be done in any order, and step k counts who did k of them. Default: ordered.
      */
-    from?: string;
+    order?: 'ordered' | 'strict' | 'any';
     /**
-     * Paths end where a session has this URL path or event last; others are left out. Not with `from`.
+     * sessions: the steps are done within one session, and sessions are counted. Default: people.
      */
-    to?: string;
+    count_by?: 'people' | 'sessions';
     /**
-     * How many nodes of a path count. Default: 4.
+     * Events that end an attempt: steps after them do not count for it.
      */
-    depth?: number;
+    exclude?: Array<EventMeant>;
     /**
-     * How many links are returned: the largest ones. Default: 50.
+     * One group for each value of these properties of the first event, such as country or data.plan.
+     */
+    breakdown?: Array<string>;
+    /**
+     * How many values of the breakdown have a group of their own: the largest by the first step.
      */
     limit?: number;
-};
-
-export type InsightRetentionInput = {
-    /**
-     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
-     */
-    date_from?: string;
-    /**
-     * The last moment, and with a date alone the whole day. Default: now.
-     */
-    date_to?: string;
-    last?: LastUnits;
-    /**
-     * IANA time zone of days, weeks and months. Default: the workspace's.
-     */
-    time_zone?: string;
-    /**
-     * Conditions on every event of the question; all must be true.
-     */
-    where?: Array<unknown>;
-    /**
-     * Whether to count events whose senders identify themselves as bots.
-     */
-    include_bots?: boolean;
-    /**
-     * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
-     */
-    compare?: 'previous_period' | ComparedRange;
-    /**
-     * What puts people into a cohort: an event, at its first time in the range, or first_seen: their first event of all lies in the range, whatever `where` says.
-     */
-    start: 'first_seen' | EventMeant;
-    /**
-     * What people come back for: an event, or any. Default: any.
-     */
-    return?: 'any' | EventMeant;
-    /**
-     * What a cohort covers. Default: day.
-     */
-    interval?: 'hour' | 'day' | 'week' | 'month';
-    /**
-     * How many intervals after its own each cohort is followed, also beyond the range. Default: 7.
-     */
-    intervals?: number;
-    /**
-     * on: who came back in exactly that interval; on_or_after: in it or later, up to now. Default: on.
-     */
-    mode?: 'on' | 'on_or_after';
 };
 
 export type InsightTrendInput = {
