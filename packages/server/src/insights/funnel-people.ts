@@ -34,8 +34,8 @@ export async function funnelPeople(
   at: FunnelNumber,
 ): Promise<PeopleQuery> {
   requireStep(question, at)
-  const { range, queryIn } = await readFunnel(context, question)
-  const query = await queryIn(range)
+  const { asked, queryIn } = await readFunnel(context, question)
+  const query = await queryIn(asked.range)
   const { breakdown } = query
   const values = at.breakdown
   const isAsked = (key: string) => isDeepStrictEqual(breakdown?.valuesOf(key), values)

@@ -14,7 +14,9 @@ import {
   stepsByKey,
   stepsOfAll,
 } from './funnel-figures.ts'
+import { keptAnswer } from './kept-answers.ts'
 import {
+  type Asked,
   compileMeant,
   EventMeant,
   Label,
@@ -138,14 +140,15 @@ export async function funnel(
   context: QuestionContext,
   sent: FunnelQuestion,
 ): Promise<FunnelPart & { compare?: FunnelPart }> {
-  const { range, compared, queryIn } = await readFunnel(context, sent)
-  const answer = await answerIn(await queryIn(range), sent)
-  return compared ? { ...answer, compare: await answerIn(await queryIn(compared), sent) } : answer
+  const { asked, queryIn } = await readFunnel(context, sent)
+  return keptAnswer(asked, sent, async () => {
+    const answer = await answerIn(await queryIn(asked.range), sent)
+    return asked.compared ? { ...answer, compare: await answerIn(await queryIn(asked.compared), sent) } : answer
+  })
 }
 
 interface ReadFunnel {
-  range: Range
-  compared: Range | null
+  asked: Asked
   queryIn(range: Range): Promise<FunnelQuery>
 }
 
@@ -167,7 +170,7 @@ export async function readFunnel(context: QuestionContext, sent: FunnelQuestion)
     if (sets.some((set) => set.length > SHARING_MAX)) throw sharesTooMuch()
     return { ...query, sharing: sets }
   }
-  return { range: asked.range, compared: asked.compared, queryIn }
+  return { asked, queryIn }
 }
 
 function sharesTooMuch(): ServiceError {

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import { validationError } from '../platform/errors.ts'
 import { TEXT } from '../platform/personal.ts'
+import { keptAnswer } from './kept-answers.ts'
 import { PATH_KINDS, type PathKind, type PathsFound, type PathsQuery, peopleOfPaths, readPaths } from './path-links.ts'
 import { type Asked, compileFields, QUESTION_FIELDS, type QuestionContext, readQuestion } from './question.ts'
 import type { Range } from './range.ts'
@@ -73,8 +74,10 @@ export async function paths(
   sent: PathsQuestion,
 ): Promise<PathsFound & { compare?: PathsFound }> {
   const { asked, queryIn } = await read(context, sent)
-  const answer = await readPaths(queryIn(asked.range))
-  return asked.compared ? { ...answer, compare: await readPaths(queryIn(asked.compared)) } : answer
+  return keptAnswer(asked, sent, async () => {
+    const answer = await readPaths(queryIn(asked.range))
+    return asked.compared ? { ...answer, compare: await readPaths(queryIn(asked.compared)) } : answer
+  })
 }
 
 /** Which number of an answer about paths: that of a link, or of a node. */

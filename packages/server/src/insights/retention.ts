@@ -3,6 +3,7 @@ import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import { validationError } from '../platform/errors.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { INTERVALS, intervalsOf } from './intervals.ts'
+import { keptAnswer } from './kept-answers.ts'
 import {
   type Asked,
   compileFields,
@@ -87,8 +88,10 @@ export async function retention(
     const query = queryIn(range)
     return partOf(query, await readCohorts(query))
   }
-  const answer = await answerIn(asked.range)
-  return asked.compared ? { ...answer, compare: await answerIn(asked.compared) } : answer
+  return keptAnswer(asked, sent, async () => {
+    const answer = await answerIn(asked.range)
+    return asked.compared ? { ...answer, compare: await answerIn(asked.compared) } : answer
+  })
 }
 
 /** Which number of a retention: the key of its cohort and, from 1, the interval after it; without one, the cohort itself. */
