@@ -46,6 +46,46 @@ interface Place {
   empty?: string
   /** Secondary requests: a name, a count, a suggestion, another tab. */
   beside?: RegExp
+  /** By the path of a request for a picker's list: opens the picker, which then says that it failed. */
+  pickers?: Record<string, (page: Page) => Promise<void>>
+}
+
+const openFilters = (page: Page) => page.getByRole('button', { name: /^Filters/ }).click()
+const openList = (page: Page, name: string) => page.getByRole('combobox', { name, exact: true }).last().click()
+
+const openProperties = async (page: Page) => {
+  await page.getByRole('button', { name: 'Property', exact: true }).click()
+  await openList(page, 'Property')
+}
+
+/** Of a builder of segments. */
+const BUILDER = {
+  '/v1/properties': openProperties,
+  '/v1/segments': async (page: Page) => {
+    await openProperties(page)
+    await page.getByRole('option', { name: 'Segment segment' }).click()
+    await openList(page, 'Segments')
+  },
+  '/v1/events/types': async (page: Page) => {
+    await page.getByRole('button', { name: 'Event', exact: true }).click()
+    await openList(page, 'Event')
+  },
+}
+
+const OF_EVENTS = {
+  '/v1/properties': async (page: Page) => {
+    await openFilters(page)
+    await openProperties(page)
+  },
+  '/v1/events/types': async (page: Page) => {
+    await openFilters(page)
+    await openList(page, 'Event')
+  },
+}
+
+const OF_WEBHOOKS = {
+  '/v1/properties': openProperties,
+  '/v1/events/types': (page: Page) => openList(page, 'Event'),
 }
 
 /** Every page behind the sign-in, and every tab. */
@@ -81,14 +121,14 @@ const PLACES: Place[] = [
   { path: '/companies', shows: 'Engines', empty: 'No companies yet', beside: /views|properties/ },
   { path: '/companies/:company', shows: 'No contacts in this company', beside: /properties/ },
   { path: '/companies/:company?tab=activity', shows: 'No events', beside: /contacts|types|properties/ },
-  { path: '/events', shows: 'Pricing', empty: 'No events yet', beside: /views|properties|types|segments/ },
+  { path: '/events', shows: 'Pricing', empty: 'No events yet', beside: /views/, pickers: OF_EVENTS },
   { path: '/events/groups', shows: 'Viewed a page', empty: 'Nothing to count' },
   { path: '/events/visits', shows: 'Direct visit', empty: 'No visits on these days' },
   { path: '/events/:event', shows: 'Pricing' },
   { path: '/segments', shows: 'People of Engines', empty: 'No segments yet', beside: /properties/ },
-  { path: '/segments/new', shows: 'Create segment', beside: /properties|overview|types|suggestions|segments$/ },
+  { path: '/segments/new', shows: 'Create segment', beside: /overview|suggestions/, pickers: BUILDER },
   { path: '/segments/:segment', shows: 'No contacts in this segment', beside: /properties/ },
-  { path: '/segments/:segment/edit', shows: 'Save', beside: /properties|suggestions|types|segments$/ },
+  { path: '/segments/:segment/edit', shows: 'Save', beside: /overview|suggestions/, pickers: BUILDER },
   { path: '/approvals', shows: 'Ada Lovelace', empty: 'Nothing to approve' },
   { path: '/agents', shows: 'Scout', empty: 'No agents yet', beside: /playbooks/ },
   { path: '/agents/new', shows: 'Pricing visitor follow-up', beside: /check|properties|segments/ },
@@ -103,7 +143,7 @@ const PLACES: Place[] = [
   { path: '/connections/new/pipedrive', shows: 'API token' },
   { path: '/connections/:connection', shows: 'a value that is too long', beside: /connectors/ },
   { path: '/webhooks', shows: 'page_view', empty: 'No webhooks yet' },
-  { path: '/webhooks/new', shows: 'Create webhook', beside: /properties|segments$|overview|events.types/ },
+  { path: '/webhooks/new', shows: 'Create webhook', pickers: OF_WEBHOOKS },
   { path: '/webhooks/:webhook', shows: 'page_view' },
   { path: '/webhooks/:webhook/deliveries/:delivery', shows: 'Attempts' },
   { path: '/settings/profile', shows: 'Your name' },
@@ -252,7 +292,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     return gate.resolve
   }
 
-  for (const { path, shows, beside = /^$/ } of PLACES) {
+  for (const { path, shows, beside = /^$/, pickers = {} } of PLACES) {
     test(`${path} shows a loading state, then its data, and failed requests can be retried`, async () => {
       const address = path.replace(/:(\w+)/g, (_, name: keyof Ids) => ids[name])
       const release = await openHeld(address, LOADED.has(path))
@@ -276,6 +316,19 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
         proven.add(`${pathOfPage} ${needed}`)
         isRefused = (pathname) => pathname === needed
         await openWithin(page, address)
+        const openPicker = pickers[needed]
+        if (openPicker) {
+          await openPicker(page)
+          const failed = page.getByRole('option', { name: REFUSAL })
+          await failed.waitFor().catch(() => expect.fail(`${needed} fails in silence`))
+          // Lists of choices are drawn outside of the page's regions.
+          const problems = await accessibilityProblems(page)
+          expect(problems.filter((problem) => !problem.startsWith('region '))).toEqual([])
+          isRefused = () => false
+          await failed.click()
+          await failed.waitFor({ state: 'detached' })
+          continue
+        }
         const told = main().getByText(REFUSAL).first().waitFor()
         await told.catch(() => expect.fail(`${needed} fails in silence`))
         expect(await problemsOfNewParts(page, '#main [role=alert]')).toEqual([])

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { queryOf } from '../api/operation.ts'
 import type { Entity, Property, SegmentFilter } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
+import { failureOf } from '../ui/picker-failure.tsx'
 import { allSegmentsQuery } from './all-segments.ts'
 import type { Scalar } from './draft.ts'
 import type { FieldType, FieldTypes } from './draft-filter.ts'
@@ -38,7 +39,7 @@ export function useFields(filtered: Filtered, event = '') {
     events: filtered !== 'companies',
     event,
   })
-  const { data: segments } = useQuery({ ...allSegmentsQuery, enabled: useMay('segments:read') && !isOfEvents })
+  const segments = useQuery({ ...allSegmentsQuery, enabled: useMay('segments:read') && !isOfEvents })
   const ofCompanies = read.companies.map((property) => ({
     ...property,
     name: `company.${property.name}`,
@@ -48,7 +49,9 @@ export function useFields(filtered: Filtered, event = '') {
   const list: Field[] = []
   if (filtered === 'companies') list.push(...read.companies)
   if (filtered === 'contacts') {
-    if (segments && segments.size > 0) list.push({ name: SEGMENT, label: text.segment, type: 'text' })
+    // Those that could not be read are read again where they are chosen.
+    if (segments.isLoadingError || (segments.data?.size ?? 0) > 0)
+      list.push({ name: SEGMENT, label: text.segment, type: 'text' })
     list.push(...read.contacts, ...ofCompanies)
   }
   if (isOfEvents) list.push(...read.events)
@@ -62,7 +65,8 @@ export function useFields(filtered: Filtered, event = '') {
     list.push(...ofContacts, ...ofCompanies)
   }
   const records = filtered === 'companies' ? read.companies : [...read.contacts, ...ofCompanies]
-  return { list, types: { records: typesOf(records), events: typesOf(read.events) } satisfies FieldTypes }
+  const types: FieldTypes = { records: typesOf(records), events: typesOf(read.events) }
+  return { list, types, failure: failureOf(text.failures.properties, read.queries) }
 }
 
 /** The names of what some filters mention; reads only what they need. */
@@ -104,6 +108,7 @@ function useProperties(needed: Record<Entity | 'events', boolean> & { event?: st
     enabled: useMay('events:read') && needed.events,
   })
   return {
+    queries: [contacts, companies, events],
     contacts: fieldsOf(contacts.data?.properties),
     companies: fieldsOf(companies.data?.properties),
     events: fieldsOf(events.data?.properties).map((field) => ({

@@ -1,8 +1,17 @@
 import { createContext, type ReactNode } from 'react'
+import type { PickerFailure } from '../ui/picker-failure.tsx'
 import { type Field, type Filtered, useFields } from './fields.ts'
 
 /** What the conditions of the surrounding filter are about, and what they can name. */
-export const FilterContext = createContext<{ filtered: Filtered; isOfEvents: boolean; fields: readonly Field[] }>({
+interface FilterAbout {
+  filtered: Filtered
+  isOfEvents: boolean
+  fields: readonly Field[]
+  /** Of reading the fields. */
+  failure?: PickerFailure | undefined
+}
+
+export const FilterContext = createContext<FilterAbout>({
   filtered: 'contacts',
   isOfEvents: false,
   fields: [],
@@ -16,7 +25,7 @@ interface FilterOfProps {
 }
 
 export function FilterOf({ filtered, event, children }: FilterOfProps) {
-  const { list: fields } = useFields(filtered, event)
+  const { list: fields, failure } = useFields(filtered, event)
   const isOfEvents = filtered === 'events' || filtered === 'events-of-contact'
-  return <FilterContext value={{ filtered, isOfEvents, fields }}>{children}</FilterContext>
+  return <FilterContext value={{ filtered, isOfEvents, fields, failure }}>{children}</FilterContext>
 }

@@ -1,5 +1,6 @@
 import { type ComboboxItem, type ComboboxItemGroup, type ComboboxParsedItem, Group, Select, Text } from '@mantine/core'
 import { useContext, useState } from 'react'
+import { isRetry, RetryOption, retryOption } from '../ui/picker-failure.tsx'
 import { upTo } from '../ui/up-to.ts'
 import type { Field } from './fields.ts'
 import { FilterContext } from './filter-context.tsx'
@@ -18,20 +19,25 @@ interface PropertyFieldProps {
   autoFocus?: boolean
 }
 
-/** Chooses what a condition compares by its label or name. A value in the data of events can be typed, too. */
+/**
+ * Chooses what a condition compares by its label or name. A value in the data of events can be typed, too, and any name
+ * while the list cannot be read.
+ */
 export function PropertyField({ label, value, onChange, autoFocus = false }: PropertyFieldProps) {
-  const { fields, isOfEvents } = useContext(FilterContext)
+  const { fields, isOfEvents, failure } = useContext(FilterContext)
   const [typed, setTyped] = useState('')
   const isKnown = fields.some(({ name }) => name === value)
   // A filter may name a property that nothing has.
   const unknown: Field[] =
     value === '' || isKnown ? [] : [{ name: value, label: labelOf(value, isOfEvents), type: 'text' }]
-  const own = isOfEvents ? pathOf(typed) : ''
+  const own = isOfEvents ? pathOf(typed) : failure ? typed.trim() : ''
   const isTypedKnown = [...fields, ...unknown].some(
     ({ name, label }) => [name, label].includes(own) || label === typed.trim(),
   )
   const typedOnes: Field[] =
-    own === '' || isTypedKnown ? [] : [{ name: own, label: typed.trim(), type: 'text', group: text.groups.data }]
+    own === '' || isTypedKnown
+      ? []
+      : [{ name: own, label: typed.trim(), type: 'text', ...(isOfEvents ? { group: text.groups.data } : {}) }]
   const shown = [...unknown, ...fields].find(({ name }) => name === value)?.label
   return (
     <Select
@@ -41,26 +47,32 @@ export function PropertyField({ label, value, onChange, autoFocus = false }: Pro
       searchable
       autoFocus={autoFocus}
       nothingFoundMessage={words.noProperty}
-      data={grouped([...unknown, ...fields, ...typedOnes])}
+      data={[...grouped([...unknown, ...fields, ...typedOnes]), ...retryOption(failure)]}
       value={value === '' ? null : value}
-      onChange={(name) => onChange(name ?? '')}
+      onChange={(name) => (isRetry(name) ? failure?.retry() : onChange(name ?? ''))}
       allowDeselect={false}
       searchValue={typed}
       onSearchChange={setTyped}
       filter={({ options, search }) => (search === shown ? options : matching(options, search))}
       selectFirstOptionOnChange
-      limit={SHOWN_MAX}
+      limit={failure ? Number.POSITIVE_INFINITY : SHOWN_MAX}
       comboboxProps={{ width: 280, position: 'bottom-start' }}
-      renderOption={({ option }) => (
-        <Group gap={8} wrap="nowrap" justify="space-between" flex={1} miw={0}>
-          <Text span size="sm" truncate>
-            {option.label}
-          </Text>
-          <Text span size="xs" c="dimmed" truncate>
-            {typedOnes.some(({ name }) => name === option.value) ? words.inData : option.value.replace(/^.*\./s, '')}
-          </Text>
-        </Group>
-      )}
+      renderOption={({ option }) =>
+        failure && isRetry(option.value) ? (
+          <RetryOption {...failure} />
+        ) : (
+          <Group gap={8} wrap="nowrap" justify="space-between" flex={1} miw={0}>
+            <Text span size="sm" truncate>
+              {option.label}
+            </Text>
+            <Text span size="xs" c="dimmed" truncate>
+              {isOfEvents && typedOnes.some(({ name }) => name === option.value)
+                ? words.inData
+                : option.value.replace(/^.*\./s, '')}
+            </Text>
+          </Group>
+        )
+      }
     />
   )
 }
@@ -94,6 +106,7 @@ function matching(options: ComboboxParsedItem[], search: string): ComboboxParsed
       const items = matching(option.items, search) as ComboboxItem[]
       return items.length > 0 ? [{ group: option.group, items }] : []
     }
+    if (isRetry(option.value)) return [option]
     return `${option.label}\n${option.value}`.toLowerCase().includes(typed) ? [option] : []
   })
 }

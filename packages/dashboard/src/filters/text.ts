@@ -120,6 +120,10 @@ export const text = {
   units: { minute: 'minutes', hour: 'hours', day: 'days', week: 'weeks' } satisfies Record<WithinUnit, string>,
   groups: { company: 'Company', contact: 'Contact', event: 'Event', data: 'Data of the event' },
   segment: 'Segment',
+  failures: {
+    properties: 'Could not load the properties.',
+    segments: 'Could not load the segments.',
+  },
   /** Parts of a filter as a sentence. */
   sentence: {
     everyContact: 'every contact',

@@ -1,9 +1,11 @@
-import { Autocomplete, MultiSelect, TagsInput } from '@mantine/core'
+import { Autocomplete, type ComboboxItem, MultiSelect, TagsInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useContext, useState } from 'react'
 import { queryOf } from '../api/operation.ts'
 import { eventLabel } from '../ui/event-words.ts'
+import { failureOf, isRetry, RetryOption, retryOption } from '../ui/picker-failure.tsx'
+import { text as common } from '../ui/text.ts'
 import { upTo } from '../ui/up-to.ts'
 import { allSegmentsQuery } from './all-segments.ts'
 import type { Filtered } from './fields.ts'
@@ -70,15 +72,21 @@ export function ValueList({ label, property, values, onChange }: ValueListProps)
 
 /** Several kinds of events, also such as were never recorded. */
 export function EventNames({ label, values, onChange }: Omit<ValueListProps, 'property'>) {
-  const { data } = useQuery(queryOf('listEventTypes'))
+  const types = useQuery(queryOf('listEventTypes'))
+  const failure = failureOf(common.event.typesFailed, [types])
   return (
     <TagsInput
       aria-label={label}
       placeholder={text.builder.typeEvent}
       value={values}
-      onChange={onChange}
-      data={data?.types ?? []}
-      renderOption={({ option }) => eventLabel(option.value)}
+      onChange={(names) => (names.some(isRetry) ? failure?.retry() : onChange(names))}
+      data={[...(types.data?.types ?? []), ...retryOption(failure).map(({ value }) => value)]}
+      filter={({ options, search }) =>
+        (options as ComboboxItem[]).filter(({ value }) => isRetry(value) || isPartOf(value, search))
+      }
+      renderOption={({ option }) =>
+        failure && isRetry(option.value) ? <RetryOption {...failure} /> : eventLabel(option.value)
+      }
       acceptValueOnBlur
       maxTags={100}
     />
@@ -87,7 +95,9 @@ export function EventNames({ label, values, onChange }: Omit<ValueListProps, 'pr
 
 /** Several segments, by their names. */
 export function SegmentNames({ ids, onChange }: { ids: string[]; onChange: (ids: string[]) => void }) {
-  const { data } = useQuery(allSegmentsQuery)
+  const segments = useQuery(allSegmentsQuery)
+  const { data } = segments
+  const failure = failureOf(text.failures.segments, [segments])
   const known = [...(data?.values() ?? [])].map(({ segment_id: value, name }) => ({ value, label: name.slice(0, 100) }))
   // Ids may be written in capitals, and what was deleted has no name.
   const chosen = [...new Set(ids.map((id) => (data?.has(id.toLowerCase()) ? id.toLowerCase() : id)))]
@@ -98,13 +108,25 @@ export function SegmentNames({ ids, onChange }: { ids: string[]; onChange: (ids:
       aria-label={text.builder.segments}
       placeholder={chosen.length === 0 ? text.builder.chooseSegments : ''}
       value={chosen}
-      onChange={onChange}
-      data={[...known, ...unknown]}
+      onChange={(changed) => (changed.some(isRetry) ? failure?.retry() : onChange(changed))}
+      data={[...known, ...unknown, ...retryOption(failure)]}
+      filter={({ options, search }) =>
+        (options as ComboboxItem[]).filter(({ value, label }) => isRetry(value) || isPartOf(label, search))
+      }
+      {...(failure
+        ? {
+            renderOption: ({ option }) => (isRetry(option.value) ? <RetryOption {...failure} /> : option.label),
+          }
+        : {})}
       searchable
       limit={100}
       error={data && gone.length > 0 ? text.builder.segmentGone : undefined}
     />
   )
+}
+
+function isPartOf(name: string, search: string): boolean {
+  return name.toLowerCase().includes(search.trim().toLowerCase())
 }
 
 /** The fields of events of which the service suggests values, by their names in conditions. */
@@ -137,8 +159,9 @@ function useSuggestions(property: string, typed: string): string[] {
     enabled: name !== null,
   })
   const frequent = fields.find((field) => field.name === property)?.values ?? []
-  const isTyped = (value: string) => value.toLowerCase().includes(typed.trim().toLowerCase())
   const values =
-    name === null ? frequent.map(String).filter(isTyped) : (data?.values ?? []).map(({ value }) => String(value))
+    name === null
+      ? frequent.map(String).filter((value) => isPartOf(value, typed))
+      : (data?.values ?? []).map(({ value }) => String(value))
   return [...new Set(values.filter((each) => each.length <= SUGGESTION_LENGTH_MAX))]
 }

@@ -14,6 +14,7 @@ export const text = {
   shortcuts: 'Shortcuts',
   chart: { todaySoFar: 'Today so far' },
   event: {
+    typesFailed: 'Could not load the events.',
     /** Verbs in the past tense, so that each also reads after "has": "has viewed a page". */
     labels: {
       page_view: 'Viewed a page',
