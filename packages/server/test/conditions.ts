@@ -42,6 +42,16 @@ export interface Visit {
   isSystem: boolean
 }
 
+/** A company with its contacts, whose events are its own. */
+export interface Staff extends Company {
+  createdAt: Date
+  contacts: number
+  events: Visit[]
+}
+
+/** Whoever a filter is about. */
+type Subject = Person | Staff
+
 /** A condition as a caller sends it. */
 // biome-ignore lint/suspicious/noExplicitAny: random JSON, of which the reference reads what it needs
 export type Sent = any
@@ -127,6 +137,23 @@ export const people: fc.Arbitrary<Person> = fc.record({
   createdAt: moments.map((ago) => new Date(NOW.getTime() - ago)),
   events: fc.array(visits, { maxLength: 5 }),
 })
+
+export const companies: fc.Arbitrary<Company> = fc.record({
+  companyId: fc.constant('').map(() => newId()),
+  name: fc.constantFrom('Alpha', 'alpha', 'Beta', 'Straße'),
+  domain: fc.option(fc.constant('').map(() => `${newId()}.example`)),
+  properties: fc.dictionary(fc.constantFrom(...KEYS, 'contact_count'), values, { noNullPrototype: true }),
+})
+
+/** People of some companies, or of none. */
+export const peopleOf = (some: readonly Company[]): fc.Arbitrary<Person> =>
+  fc.tuple(people, fc.constantFrom(null, ...some)).map(([person, company]) => ({ ...person, company }))
+
+/** A company with those of some people who are in it. */
+export function staffOf(company: Company, persons: readonly Person[]): Staff {
+  const contacts = persons.filter((person) => person.company?.companyId === company.companyId)
+  return { ...company, createdAt: NOW, contacts: contacts.length, events: contacts.flatMap(({ events }) => events) }
+}
 
 export const OPERATORS = [
   'equals',
@@ -285,14 +312,52 @@ export const { filter: filters } = fc.letrec<{ filter: Sent; condition: Sent }>(
   }),
 }))
 
+const onStaff = fc.oneof(
+  on(['plan', 'score', 'tags', 'properties.segment', 'properties.contact_count', 'none']),
+  fc.record({
+    property: fc.constantFrom('name', 'domain'),
+    operator: fc.constantFrom(...TEXT_OPERATORS.filter((operator) => !/in$/.test(operator))),
+    value: fc.constantFrom('Alpha', 'alpha', 'EXAMPLE', 'Straße'),
+  }),
+  fc.record({
+    property: fc.constant('contact_count'),
+    operator: fc.constantFrom('equals', 'not_equals', 'gt', 'gte', 'lt', 'lte', 'is_set', 'is_not_set'),
+    value: fc.constantFrom(0, 1, 4, 5),
+  }),
+  on(['created_at'], ['before', 'after', 'within_days', 'is_set']),
+)
+
+/** Of the events of companies, the contacts are not compared. */
+const withoutOwners = (sent: Sent): Sent =>
+  JSON.parse(JSON.stringify(sent), (key, value) =>
+    key === 'where'
+      ? value.filter(({ property = '' }: { property?: string }) => !/^(contact|company)\./.test(property))
+      : value,
+  )
+
+/** Filters of companies. */
+export const { filter: companyFilters } = fc.letrec<{ filter: Sent; condition: Sent }>((tie) => ({
+  condition: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    onStaff,
+    onEvent.map(withoutOwners),
+    onSequence.map(withoutOwners),
+    tie('filter'),
+  ),
+  filter: fc.record({
+    match: fc.constantFrom('all', 'any'),
+    conditions: fc.array(tie('condition'), { maxLength: 4 }),
+  }),
+}))
+
 /** Conditions on one event. */
 export const wheres: fc.Arbitrary<Sent[]> = fc.array(
   fc.oneof({ weight: 5, arbitrary: nestedOnEvent }, { weight: 1, arbitrary: onOwner }),
   { maxLength: 3 },
 )
 
-export async function loadCompanies({ handle }: TestTenant): Promise<void> {
-  const rows = COMPANIES.map(({ companyId, name, domain, properties }) => {
+export async function loadCompanies({ handle }: TestTenant, some: readonly Company[] = COMPANIES): Promise<void> {
+  const rows = some.map(({ companyId, name, domain, properties }) => {
     const company = { company_id: companyId, name, domain, properties: JSON.stringify(properties) }
     return { ...company, created_at: NOW, updated_at: NOW }
   })
@@ -334,8 +399,8 @@ export async function loadEvents(
   if (records.length > 0) await stores.clickhouse.insert('events', JOURNAL_FORMAT, serializeEvents(records), newId())
 }
 
-/** Whether a contact matches a filter. */
-export function belongs(filter: Sent, person: Person): boolean {
+/** Whether a contact or a company matches a filter. */
+export function belongs(filter: Sent, person: Subject): boolean {
   const isMet = (condition: Sent): boolean => {
     if ('conditions' in condition) return belongs(condition, person)
     if ('event' in condition) return did(condition.event, person) === (condition.operator === 'did')
@@ -346,7 +411,7 @@ export function belongs(filter: Sent, person: Person): boolean {
 }
 
 /** Whether an event meets conditions, all of them. */
-export function eventMeets(where: readonly Sent[], visit: Visit, person: Person | null): boolean {
+export function eventMeets(where: readonly Sent[], visit: Visit, person: Subject | null): boolean {
   return where.every((condition) => {
     if (!('conditions' in condition))
       return holds(ofEvent(visit, person, condition.property), condition, condition.property)
@@ -355,21 +420,29 @@ export function eventMeets(where: readonly Sent[], visit: Visit, person: Person 
   })
 }
 
-function ofPerson(person: Person, name: string): unknown[] {
+function ofPerson(person: Subject, name: string): unknown[] {
+  if (name === 'created_at') return [person.createdAt.toISOString()]
+  if ('contacts' in person) return ofStaff(person, name)
   const { company } = person
   if (name === 'company.name') return listed(company?.name)
   if (name === 'company.domain') return listed(company?.domain)
   if (name.startsWith('company.')) return listed(own(company?.properties ?? {}, bare(name.slice('company.'.length))))
-  if (name === 'created_at') return [person.createdAt.toISOString()]
   if (name === 'email') return listed(person.email)
   if (name === 'company_id') return listed(company?.companyId)
   if (name === 'creation_source') return ['manual']
   return listed(own(person.properties, bare(name)))
 }
 
+function ofStaff({ contacts, name: called, domain, properties }: Staff, name: string): unknown[] {
+  if (name === 'contact_count') return [contacts]
+  if (name === 'name') return [called]
+  if (name === 'domain') return listed(domain)
+  return listed(own(properties, bare(name)))
+}
+
 const bare = (name: string) => name.replace(/^properties\./, '')
 
-function ofEvent(visit: Visit, person: Person | null, name: string): unknown[] {
+function ofEvent(visit: Visit, person: Subject | null, name: string): unknown[] {
   if (name.startsWith('contact.')) return person ? ofPerson(person, name.slice('contact.'.length)) : []
   if (name.startsWith('company.')) return person ? ofPerson(person, name) : []
   if (name.startsWith('data.')) {
@@ -405,7 +478,9 @@ function holds(items: readonly unknown[], { operator, value }: Sent, property = 
   if (operator === 'is_not_set') return !holds(items, { operator: 'is_set' }, property)
   // Stored in one spelling.
   const spelled = (text: unknown) =>
-    typeof text === 'string' && ['email', 'company_id', 'company.domain'].includes(property) ? text.toLowerCase() : text
+    typeof text === 'string' && ['email', 'company_id', 'company.domain', 'domain'].includes(property)
+      ? text.toLowerCase()
+      : text
   const text = (item: unknown) => (typeof item === 'object' ? '' : String(item)).toLowerCase()
   const part = String(value).toLowerCase()
   switch (operator) {
@@ -454,7 +529,7 @@ function momentIn(value: unknown, later = 0): number {
   return /^\d{4}-\d{2}-\d{2}[T ]/.test(value) ? Date.parse(value.replace(' ', 'T')) : Number.NaN
 }
 
-function matching(match: Sent, person: Person): Visit[] {
+function matching(match: Sent, person: Subject): Visit[] {
   const contains = (text: string, part: string | undefined) =>
     part === undefined || text.toLowerCase().includes(part.toLowerCase())
   const named = [match.type, ...(match.types ?? [])]
@@ -475,7 +550,7 @@ function matching(match: Sent, person: Person): Visit[] {
   )
 }
 
-function did(match: Sent, person: Person): boolean {
+function did(match: Sent, person: Subject): boolean {
   const found = matching(match, person).toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
   if (match.min_count !== undefined && found.length < match.min_count) return false
   if (match.count && !holds([found.length], match.count)) return false
@@ -483,7 +558,7 @@ function did(match: Sent, person: Person): boolean {
   return match.count !== undefined || found.length >= (match.min_count ?? 1)
 }
 
-function measured({ function: name, property }: Sent, found: readonly Visit[], person: Person): unknown[] {
+function measured({ function: name, property }: Sent, found: readonly Visit[], person: Subject): unknown[] {
   const lists = found.map((visit) => ofEvent(visit, person, property)).filter((list) => list.length > 0)
   if (name === 'first') return lists[0] ?? []
   if (name === 'last') return lists.at(-1) ?? []
@@ -502,7 +577,7 @@ function measured({ function: name, property }: Sent, found: readonly Visit[], p
 const UNITS: Record<string, number> = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS }
 
 /** Tries every way to do the steps with different events. */
-function followed({ sequence, within }: Sent, person: Person): boolean {
+function followed({ sequence, within }: Sent, person: Subject): boolean {
   const steps: Visit[][] = sequence.map((match: Sent) => matching(match, person))
   const window = within.value * (UNITS[within.unit] ?? Number.NaN)
   const goOn = (step: number, used: readonly Visit[]): boolean => {

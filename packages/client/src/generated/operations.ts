@@ -259,6 +259,7 @@ import type {
   ListScheduleTimesResult,
   ListScopesResult,
   ListSegmentChangesInput,
+  ListSegmentCompaniesInput,
   ListSegmentContactsInput,
   ListSegmentsInput,
   ListSourcesInput,
@@ -366,6 +367,7 @@ import type {
   SdkScreenInput,
   SdkTrackInput,
   SegmentChangesPage,
+  SegmentCompaniesPage,
   SegmentContactsPage,
   SegmentResult,
   SegmentsPage,
@@ -606,6 +608,7 @@ export interface OperationTypes {
   listScheduleTimes: { input: ListScheduleTimesInput; response: ListScheduleTimesResult }
   listScopes: { input: Record<string, never>; response: ListScopesResult }
   listSegmentChanges: { input: ListSegmentChangesInput; response: SegmentChangesPage }
+  listSegmentCompanies: { input: ListSegmentCompaniesInput; response: SegmentCompaniesPage }
   listSegmentContacts: { input: ListSegmentContactsInput; response: SegmentContactsPage }
   listSegments: { input: ListSegmentsInput; response: SegmentsPage }
   listSources: { input: ListSourcesInput; response: SourcesPage }
@@ -811,7 +814,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many companies.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`. Also needs the scope `companies:read` with `matching`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`. Also needs the scope `companies:read` with `matching`. Also needs the scope `events:read` with event conditions in the filter.
    */
   changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResult> {
     return this.call('POST /v1/companies/bulk', input, options)
@@ -955,7 +958,7 @@ export class Operations extends Caller {
   /**
    * Define a segment; its members are counted in the background.
    *
-   * Needs the scope `segments:write`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
+   * Needs the scope `segments:write`. Also needs the scope `contacts:read` for contacts. Also needs the scope `companies:read` for companies. Also needs the scope `events:read` with event conditions in `filter`.
    */
   createSegment(input: CreateSegmentInput, options?: RequestOptions): Promise<SegmentResult> {
     return this.call('POST /v1/segments', input, options)
@@ -1162,7 +1165,7 @@ export class Operations extends Caller {
   /**
    * Download companies as a CSV file.
    *
-   * Every matching record, with the filters of the list. Sorting, paging and `fields` have no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. Needs the scope `companies:read`.
+   * Every matching record, with the filters of the list. Sorting, paging and `fields` have no effect. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. A `filter` with event conditions also needs the scope `events:read`. Needs the scope `companies:read`.
    */
   exportCompanies(input: ExportCompaniesInput = {}, options?: RequestOptions): Promise<Response> {
     return this.call('GET /v1/companies/export.csv', input, options, 'file')
@@ -1772,7 +1775,7 @@ export class Operations extends Caller {
   /**
    * List, filter and search companies.
    *
-   * Needs the scope `companies:read`.
+   * Needs the scope `companies:read`. Also needs the scope `events:read` with event conditions in `filter`.
    */
   listCompanies(input: ListCompaniesInput = {}, options?: RequestOptions): List<CompaniesPage, NonNullable<CompaniesPage['companies']>[number]> {
     return this.list('GET /v1/companies', input, options, 'companies', 'page')
@@ -2103,7 +2106,16 @@ export class Operations extends Caller {
   }
 
   /**
-   * List the contacts in a segment.
+   * List the companies in a segment of companies.
+   *
+   * Needs the scope `segments:read`. Also needs the scope `companies:read`.
+   */
+  listSegmentCompanies(input: ListSegmentCompaniesInput, options?: RequestOptions): List<SegmentCompaniesPage, NonNullable<SegmentCompaniesPage['companies']>[number]> {
+    return this.list('GET /v1/segments/{segment_id}/companies', input, options, 'companies', 'page')
+  }
+
+  /**
+   * List the contacts in a segment of contacts.
    *
    * Needs the scope `segments:read`.
    */
@@ -2292,9 +2304,9 @@ export class Operations extends Caller {
   }
 
   /**
-   * Count the contacts that match a filter, without defining a segment.
+   * Count the contacts or companies that match a filter, without defining a segment.
    *
-   * Needs the scope `segments:read`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
+   * Needs the scope `segments:read`. Also needs the scope `contacts:read` for contacts. Also needs the scope `companies:read` for companies. Also needs the scope `events:read` with event conditions in `filter`.
    */
   previewSegment(input: PreviewSegmentInput, options?: RequestOptions): Promise<PreviewSegmentResult> {
     return this.call('POST /v1/segments/preview', input, options)
@@ -2931,7 +2943,7 @@ export class Operations extends Caller {
   /**
    * Change the name, the description or the filter of a segment.
    *
-   * With another filter, the members are counted again. Contacts that enter or leave record no event. Needs the scope `segments:write`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
+   * With another filter, the members are counted again. Contacts that enter or leave record no event. Needs the scope `segments:write`. Also needs the scope `contacts:read` for contacts. Also needs the scope `companies:read` for companies. Also needs the scope `events:read` with event conditions in `filter`.
    */
   updateSegment(input: UpdateSegmentInput, options?: RequestOptions): Promise<UpdateSegmentResult> {
     return this.call('PATCH /v1/segments/{segment_id}', input, options)

@@ -3482,9 +3482,13 @@ export type PreviewSegmentResult = {
     status: 'success';
     count: number;
     /**
-     * Some of the matching contacts.
+     * Some of the matching contacts; empty for companies.
      */
     sample: Array<SegmentMember>;
+    /**
+     * Some of the matching companies; empty for contacts.
+     */
+    companies: Array<Company>;
     took_ms: number;
     warnings?: Array<string>;
 };
@@ -4075,9 +4079,14 @@ export type Segment = {
     _id: string;
     name: string;
     description: string | null;
-    contact_count: number | null;
     /**
-     * Whether contacts are still being counted, because the segment is new or its filter changed.
+     * What the members are. It cannot be changed.
+     */
+    entity: 'contacts' | 'companies';
+    contact_count: number | null;
+    company_count: number | null;
+    /**
+     * Whether members are still being counted, because the segment is new or its filter changed.
      */
     counting: boolean;
     filter: SegmentFilter;
@@ -4115,6 +4124,18 @@ export type SegmentChangeCause = {
 export type SegmentChangesPage = {
     status: 'success';
     changes: Array<SegmentChange>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type SegmentCompaniesPage = {
+    status: 'success';
+    segment_name: string;
+    /**
+     * Whether members are still being counted: the list may be incomplete or have extra companies.
+     */
+    counting: boolean;
+    companies: Array<Company>;
     pagination: Pagination;
     warnings?: Array<string>;
 };
@@ -5161,6 +5182,7 @@ export type ChangeCompaniesInput = {
          * Words, as in the list.
          */
         search?: string;
+        segment_id?: string;
         filter?: SegmentFilter;
     };
     /**
@@ -5403,6 +5425,10 @@ export type CreateNoteInput = {
 export type CreateSegmentInput = {
     name: string;
     description?: string | null;
+    /**
+     * What the filter selects; `contacts` by default.
+     */
+    entity?: 'contacts' | 'companies';
     filter: SegmentFilter;
 };
 
@@ -5664,9 +5690,13 @@ export type ExportCompaniesInput = {
      */
     company_ids?: string;
     /**
-     * A filter of segments as JSON. Its conditions are about properties only.
+     * A filter of segments as JSON. Its conditions are about the company, and the events of its contacts together.
      */
     filter?: string;
+    /**
+     * Members of this segment of companies.
+     */
+    segment_id?: string;
     /**
      * The field to sort by.
      */
@@ -6815,9 +6845,13 @@ export type ListCompaniesInput = {
      */
     company_ids?: string;
     /**
-     * A filter of segments as JSON. Its conditions are about properties only.
+     * A filter of segments as JSON. Its conditions are about the company, and the events of its contacts together.
      */
     filter?: string;
+    /**
+     * Members of this segment of companies.
+     */
+    segment_id?: string;
     /**
      * The field to sort by.
      */
@@ -7572,6 +7606,21 @@ export type ListSegmentChangesInput = {
     segment_id: string;
 };
 
+export type ListSegmentCompaniesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The segment.
+     */
+    segment_id: string;
+};
+
 export type ListSegmentContactsInput = {
     /**
      * Page, from 1.
@@ -7818,6 +7867,10 @@ export type PreviewMailInput = {
 };
 
 export type PreviewSegmentInput = {
+    /**
+     * What the filter selects; `contacts` by default.
+     */
+    entity?: 'contacts' | 'companies';
     filter: SegmentFilter;
 };
 

@@ -22,7 +22,7 @@ export function useCompanyColumns(): Column<Company>[] {
   return useMemo(() => {
     const properties = data?.properties ?? []
     const editable = new Set(mayWrite ? properties.flatMap((each) => (each.is_editable ? [each.name] : [])) : [])
-    const usual = new Set([...COMPANY_COLUMNS.map(({ id }) => id), 'updated_at'])
+    const usual = new Set([...COMPANY_COLUMNS.map(({ id }) => id), 'contact_count', 'updated_at'])
     const others = properties.filter(({ name }) => !usual.has(name))
     const all = [...COMPANY_COLUMNS, ...others.map(({ name, label }) => propertyColumn(name, { header: label }))]
     return all.map((column) =>

@@ -1,5 +1,5 @@
-import { companyWhere } from '../companies/requests.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { companyWhere } from '../segments/company-list-filter.ts'
 import { compileEventFilter } from '../segments/event-filter.ts'
 import { contactWhere } from '../segments/list-filter.ts'
 import type { Aggregation } from './requests.ts'

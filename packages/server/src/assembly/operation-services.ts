@@ -13,6 +13,7 @@ import type { Mailer } from '../platform/mail.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { warningsAbout } from '../properties/in-conditions.ts'
+import { companyFilter } from '../segments/company-list-filter.ts'
 import { INSIGHT_SERVICES } from '../segments/events.ts'
 import { segmentFilter } from '../segments/list-filter.ts'
 import { findSegment, reevaluateDays } from '../segments/segments.ts'
@@ -53,6 +54,7 @@ export function operationServices<Given extends Parts>(parts: Given) {
     warningsAbout,
     // The filters of lists of contacts that belong to other features.
     listFilters: [importFilter, segmentFilter],
+    companyFilter,
     subjectKinds: SUBJECT_KINDS,
   }
   const ofTools = openToolServices(OPERATIONS as readonly Operation<object>[], { ...parts, services, clock })

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { findCompanies } from '../companies/list.ts'
 import { nextCompanyIds } from '../companies/pages.ts'
-import { companyFiltersOf, parseCompany } from '../companies/requests.ts'
+import { type CompanyFilter, companyFiltersOf, parseCompany } from '../companies/requests.ts'
 import { deleteCompany, updateCompany } from '../companies/write.ts'
 import { namesEvents } from '../conditions/language.ts'
 import { SegmentFilterSchema } from '../conditions/schema.ts'
@@ -21,7 +21,7 @@ import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { BULK_FIELDS, BULK_OUTPUT, changeEach, RECORDS_MAX, requireOneChange } from './change-each.ts'
 
-const bulkOperation = operationsWith<ContactServices>()
+const bulkOperation = operationsWith<ContactServices & { companyFilter: CompanyFilter }>()
 
 const Filter = Type.Optional(Type.Unsafe<unknown>({ 'x-record': SegmentFilterSchema }))
 const Search = Type.Optional(Type.String({ maxLength: 1_000, description: 'Words, as in the list.' }))
@@ -41,6 +41,12 @@ const ofMatching = (scope: Scope): FurtherScopes => ({
   ofSent: (sent) => (fieldOf(sent, 'matching') ?? null) !== null,
 })
 
+const ofEvents: FurtherScopes = {
+  scopes: ['events:read'],
+  when: 'with event conditions in the filter',
+  ofSent: (sent) => namesEvents(fieldOf(fieldOf(sent, 'matching'), 'filter')),
+}
+
 /** Changes of many contacts or companies: by id, or all that match a filter. */
 export const BULK_OPERATIONS = [
   bulkOperation({
@@ -49,14 +55,7 @@ export const BULK_OPERATIONS = [
     http: 'POST /v1/contacts/bulk',
     command: 'contact bulk',
     scope: 'contacts:write',
-    also: [
-      ofMatching('contacts:read'),
-      {
-        scopes: ['events:read'],
-        when: 'with event conditions in the filter',
-        ofSent: (sent) => namesEvents(fieldOf(fieldOf(sent, 'matching'), 'filter')),
-      },
-    ],
+    also: [ofMatching('contacts:read'), ofEvents],
     summary: 'Change or delete many contacts',
     description: DESCRIPTION,
     input: {
@@ -117,14 +116,14 @@ export const BULK_OPERATIONS = [
     http: 'POST /v1/companies/bulk',
     command: 'company bulk',
     scope: 'companies:write',
-    also: [ofMatching('companies:read')],
+    also: [ofMatching('companies:read'), ofEvents],
     summary: 'Change or delete many companies',
     description: DESCRIPTION,
     input: {
       company_ids: Ids,
       matching: Type.Optional(
         Type.Object(
-          { search: Search, filter: Filter },
+          { search: Search, segment_id: Type.Optional(idInput()), filter: Filter },
           { additionalProperties: false, description: 'The companies, instead of `company_ids`; `{}` means all.' },
         ),
       ),
@@ -139,12 +138,14 @@ export const BULK_OPERATIONS = [
     output: BULK_OUTPUT,
     needsBody: true,
     example: { company_ids: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'], set: { properties: { industry: 'Computing' } } },
+    errors: ['400 event_filter_too_broad', '400 unknown_segment'],
     unaudited: 'data, not a setting of the tenant',
     async run(context, { company_ids: ids, matching, after, set, delete: isDeletion }) {
       const { tenant, now } = context
       requireOneChange({ matching, after, set, delete: isDeletion }, ids, 'company_ids')
       const changes = set && parseCompany(set, false)
-      const filters = await companyFiltersOf(tenant, matching ?? {}, now)
+      const { companyFilter, requireScope } = context
+      const filters = await companyFiltersOf(tenant, matching ?? {}, { companyFilter, now, requireScope })
       return changeEach({
         memory: context.memory,
         ids,

@@ -116,6 +116,13 @@ export function searchCompanies(tenant: Tenant, text: string, limit: number): Pr
   )
 }
 
+/** How many companies match a condition, and the newest of them. */
+export async function sampleCompanies(tenant: Tenant, condition: RawBuilder<SqlBool>, sampleSize: number) {
+  const matching = matchingCompanies(tenant, { condition })
+  const rows = await matching.select(COMPANY_COLUMNS).orderBy('created_at', 'desc').limit(sampleSize).execute()
+  return { count: await countRows(matching), companies: rows.map(toCompanyObject) }
+}
+
 /** The names and domains of companies, by id; unknown ids are absent. */
 export async function namesOfCompanies(tenant: Tenant, companyIds: readonly string[]) {
   if (companyIds.length === 0) return new Map<string, never>()

@@ -10,21 +10,33 @@ import { eventFilterSchemas, withCompany } from '../events/filters.ts'
 import { countEvents, listEvents } from '../events/list.ts'
 import { joinContacts } from '../events/people.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
+import { fieldOf } from '../operations/further-scopes.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
 import { Id } from '../platform/http/responses.ts'
 import { Company, etagOfCompany, toCompanyObject } from './company-object.ts'
 import { countCompanies, listCompanies, readCompany } from './list.ts'
 import { people } from './people.ts'
-import { COMPANY_FIELDS, companyFiltersOf, ListCompaniesQuery, NEW_COMPANY_FIELDS, parseCompany } from './requests.ts'
+import {
+  COMPANY_FIELDS,
+  type CompanyFilter,
+  companyFiltersOf,
+  ListCompaniesQuery,
+  NEW_COMPANY_FIELDS,
+  parseCompany,
+} from './requests.ts'
 import { createCompany, deleteCompany, updateCompany } from './write.ts'
 
 const tag = 'Companies'
+/** Whether the filter in a query, as JSON, has conditions on events. */
+const namesEventsIn = (query: unknown) => /"(event|sequence)"/.test(String(fieldOf(query, 'filter') ?? ''))
 /** How many of a company's contacts are named as the most active. */
 const ACTIVE_MAX = 5
 const CompanyPath = { company_id: idInPath('company') }
 
-const companyOperation = operationsWith<WriteDependencies & { warningsAbout: WarningsAbout }>()
+const companyOperation = operationsWith<
+  WriteDependencies & { warningsAbout: WarningsAbout; companyFilter: CompanyFilter }
+>()
 
 export const COMPANY_OPERATIONS = [
   companyOperation({
@@ -33,6 +45,7 @@ export const COMPANY_OPERATIONS = [
     http: 'GET /v1/companies',
     command: 'company list',
     scope: 'companies:read',
+    also: [{ scopes: ['events:read'], when: 'with event conditions in `filter`', ofSent: namesEventsIn }],
     summary: 'List, filter and search companies',
     input: ListCompaniesQuery.properties,
     output: {
@@ -40,12 +53,13 @@ export const COMPANY_OPERATIONS = [
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
+    errors: ['400 event_filter_too_broad', '400 unknown_segment'],
     async run(
-      { tenant, now, redaction, warn, warningsAbout },
+      { tenant, now, redaction, warn, warningsAbout, companyFilter, requireScope },
       { page, limit, sort_by, sort_dir, count_only, ...query },
     ) {
       const mayName = redaction && (await namesOverlapping(tenant, wordsOf(query.search)))
-      const filters = await companyFiltersOf(tenant, query, now, mayName)
+      const filters = await companyFiltersOf(tenant, query, { companyFilter, now, mayName, requireScope })
       const warnings = query.filter === undefined ? [] : await warningsAbout(tenant, 'companies', query.filter)
       for (const warning of warnings) warn(warning)
       const counting = countCompanies(tenant, filters)

@@ -1,16 +1,12 @@
-import { sql } from 'kysely'
+import type { RawBuilder, SqlBool } from 'kysely'
 import Type from 'typebox'
-import { readTenant } from '../access/tenants.ts'
-import { nameDays } from '../conditions/bounds.ts'
-import type { SegmentFilter } from '../conditions/language.ts'
-import { filterIn, parseConditions, parseFilter } from '../conditions/parse.ts'
-import { compileFilter } from '../conditions/to-postgres.ts'
 import { COMPANY_FACET_FILTERS } from '../contacts/facets.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
-import { isSeen, type MayName } from '../contacts/visible-texts.ts'
+import type { MayName } from '../contacts/visible-texts.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
 import {
+  filterId,
   filterJson,
   filterText,
   flag,
@@ -23,7 +19,6 @@ import {
 import type { Tenant } from '../platform/tenant.ts'
 import type { CompanyChanges } from './company-object.ts'
 import { parseCompanyDomain } from './domain.ts'
-import { COMPANY_FILTER_FIELDS } from './filter-fields.ts'
 import type { CompanyFilters } from './list.ts'
 
 const Domain = Type.String({ minLength: 1, maxLength: 500, examples: ['analytical.example'] })
@@ -55,7 +50,8 @@ export const ListCompaniesQuery = Type.Object({
   created_before: timestampBound('upper', 'Created at or before this time.'),
   search: searchText('Words that must all occur in the name or domain.'),
   company_ids: idList('Only companies with one of these ids.'),
-  filter: filterJson('Its conditions are about properties only.'),
+  filter: filterJson('Its conditions are about the company, and the events of its contacts together.'),
+  segment_id: filterId('Members of this segment of companies.'),
   sort_by: oneOf(['name', 'createdate'], 'The field to sort by.', 'createdate'),
   sort_dir: oneOf(['asc', 'desc'], 'Sort direction; missing values come last in both directions.', 'desc'),
   count_only: flag('Return only the number of results.', false),
@@ -65,47 +61,47 @@ type ListQuery = Type.Static<typeof ListCompaniesQuery>
 type Order = 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'
 
 /**
- * The filters of a list. @throws ServiceError 400 naming every invalid field of `filter`.
- * @param mayName if personal values are hidden from the caller
+ * Reads the filters of a list that belong to another feature: segments know companies, not the other way round.
+ * @returns their condition; undefined if the query has no such filter.
+ * @throws ServiceError 400, 403.
  */
+export type CompanyFilter = (
+  tenant: Tenant,
+  /** `filter` as a value, or as JSON. */
+  query: { filter?: unknown; segment_id?: string | undefined },
+  context: CompanyFilterContext,
+) => Promise<RawBuilder<SqlBool> | undefined>
+
+interface CompanyFilterContext {
+  now: Date
+  requireScope(scope: 'events:read'): void
+  /** Whether personal values are hidden from the caller. */
+  visibleOnly: boolean
+}
+
+interface ListNeeds extends Omit<CompanyFilterContext, 'visibleOnly'> {
+  companyFilter: CompanyFilter
+  /** If personal values are hidden from the caller. */
+  mayName?: MayName | undefined
+}
+
+/** The filters of a list. @throws ServiceError 400 naming every invalid field of `filter`. */
 export async function companyFiltersOf(
   tenant: Tenant,
-  { filter, company_ids, ...rest }: Omit<ListQuery, Order | 'filter'> & { filter?: unknown },
-  now: Date,
-  mayName?: MayName,
+  { filter, segment_id, company_ids, ...rest }: Omit<ListQuery, Order | 'filter'> & { filter?: unknown },
+  { companyFilter, mayName, ...needs }: ListNeeds,
 ): Promise<CompanyFilters> {
+  const condition = await companyFilter(
+    tenant,
+    { filter, segment_id },
+    { ...needs, visibleOnly: mayName !== undefined },
+  )
   return {
     ...rest,
     ...(mayName ? { mayName } : {}),
-    ...(filter === undefined
-      ? {}
-      : { condition: await conditionOf(tenant, filterOf(filter, mayName !== undefined), now) }),
+    ...(condition ? { condition } : {}),
     ...(company_ids === undefined ? {} : { company_ids: idsIn(company_ids, 'company_ids') }),
   }
-}
-
-function filterOf(sent: unknown, visibleOnly: boolean): SegmentFilter {
-  return parseFilter(filterIn(sent), { records: COMPANY_FILTER_FIELDS, visibleOnly })
-}
-
-/** The conditions on companies in the `where` of a question. @throws ServiceError 400 naming every invalid field. */
-export function companyWhere(
-  tenant: Tenant,
-  where: unknown,
-  { now, visibleOnly }: { now: Date; visibleOnly: boolean },
-) {
-  return conditionOf(tenant, parseConditions(where, { records: COMPANY_FILTER_FIELDS, visibleOnly }), now)
-}
-
-async function conditionOf(tenant: Tenant, filter: SegmentFilter, now: Date) {
-  return compileFilter(filter, {
-    now,
-    records: COMPANY_FILTER_FIELDS,
-    zone: nameDays(filter) ? (await readTenant(tenant)).timeZone : 'UTC',
-    // Which names may overlap with a part is known only of the words of a search.
-    isSeen: (found, shows) => isSeen({ ...found, mayName: true }, shows),
-    hasEvents: () => sql`false`,
-  })
 }
 
 /** Validates what a schema cannot. @throws ServiceError 400 naming every invalid field. */

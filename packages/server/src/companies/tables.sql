@@ -59,3 +59,27 @@ CREATE TRIGGER companies_changed AFTER UPDATE ON companies FOR EACH ROW
   WHEN (OLD.properties IS DISTINCT FROM NEW.properties OR OLD.name IS DISTINCT FROM NEW.name
     OR OLD.domain IS DISTINCT FROM NEW.domain)
   EXECUTE FUNCTION note_company_change();
+
+-- Companies whose segments must be checked: a row for each change of one, of its contacts or of their events. Rows have no
+-- unique company, so that no writer waits for another one that adds a contact to the same company.
+CREATE TABLE company_checks (
+  tenant_id uuid NOT NULL,
+  check_id bigint GENERATED ALWAYS AS IDENTITY,
+  company_id uuid NOT NULL,
+  PRIMARY KEY (tenant_id, check_id)
+);
+CREATE FUNCTION check_companies() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO company_checks (tenant_id, company_id)
+      SELECT DISTINCT tenant_id, company_id
+      FROM (VALUES (OLD.tenant_id, OLD.company_id), (NEW.tenant_id, NEW.company_id)) AS concerned (tenant_id, company_id)
+      WHERE company_id IS NOT NULL
+        -- Nothing is left to check of a tenant that is being deleted.
+        AND EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = concerned.tenant_id);
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER companies_to_check_inserted AFTER INSERT ON companies FOR EACH ROW EXECUTE FUNCTION check_companies();
+CREATE TRIGGER companies_to_check_updated AFTER UPDATE ON companies FOR EACH ROW
+  WHEN (OLD.properties IS DISTINCT FROM NEW.properties OR OLD.name IS DISTINCT FROM NEW.name
+    OR OLD.domain IS DISTINCT FROM NEW.domain)
+  EXECUTE FUNCTION check_companies();

@@ -7,5 +7,7 @@ export const COMPANY_TABLES = {
     export: { without: ['facets', 'search_text', 'sort_name'] },
   },
   company_changes: { key: ['company_id'], company: 'dies', export: 'none' },
+  // A check of a company that is gone finds nothing.
+  company_checks: { key: ['check_id'], company: 'stays', export: 'none' },
   company_sources: { key: ['source', 'external_id'], company: 'dies', export: {} },
 } satisfies Tables

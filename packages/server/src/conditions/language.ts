@@ -130,7 +130,7 @@ export interface InsightCondition extends InsightMatch {
 }
 
 /**
- * What is asked about the events of a contact: whether enough of them match, whether they follow one another, or whether a
+ * What is asked about the events of a contact, or of a company's contacts together: whether enough of them match, whether they follow one another, or whether a
  * number counts the contact.
  */
 export type EventQuestion = EventMatch | SequenceMatch | InsightMatch
@@ -150,7 +150,7 @@ export type SegmentCondition =
   | SegmentFilter
   | Negation
 
-/** A filter matches contacts for which all of the conditions, or any of them, are true. */
+/** A filter matches records for which all of the conditions, or any of them, are true. */
 export interface SegmentFilter {
   match: 'all' | 'any'
   conditions: SegmentCondition[]
@@ -161,6 +161,9 @@ export interface FilteredRecords {
   /** Columns that a filter names like properties. */
   textColumns: readonly string[]
   timeColumns: readonly string[]
+  numberColumns: readonly string[]
+  /** Whether filters can name their segments. Those of a contact's company cannot be named. */
+  hasSegments?: true
   /** The columns, and properties, that are stored in one spelling, and how to write a text in it. */
   spelled: Readonly<Record<string, (text: string) => string>>
   /** One of these columns, in a query of the records. */
@@ -374,6 +377,14 @@ export function propertiesOf(filter: SegmentFilter): string[] {
 /** Whether membership depends on the contact's company. */
 export function usesCompany(filter: SegmentFilter): boolean {
   return fieldConditionsIn(filter).some(({ property }) => fieldNamed(property).of === 'company')
+}
+
+/** Whether the membership of contacts depends on how many their company has. */
+export function usesContactCount(filter: SegmentFilter): boolean {
+  return fieldConditionsIn(filter).some(({ property }) => {
+    const { of, key, isProperty } = fieldNamed(property)
+    return of === 'company' && key === 'contact_count' && !isProperty
+  })
 }
 
 /** The ids of the segments that a filter names. */

@@ -78,7 +78,7 @@ export function parseFilter(
   sent: unknown,
   { path = 'filter', records, visibleOnly = false }: ParseOptions,
 ): SegmentFilter {
-  const reader = new FilterReader(records, records, visibleOnly)
+  const reader = new FilterReader(records, contactsOf(records), visibleOnly)
   const filter = reader.filter(sent, path, 1)
   return reader.checked(filter, path)
 }
@@ -91,8 +91,13 @@ export function parseConditions(
   sent: unknown,
   { path = 'where', records, visibleOnly = false }: ParseOptions,
 ): SegmentFilter {
-  const reader = new FilterReader(records, records, visibleOnly)
+  const reader = new FilterReader(records, contactsOf(records), visibleOnly)
   return reader.checked(reader.conditions(sent, path), path)
+}
+
+/** The contact of each event that a filter is about; a company's events have many. */
+function contactsOf(records: FilteredRecords): FilteredRecords | null {
+  return records.table === 'contacts' ? records : null
 }
 
 /** The filter of a list, sent as a value or as JSON in the URL. @throws ServiceError 400. */
@@ -220,9 +225,6 @@ class FilterReader {
   #condition(sent: unknown, path: string, level: number): SegmentCondition {
     if (isObject(sent) && ('conditions' in sent || 'match' in sent)) return this.filter(sent, path, level + 1)
     this.#conditions++
-    if (isObject(sent) && ['event', 'sequence', 'insight'].some((name) => name in sent) && !this.#records?.company) {
-      return this.#wrong(path, 'is about events, which companies do not have; filter contacts instead', UNREAD)
-    }
     if (isObject(sent) && 'event' in sent) {
       this.#onlyKnown(sent, path, ['event', 'operator'])
       return { event: this.#event(sent.event, `${path}.event`, level), operator: this.#did(sent, path) }
@@ -248,8 +250,9 @@ class FilterReader {
     if (condition.property === SEGMENT && ![condition.value ?? ''].flat().every((id) => isUuid(String(id)))) {
       return this.#wrong(`${path}.value`, 'must be a list of ids of segments', UNREAD)
     }
-    const isTimeColumn = this.#records?.timeColumns.includes(condition.property) ?? false
-    const comparesParts = COMPARING_PARTS.includes(condition.operator) && !isTimeColumn
+    const { timeColumns = [], numberColumns = [] } = this.#records ?? {}
+    const isPersonal = ![...timeColumns, ...numberColumns].includes(condition.property)
+    const comparesParts = COMPARING_PARTS.includes(condition.operator) && isPersonal
     return comparesParts ? { ...condition, ...this.#visibleOnlyOf(sent, path) } : condition
   }
 
@@ -465,7 +468,8 @@ function operatorsOf(name: string, records: FilteredRecords | null): readonly Pr
   if (of === 'company' && records.company)
     return operatorsOf(isProperty ? `properties.${key}` : key, records.company.records)
   if (isProperty) return PROPERTY_OPERATORS
-  if (key === SEGMENT && records.company) return OF_SEGMENT
+  if (key === SEGMENT && records.hasSegments) return OF_SEGMENT
+  if (records.numberColumns.includes(key)) return OF_NUMBER
   if (records.textColumns.includes(key)) return OF_TEXT
   return records.timeColumns.includes(key) ? OF_TIME : PROPERTY_OPERATORS
 }

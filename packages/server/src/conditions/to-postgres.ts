@@ -30,9 +30,9 @@ export interface FilterContext {
    * @param shows the condition for a text from which something may be hidden, with the names
    */
   isSeen?(found: SeenText, shows: (names: RawBuilder<unknown>) => Condition): Condition
-  /** The condition that a contact has events of which a question is true, and is not of nothing. */
+  /** The condition that a record has events of which a question is true, and is not of nothing. */
   hasEvents(question: EventQuestion): Condition
-  /** The condition that a contact is in one of some segments. */
+  /** The condition that a record is in one of some segments. */
   isInSegment?(segmentIds: readonly string[]): Condition
 }
 
@@ -88,7 +88,7 @@ function compileField(condition: PropertyCondition, context: FilterContext): Con
       compileProperty({ ...condition, property: key }, isProperty, { ...context, records: company.records }),
     )
   }
-  if (key === SEGMENT && !isProperty && company) {
+  if (key === SEGMENT && !isProperty && context.records.hasSegments) {
     if (!context.isInSegment) throw new Error('This filter cannot name segments.')
     return context.isInSegment([condition.value ?? []].flat().map(String))
   }
@@ -101,7 +101,9 @@ function compileProperty(
   context: FilterContext,
 ): Condition {
   const { now, zone } = context
-  const records = isProperty ? { ...context.records, textColumns: [], timeColumns: [] } : context.records
+  const records = isProperty
+    ? { ...context.records, textColumns: [], timeColumns: [], numberColumns: [] }
+    : context.records
   const json = jsonOf(property, records)
   const comparable = (each: unknown) => comparableJson(property, each, records)
   const bound = (end: 'start' | 'end') => boundIn(zone, String(value), end)
@@ -140,6 +142,7 @@ function compileProperty(
     default: {
       const [compared, reversed] = COMPARISONS[operator as keyof typeof COMPARISONS]
       const number = sql`${String(value).trim()}::numeric`
+      if (records.numberColumns.includes(property)) return sql`${records.column(property)} ${compared} ${number}`
       if (visibleOnly) {
         return sql`coalesce(visible_number(${records.properties}, ${property}::text) ${compared} ${number}, false)`
       }
@@ -217,6 +220,7 @@ function isSet(property: string, records: FilteredRecords): Condition {
 }
 
 function jsonOf(property: string, records: FilteredRecords): RawBuilder<unknown> {
-  if (records.textColumns.includes(property)) return sql`to_jsonb(${records.column(property)})`
+  if ([...records.textColumns, ...records.numberColumns].includes(property))
+    return sql`to_jsonb(${records.column(property)})`
   return sql`(${records.properties} -> ${property}::text)`
 }

@@ -47,6 +47,7 @@ export function filterFields(
   return {
     textColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'text'),
     timeColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'date'),
+    numberColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'number'),
     spelled,
     column: (name) => sql.ref(`${table}.${name}`),
     properties: sql.ref(`${table}.properties`),

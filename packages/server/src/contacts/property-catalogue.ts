@@ -84,6 +84,7 @@ export const COMPANY_PROPERTIES = {
   city: { ...OF_BOTH.city, personal: null },
   numberofemployees: { ...OF_BOTH.numberofemployees, isUsual: true },
   annualrevenue: { ...OF_BOTH.annualrevenue, isUsual: true },
+  contact_count: { label: 'Contacts', type: 'number', personal: null, isColumn: true, isDerived: true },
   created_at: CREATED,
   updated_at: UPDATED,
 } as const satisfies Record<string, KnownProperty>

@@ -75,6 +75,14 @@ CREATE TRIGGER contacts_inserted AFTER INSERT ON contacts REFERENCING NEW TABLE 
 CREATE TRIGGER contacts_deleted AFTER DELETE ON contacts REFERENCING OLD TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION count_contacts();
 
+-- A company gets or loses a contact: see companies/tables.sql.
+CREATE TRIGGER company_contacts_inserted AFTER INSERT ON contacts FOR EACH ROW
+  WHEN (NEW.company_id IS NOT NULL) EXECUTE FUNCTION check_companies();
+CREATE TRIGGER company_contacts_updated AFTER UPDATE ON contacts FOR EACH ROW
+  WHEN (OLD.company_id IS DISTINCT FROM NEW.company_id) EXECUTE FUNCTION check_companies();
+CREATE TRIGGER company_contacts_deleted AFTER DELETE ON contacts FOR EACH ROW
+  WHEN (OLD.company_id IS NOT NULL) EXECUTE FUNCTION check_companies();
+
 -- Each source's own latest record of a contact: fields is {key: {value, updated_at}}.
 CREATE TABLE contact_sources (
   tenant_id uuid NOT NULL,

@@ -25,15 +25,15 @@ export function segmentIdsOf(contactId: Expression<string>) {
     .as('segment_ids')
 }
 
-/** A column `contact_count`: the number of members of the segment whose id a query has, from stored counters. */
+/** A column `member_count`: the number of members of the segment whose id a query has, from stored counters. */
 export function memberCountOf(segmentId: Expression<string>) {
   return expressionBuilder<TenantTables, never>()
     .selectFrom('segment_counts')
-    .select(sql<number>`coalesce(sum(segment_counts.contacts), 0)::bigint`.as('contacts'))
+    .select(sql<number>`coalesce(sum(segment_counts.members), 0)::bigint`.as('members'))
     .where('segment_counts.segment_id', '=', segmentId)
     .$asScalar()
     .$notNull()
-    .as('contact_count')
+    .as('member_count')
 }
 
 /** A query of the ids of a segment's members. */

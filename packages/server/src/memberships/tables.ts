@@ -7,5 +7,6 @@ export const MEMBERSHIP_TABLES = {
     counted: 'segment_memberships',
     export: {},
   },
+  company_segment_members: { key: ['segment_id', 'company_id'], company: 'dies', export: {} },
   segment_counts: { key: ['segment_id', 'counter'], export: 'none' },
 } satisfies Tables

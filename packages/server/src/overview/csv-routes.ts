@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { companyFiltersOf, ListCompaniesQuery } from '../companies/requests.ts'
+import { type CompanyFilter, companyFiltersOf, ListCompaniesQuery } from '../companies/requests.ts'
 import type { Config } from '../config.ts'
 import { contactFiltersOf, filtersByEvents, type ListFilter } from '../contacts/list-filters.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
@@ -37,6 +37,7 @@ export function csvRoutes(
     clock,
     config,
     listFilters,
+    companyFilter,
     people,
     compileEventFilter,
     rateLimiter,
@@ -44,6 +45,7 @@ export function csvRoutes(
     clock: Clock
     config: Pick<Config, 'eventFilterContactsMax'>
     listFilters: readonly ListFilter[]
+    companyFilter: CompanyFilter
     people: People
     compileEventFilter: CompileEventFilter
     rateLimiter: Pick<RateLimiter, 'checkAudited'>
@@ -102,14 +104,18 @@ export function csvRoutes(
         operationId: 'exportCompanies',
         tags: ['Companies'],
         summary: 'Download companies as a CSV file',
-        description: DESCRIPTION,
+        description: `${DESCRIPTION} A \`filter\` with event conditions also needs the scope \`events:read\`.`,
         querystring: Type.Object({ ...ListCompaniesQuery.properties, columns }),
-        response: responsesWith(),
+        response: responsesWith('400 event_filter_too_broad', '400 unknown_segment'),
       },
     },
     async (request, reply) => {
       const { columns: asked, ...query } = withoutOrder(request.query)
-      const filters = await companyFiltersOf(request.tenant, query, clock())
+      const filters = await companyFiltersOf(request.tenant, query, {
+        companyFilter,
+        now: clock(),
+        requireScope: (scope) => requireScopeOf(request, scope),
+      })
       return sendExport(request, reply, companiesFile(request.tenant, filters, asked))
     },
   )

@@ -46,8 +46,11 @@ export async function fewOwnersOf(
   return [...owners]
 }
 
-/** Splits contacts into groups whose owners fit into one query. */
-export async function queryableGroups(tenant: Tenant, contactIds: readonly string[]): Promise<string[][]> {
+/** How many owners each of some contacts has, at most. */
+export async function countOwners(
+  tenant: Tenant,
+  contactIds: readonly string[],
+): Promise<(contactId: string) => number> {
   const counted = await tenant.db
     .selectFrom('owner_links')
     .select(['contact_id', ({ fn }) => fn.countAll<number>().as('links')])
@@ -55,11 +58,17 @@ export async function queryableGroups(tenant: Tenant, contactIds: readonly strin
     .groupBy('contact_id')
     .execute()
   const links = new Map(counted.map((row) => [row.contact_id, Number(row.links)]))
+  // A contact that was ever merged has its own link.
+  return (contactId) => (links.get(contactId) ?? 0) + 2
+}
+
+/** Splits contacts into groups whose owners fit into one query. */
+export async function queryableGroups(tenant: Tenant, contactIds: readonly string[]): Promise<string[][]> {
+  const ownersOfEach = await countOwners(tenant, contactIds)
   const groups: string[][] = []
   let owners = Number.POSITIVE_INFINITY
   for (const contactId of contactIds) {
-    // A contact that was ever merged has its own link.
-    const own = (links.get(contactId) ?? 0) + 2
+    const own = ownersOfEach(contactId)
     if (owners + own > OWNERS_MAX) {
       groups.push([])
       owners = 0

@@ -1,28 +1,33 @@
 import { sql } from 'kysely'
+import { addChecks } from '../companies/changes.ts'
 import { type EventMatch, matchesIn } from '../conditions/language.ts'
+import { companiesOfContacts } from '../contacts/of-companies.ts'
 import type { RecordedEvent } from '../contacts/writing/transaction.ts'
 import { SYSTEM_EVENTS } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { Definition } from './definitions.ts'
+import type { Definition, DefinitionsOfTenant } from './definitions.ts'
 
 const ROWS_PER_STATEMENT = 5_000
 
 /**
- * Queues a check of every contact that a transaction records an event of, if a segment uses such events. Call it with
- * the definitions locked and before memberships change: checks lock the two in the same order.
+ * Queues a check of every contact that a transaction records an event of, and of its company, if a segment uses such
+ * events. Call it with the definitions locked and before memberships change: checks lock the two in the same order.
  */
 export async function queueChecksAfter(
   tx: Tenant,
-  known: readonly Definition[],
+  { contacts, companies }: DefinitionsOfTenant,
   events: readonly RecordedEvent[],
 ): Promise<void> {
-  const matches = known.flatMap((definition) => definition.matches.flatMap(matchesIn))
-  if (matches.length === 0) return
+  await queueChecks(tx, concernedBy(contacts, events))
+  await queueCompanyChecks(tx, concernedBy(companies, events))
+}
+
+/** The contacts of the events that some segments use. */
+function concernedBy(definitions: readonly Definition[], events: readonly RecordedEvent[]): string[] {
+  const matches = definitions.flatMap((definition) => definition.matches.flatMap(matchesIn))
+  if (matches.length === 0) return []
   const concerned = events.filter(({ event }) => matches.some((match) => matchesEvent(match, event)))
-  await queueChecks(
-    tx,
-    concerned.flatMap(({ contactId }) => contactId ?? []),
-  )
+  return concerned.flatMap(({ contactId }) => contactId ?? [])
 }
 
 /** The events of all contacts that could enter or leave a segment, before the segment is evaluated. */
@@ -51,4 +56,11 @@ export async function queueChecks(tx: Tenant, contactIds: Iterable<string>): Pro
       .onConflict((row) => row.columns(['contact_id']).doUpdateSet({ requested_at: sql`now()` }))
       .execute()
   }
+}
+
+/** Queues the companies of some contacts for a check of their segments by any process. */
+export async function queueCompanyChecks(tx: Tenant, contactIds: Iterable<string>): Promise<void> {
+  const ids = [...new Set(contactIds)]
+  if (ids.length === 0) return
+  await addChecks(tx, await companiesOfContacts(tx, ids))
 }

@@ -11,8 +11,8 @@ import { isBeingWorkedOn } from '../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
-import { queueChecks, queueChecksAfter } from './check-queue.ts'
-import type { Definitions } from './definitions.ts'
+import { queueChecks, queueChecksAfter, queueCompanyChecks } from './check-queue.ts'
+import { type Definitions, usesEvents } from './definitions.ts'
 import { followEvents, queryConditions } from './follow.ts'
 
 const EVERY_MS = 500
@@ -64,7 +64,8 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
       try {
         const tenant = openTenant(stores, tenantId)
         const known = await definitions.of(tenant)
-        if (known.some(({ matches }) => matches.length > 0)) await queueChecks(tenant, contacts)
+        if (known.contacts.some(usesEvents)) await queueChecks(tenant, contacts)
+        if (known.companies.some(usesEvents)) await queueCompanyChecks(tenant, contacts)
       } catch (error) {
         for (const contactId of contacts) note(tenantId, contactId)
         throw error
@@ -84,7 +85,8 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
     return tenant.transaction(async (tx) => {
       const known = await definitions.of(tx)
       const companyIds = await takeChanges(tx, COMPANIES_AT_ONCE)
-      if (known.some((each) => each.usesCompany)) await queueChecks(tx, await contactsOfCompanies(tx, companyIds))
+      if (known.contacts.some((each) => each.usesCompany))
+        await queueChecks(tx, await contactsOfCompanies(tx, companyIds))
       return companyIds.length
     })
   }
@@ -127,11 +129,11 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
       if (due.length === 0) return 0
       // Before the contacts are locked, so that a write to one does not wait for ClickHouse. A write that gives a contact
       // other events queues its check, and waits for the row that this check has locked: the results stay current.
-      const results = await queryConditions(tx, known, due, clock())
+      const results = await queryConditions(tx, known.contacts, due, clock())
       // Contacts that are being changed are left for later, so that a check never waits while it has locks.
       const { locked, busy } = await lockUnlessBusy(tx, due)
       const evaluating = await isEvaluating(tx)
-      const events = await followEvents(tx, known, locked, results, clock())
+      const events = await followEvents(tx, known.contacts, locked, results, clock())
       await appendRecords(tx, toRecords(tx.id, events))
       await finishOrRepeat(tx, due, busy, evaluating)
       await queueChecksAfter(tx, known, events)
@@ -188,6 +190,7 @@ async function isEvaluating(tx: Tenant): Promise<boolean> {
     .selectFrom('segments')
     .select('segment_id')
     .where('uses_events', '=', true)
+    .where('entity', '=', 'contacts')
     .where(isBeingWorkedOn)
     .limit(1)
     .executeTakeFirst()

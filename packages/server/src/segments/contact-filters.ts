@@ -13,6 +13,7 @@ import type { Tenant } from '../platform/tenant.ts'
 /** The contacts, and their companies, as filters name them. */
 export const CONTACTS: FilteredRecords = {
   ...CONTACT_FILTER_FIELDS,
+  hasSegments: true,
   company: { records: COMPANY_FILTER_FIELDS, meets: companyMeets },
   problemsOfInsight,
 }

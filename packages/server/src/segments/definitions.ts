@@ -3,7 +3,7 @@ import { type EventQuestion, eventsOf, propertiesOf, type SegmentFilter, usesCom
 import { lock, lockKey } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { zoneOf } from './contact-filters.ts'
-import { withSegments } from './named-segments.ts'
+import { filtersOf, withSegments } from './named-segments.ts'
 
 /** The parts of a segment that determine membership. */
 export interface Definition {
@@ -24,19 +24,28 @@ export interface Definition {
   isEvaluated: boolean
 }
 
+export function usesEvents({ matches }: Definition): boolean {
+  return matches.length > 0
+}
+
 const CACHED_TENANTS_MAX = 1_000
 
 /** This process's cache of every tenant's definitions. */
 export interface Definitions {
   /**
-   * All current segments of a tenant; none is added, changed or removed before the transaction ends. The cache is
+   * All current segments of a tenant, by what their members are; none is added, changed or removed before the transaction ends. The cache is
    * compared with the database each time, which costs one short query and guarantees that no old definition is used.
    */
-  of(tx: Tenant): Promise<readonly Definition[]>
+  of(tx: Tenant): Promise<DefinitionsOfTenant>
+}
+
+export interface DefinitionsOfTenant {
+  contacts: readonly Definition[]
+  companies: readonly Definition[]
 }
 
 export function cacheDefinitions(): Definitions {
-  const known = new Map<string, { version: string; definitions: readonly Definition[] }>()
+  const known = new Map<string, { version: string; definitions: DefinitionsOfTenant }>()
   return {
     of: async (tx) => {
       const key = lockKey('segments', tx.id)
@@ -58,15 +67,15 @@ export async function lockDefinitions(tx: Tenant): Promise<void> {
   await lock(tx.db, 'segments', tx.id)
 }
 
-async function readDefinitions(tx: Tenant): Promise<Definition[]> {
+async function readDefinitions(tx: Tenant): Promise<DefinitionsOfTenant> {
   const rows = await tx.db
     .selectFrom('segments')
-    .select(['segment_id', 'name', 'filter', 'revision', 'evaluated_at'])
+    .select(['segment_id', 'entity', 'name', 'filter', 'revision', 'evaluated_at'])
     .orderBy('segment_id')
     .execute()
   const zone = await zoneOf(tx, rows)
-  const filters = new Map(rows.map((row) => [row.segment_id, row.filter as unknown as SegmentFilter]))
-  return rows.map((row) => {
+  const filters = filtersOf(rows)
+  const definitionOf = (row: (typeof rows)[number]): Definition => {
     const filter = withSegments(row.filter as unknown as SegmentFilter, filters)
     const matches = eventsOf(filter)
     return {
@@ -80,5 +89,7 @@ async function readDefinitions(tx: Tenant): Promise<Definition[]> {
       reads: new Set(propertiesOf(filter)),
       isEvaluated: row.evaluated_at !== null,
     }
-  })
+  }
+  const of = (entity: string) => rows.filter((row) => row.entity === entity).map(definitionOf)
+  return { contacts: of('contacts'), companies: of('companies') }
 }

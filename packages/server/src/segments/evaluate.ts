@@ -14,6 +14,7 @@ import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queu
 import { type ClaimedSegment, finishSegment, whereClaimed } from './claim.ts'
 import { contextOf } from './contact-filters.ts'
 import type { Definition, Definitions } from './definitions.ts'
+import { evaluateCompanies } from './evaluate-companies.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
 import { applyEvaluations } from './membership.ts'
 import { isMet, MET_CONDITIONS } from './met-conditions.ts'
@@ -33,7 +34,7 @@ export interface EvaluateDependencies {
 }
 
 /**
- * Evaluates a segment, which this process has claimed, for every contact of the tenant. The first evaluation records no
+ * Evaluates a segment, which this process has claimed, for every contact or company of the tenant. The first evaluation records no
  * entries, because it only finds the members that the segment has from the start. The caller then releases the segment,
  * which changes nothing if the evaluation was completed.
  */
@@ -60,17 +61,33 @@ async function evaluate(
     .select(['revision', 'evaluated_at', sql<string>`now()::text`.as('started_at')])
     .where('segment_id', '=', segmentId)
     .executeTakeFirst()
-  const definition = (await dependencies.definitions.of(tenant)).find((each) => each.segmentId === segmentId)
+  const { contacts, companies } = await dependencies.definitions.of(tenant)
+  const definition = [...contacts, ...companies].find((each) => each.segmentId === segmentId)
   if (!segment || !definition || definition.revision !== Number(segment.revision)) return
+  const isDone = companies.includes(definition)
+    ? await evaluateCompanies(tenant, dependencies, definition, stopping)
+    : await evaluateAllContacts(tenant, dependencies, definition, stopping, segment.evaluated_at === null)
+  if (isDone) await finishSegment(tenant, claimed, segment.revision, segment.started_at)
+}
+
+/** @returns false if aborted, or if the segment has changed. */
+async function evaluateAllContacts(
+  tenant: Tenant,
+  dependencies: EvaluateDependencies,
+  definition: Definition,
+  stopping: AbortSignal,
+  silent: boolean,
+): Promise<boolean> {
   const now = dependencies.clock()
   const usesEvents = definition.matches.length > 0
-  if (usesEvents && !(await refreshMetConditions(tenant, dependencies.definitions, definition, now, stopping))) return
-  const silent = segment.evaluated_at === null
-  for await (const range of rangesOfContacts(tenant, CONTACTS_PER_RANGE)) {
-    if (stopping.aborted) return
-    if (!(await evaluateRange(tenant, dependencies, definition, range, silent))) return
+  if (usesEvents && !(await refreshMetConditions(tenant, dependencies.definitions, definition, now, stopping))) {
+    return false
   }
-  await finishSegment(tenant, claimed, segment.revision, segment.started_at)
+  for await (const range of rangesOfContacts(tenant, CONTACTS_PER_RANGE)) {
+    if (stopping.aborted) return false
+    if (!(await evaluateRange(tenant, dependencies, definition, range, silent))) return false
+  }
+  return true
 }
 
 /** @returns false if the segment has changed. */
@@ -105,7 +122,7 @@ async function correctMemberships(
   const { segmentId, revision } = definition
   return tenant.transaction(async (tx) => {
     const known = await definitions.of(tx)
-    const isCurrent = known.some((each) => each.segmentId === segmentId && each.revision === revision)
+    const isCurrent = known.contacts.some((each) => each.segmentId === segmentId && each.revision === revision)
     if (!isCurrent) return false
     const { locked, busy } = await lockUnlessBusy(tx, contactIds)
     await queueChecks(tx, busy)

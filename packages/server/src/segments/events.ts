@@ -37,47 +37,53 @@ const INSIGHT_CONTACTS_MAX = 250_000
 /** Contacts whose conditions on events are asked at once: who meets them is in memory, about 20 MB. */
 const CONTACTS_PER_RANGE = 200_000
 
-/** More contacts meet the event conditions than the caller's limit. */
-class TooManyContacts extends Error {}
+/** A caller's bound on time or on the number of results was exceeded. */
+export class BeyondBounds extends Error {}
 
 /** ClickHouse's error codes for a query that exceeded its time or memory limit. */
 const EXCEEDED = [159, 160, 241, 307]
 
 /** Whether event conditions exceeded the caller's bounds. */
 export function isBeyondBounds(error: unknown): boolean {
-  return error instanceof TooManyContacts || EXCEEDED.includes(refusalCode(error) ?? 0)
+  return error instanceof BeyondBounds || EXCEEDED.includes(refusalCode(error) ?? 0)
 }
 
-/** For each event condition, the contacts that meet it. */
+/** For each event condition, the contacts or companies that meet it. */
 export class EventResults {
-  readonly #contactIds = new Map<string, string[]>()
+  readonly #ids = new Map<string, string[]>()
+  readonly #isOneOf: (ids: readonly string[]) => RawBuilder<SqlBool>
 
-  add(match: EventQuestion, contactIds: readonly string[]): void {
+  /** @param isOneOf the condition that a record has one of some ids */
+  constructor(isOneOf: (ids: readonly string[]) => RawBuilder<SqlBool> = isContact) {
+    this.#isOneOf = isOneOf
+  }
+
+  add(match: EventQuestion, ids: readonly string[]): void {
     const key = keyOf(match)
-    this.#contactIds.set(key, [...(this.#contactIds.get(key) ?? []), ...contactIds])
+    this.#ids.set(key, [...(this.#ids.get(key) ?? []), ...ids])
   }
 
   /** Each of some contacts with the keys of the event conditions that it meets. */
   pairs(of: readonly string[]): { contactIds: string[]; keys: string[] } {
     const wanted = new Set(of)
-    const pairs = [...this.#contactIds].flatMap(([key, contactIds]) =>
+    const pairs = [...this.#ids].flatMap(([key, contactIds]) =>
       contactIds.filter((contactId) => wanted.has(contactId)).map((contactId) => ({ key, contactId })),
     )
     return { contactIds: pairs.map(({ contactId }) => contactId), keys: pairs.map(({ key }) => key) }
   }
 
-  /** The condition that a contact is among those that meet an event condition. */
+  /** The condition that a record is among those that meet an event condition. */
   hasEvents(match: EventQuestion): RawBuilder<SqlBool> {
-    const contactIds = this.#contactIds.get(keyOf(match))
-    if (contactIds === undefined) throw new Error('A filter has an event condition that was not queried.')
-    return contactIds.length === 0 ? sql`false` : isContact(contactIds)
+    const ids = this.#ids.get(keyOf(match))
+    if (ids === undefined) throw new Error('A filter has an event condition that was not queried.')
+    return ids.length === 0 ? sql`false` : this.#isOneOf(ids)
   }
 }
 
 /**
  * Queries ClickHouse for all event conditions of some contacts. A contact has its own events and those of its visitors'
  * anonymous episodes; system events count only if a condition names one.
- * @throws TooManyContacts if a limit is given and reached.
+ * @throws BeyondBounds if a limit is given and reached.
  */
 export async function queryEvents(
   tenant: Tenant,
@@ -92,7 +98,7 @@ export async function queryEvents(
     for (const group of inGroups(matches.filter(isOwn))) {
       const query = { ...(await buildQuery(tenant, group, some, now, limit)), ...others }
       const rows = await tenant.events.select<ConditionResult>(query)
-      if (rows.length === limit) throw new TooManyContacts()
+      if (rows.length === limit) throw new BeyondBounds()
       for (const [index, match] of group.entries()) {
         results.add(
           match,
@@ -120,7 +126,7 @@ async function idsBehind(
   const query = await contactsBehind(backgroundContext(tenant, now, match), match, range, INSIGHT_CONTACTS_MAX + 1)
   const bounds = secondsMax === undefined ? {} : { secondsMax }
   const rows = await tenant.events.select<{ contact_id: string }>({ ...query, ...bounds })
-  if (rows.length > INSIGHT_CONTACTS_MAX) throw new TooManyContacts()
+  if (rows.length > INSIGHT_CONTACTS_MAX) throw new BeyondBounds()
   const wanted = isList ? new Set(contactSet.contactIds) : null
   return rows.flatMap(({ contact_id }) => (wanted === null || wanted.has(contact_id) ? [contact_id] : []))
 }
@@ -190,7 +196,7 @@ export async function* streamResults(
 /** Questions that one query answers. One that the events of all contacts decide is alone. */
 export type QuestionGroup = readonly OwnQuestion[] | readonly [InsightMatch]
 
-function isOwn(question: EventQuestion): question is OwnQuestion {
+export function isOwn(question: EventQuestion): question is OwnQuestion {
   return !isInsight(question)
 }
 
@@ -201,7 +207,7 @@ export function groupsOf(matches: readonly EventQuestion[]): QuestionGroup[] {
 }
 
 /** The distinct conditions, in groups that fit into one query. */
-function inGroups(matches: readonly OwnQuestion[]): OwnQuestion[][] {
+export function inGroups(matches: readonly OwnQuestion[]): OwnQuestion[][] {
   const groups: OwnQuestion[][] = []
   let characters = Number.POSITIVE_INFINITY
   for (const match of new Map(matches.map((match) => [keyOf(match), match])).values()) {
@@ -223,22 +229,49 @@ async function buildQuery(
   now: Date,
   limit?: number,
 ) {
+  const query = await askEach(tenant, group, now, {
+    owners: await ownersAmong(tenant, contactSet),
+    id: { sql: 'contact_id', name: 'contact_id' },
+    where: eventsOfContacts(contactSet),
+    ...(limit === undefined ? {} : { limit }),
+  })
+  // A query of listed contacts is part of a check, which occupies a connection to PostgreSQL at the same time.
+  return { ...query, lane: 'contactIds' in contactSet ? ('light' as const) : ('heavy' as const) }
+}
+
+interface Asking {
+  /** Whose events are asked about. */
+  owners: EventConditions
+  /** What the answers are about, of the contact of each owner; its column in the result. */
+  id: { sql: string; name: string }
+  /** Of the contacts. */
+  where: string
+  limit?: number
+}
+
+/**
+ * The query that answers each question for each contact, or for whatever else is computed of contacts: their events
+ * count together. Its rows have the id, and `hits` as in `ConditionResult`.
+ */
+export async function askEach(
+  tenant: Tenant,
+  group: readonly EventQuestion[],
+  now: Date,
+  { owners, id, where, limit }: Asking,
+) {
   const context = { now, zone: await zoneOf(tenant, group) }
   const questions = group.map((question, index) => compileQuestion(question, `q${index}_`, context))
-  const owners = await ownersAmong(tenant, contactSet)
   const parameters = Object.assign({}, ...questions.map((each) => each.parameters), owners.parameters)
   return {
     name: 'segments.events',
-    // A query of listed contacts is part of a check, which occupies a connection to PostgreSQL at the same time.
-    lane: 'contactIds' in contactSet ? ('light' as const) : ('heavy' as const),
     columns: questions.flatMap(({ ofOwner }) => ofOwner).join(', '),
     where: [...owners.where, questions.map(({ isMatched }) => isMatched).join(' OR ')],
     parameters: parameters as QueryParameters,
     isPerContact: true,
     outer: {
-      columns: `contact_id, concat(${questions.map(({ isMet }) => `if(${isMet}, '1', '0')`).join(', ')}, '') AS hits`,
-      where: eventsOfContacts(contactSet),
-      groupBy: 'contact_id',
+      columns: `${id.sql} AS ${id.name}, concat(${questions.map(({ isMet }) => `if(${isMet}, '1', '0')`).join(', ')}, '') AS hits`,
+      where,
+      groupBy: id.name,
       ...(limit === undefined ? {} : { limit }),
     },
   }

@@ -3,8 +3,8 @@ import type { ContactChanges, SegmentFollower } from '../contacts/writing/transa
 import type { SystemEvent } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queue.ts'
-import type { Definition, Definitions } from './definitions.ts'
+import { possibleTransitions, queueChecks, queueChecksAfter, queueCompanyChecks } from './check-queue.ts'
+import { type Definition, type Definitions, usesEvents } from './definitions.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
 import { EventResults, queryEvents } from './events.ts'
 import { applyEvaluations, leaveAll } from './membership.ts'
@@ -17,17 +17,18 @@ export function createFollower(definitions: Definitions, clock: Clock): SegmentF
       if (changed.size === 0 && recorded.length === 0) return []
       const now = clock()
       const known = await definitions.of(tx)
-      if (known.length === 0) return []
+      const { contacts, companies } = known
+      if (contacts.length === 0 && companies.length === 0) return []
       const contactIds = [...changed.keys()]
       await queueChecksAfter(tx, known, [...recorded, ...possibleTransitions(contactIds)])
       if (contactIds.length === 0) return []
-      const affected = known.filter((definition) => isAffected(definition, changed))
+      if (companies.some(usesEvents)) await queueCompanyChecks(tx, linked)
+      const affected = contacts.filter((definition) => isAffected(definition, changed))
       const evaluations = await evaluateContacts(tx, affected, contactIds, now, ({ isEvaluated }) => isEvaluated)
       const open = evaluations.filter(({ belongs }) =>
         affected.some(({ segmentId }) => belongs.get(segmentId) === null),
       )
-      const usesEvents = known.some(({ matches }) => matches.length > 0)
-      await queueChecks(tx, [...open.map(({ contactId }) => contactId), ...(usesEvents ? linked : [])])
+      await queueChecks(tx, [...open.map(({ contactId }) => contactId), ...(contacts.some(usesEvents) ? linked : [])])
       return applyEvaluations(tx, affected, evaluations, now)
     },
     followLater: queueChecks,

@@ -11,7 +11,7 @@ import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { CONTACTS, contextFor, parseContactFilter } from './contact-filters.ts'
 import { isBeyondBounds, queryEvents } from './events.ts'
-import { requireKnownSegments } from './named-segments.ts'
+import { type Entity, requireKnownSegments } from './named-segments.ts'
 import { findSegment } from './segments.ts'
 
 const EVENT_SECONDS_MAX = 5
@@ -74,8 +74,9 @@ async function compiled(
 
 const TOO_BROAD = [{ path: 'filter', message: 'has an event condition that too many contacts meet; add within_days' }]
 
-function unknownSegment(path: 'segment_id' | 'filters.segment_id'): ServiceError {
-  const details = [{ path, message: 'is not the id of one of your segments' }]
-  const message = `There is no segment with ${path === 'segment_id' ? 'this segment_id' : `the id in ${path}`}. GET /v1/segments lists yours.`
+export function unknownSegment(path: 'segment_id' | 'filters.segment_id', entity: Entity = 'contacts'): ServiceError {
+  const details = [{ path, message: `is not the id of one of your segments of ${entity}` }]
+  const which = path === 'segment_id' ? 'this segment_id' : `the id in ${path}`
+  const message = `There is no segment of ${entity} with ${which}. GET /v1/segments lists yours.`
   return new ServiceError(400, 'unknown_segment', message, { details })
 }

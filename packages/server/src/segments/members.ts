@@ -1,5 +1,8 @@
 import { sql } from 'kysely'
+import { toCompanyObject } from '../companies/company-object.ts'
+import { findCompanies } from '../companies/list.ts'
 import { findSegmentMembers } from '../contacts/matching.ts'
+import { companiesOf } from '../memberships/company-memberships.ts'
 import { membersOf } from '../memberships/memberships.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -18,6 +21,21 @@ export async function listMembers(tenant: Tenant, segmentId: string, page: Page)
     tenant,
     ids.map((row) => row.contact_id),
   )
+}
+
+/** One page of the companies in a segment, in the same order. */
+export async function listCompaniesIn(tenant: Tenant, segmentId: string, page: Page) {
+  const ids = await companiesOf(tenant, segmentId)
+    .orderBy('company_id', 'desc')
+    .limit(page.limit)
+    .offset(offsetOf(page))
+    .execute()
+  const rows = await findCompanies(
+    tenant,
+    ids.map((row) => row.company_id),
+  )
+  const byId = new Map(rows.map((row) => [row.company_id, toCompanyObject(row)]))
+  return ids.flatMap(({ company_id }) => byId.get(company_id) ?? [])
 }
 
 /** The ids of all members, the newest first. */

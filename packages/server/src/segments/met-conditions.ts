@@ -154,7 +154,12 @@ export async function deleteMetConditionsOf(tx: Tenant, contactIds: readonly str
  * definitions locked, after the change that removes the filter.
  */
 export async function noteUnusedConditions(tx: Tenant, before: SegmentFilter): Promise<void> {
-  const rows = await tx.db.selectFrom('segments').select('filter').where('uses_events', '=', true).execute()
+  const rows = await tx.db
+    .selectFrom('segments')
+    .select('filter')
+    .where('uses_events', '=', true)
+    .where('entity', '=', 'contacts')
+    .execute()
   const used = new Set(rows.flatMap(({ filter }) => eventsOf(filter as unknown as SegmentFilter).map(keyOf)))
   const unused = [...new Set(eventsOf(before).map(keyOf))].filter((key) => !used.has(key))
   if (unused.length === 0) return
@@ -179,7 +184,7 @@ export async function deleteUnusedConditions(
   for (let after = ZERO_ID; !signal?.aborted; ) {
     const deleted = await tenant.transaction(async (tx) => {
       // Locked, so that no segment starts using one of them before this ends.
-      const used = new Set(keysOf(await definitions.of(tx)))
+      const used = new Set(keysOf((await definitions.of(tx)).contacts))
       const unused = noted.filter(({ match_key }) => !used.has(match_key)).map(({ match_key }) => match_key)
       const some = await tx.db
         .selectFrom('segment_met_conditions')

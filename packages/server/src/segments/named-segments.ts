@@ -6,12 +6,24 @@ import type { Tenant } from '../platform/tenant.ts'
  * Filters that name other segments.
  */
 
+/** What a segment's members are. */
+export type Entity = 'contacts' | 'companies'
+
 /** The filters of a tenant's segments, by id. */
-export type Filters = ReadonlyMap<string, SegmentFilter>
+export type Filters = ReadonlyMap<string, { filter: SegmentFilter; entity: Entity }>
 
 export async function readFilters(tx: Tenant): Promise<Filters> {
-  const rows = await tx.db.selectFrom('segments').select(['segment_id', 'filter']).execute()
-  return new Map(rows.map((row) => [row.segment_id, row.filter as unknown as SegmentFilter]))
+  const rows = await tx.db.selectFrom('segments').select(['segment_id', 'filter', 'entity']).execute()
+  return filtersOf(rows)
+}
+
+export function filtersOf(rows: readonly { segment_id: string; filter: unknown; entity: string }[]): Filters {
+  return new Map(
+    rows.map(({ segment_id, filter, entity }) => [
+      segment_id,
+      { filter: filter as SegmentFilter, entity: entity as Entity },
+    ]),
+  )
 }
 
 /**
@@ -25,7 +37,7 @@ export function withSegments(filter: SegmentFilter, filters: Filters): SegmentFi
     if ('not' in condition) return { not: withSegments(condition.not, filters) }
     if (!('property' in condition) || condition.property !== SEGMENT) return condition
     const ids = [condition.value ?? []].flat().map(String)
-    const named = ids.flatMap((id) => filters.get(id.toLowerCase()) ?? [])
+    const named = ids.flatMap((id) => filters.get(id.toLowerCase())?.filter ?? [])
     const isIn: SegmentFilter = { match: 'any', conditions: named.map((each) => withSegments(each, filters)) }
     return condition.operator === 'in' ? isIn : { not: isIn }
   })
@@ -33,10 +45,14 @@ export function withSegments(filter: SegmentFilter, filters: Filters): SegmentFi
 }
 
 /**
- * Refuses a filter that names a segment which does not exist, or that leads back to its own segment.
+ * Refuses a filter that names a segment which does not exist or has other members, or that leads back to its own segment.
  * @throws ServiceError 400 `unknown_segment`, `segment_circle`.
  */
-export function requireNamed(filter: SegmentFilter, filters: Filters, segmentId: string | null): void {
+export function requireNamed(
+  filter: SegmentFilter,
+  filters: Filters,
+  { entity, segmentId }: { entity: Entity; segmentId?: string },
+): void {
   const reached = new Set<string>()
   for (const open = segmentsIn(filter).map(lowered); open.length > 0; ) {
     const id = open.pop() ?? ''
@@ -47,7 +63,9 @@ export function requireNamed(filter: SegmentFilter, filters: Filters, segmentId:
     const named = filters.get(id)
     if (!named)
       throw refused('unknown_segment', `names a segment that does not exist: ${id}. GET /v1/segments lists yours`)
-    open.push(...segmentsIn(named).map(lowered))
+    if (named.entity !== entity)
+      throw refused('unknown_segment', `names a segment of ${named.entity}: ${id}. It needs one of ${entity}`)
+    open.push(...segmentsIn(named.filter).map(lowered))
   }
 }
 
@@ -60,7 +78,7 @@ export function dependentsOf(segmentId: string, filters: Filters): string[] {
   const found = new Set<string>()
   for (const open = [segmentId]; open.length > 0; ) {
     const id = open.pop()
-    for (const [other, filter] of filters) {
+    for (const [other, { filter }] of filters) {
       if (found.has(other) || !segmentsIn(filter).some((named) => lowered(named) === id)) continue
       found.add(other)
       open.push(other)
@@ -73,8 +91,8 @@ export function dependentsOf(segmentId: string, filters: Filters): string[] {
  * The same for a filter that is not a segment's.
  * @throws ServiceError 400 `unknown_segment`.
  */
-export async function requireKnownSegments(tenant: Tenant, filter: SegmentFilter): Promise<void> {
-  if (segmentsIn(filter).length > 0) requireNamed(filter, await readFilters(tenant), null)
+export async function requireKnownSegments(tenant: Tenant, filter: SegmentFilter, entity: Entity = 'contacts') {
+  if (segmentsIn(filter).length > 0) requireNamed(filter, await readFilters(tenant), { entity })
 }
 
 /** Refuses to delete a segment that others name. @throws ServiceError 409 `segment_in_use`. */

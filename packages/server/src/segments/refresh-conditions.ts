@@ -30,7 +30,7 @@ export async function refreshMetConditions(
         const isWritten = await tenant.transaction(async (tx) => {
           // Locked, so that nothing is written for a deleted segment.
           const known = await definitions.of(tx)
-          if (!known.some((each) => each.segmentId === segmentId && each.revision === revision)) return false
+          if (!known.contacts.some((each) => each.segmentId === segmentId && each.revision === revision)) return false
           await storeResultsOfRange(tx, group, part)
           return true
         })

@@ -13,11 +13,13 @@ import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
 import { RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { parseCompanyFilter } from './company-filters.ts'
 import { parseContactFilter } from './contact-filters.ts'
 import { lockDefinitions } from './definitions.ts'
 import { noteUnusedConditions } from './met-conditions.ts'
 import {
   dependentsOf,
+  type Entity,
   type Filters,
   readFilters,
   requireNamed,
@@ -32,9 +34,14 @@ const DESCRIPTION_LENGTH_MAX = 2_000
 /** Reads see every event that has been in the journal for a second. */
 const EVENTS_READABLE_AFTER_SECONDS = 2
 
+/** How the filter of a segment is read from a request. */
+export const PARSE_FILTER = { contacts: parseContactFilter, companies: parseCompanyFilter } as const
+
 export interface NewSegment {
   name: string
   description: string | null
+  /** What its members are; contacts by default. It never changes. */
+  entity?: Entity
   /** As sent by the caller. */
   filter: unknown
   /** Whether personal values are hidden from the caller. */
@@ -47,11 +54,11 @@ export interface NewSegment {
  */
 export async function createSegment(
   tenant: Tenant,
-  { name, description, filter: sent, visibleOnly = false }: NewSegment,
+  { name, description, entity = 'contacts', filter: sent, visibleOnly = false }: NewSegment,
   now: Date,
 ): Promise<{ segmentId: string; usesEvents: boolean }> {
   const texts = { name: requireName(name), description: checkedDescription(description) }
-  const filter = parseContactFilter(sent, { visibleOnly })
+  const filter = PARSE_FILTER[entity](sent, { visibleOnly })
   const segmentId = newId()
   await tenant.transaction(async (tx) => {
     const all = tx.db.selectFrom('segments').select(({ fn }) => fn.countAll<number>().as('count'))
@@ -59,11 +66,12 @@ export async function createSegment(
     // Acquires the same lock as `lockDefinitions`.
     await requireFewer(tx, 'segments', SEGMENTS_MAX, () => all.executeTakeFirstOrThrow(), message)
     const filters = await readFilters(tx)
-    requireNamed(filter, filters, segmentId)
+    requireNamed(filter, filters, { entity, segmentId })
     await tx.db
       .insertInto('segments')
       .values({
         segment_id: segmentId,
+        entity,
         ...texts,
         ...columnsOf(filter, filters),
         created_at: now,
@@ -83,13 +91,14 @@ export async function createSegment(
 export async function updateSegment(
   tenant: Tenant,
   segmentId: string,
-  { name, description, filter: sent }: Partial<NewSegment>,
+  { name, description, filter: sent }: Partial<Omit<NewSegment, 'entity'>>,
   now: Date,
 ): Promise<string[]> {
+  const entity = await entityOf(tenant, segmentId)
   const wanted = {
     ...(name === undefined ? {} : { name: requireName(name) }),
     ...(description === undefined ? {} : { description: checkedDescription(description) }),
-    ...(sent === undefined ? {} : { filter: parseContactFilter(sent) }),
+    ...(sent === undefined ? {} : { filter: PARSE_FILTER[entity](sent) }),
   }
   return tenant.transaction(async (tx) => {
     await lockDefinitions(tx)
@@ -103,8 +112,8 @@ export async function updateSegment(
     const isOtherFilter = filter !== undefined && !isDeepStrictEqual(filter, before.filter)
     const changed = (['name', 'description'] as const).filter((key) => key in texts && texts[key] !== before[key])
     if (changed.length === 0 && !isOtherFilter) return []
-    const filters = isOtherFilter ? await readFilters(tx) : new Map()
-    if (isOtherFilter) requireNamed(filter, filters, segmentId)
+    const filters: Filters = isOtherFilter ? await readFilters(tx) : new Map()
+    if (isOtherFilter) requireNamed(filter, filters, { entity, segmentId })
     await tx.db
       .updateTable('segments')
       .set({
@@ -116,7 +125,7 @@ export async function updateSegment(
       .where('segment_id', '=', segmentId)
       .execute()
     if (isOtherFilter) {
-      await redefineDependents(tx, segmentId, new Map([...filters, [segmentId, filter]]))
+      await redefineDependents(tx, segmentId, new Map([...filters, [segmentId, { filter, entity }]]))
       await noteUnusedConditions(tx, before.filter as unknown as SegmentFilter)
     }
     return [...changed, ...(isOtherFilter ? ['filter'] : [])]
@@ -142,7 +151,7 @@ export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<
 /** Re-evaluates the segments whose filters name days, once the tenant's time zone has changed: a day is another one. */
 export async function reevaluateDays(tx: Tenant): Promise<void> {
   const filters = await readFilters(tx)
-  for (const [segmentId, filter] of filters) {
+  for (const [segmentId, { filter }] of filters) {
     if (!nameDays(withSegments(filter, filters))) continue
     await tx.db
       .updateTable('segments')
@@ -189,14 +198,22 @@ export async function readSegment(tenant: Tenant, segmentId: string) {
 export async function readSegmentSoFar(tenant: Tenant, segmentId: string) {
   const row = await selectSegments(tenant).where('segment_id', '=', segmentId).executeTakeFirst()
   if (!row) throw notFound('segment')
-  return { segment: toSegmentObject(row), found: Number(row.contact_count) }
+  return { segment: toSegmentObject(row), found: Number(row.member_count) }
 }
 
-/** What other features need of a segment; undefined for an unknown or malformed id. */
-export async function findSegment({ db }: Tenant, segmentId: string) {
+/** What other features need of a segment; undefined for an unknown or malformed id, and if it has other members. */
+export async function findSegment({ db }: Tenant, segmentId: string, entity: Entity = 'contacts') {
   if (!isUuid(segmentId)) return undefined
   const query = db.selectFrom('segments').select(['segment_id', 'filter', 'evaluated_at'])
-  return query.where('segment_id', '=', segmentId).executeTakeFirst()
+  return query.where('segment_id', '=', segmentId).where('entity', '=', entity).executeTakeFirst()
+}
+
+/** What a segment's members are. @throws ServiceError 404. */
+export async function entityOf({ db }: Tenant, segmentId: string): Promise<Entity> {
+  const query = db.selectFrom('segments').select('entity').where('segment_id', '=', segmentId)
+  const row = await query.executeTakeFirst()
+  if (!row) throw notFound('segment')
+  return row.entity as Entity
 }
 
 /** The names of segments, for the audit log. */
@@ -218,14 +235,16 @@ export async function knownSegments({ db }: Tenant, ids: readonly string[]) {
 function selectSegments(tenant: Tenant) {
   return tenant.db
     .selectFrom('segments')
-    .select(['segment_id', 'name', 'description', 'filter', 'evaluated_at', 'created_at'])
+    .select(['segment_id', 'entity', 'name', 'description', 'filter', 'evaluated_at', 'created_at'])
     .select(memberCountOf(sql.ref('segments.segment_id')))
 }
 
 /** The segments that name another one have other members, and may depend on other things, once that one changes. */
 async function redefineDependents(tx: Tenant, segmentId: string, filters: Filters): Promise<void> {
   for (const dependent of dependentsOf(segmentId, filters)) {
-    const { filter: _, ...columns } = columnsOf(filters.get(dependent) as SegmentFilter, filters)
+    const { filter } = filters.get(dependent) ?? {}
+    if (!filter) continue
+    const { filter: _, ...columns } = columnsOf(filter, filters)
     await tx.db
       .updateTable('segments')
       .set({ ...columns, ...RELEASED, evaluated_at: null, revision: NEXT_REVISION })

@@ -3,6 +3,7 @@ CREATE SEQUENCE segment_revisions;
 CREATE TABLE segments (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   segment_id uuid NOT NULL,
+  entity text NOT NULL DEFAULT 'contacts' CHECK (entity IN ('contacts', 'companies')),
   name text NOT NULL,
   description text,
   filter jsonb NOT NULL,

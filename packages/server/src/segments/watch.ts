@@ -7,6 +7,7 @@ import { newId } from '../platform/ids.ts'
 import { openTenant, type Tenant } from '../platform/tenant.ts'
 import { type Checks, startChecks, type WatchDependencies } from './checks.ts'
 import { type ClaimedSegment, claimSegment, findDue, releaseSegment } from './claim.ts'
+import { startCompanyChecks } from './company-checks.ts'
 import { cacheDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { createFollower } from './follow.ts'
@@ -29,6 +30,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   const dependencies = { ...given, definitions: cacheDefinitions(), signal: stopping.signal }
   const { stores, definitions, clock, log } = dependencies
   const checks = startChecks(dependencies)
+  const companyChecks = startCompanyChecks(dependencies)
   const { rows } = await sql<{ now: string }>`SELECT now()::text AS now`.execute(stores.database)
   const startedAt = rows[0]?.now ?? ''
   let resumeAt = 0
@@ -93,6 +95,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
       await evaluating.stop()
       await cleaning.stop()
       await checks.stop()
+      await companyChecks.stop()
     },
   }
 }

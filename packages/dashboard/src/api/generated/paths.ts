@@ -157,6 +157,7 @@ export const PATHS = {
   listScheduleTimes: 'GET /v1/schedules',
   listScopes: 'GET /v1/api-keys/scopes',
   listSegmentChanges: 'GET /v1/segments/{segment_id}/changes',
+  listSegmentCompanies: 'GET /v1/segments/{segment_id}/companies',
   listSegmentContacts: 'GET /v1/segments/{segment_id}/contacts',
   listSegments: 'GET /v1/segments',
   listSources: 'GET /v1/sources',

@@ -28,6 +28,7 @@ export type LockName =
   | 'account'
   | 'action_claims'
   | 'claims'
+  | 'company_segments'
   | 'conversations'
   | 'external_id'
   | 'journal'

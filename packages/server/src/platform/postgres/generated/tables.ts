@@ -201,6 +201,19 @@ export interface CompanyChanges {
   tenant_id: string;
 }
 
+export interface CompanyChecks {
+  check_id: Generated<Int8>;
+  company_id: string;
+  tenant_id: string;
+}
+
+export interface CompanySegmentMembers {
+  company_id: string;
+  entered_at: Timestamp;
+  segment_id: string;
+  tenant_id: string;
+}
+
 export interface CompanySources {
   company_id: string;
   external_id: string;
@@ -880,8 +893,8 @@ export interface SegmentChecks {
 }
 
 export interface SegmentCounts {
-  contacts: Int8;
   counter: number;
+  members: Int8;
   segment_id: string;
   tenant_id: string;
 }
@@ -904,6 +917,7 @@ export interface Segments {
   claimed_until: Timestamp | null;
   created_at: Timestamp;
   description: string | null;
+  entity: Generated<string>;
   evaluated_at: Timestamp | null;
   filter: Json;
   name: string;
@@ -1296,6 +1310,8 @@ export interface DB {
   authorizations: Authorizations;
   companies: Companies;
   company_changes: CompanyChanges;
+  company_checks: CompanyChecks;
+  company_segment_members: CompanySegmentMembers;
   company_sources: CompanySources;
   connection_errors: ConnectionErrors;
   connection_outbox: ConnectionOutbox;
