@@ -1,6 +1,6 @@
 import { NativeSelect, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { allSegmentsQuery } from '../filters/all-segments.ts'
+import { allSegmentsQuery, segmentsOf } from '../filters/all-segments.ts'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
 import type { FilterForm } from '../filters/use-filter-form.ts'
 import { PreviewPanel } from '../records/preview-panel.tsx'
@@ -43,7 +43,7 @@ export function AudienceFields(props: AudienceFieldsProps) {
           data={[
             { value: '', label: text.audience.chooseSegment },
             ...(isListed ? [] : [{ value: draft.segmentId, label: draft.segmentId }]),
-            ...[...(segments?.values() ?? [])].map(({ segment_id: value, name, contact_count: count }) => ({
+            ...segmentsOf(segments, 'contacts').map(({ segment_id: value, name, contact_count: count }) => ({
               value,
               label: text.audience.segmentChoice(
                 name.slice(0, 80),

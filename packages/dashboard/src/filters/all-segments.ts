@@ -1,6 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call } from '../api/client.ts'
 import { keyOf } from '../api/operation.ts'
+import type { Entity, Segment } from '../api/types.ts'
+
+/** The segments of contacts, or those of companies. */
+export function segmentsOf(segments: ReadonlyMap<string, Segment> | undefined, entity: Entity): Segment[] {
+  return [...(segments?.values() ?? [])].filter((segment) => segment.entity === entity)
+}
 
 const SEGMENTS_A_PAGE = 100
 

@@ -3,7 +3,7 @@ import { queryOf } from '../api/operation.ts'
 import type { Entity, Property, SegmentFilter } from '../api/types.ts'
 import { useMay } from '../session/may.ts'
 import { failureOf } from '../ui/picker-failure.tsx'
-import { allSegmentsQuery } from './all-segments.ts'
+import { allSegmentsQuery, segmentsOf } from './all-segments.ts'
 import type { Scalar } from './draft.ts'
 import type { FieldType, FieldTypes } from './draft-filter.ts'
 import { text } from './text.ts'
@@ -24,7 +24,7 @@ export interface Field {
   values?: readonly Scalar[] | undefined
 }
 
-/** The property with which a filter of contacts names segments. */
+/** The property with which a filter of contacts or companies names segments. */
 export const SEGMENT = 'segment'
 
 /**
@@ -36,7 +36,7 @@ export function useFields(filtered: Filtered, event = '') {
   const read = useProperties({
     contacts: filtered !== 'companies',
     companies: true,
-    events: filtered !== 'companies',
+    events: true,
     event,
   })
   const segments = useQuery({ ...allSegmentsQuery, enabled: useMay('segments:read') && !isOfEvents })
@@ -47,12 +47,11 @@ export function useFields(filtered: Filtered, event = '') {
     group: text.groups.company,
   }))
   const list: Field[] = []
-  if (filtered === 'companies') list.push(...read.companies)
-  if (filtered === 'contacts') {
+  if (filtered === 'contacts' || filtered === 'companies') {
     // Those that could not be read are read again where they are chosen.
-    if (segments.isLoadingError || (segments.data?.size ?? 0) > 0)
-      list.push({ name: SEGMENT, label: text.segment, type: 'text' })
-    list.push(...read.contacts, ...ofCompanies)
+    const hasSome = segments.isLoadingError || segmentsOf(segments.data, filtered).length > 0
+    if (hasSome) list.push({ name: SEGMENT, label: text.segment, type: 'text' })
+    list.push(...(filtered === 'companies' ? read.companies : [...read.contacts, ...ofCompanies]))
   }
   if (isOfEvents) list.push(...read.events)
   if (filtered === 'events') {
@@ -90,6 +89,7 @@ export function useFilterNames(
   )
   const own = filtered === 'companies' ? read.companies : read.contacts
   return {
+    ...(filtered === 'companies' ? { entity: filtered } : {}),
     labels: new Map([...ofCompanies, ...own.map(({ name, label }) => [name, label] as const)]),
     ofEvents: new Map(read.events.map(({ name, label }) => [name, label])),
     segments: segments && new Map([...segments].map(([id, { name }]) => [id, name])),

@@ -42,12 +42,12 @@ function GroupFields({ group, onReplace, level }: GroupFieldsProps) {
   const other = group.match === 'all' ? 'any' : 'all'
   const adders = [
     { label: words.property, icon: IconPlus, create: () => newProperty() },
-    ...(filtered === 'contacts'
-      ? [
+    ...(isOfEvents
+      ? []
+      : [
           { label: words.event, icon: IconActivity, create: () => newEvent() },
           { label: words.sequence, icon: IconArrowsRight, create: () => newSequence(), isSubtle: true },
-        ]
-      : []),
+        ]),
     ...(level < LEVELS_MAX
       ? [
           {

@@ -126,8 +126,7 @@ export const text = {
   },
   /** Parts of a filter as a sentence. */
   sentence: {
-    everyContact: 'every contact',
-    noContact: 'no contact',
+    everyAndNo: { contacts: ['every contact', 'no contact'], companies: ['every company', 'no company'] } as const,
     anyEventMatches: 'every event',
     noEventMatches: 'no event',
     and: ' and ',

@@ -7,7 +7,7 @@ import { eventLabel } from '../ui/event-words.ts'
 import { failureOf, isRetry, RetryOption, retryOption } from '../ui/picker-failure.tsx'
 import { text as common } from '../ui/text.ts'
 import { upTo } from '../ui/up-to.ts'
-import { allSegmentsQuery } from './all-segments.ts'
+import { allSegmentsQuery, segmentsOf } from './all-segments.ts'
 import type { Filtered } from './fields.ts'
 import { FilterContext } from './filter-context.tsx'
 import { text } from './text.ts'
@@ -97,11 +97,14 @@ export function EventNames({ label, values, onChange }: Omit<ValueListProps, 'pr
 export function SegmentNames({ ids, onChange }: { ids: string[]; onChange: (ids: string[]) => void }) {
   const segments = useQuery(allSegmentsQuery)
   const { data } = segments
+  const { filtered } = useContext(FilterContext)
   const failure = failureOf(text.failures.segments, [segments])
-  const known = [...(data?.values() ?? [])].map(({ segment_id: value, name }) => ({ value, label: name.slice(0, 100) }))
+  const known = segmentsOf(data, filtered === 'companies' ? filtered : 'contacts').map(
+    ({ segment_id: value, name }) => ({ value, label: name.slice(0, 100) }),
+  )
   // Ids may be written in capitals, and what was deleted has no name.
   const chosen = [...new Set(ids.map((id) => (data?.has(id.toLowerCase()) ? id.toLowerCase() : id)))]
-  const gone = chosen.filter((id) => !data?.has(id))
+  const gone = chosen.filter((id) => !known.some(({ value }) => value === id))
   const unknown = gone.map((value) => ({ value, label: data ? text.sentence.deletedSegment : '…' }))
   return (
     <MultiSelect
@@ -141,8 +144,9 @@ const SUGGESTED_OF_EVENTS: Readonly<Record<string, string>> = {
 
 /** The name under which the service suggests values; null if it does not. */
 function suggestedName(property: string, filtered: Filtered): string | null {
+  if (property.startsWith('event.')) return property
   if (filtered === 'companies' || /^(company|data)\./.test(property) || property === '') return null
-  if (filtered === 'contacts' || property.startsWith('event.')) return property.replace(/^properties\./, '')
+  if (filtered === 'contacts') return property.replace(/^properties\./, '')
   if (property.startsWith('contact.')) return property.slice('contact.'.length)
   return SUGGESTED_OF_EVENTS[property] ?? null
 }

@@ -18,6 +18,8 @@ const TEXT_MAX = 60
 
 /** What the names in a filter are called. A name without a label is shown in words. */
 export interface FilterNames {
+  /** What is filtered, if it is companies. */
+  entity?: 'companies'
   /** Of properties of contacts or companies, whichever are filtered; `company.` and a key for those of a contact's company. */
   labels: ReadonlyMap<string, string>
   /** Of properties of events. */
@@ -28,18 +30,15 @@ export interface FilterNames {
 
 /** A filter as a sentence: "Country is “FR” and has viewed a page at least 2 times". */
 export function filterWords(filter: SegmentFilter, names: FilterNames): string {
-  return sentence(
-    joined(conditionsOf(filter), (condition) => conditionWords(condition, names), [
-      words.everyContact,
-      words.noContact,
-    ]),
-  )
+  return sentence(joined(conditionsOf(filter), (condition) => conditionWords(condition, names), everyAndNo(names)))
 }
 
 /** The same for conditions on events. */
 export function eventFilterWords(filter: FilterOfEvents, names: FilterNames): string {
   return sentence(onEventsWords(filter, names))
 }
+
+const everyAndNo = ({ entity }: FilterNames) => words.everyAndNo[entity ?? 'contacts']
 
 function sentence(phrase: string): string {
   return phrase.slice(0, 1).toUpperCase() + phrase.slice(1)
@@ -48,7 +47,7 @@ function sentence(phrase: string): string {
 function joined<Condition>(
   { match, conditions }: { match: 'all' | 'any'; conditions: readonly Condition[] },
   wordsOf: (condition: Condition) => string,
-  [all, none]: [all: string, none: string],
+  [all, none]: readonly [all: string, none: string],
 ): string {
   if (conditions.length === 0) return match === 'all' ? all : none
   return conditions.map(wordsOf).join(match === 'all' ? words.and : words.or)
@@ -61,7 +60,7 @@ function conditionsOf({ match, conditions }: SegmentFilter) {
 
 function conditionWords(condition: SegmentCondition, names: FilterNames): string {
   if ('conditions' in condition) {
-    return `(${joined(conditionsOf(condition), (each) => conditionWords(each, names), [words.everyContact, words.noContact])})`
+    return `(${joined(conditionsOf(condition), (each) => conditionWords(each, names), everyAndNo(names))})`
   }
   if ('property' in condition) {
     if (condition.property === 'segment') return segmentWords(condition, names)

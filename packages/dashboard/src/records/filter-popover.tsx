@@ -3,7 +3,7 @@ import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, type RefObject, useState } from 'react'
 import type { Entity, SegmentFilter } from '../api/types.ts'
-import { allSegmentsQuery } from '../filters/all-segments.ts'
+import { allSegmentsQuery, segmentsOf } from '../filters/all-segments.ts'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
 import { useFilterForm } from '../filters/use-filter-form.ts'
 import { Form } from '../ui/form.tsx'
@@ -105,7 +105,7 @@ function FilterForm({ entity, filter, segmentId, onFilter, onCancel }: FilterFor
 
 function SegmentChoice({ value, onChange }: { value: string; onChange: (segmentId: string) => void }) {
   const { data } = useQuery(allSegmentsQuery)
-  const segments = [...(data?.values() ?? [])]
+  const segments = segmentsOf(data, 'contacts')
   const isKnown = value === '' || segments.some(({ segment_id }) => segment_id === value)
   return (
     <NativeSelect

@@ -3,13 +3,14 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ApiError } from '../api/client.ts'
 import { queryOf } from '../api/operation.ts'
-import type { SegmentFilter } from '../api/types.ts'
+import type { Entity, SegmentFilter } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { propertyText } from '../ui/property-value.ts'
 import { ErrorState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { Warnings } from '../ui/warnings.tsx'
+import { companyName } from './company-columns.tsx'
 import { contactName } from './contact-name.ts'
 import { text } from './text.ts'
 
@@ -18,11 +19,17 @@ const words = text.preview
 /** Long enough to finish a word, short enough to feel immediate. */
 const PAUSE_MS = 300
 
-/** The contacts that match the filter as it is edited. */
-export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; unfinished: number }) {
+interface PreviewPanelProps {
+  entity?: Entity
+  filter: SegmentFilter
+  unfinished: number
+}
+
+/** The contacts or companies that match the filter as it is edited. */
+export function PreviewPanel({ entity = 'contacts', filter, unfinished }: PreviewPanelProps) {
   const [debounced] = useDebouncedValue(filter, PAUSE_MS)
   const { data, error, isFetching, refetch } = useQuery({
-    ...queryOf('previewSegment', { filter: debounced }),
+    ...queryOf('previewSegment', { entity, filter: debounced }),
     placeholderData: keepPreviousData,
     retry: false,
   })
@@ -32,7 +39,7 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
     <Card aria-live="polite" aria-busy={isFetching}>
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h5">
-          {words.title}
+          {words.title[entity]}
         </Title>
         {isFetching ? <Loader size="xs" role="status" aria-label={words.counting} /> : null}
       </Group>
@@ -49,10 +56,21 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
               {formatNumber(data.count)}
             </Text>
             <Text size="sm" c="dimmed">
-              {words.counted(data.count, data.took_ms)}
+              {words.counted(entity, data.count, data.took_ms)}
             </Text>
           </div>
           <Warnings of={data.warnings} />
+          {data.companies.length > 0 ? (
+            <Stack component="ul" gap={6} m={0} p={0} style={{ listStyle: 'none' }}>
+              {data.companies.map((company) => (
+                <li key={company.company_id}>
+                  <AnchorLink size="sm" to="/companies/$companyId" params={{ companyId: company.company_id }}>
+                    <Foreign max={80}>{companyName(company)}</Foreign>
+                  </AnchorLink>
+                </li>
+              ))}
+            </Stack>
+          ) : null}
           {data.sample.length > 0 ? (
             <Stack component="ul" gap={6} m={0} p={0} style={{ listStyle: 'none' }}>
               {data.sample.map((contact) => (

@@ -33,7 +33,7 @@ export function RecordBar({ entity, search, filter, segmentId, importId, onFilte
   })
   const button = useRef<HTMLButtonElement>(null)
   const [isSaving, setSaving] = useState(false)
-  const maySave = useMay('segments:write') && entity === 'contacts'
+  const maySave = useMay('segments:write')
   // The badge that removed a filter disappears with it; the focus stays nearby.
   const change = (changed: RecordFilter) => {
     button.current?.focus()
@@ -88,6 +88,7 @@ export function RecordBar({ entity, search, filter, segmentId, importId, onFilte
       ) : null}
       {isSaving && filter ? (
         <SaveAsSegment
+          entity={entity}
           filter={filter}
           omitted={[segmentId, importId, search.value].some(Boolean) ? text.segment.onlyFilter : undefined}
           onClose={() => setSaving(false)}

@@ -2,11 +2,12 @@ import { Text } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useOperation } from '../api/operation.ts'
-import type { SegmentFilter } from '../api/types.ts'
+import type { Entity, SegmentFilter } from '../api/types.ts'
 import { FormDialog, NameField } from '../ui/form-dialog.tsx'
 import { text } from './text.ts'
 
 interface SaveAsSegmentProps {
+  entity?: Entity
   filter: SegmentFilter
   /** Who belongs to the segment. */
   description?: string
@@ -17,8 +18,9 @@ interface SaveAsSegmentProps {
 
 /** Creates a segment with the filter of a table, and opens it. */
 export function SaveAsSegment({
+  entity = 'contacts',
   filter,
-  description = text.segment.description,
+  description = text.segment.description[entity],
   omitted,
   onClose,
 }: SaveAsSegmentProps) {
@@ -33,7 +35,7 @@ export function SaveAsSegment({
       submit={text.segment.create}
       sending={saving}
       isDisabled={name.trim() === ''}
-      onSubmit={() => saving.mutate({ name: name.trim(), description: null, filter })}
+      onSubmit={() => saving.mutate({ name: name.trim(), description: null, entity, filter })}
       onClose={onClose}
     >
       <Text size="sm">

@@ -22,10 +22,10 @@ export const text = {
     times: (views: number) => ` ×${formatNumber(views)}`,
   },
   preview: {
-    title: 'Matching contacts',
+    title: { contacts: 'Matching contacts', companies: 'Matching companies' },
     counting: 'Counting',
-    counted: (count: number, milliseconds: number) =>
-      `${count === 1 ? 'contact' : 'contacts'}, counted in ${formatNumber(milliseconds)} ms`,
+    counted: (entity: Entity, count: number, milliseconds: number) =>
+      `${nounOf[entity][count === 1 ? 'one' : 'many']}, counted in ${formatNumber(milliseconds)} ms`,
     incomplete: (count: number) =>
       count === 1
         ? 'One condition is incomplete and ignored.'
@@ -69,7 +69,10 @@ export const text = {
   },
   segment: {
     title: 'Save as segment',
-    description: 'Contacts enter and leave the segment as they start or stop matching the filter.',
+    description: {
+      contacts: 'Contacts enter and leave the segment as they start or stop matching the filter.',
+      companies: 'Companies enter and leave the segment as they start or stop matching the filter.',
+    },
     onlyFilter: 'The search and the chosen segment are not part of it.',
     create: 'Create segment',
   },

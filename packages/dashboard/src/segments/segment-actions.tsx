@@ -1,5 +1,6 @@
 import { Button, Menu } from '@mantine/core'
 import {
+  IconBuilding,
   IconCopy,
   IconDots,
   IconDownload,
@@ -14,6 +15,8 @@ import { useState } from 'react'
 import { urlOf } from '../api/client.ts'
 import { useOperation } from '../api/operation.ts'
 import type { Segment } from '../api/types.ts'
+import { SEGMENT } from '../filters/fields.ts'
+import { filterText } from '../filters/filter-text.ts'
 import { useIsAtLeast, useMay } from '../session/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import { ButtonLink } from '../ui/link.tsx'
@@ -27,26 +30,42 @@ export function SegmentActions({ segment }: { segment: Segment }) {
   const navigate = useNavigate()
   const { button, afterFocus } = useMenuButton()
   const [isDeleting, setDeleting] = useState(false)
-  const { segment_id: segmentId } = segment
+  const { segment_id: segmentId, entity } = segment
+  const isOfContacts = entity === 'contacts'
   const mayWrite = useIsAtLeast('member')
   const mayRun = useIsAtLeast('admin')
   const mayHook = useMay('webhooks:write')
   const removing = useOperation('deleteSegment', { onDone: () => navigate({ to: '/segments' }) })
   return (
     <>
-      <ButtonLink
-        variant="default"
-        leftSection={<IconUsers size={16} aria-hidden />}
-        to="/contacts"
-        search={{ segment_id: segmentId }}
-      >
-        {words.openContacts}
-      </ButtonLink>
+      {isOfContacts ? (
+        <ButtonLink
+          variant="default"
+          leftSection={<IconUsers size={16} aria-hidden />}
+          to="/contacts"
+          search={{ segment_id: segmentId }}
+        >
+          {words.openAsList}
+        </ButtonLink>
+      ) : (
+        <ButtonLink
+          variant="default"
+          leftSection={<IconBuilding size={16} aria-hidden />}
+          to="/companies"
+          search={{ filter: filterText(inSegment(segmentId)) }}
+        >
+          {words.openAsList}
+        </ButtonLink>
+      )}
       <Button
         component="a"
         variant="default"
         leftSection={<IconDownload size={16} aria-hidden />}
-        href={urlOf('exportContacts', { segment_id: segmentId, columns: EXPORTED })}
+        href={
+          isOfContacts
+            ? urlOf('exportContacts', { segment_id: segmentId, columns: EXPORTED })
+            : urlOf('exportCompanies', { segment_id: segmentId })
+        }
         download
       >
         {words.export}
@@ -67,7 +86,7 @@ export function SegmentActions({ segment }: { segment: Segment }) {
               </Button>
             </Menu.Target>
             <Menu.Dropdown>
-              {mayRun ? (
+              {mayRun && isOfContacts ? (
                 <Menu.Item
                   leftSection={<IconRobot size={16} aria-hidden />}
                   onClick={() => navigate({ to: '/agents/new', search: { segment: segmentId } })}
@@ -75,7 +94,7 @@ export function SegmentActions({ segment }: { segment: Segment }) {
                   {words.startAgent}
                 </Menu.Item>
               ) : null}
-              {mayHook ? (
+              {mayHook && isOfContacts ? (
                 <Menu.Item
                   leftSection={<IconWebhook size={16} aria-hidden />}
                   onClick={() =>
@@ -107,13 +126,18 @@ export function SegmentActions({ segment }: { segment: Segment }) {
         opened={isDeleting}
         onClose={() => setDeleting(false)}
         title={words.removeTitle}
-        explanation={words.removeHint}
+        explanation={words.removeHint[entity]}
         confirmLabel={words.removeConfirm}
         onConfirm={() => removing.mutateAsync({ segment_id: segmentId })}
       />
     </>
   )
 }
+
+const inSegment = (segmentId: string) => ({
+  match: 'all' as const,
+  conditions: [{ property: SEGMENT, operator: 'in' as const, value: [segmentId] }],
+})
 
 /** The columns of the exported file. */
 const EXPORTED = 'contact_id,email,firstname,lastname,company,jobtitle,lifecyclestage,created_at'

@@ -1,8 +1,8 @@
-import { Alert, Button, Card, Grid, Group, Stack, Textarea, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Card, Grid, Group, SegmentedControl, Stack, Textarea, TextInput, Title } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useOperation } from '../api/operation.ts'
-import type { Segment } from '../api/types.ts'
+import type { Entity, Segment } from '../api/types.ts'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
 import { useFilterForm } from '../filters/use-filter-form.ts'
 import { PreviewPanel } from '../records/preview-panel.tsx'
@@ -11,6 +11,11 @@ import { messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { FilterJson } from './filter-json.tsx'
 import { text } from './text.ts'
+
+const ENTITIES: { value: Entity; label: string }[] = [
+  { value: 'contacts', label: text.entities.contacts },
+  { value: 'companies', label: text.entities.companies },
+]
 
 interface SegmentFormProps {
   /** The segment to edit; absent for a new one. */
@@ -25,7 +30,8 @@ export function SegmentForm({ segment, copyOf }: SegmentFormProps) {
   const navigate = useNavigate()
   const [name, setName] = useState(segment?.name ?? (copyOf ? text.form.copyOf(copyOf.name).slice(0, 200) : ''))
   const [description, setDescription] = useState(origin?.description ?? '')
-  const form = useFilterForm('contacts', origin?.filter)
+  const [entity, setEntity] = useState<Entity>(origin?.entity ?? 'contacts')
+  const form = useFilterForm(entity, origin?.filter)
   const { filter, unfinished } = form
   const onDone = ({ segment: saved }: { segment: Segment }) =>
     navigate({ to: '/segments/$segmentId', params: { segmentId: saved.segment_id } })
@@ -36,7 +42,7 @@ export function SegmentForm({ segment, copyOf }: SegmentFormProps) {
     const written = description.trim()
     const definition = { name: name.trim(), description: written === '' ? null : written, filter }
     if (segment) updating.mutate({ segment_id: segment.segment_id, ...definition })
-    else creating.mutate(definition)
+    else creating.mutate({ ...definition, entity })
   }
   return (
     <Grid gap="md">
@@ -44,6 +50,19 @@ export function SegmentForm({ segment, copyOf }: SegmentFormProps) {
         <Form onSubmit={submit}>
           <Card>
             <Stack gap="sm">
+              {segment ? null : (
+                <SegmentedControl
+                  aria-label={text.form.members}
+                  value={entity}
+                  // What one can name, the other cannot.
+                  onChange={(chosen) => {
+                    setEntity(chosen)
+                    form.reset(undefined)
+                  }}
+                  data={ENTITIES}
+                  style={{ alignSelf: 'flex-start' }}
+                />
+              )}
               <TextInput
                 label={text.form.name}
                 required
@@ -94,7 +113,7 @@ export function SegmentForm({ segment, copyOf }: SegmentFormProps) {
         </Form>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 4 }}>
-        <PreviewPanel filter={filter} unfinished={unfinished} />
+        <PreviewPanel entity={entity} filter={filter} unfinished={unfinished} />
       </Grid.Col>
     </Grid>
   )

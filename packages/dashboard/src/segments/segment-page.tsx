@@ -1,11 +1,12 @@
 import { Card, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/core'
-import { IconUsers } from '@tabler/icons-react'
+import { IconBuilding, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
 import type { Segment } from '../api/types.ts'
 import { useFilterNames } from '../filters/fields.ts'
 import { filterWords } from '../filters/words.ts'
+import { COMPANY_COLUMNS } from '../records/company-columns.tsx'
 import { CREATED_COLUMN, FIRST_COLUMNS } from '../records/contact-columns.tsx'
 import { useMay } from '../session/may.ts'
 import { formatNumber } from '../ui/format.ts'
@@ -54,26 +55,27 @@ export function SegmentPage() {
       <Stack gap="md">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
           <Definition segment={segment} />
-          <Growth segmentId={segmentId} />
+          {segment.entity === 'contacts' ? <Growth segmentId={segmentId} /> : null}
         </SimpleGrid>
-        <People segmentId={segmentId} />
+        {segment.entity === 'contacts' ? <People segmentId={segmentId} /> : <Companies segmentId={segmentId} />}
       </Stack>
     </>
   )
 }
 
 function Definition({ segment }: { segment: Segment }) {
-  const names = useFilterNames('contacts', [segment.filter])
+  const names = useFilterNames(segment.entity, [segment.filter])
+  const count = segment.contact_count ?? segment.company_count
   return (
     <Card>
       <Title order={2} size="h5" mb="xs">
         {words.filter}
       </Title>
       <Text fz={36} fw={650} lh={1.1}>
-        {segment.contact_count === null ? words.counting : formatNumber(segment.contact_count)}
+        {count === null ? words.counting : formatNumber(count)}
       </Text>
       <Text size="sm" c="dimmed" mb="md">
-        {words.now(segment.contact_count)}
+        {words.now[segment.entity](count)}
       </Text>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         <Foreign max={2_000}>{filterWords(segment.filter, names)}</Foreign>
@@ -139,12 +141,44 @@ function Members({ segmentId, page, onPage }: TableProps) {
       columns={MEMBER_COLUMNS}
       empty={{
         icon: IconUsers,
-        title: isCounting ? words.counting : words.noMembers,
-        hint: isCounting ? words.countingHint : words.noMembersHint,
+        title: isCounting ? words.counting : words.noMembers.contacts,
+        hint: isCounting ? words.countingHint.contacts : words.noMembersHint.contacts,
       }}
       paging={{ page, limit: MEMBERS_LENGTH, onPage }}
     />
   )
 }
 
+/** The companies in a segment of companies. */
+function Companies({ segmentId }: { segmentId: string }) {
+  const { page } = route.useSearch()
+  const navigate = route.useNavigate()
+  const companies = useQuery({
+    ...queryOf('listSegmentCompanies', { segment_id: segmentId, page: page ?? 1, limit: MEMBERS_LENGTH }),
+    refetchInterval: REFRESH_MS,
+  })
+  const isCounting = companies.data?.counting === true
+  return (
+    <List
+      label={words.membersTable}
+      query={companies}
+      rowsOf={(data) => data.companies}
+      rowKey={({ company_id }) => company_id}
+      opensRows
+      columns={SHOWN_OF_COMPANIES}
+      empty={{
+        icon: IconBuilding,
+        title: isCounting ? words.counting : words.noMembers.companies,
+        hint: isCounting ? words.countingHint.companies : words.noMembersHint.companies,
+      }}
+      paging={{
+        page,
+        limit: MEMBERS_LENGTH,
+        onPage: (next) => navigate({ search: segmentSearch({ page: next === 1 ? undefined : next }), replace: true }),
+      }}
+    />
+  )
+}
+
+const SHOWN_OF_COMPANIES = COMPANY_COLUMNS.filter(({ id }) => ['name', 'domain', 'industry', 'created_at'].includes(id))
 const MEMBER_COLUMNS = [...FIRST_COLUMNS, { ...CREATED_COLUMN, visibleFrom: 'md' as const }]

@@ -3,12 +3,11 @@ import { IconFilter, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
-import type { Segment } from '../api/types.ts'
+import type { Entity, Segment } from '../api/types.ts'
 import { useFilterNames } from '../filters/fields.ts'
 import { type FilterNames, filterWords } from '../filters/words.ts'
 import { useIsAtLeast } from '../session/may.ts'
 import type { Column } from '../ui/data-table.tsx'
-import { formatNumber } from '../ui/format.ts'
 import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { ListPage } from '../ui/list-page.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
@@ -30,8 +29,12 @@ export function SegmentsPage() {
     ...queryOf('listSegments', { page, limit: SEGMENTS_LENGTH }),
     refetchInterval: ({ state }) => (state.data?.segments.some(({ counting }) => counting) ? COUNTING_MS : false),
   })
-  const filters = segments.data?.segments.map(({ filter }) => filter) ?? []
-  const names = useFilterNames('contacts', filters)
+  const filtersOf = (entity: Entity) =>
+    segments.data?.segments.flatMap((segment) => (segment.entity === entity ? segment.filter : [])) ?? []
+  const names = {
+    contacts: useFilterNames('contacts', filtersOf('contacts')),
+    companies: useFilterNames('companies', filtersOf('companies')),
+  }
   return (
     <ListPage
       title={words.title}
@@ -59,7 +62,7 @@ export function SegmentsPage() {
   )
 }
 
-function columnsWith(names: FilterNames): Column<Segment>[] {
+function columnsWith(names: Record<Entity, FilterNames>): Column<Segment>[] {
   return [
     {
       id: 'name',
@@ -72,17 +75,20 @@ function columnsWith(names: FilterNames): Column<Segment>[] {
     },
     {
       id: 'count',
-      header: words.contacts,
+      header: words.members,
       align: 'right',
-      cell: ({ contact_count: count }) => (count === null ? words.counting : formatNumber(count)),
+      cell: ({ entity, contact_count, company_count }) => {
+        const count = contact_count ?? company_count
+        return count === null ? words.counting : words.count[entity](count)
+      },
     },
     {
       id: 'filter',
       header: words.filter,
       visibleFrom: 'sm',
-      cell: ({ filter }) => (
+      cell: ({ entity, filter }) => (
         <Text size="sm" c="dimmed" truncate maw={520}>
-          <Foreign>{filterWords(filter, names)}</Foreign>
+          <Foreign>{filterWords(filter, names[entity])}</Foreign>
         </Text>
       ),
     },

@@ -1,16 +1,22 @@
 import { formatDay, formatMoment, formatNumber } from '../ui/format.ts'
 
+const companies = (count: number) => (count === 1 ? 'company' : 'companies')
 const contacts = (count: number) => (count === 1 ? 'contact' : 'contacts')
 
 /** The words of the segment pages. */
 export const text = {
+  entities: { contacts: 'Contacts', companies: 'Companies' },
   list: {
     title: 'Segments',
-    description: 'Groups of contacts that update themselves.',
+    description: 'Groups of contacts or companies that update themselves.',
     create: 'New segment',
     table: 'Segments',
     name: 'Name',
-    contacts: 'Contacts',
+    members: 'Members',
+    count: {
+      contacts: (count: number) => formatNumber(count),
+      companies: (count: number) => `${formatNumber(count)} ${companies(count)}`,
+    },
     filter: 'Filter',
     created: 'Created',
     counting: 'Counting…',
@@ -22,7 +28,7 @@ export const text = {
     title: 'Segment',
     breadcrumb: 'Segments',
     edit: 'Edit',
-    openContacts: 'Open as list',
+    openAsList: 'Open as list',
     export: 'Export',
     more: 'More actions',
     startAgent: 'Start an agent for these contacts',
@@ -31,11 +37,17 @@ export const text = {
     people: 'People',
     remove: 'Delete',
     removeTitle: 'Delete this segment?',
-    removeHint: 'Its contacts stay. Agents that use it will have no audience. You cannot undo this.',
+    removeHint: {
+      contacts: 'Its contacts stay. Agents that use it will have no audience. You cannot undo this.',
+      companies: 'Its companies stay. You cannot undo this.',
+    },
     removeConfirm: 'Delete segment',
     filter: 'Filter',
     counting: 'Counting…',
-    now: (count: number | null) => (count === 1 ? 'contact now' : 'contacts now'),
+    now: {
+      contacts: (count: number | null) => (count === 1 ? 'contact now' : 'contacts now'),
+      companies: (count: number | null) => (count === 1 ? 'company now' : 'companies now'),
+    },
     created: (at: string) => `Created ${formatMoment(at)}`,
     size: 'Size over time',
     chart: 'Contacts in the segment by day',
@@ -51,9 +63,15 @@ export const text = {
         : `Changes of its filter removed ${formatNumber(-count)} ${contacts(-count)} at once.`,
     members: 'Contacts',
     membersTable: 'Segment members',
-    countingHint: 'We are finding the contacts that match.',
-    noMembers: 'No contacts in this segment',
-    noMembersHint: 'A contact joins as soon as it matches the filter.',
+    countingHint: {
+      contacts: 'We are finding the contacts that match.',
+      companies: 'We are finding the companies that match.',
+    },
+    noMembers: { contacts: 'No contacts in this segment', companies: 'No companies in this segment' },
+    noMembersHint: {
+      contacts: 'A contact joins as soon as it matches the filter.',
+      companies: 'A company joins within seconds once it matches the filter.',
+    },
   },
   changes: {
     title: 'Entered and left',
@@ -71,13 +89,15 @@ export const text = {
   form: {
     copyOf: (name: string) => `Copy of ${name}`,
     newTitle: 'New segment',
-    newDescription: 'Choose which contacts belong. They join and leave on their own as they change and act.',
+    newDescription:
+      'Choose which contacts or companies belong. They join and leave on their own as they change and act.',
     editTitle: 'Edit segment',
     breadcrumb: 'Segments',
     segment: 'Segment',
     create: 'Create segment',
     save: 'Save changes',
     cancel: 'Cancel',
+    members: 'Members',
     name: 'Name',
     description: 'Description',
     filter: 'Filter',

@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { allSegmentsQuery } from '../filters/all-segments.ts'
+import { allSegmentsQuery, segmentsOf } from '../filters/all-segments.ts'
 import { ErrorState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
@@ -22,7 +22,7 @@ interface SegmentFieldProps {
 export function SegmentField({ value, onChange }: SegmentFieldProps) {
   const { data, error, refetch } = useQuery(allSegmentsQuery)
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
-  const segments = [...(data?.values() ?? [])]
+  const segments = segmentsOf(data, 'contacts')
   return (
     <NativeSelect
       label={text.segment.label}
