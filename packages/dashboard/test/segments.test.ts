@@ -80,6 +80,61 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
   })
 
+  test('a segment of companies is built from their fields and the events of their contacts', async () => {
+    const own = await createTestTenant(service)
+    const create = async (name: string) =>
+      (await own.call('POST', '/v1/companies', { name, domain: `${name}.example` })).body.company.company_id
+    const [alpha, beta] = [await create('Alpha'), await create('Beta')]
+    for (const [name, company_id] of [
+      ['ann', alpha],
+      ['bob', alpha],
+      ['cy', beta],
+    ]) {
+      await own.contact(`${name}@nowhere.example`, {}, { visitor_id: `${own.id}-${name}`, company_id })
+      await own.track({
+        visitor_id: `${own.id}-${name}`,
+        events: [{ event: 'page_view', url: `https://${own.site}/` }],
+      })
+    }
+    const page = await browser.signedIn(own, { path: '/segments/new' })
+    await page.getByLabel('Name').fill('Teams')
+    await page.getByText('Companies', { exact: true }).last().click()
+    await page.getByText('Matching companies').waitFor()
+    await page.getByText('No conditions: every company matches.').waitFor()
+    await page.getByRole('button', { name: 'Property', exact: true }).click()
+    await page.getByRole('combobox', { name: 'Property' }).fill('contact_count')
+    await page.getByRole('option', { name: 'Contacts contact_count' }).click()
+    await page.getByRole('combobox', { name: 'Comparison' }).selectOption('gte')
+    await page.locator('input[aria-label="Value"]').fill('2')
+    await page.getByRole('button', { name: 'Event', exact: true }).click()
+    await page.locator('input[aria-label="Event"]').fill('page_view')
+    await page.getByRole('option', { name: 'Viewed a page' }).click()
+    // Each contact viewed one.
+    await page.getByRole('textbox', { name: 'Count', exact: true }).fill('2')
+    await page.getByRole('link', { name: 'Alpha' }).waitFor()
+    await page.getByText('company, counted in').waitFor()
+    expect(await page.getByRole('link', { name: 'Beta' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Create segment' }).click()
+
+    await page.getByRole('heading', { name: 'Teams', level: 1 }).waitFor()
+    await page.getByText('Contacts is at least “2” and has viewed a page at least 2 times').waitFor()
+    await page.getByText('company now').waitFor()
+    await page.getByRole('link', { name: 'Alpha' }).waitFor()
+    expect(await checkPage(page, 'segment-of-companies')).toEqual([])
+    await page.getByRole('link', { name: 'Open as list' }).click()
+    await page.getByText('Is in “Teams”').waitFor()
+    await page.getByRole('link', { name: 'Alpha' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Beta' }).count()).toBe(0)
+    await openWithin(page, '/segments')
+    await page.getByText('1 company', { exact: true }).waitFor()
+    // It is no audience of agents, and no segment of contacts.
+    await openWithin(page, '/contacts')
+    await page.getByRole('button', { name: /^Filter/ }).click()
+    expect(await page.getByRole('combobox', { name: 'Segment' }).getByRole('option').allTextContents()).not.toContain(
+      'Teams',
+    )
+  })
+
   test('from its page, the members are exported, opened as a list, written to by an agent, and copied into another segment', async () => {
     const own = await createTestTenant(service)
     const filter = { match: 'all', conditions: [{ property: 'plan', operator: 'equals', value: 'pro' }] }
