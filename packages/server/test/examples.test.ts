@@ -12,6 +12,7 @@ import { exampleOf, oneOfEach } from './one-of-each.ts'
 import { type Browser, signedIn } from './people.ts'
 import { expectExample } from './recorded-examples.ts'
 import { hold } from './runs.ts'
+import { createClaimedSegment, evaluateNow } from './segments.ts'
 import {
   call,
   createTestTenant,
@@ -31,13 +32,24 @@ let service: TestService
 let tenant: TestTenant
 let owner: Browser
 let ids: Record<string, string>
+let segmentOfCompanies: string
 
 beforeAll(async () => {
   service = await sharedService()
   tenant = await createTestTenant(service)
   owner = await signedIn(service, tenant.id, 'owner')
   ids = await oneOfEach(service, tenant, 'example')
+  const definition = { name: 'Companies', description: null, filter: { match: 'all', conditions: [] } }
+  const { segmentId } = await createClaimedSegment(tenant.handle, { ...definition, entity: 'companies' })
+  await evaluateNow(tenant.handle, segmentId)
+  segmentOfCompanies = segmentId
 })
+
+/** The ids for an operation: its segment may be one of companies. */
+function idsOf({ name }: { name: string }): Record<string, string> {
+  const isOfCompanies = name === 'listCompanies' || name === 'listSegmentCompanies'
+  return isOfCompanies ? { ...ids, segment_id: segmentOfCompanies } : ids
+}
 
 /** Creates what an operation uses up. @returns ids for its path, and what replaces the values of its example */
 const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
@@ -116,15 +128,16 @@ const IN_ORDER = [...['GET', 'PUT', 'PATCH', 'POST'].flatMap(operationsBy), ...o
 describe.each(IN_ORDER)('$name', (operation) => {
   test('returns its example with the declared fields', async () => {
     const own = (await OF_ITS_OWN[operation.name]?.()) ?? {}
-    const { body } = await succeed(owner, operation, exampleWith(operation, own), { ...ids, ...own })
+    const { body } = await succeed(owner, operation, exampleWith(operation, own), { ...idsOf(operation), ...own })
     await expectExample(operation.name, body)
   })
 
   if (routeOf(operation).method !== 'GET') return
   const example = exampleOf(operation)
   test('accepts each of its parameters', async () => {
+    const own = idsOf(operation)
     for (const [name, value] of optionalParameters(operation))
-      await succeed(owner, operation, { ...example, [name]: example[name] ?? ids[name] ?? value }, ids)
+      await succeed(owner, operation, { ...example, [name]: example[name] ?? own[name] ?? value }, own)
   })
 })
 

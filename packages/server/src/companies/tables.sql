@@ -63,7 +63,7 @@ CREATE TRIGGER companies_changed AFTER UPDATE ON companies FOR EACH ROW
 -- Companies whose segments must be checked: a row for each change of one, of its contacts or of their events. Rows have no
 -- unique company, so that no writer waits for another one that adds a contact to the same company.
 CREATE TABLE company_checks (
-  tenant_id uuid NOT NULL,
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   check_id bigint GENERATED ALWAYS AS IDENTITY,
   company_id uuid NOT NULL,
   PRIMARY KEY (tenant_id, check_id)

@@ -50,7 +50,9 @@ export const segmentRow = {
   segment_id: text,
   name: text,
   description: text,
+  entity: text,
   contact_count: count,
+  company_count: count,
   counting: flag,
   filter: bag,
 }

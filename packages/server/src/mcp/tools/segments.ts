@@ -8,13 +8,13 @@ import { rowsOf, totalOf } from './contacts.ts'
 import { pageInput, ROWS, segmentFilter } from './inputs.ts'
 import { contactRow, count, flag, listOf, pageOf, record, segmentRow, text } from './outputs.ts'
 
-const ROW = ['segment_id', 'name', 'description', 'contact_count', 'counting', 'filter']
+const ROW = ['segment_id', 'name', 'description', 'entity', 'contact_count', 'company_count', 'counting', 'filter']
 
 export const SEGMENT_TOOLS: readonly Tool[] = [
   tool({
     name: 'list_segments',
     title: 'List segments',
-    description: 'The saved segments with their filters and numbers of contacts.',
+    description: 'The saved segments with their filters and numbers of members: contacts, or companies.',
     uses: ['listSegments'],
     input: pageInput,
     output: pageOf('segments', segmentRow),
