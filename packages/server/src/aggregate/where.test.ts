@@ -90,7 +90,7 @@ test.each([
   ['events', { match: 'all', conditions: [] }, 'where'],
   ['events', [{ event: {}, operator: 'did' }], 'where[0]'],
   ['contacts', [{ property: 'city', operator: 'is' }], 'where[0].operator'],
-  ['companies', [{ event: {}, operator: 'did' }], 'where[0]'],
+  ['companies', [{ property: 'contact_count', operator: 'contains', value: '1' }], 'where[0].operator'],
 ])('of %s, %j is refused', async (entity, where, path) => {
   const { status, body } = await aggregate({ entity, group_by: 'country', where })
   expect([status, body.error.details[0].path]).toEqual([400, path])
