@@ -86,7 +86,8 @@ test('companies are changed and deleted', async () => {
   expect(left.body.companies.map(({ name }: { name: string }) => name)).toEqual(['Alpha Bulk'])
 })
 
-const event = { match: 'all', conditions: [{ event: { type: 'x' }, operator: 'did' }] }
+const where = [{ property: 'contact.city', operator: 'equals', value: 'Rome' }]
+const ofContact = { match: 'all', conditions: [{ event: { where }, operator: 'did' }] }
 
 test.each([
   ['contacts', {}, 'contact_ids'],
@@ -103,7 +104,8 @@ test.each([
   ['contacts', { matching: { segment_id: newId() }, delete: true }, 'segment_id'],
   ['contacts', { contact_ids: [newId()], set: { properties: { email: 'a@b.example' } } }, 'set.properties.email'],
   ['contacts', { contact_ids: [newId()], set: { properties: { a: { b: 1 } } } }, 'properties.a'],
-  ['companies', { matching: { filter: event }, delete: true }, 'filter.conditions[0]'],
+  ['companies', { matching: { filter: ofContact }, delete: true }, 'filter.conditions[0].event.where[0].property'],
+  ['companies', { matching: { segment_id: newId() }, delete: true }, 'segment_id'],
   ['companies', { company_ids: [newId()], set: { properties: { name: 'x' } } }, 'properties.name'],
 ])('a bulk change of %s with %j is 400 and names %s', async (kind, body, path) => {
   const response = await bulk(body, tenant, kind)

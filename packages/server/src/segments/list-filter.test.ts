@@ -90,7 +90,8 @@ test.each([
   [`contacts?segment_id=${newId()}`, 'segment_id'],
   ['contacts?segment_id=x', 'segment_id'],
   [`contacts?contact_ids=${Array.from({ length: 101 }, (_, n) => n).join(',')}`, 'contact_ids'],
-  ['companies?filter={"match":"all","conditions":[{"event":{"type":"x"},"operator":"did"}]}', 'filter.conditions[0]'],
+  ['companies?filter={"match":"all","conditions":[{"event":{"type":"x"}}]}', 'filter.conditions[0].operator'],
+  [`companies?segment_id=${newId()}`, 'segment_id'],
   ['companies?filter={', 'filter'],
 ])('GET /v1/%.80s is 400 and names %s', async (path, named) => {
   const { status, body } = await tenant.call('GET', `/v1/${path}`)
