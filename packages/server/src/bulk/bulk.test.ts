@@ -86,6 +86,7 @@ test('companies are changed and deleted', async () => {
   expect(left.body.companies.map(({ name }: { name: string }) => name)).toEqual(['Alpha Bulk'])
 })
 
+const event = { match: 'all', conditions: [{ event: { type: 'x' }, operator: 'did' }] }
 const where = [{ property: 'contact.city', operator: 'equals', value: 'Rome' }]
 const ofContact = { match: 'all', conditions: [{ event: { where }, operator: 'did' }] }
 
