@@ -13,6 +13,7 @@ beforeAll(async () => {
 })
 
 const FILTER = { match: 'all', conditions: [] }
+const REPORT = { kind: 'trend', question: { series: [{}] } }
 const VIEW = { page: 'contacts', query: {}, columns: [] }
 
 /** Everything with a name: where it is created and changed, and the field of the response. */
@@ -29,6 +30,8 @@ const NAMED = [
   },
   { path: '/v1/segments', field: 'name', more: { filter: FILTER }, in: 'segment', change: 'PATCH', id: 'segment_id' },
   { path: '/v1/views', field: 'name', more: VIEW, same: VIEW, in: 'view', change: 'PUT', id: 'view_id' },
+  { path: '/v1/reports', field: 'name', more: REPORT, in: 'report', change: 'PATCH', id: 'report_id' },
+  { path: '/v1/dashboards', field: 'name', in: 'dashboard', change: 'PATCH', id: 'dashboard_id' },
   { path: '/v1/api-keys', field: 'name', more: { scopes: ['events:read'] } },
   { path: '/api/tenants', field: 'name' },
 ] as const

@@ -62,6 +62,10 @@ export async function oneOfEach(
   const { body } = await tenant.call('GET', '/v1/events')
   const filter = { match: 'all', conditions: [{ property: 'firstname', operator: 'equals', value: text }] }
   const segment = await createSegment(tenant.handle, { name: text, description: text, filter }, new Date())
+  const series = [{ label: text, where: [{ property: 'url_path', operator: 'equals', value: text }] }]
+  const { report_id } = (await make('/v1/reports', { name: text, kind: 'trend', question: { series } })).report
+  const tiles = [{ report_id, x: 0, y: 0, width: 12, height: 4 }]
+  const { dashboard_id } = (await make('/v1/dashboards', { name: text, tiles, where: series[0]?.where })).dashboard
   const { agent_id } = (await make('/v1/agents', { name: text, description: text })).agent
   const { job_id: run_id } = await make(`/v1/agents/${agent_id}/trigger`, { contact_ids: [contact_id] })
   const place = { contactId: contact_id, agentId: agent_id, runId: run_id, actionIndex: 99 }
@@ -106,6 +110,8 @@ export async function oneOfEach(
     property: PROPERTY,
     event_id: body.events[0].event_id,
     segment_id: segment.segmentId,
+    report_id,
+    dashboard_id,
     agent_id,
     run_id,
     action_index: '99',

@@ -17,6 +17,8 @@ const READS_BY_POST = [
   '/v1/insights/people',
   '/v1/insights/retention',
   '/v1/insights/paths',
+  '/v1/reports/:report_id/run',
+  '/v1/dashboards/:dashboard_id/run',
   '/v1/playbooks/check',
   '/v1/segments/preview',
   '/v1/mail-previews',

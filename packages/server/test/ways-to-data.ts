@@ -72,6 +72,8 @@ export const OPENS_NOTHING: Record<string, string> = {
   replaceView: 'stores a query, whose rows need the scopes of the list',
   deleteView: 'ends it',
   deleteSegment: 'ends it',
+  deleteReport: 'ends it',
+  deleteDashboard: 'ends it',
   addSuppression: 'stops mails to an address that it names itself',
 }
 
@@ -90,6 +92,10 @@ export const OTHERS: Record<string, string[]> = {
   removeSuppression: ['contacts:write'],
   createSegment: ['contacts:read'],
   updateSegment: ['contacts:read'],
+  createReport: ['events:read'],
+  updateReport: ['events:read'],
+  createDashboard: ['events:read'],
+  updateDashboard: ['events:read'],
   previewSegment: ['contacts:read'],
   getImportPreview: ['contacts:read'],
   listKeptContacts: ['contacts:read'],

@@ -1771,25 +1771,6 @@ export type EventMatch = {
     measure?: EventMeasure;
 };
 
-export type EventMeant = {
-    /**
-     * Exact event name.
-     */
-    event?: string;
-    /**
-     * One of these event names, in place of `event`.
-     */
-    types?: Array<string>;
-    /**
-     * Conditions on the event; all must be true.
-     */
-    where?: Array<unknown>;
-    /**
-     * How the answer names it.
-     */
-    label?: string;
-};
-
 /**
  * A figure of a property of the matching events. sum, avg, min and max pass over values that are not numbers; distinct counts the different values; first and last are by time.
  */
@@ -1877,45 +1858,6 @@ export type FirstVisit = {
      */
     referring_domain: string | null;
     url: string;
-};
-
-export type FunnelGroup = {
-    /**
-     * The value of each property; absent for all other values together.
-     */
-    breakdown?: Array<string | number | boolean | null>;
-    steps: Array<FunnelStep>;
-};
-
-export type FunnelStep = {
-    /**
-     * The `label` that was sent, or the names of the events.
-     */
-    label: string;
-    /**
-     * How many people, or sessions, reached the step.
-     */
-    count: number;
-    /**
-     * The part of those at the first step, from 0 to 1; null of nobody.
-     */
-    from_first: number | null;
-    /**
-     * The part of those at the step before, from 0 to 1; null of nobody.
-     */
-    from_previous: number | null;
-    /**
-     * The median time from the step before; null at the first step.
-     */
-    median_seconds: number | null;
-};
-
-/**
- * The most time from the first step to the last. A day is 24 hours.
- */
-export type FunnelWindow = {
-    value: number;
-    unit: 'minute' | 'hour' | 'day' | 'week';
 };
 
 export type GetAgentSettingsResult = {
@@ -2635,23 +2577,17 @@ export type ImportsPage = {
     warnings?: Array<string>;
 };
 
-export type InsightFunnelResult = {
+export type InsightPeopleResult = {
     status: 'success';
-    steps: Array<FunnelStep>;
+    filter: SegmentFilter;
     /**
-     * With `breakdown`, the steps of each value.
+     * How many contacts the number counts.
      */
-    groups?: Array<FunnelGroup>;
+    contacts: number;
     /**
-     * The answer for the compared range.
+     * How many visitors it counts whom nobody knows.
      */
-    compare?: {
-        steps: Array<FunnelStep>;
-        /**
-         * With `breakdown`, the steps of each value.
-         */
-        groups?: Array<FunnelGroup>;
-    };
+    anonymous: number;
     warnings?: Array<string>;
 };
 
@@ -3482,13 +3418,9 @@ export type PreviewSegmentResult = {
     status: 'success';
     count: number;
     /**
-     * Some of the matching contacts; empty for companies.
+     * Some of the matching contacts.
      */
     sample: Array<SegmentMember>;
-    /**
-     * Some of the matching companies; empty for contacts.
-     */
-    companies: Array<Company>;
     took_ms: number;
     warnings?: Array<string>;
 };
@@ -4079,14 +4011,9 @@ export type Segment = {
     _id: string;
     name: string;
     description: string | null;
-    /**
-     * What the members are. It cannot be changed.
-     */
-    entity: 'contacts' | 'companies';
     contact_count: number | null;
-    company_count: number | null;
     /**
-     * Whether members are still being counted, because the segment is new or its filter changed.
+     * Whether contacts are still being counted, because the segment is new or its filter changed.
      */
     counting: boolean;
     filter: SegmentFilter;
@@ -4128,18 +4055,6 @@ export type SegmentChangesPage = {
     warnings?: Array<string>;
 };
 
-export type SegmentCompaniesPage = {
-    status: 'success';
-    segment_name: string;
-    /**
-     * Whether members are still being counted: the list may be incomplete or have extra companies.
-     */
-    counting: boolean;
-    companies: Array<Company>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type SegmentContactsPage = {
     status: 'success';
     segment_name: string;
@@ -4173,6 +4088,19 @@ export type SegmentFilter = {
             unit: 'minute' | 'hour' | 'day' | 'week';
         };
         operator: 'did' | 'did_not';
+    } | {
+        insight: 'trend';
+        question: {
+            [key: string]: unknown;
+        };
+        at: {
+            [key: string]: unknown;
+        };
+        operator: 'did' | 'did_not';
+        /**
+         * Set in filters of AI agents from whom personal data is hidden: texts are compared without addresses, phone numbers and names, and those of events by whole words.
+         */
+        visible_only?: true;
     } | NestedFilter | SegmentFilter>;
 };
 
@@ -5182,7 +5110,6 @@ export type ChangeCompaniesInput = {
          * Words, as in the list.
          */
         search?: string;
-        segment_id?: string;
         filter?: SegmentFilter;
     };
     /**
@@ -5425,10 +5352,6 @@ export type CreateNoteInput = {
 export type CreateSegmentInput = {
     name: string;
     description?: string | null;
-    /**
-     * What the filter selects; `contacts` by default.
-     */
-    entity?: 'contacts' | 'companies';
     filter: SegmentFilter;
 };
 
@@ -5690,13 +5613,9 @@ export type ExportCompaniesInput = {
      */
     company_ids?: string;
     /**
-     * A filter of segments as JSON. Its conditions are about the company, and the events of its contacts together.
+     * A filter of segments as JSON. Its conditions are about properties only.
      */
     filter?: string;
-    /**
-     * Members of this segment of companies.
-     */
-    segment_id?: string;
     /**
      * The field to sort by.
      */
@@ -6518,57 +6437,23 @@ export type IdentifyInput = {
     };
 };
 
-export type InsightFunnelInput = {
+export type InsightPeopleInput = {
     /**
-     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
+     * The kind of question.
      */
-    date_from?: string;
+    kind: 'trend';
     /**
-     * The last moment, and with a date alone the whole day. Default: now.
+     * The question, with the fields of the operation of its kind.
      */
-    date_to?: string;
-    last?: LastUnits;
+    question: {
+        [key: string]: unknown;
+    };
     /**
-     * IANA time zone of days, weeks and months. Default: the workspace's.
+     * Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out.
      */
-    time_zone?: string;
-    /**
-     * Conditions on every event of the question; all must be true.
-     */
-    where?: Array<unknown>;
-    /**
-     * Whether to count events whose senders identify themselves as bots.
-     */
-    include_bots?: boolean;
-    /**
-     * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
-     */
-    compare?: 'previous_period' | ComparedRange;
-    /**
-     * What is done, one after another.
-     */
-    steps: Array<EventMeant>;
-    window: FunnelWindow;
-    /**
-     * ordered: other events may be between two steps. strict: none may. any: the steps may be done in any order, and step k counts who did k of them. Default: ordered.
-     */
-    order?: 'ordered' | 'strict' | 'any';
-    /**
-     * sessions: the steps are done within one session, and sessions are counted. Default: people.
-     */
-    count_by?: 'people' | 'sessions';
-    /**
-     * Events that end an attempt: steps after them do not count for it.
-     */
-    exclude?: Array<EventMeant>;
-    /**
-     * One group for each value of these properties of the first event, such as country or data.plan.
-     */
-    breakdown?: Array<string>;
-    /**
-     * How many values of the breakdown have a group of their own: the largest by the first step.
-     */
-    limit?: number;
+    at: {
+        [key: string]: unknown;
+    };
 };
 
 export type InsightTrendInput = {
@@ -6845,13 +6730,9 @@ export type ListCompaniesInput = {
      */
     company_ids?: string;
     /**
-     * A filter of segments as JSON. Its conditions are about the company, and the events of its contacts together.
+     * A filter of segments as JSON. Its conditions are about properties only.
      */
     filter?: string;
-    /**
-     * Members of this segment of companies.
-     */
-    segment_id?: string;
     /**
      * The field to sort by.
      */
@@ -7606,21 +7487,6 @@ export type ListSegmentChangesInput = {
     segment_id: string;
 };
 
-export type ListSegmentCompaniesInput = {
-    /**
-     * Page, from 1.
-     */
-    page?: number;
-    /**
-     * Records per page.
-     */
-    limit?: number;
-    /**
-     * The segment.
-     */
-    segment_id: string;
-};
-
 export type ListSegmentContactsInput = {
     /**
      * Page, from 1.
@@ -7867,10 +7733,6 @@ export type PreviewMailInput = {
 };
 
 export type PreviewSegmentInput = {
-    /**
-     * What the filter selects; `contacts` by default.
-     */
-    entity?: 'contacts' | 'companies';
     filter: SegmentFilter;
 };
 

@@ -42,6 +42,8 @@ import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
 import { PROPERTY_OPERATIONS } from '../properties/operations.ts'
 import { PROVIDER_OPERATIONS } from '../providers/operations.ts'
+import { DASHBOARD_OPERATIONS } from '../reports/dashboard-operations.ts'
+import { REPORT_OPERATIONS } from '../reports/operations.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
 import { INGESTION_OPERATIONS } from '../sites/ingestion/operations.ts'
 import { PROBLEM_OPERATIONS } from '../sites/problems/operations.ts'
@@ -77,6 +79,8 @@ const FEATURES = [
   INGESTION_OPERATIONS,
   AGGREGATE_OPERATIONS,
   INSIGHT_OPERATIONS,
+  REPORT_OPERATIONS,
+  DASHBOARD_OPERATIONS,
   IDENTIFICATION_OPERATIONS,
   SOURCE_OPERATIONS,
   SOURCE_PUSH_OPERATIONS,

@@ -31,6 +31,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { PlaceOf } from '../platform/places.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
+import { reportRoutes } from '../reports/routes.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
 import { watchServers } from '../sites/problems/watch.ts'
 import { segmentRoutes } from '../sites/segment/routes.ts'
@@ -83,6 +84,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   // What is not an operation: streams and files, signing in, pages, and what visitors and their mail programs call.
   liveRoutes(app, dependencies)
   csvRoutes(app, services)
+  reportRoutes(app, services)
   exportFileRoute(app, dependencies)
   await app.register((scope) => importFileRoutes(scope as unknown as App, dependencies))
   authRoutes(app, dependencies)

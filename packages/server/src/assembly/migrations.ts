@@ -27,6 +27,7 @@ const BASELINE = [
   'connectors/tables.sql',
   'agents/tables.sql',
   'overview/tables.sql',
+  'reports/tables.sql',
   'erasure/tables.sql',
   'imports/tables.sql',
   'event-imports/tables.sql',

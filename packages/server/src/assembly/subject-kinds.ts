@@ -12,6 +12,8 @@ import { namesOfHooks } from '../hooks/hooks.ts'
 import { namesOfIdentities } from '../identities/identities.ts'
 import { namesOfImports } from '../imports/imports.ts'
 import { namesOfViews } from '../overview/views.ts'
+import { namesOfDashboards } from '../reports/dashboards.ts'
+import { namesOfReports } from '../reports/reports.ts'
 import { namesOfSegments } from '../segments/segments.ts'
 import { namesOfSources } from '../sources/sources.ts'
 import { namesOfDestinations } from '../warehouse/destinations.ts'
@@ -24,11 +26,13 @@ export const SUBJECT_KINDS: SubjectKinds = {
   company: displayNamesOfCompanies,
   connection: namesOfConnections,
   contact: fullNamesOfContacts,
+  dashboard: namesOfDashboards,
   domain: namesOfDomains,
   hook: namesOfHooks,
   identity: namesOfIdentities,
   import: namesOfImports,
   invitation: namesOfInvitations,
+  report: namesOfReports,
   run: namesOfRuns,
   segment: namesOfSegments,
   source: namesOfSources,

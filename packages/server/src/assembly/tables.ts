@@ -21,6 +21,7 @@ import { OWNER_TABLES } from '../owners/tables.ts'
 import { type AllTables, listTables } from '../platform/postgres/table-rules.ts'
 import { PLATFORM_TABLES } from '../platform/postgres/tables.ts'
 import { PROVIDER_TABLES } from '../providers/tables.ts'
+import { REPORT_TABLES } from '../reports/tables.ts'
 import { SEGMENT_TABLES } from '../segments/tables.ts'
 import { PROBLEM_TABLES } from '../sites/problems/tables.ts'
 import { SOURCE_TABLES } from '../sources/tables.ts'
@@ -54,6 +55,7 @@ const ALL = {
   ...PROBLEM_TABLES,
   ...SOURCE_TABLES,
   ...OVERVIEW_TABLES,
+  ...REPORT_TABLES,
   ...PROVIDER_TABLES,
   ...EXPORT_TABLES,
   ...WAREHOUSE_TABLES,

@@ -198,7 +198,8 @@ export function inRange({ fromMs, untilMs }: Range): { where: string[]; paramete
   }
 }
 
-async function conditionsIn(context: QuestionContext, where: unknown, path: string, prefix: string) {
+/** Conditions on the events of a question. @throws ServiceError 400 naming every invalid field; 403. */
+export async function conditionsIn(context: QuestionContext, where: unknown, path: string, prefix: string) {
   if (where === undefined) return { where: [], parameters: {} }
   const { tenant, warn, compileEventFilter } = context
   const { sql, parameters } = await compileEventFilter(tenant, { where, path }, context)
@@ -272,4 +273,10 @@ export function amongPeople(query: PeopleQuery, outer: NonNullable<EventSelect['
   const around = (inner: EventSelect['outer']): NonNullable<EventSelect['outer']> =>
     inner === undefined ? outer : { ...inner, outer: around(inner.outer) }
   return { ...query, outer: around(query.outer) }
+}
+
+/** An answer as the lines of a file. */
+export interface AnswerTable {
+  columns: string[]
+  rows: unknown[][]
 }

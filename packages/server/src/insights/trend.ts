@@ -124,17 +124,15 @@ export const TREND_OUTPUT = {
 interface LabelledFigures extends Figures {
   label: string
 }
-interface TrendPart {
+export interface TrendPart {
   intervals: string[]
   series: (LabelledFigures & { breakdown?: BreakdownValue[] })[]
   others?: LabelledFigures[]
 }
+export type TrendAnswer = TrendPart & { compare?: TrendPart }
 
 /** Figures of events over time. @throws ServiceError 400 naming every invalid field, `hidden_property`; 403. */
-export async function trend(
-  context: QuestionContext,
-  sent: TrendQuestion,
-): Promise<TrendPart & { compare?: TrendPart }> {
+export async function trend(context: QuestionContext, sent: TrendQuestion): Promise<TrendAnswer> {
   const formula = formulaOf(sent)
   const asked = await readQuestion(context, sent)
   const meant = await compileMeant(context, sent.series, 'series')

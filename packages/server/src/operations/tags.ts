@@ -16,6 +16,8 @@ export const TAGS = [
     name: 'Insights',
     description: 'Questions about events: trends, funnels, retention and paths, and the people behind each number.',
   },
+  { name: 'Reports', description: 'Questions about events that are saved under a name, with their current answers.' },
+  { name: 'Dashboards', description: 'Reports side by side, over one range.' },
   { name: 'Segments', description: 'Contacts that match a filter, which the service keeps up to date.' },
   { name: 'Saved views', description: "Filters, order and columns of the dashboard's lists." },
   { name: 'Tracker', description: 'What pages send with the tracker script, and what the service refused.' },

@@ -6,7 +6,7 @@ import { parseFilter } from '../conditions/parse.ts'
 import type { FilterContext, SeenText } from '../conditions/to-postgres.ts'
 import { CONTACT_FILTER_FIELDS, CONTACT_ID } from '../contacts/columns.ts'
 import { isSeen, type MayName, namesOverlapping } from '../contacts/visible-texts.ts'
-import { problemsOfInsight } from '../insights/people.ts'
+import { problemsOfInsight } from '../insights/kinds.ts'
 import { isMemberOfAny } from '../memberships/memberships.ts'
 import type { Tenant } from '../platform/tenant.ts'
 

@@ -1,6 +1,6 @@
 import { eventsOf, type InsightMatch, isInsight, type SegmentFilter } from '../conditions/language.ts'
 import { type ContactRange, isLast } from '../contacts/ranges.ts'
-import { peopleBehind } from '../insights/people.ts'
+import { peopleBehind } from '../insights/kinds.ts'
 import { amongPeople, type QuestionContext } from '../insights/question.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 

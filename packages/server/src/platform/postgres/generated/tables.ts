@@ -400,6 +400,17 @@ export interface ConversationThreads {
   thread_key: string | null;
 }
 
+export interface Dashboards {
+  conditions: Json;
+  created_at: Timestamp;
+  dashboard_id: string;
+  name: string;
+  range: Json | null;
+  tenant_id: string;
+  tiles: Json;
+  updated_at: Timestamp;
+}
+
 export interface Domains {
   created_at: Timestamp;
   domain: string;
@@ -848,6 +859,16 @@ export interface RefusedEvents {
   refused_at: Generated<Timestamp>;
   row: string;
   table_name: string;
+}
+
+export interface Reports {
+  created_at: Timestamp;
+  kind: string;
+  name: string;
+  question: Json;
+  report_id: string;
+  tenant_id: string;
+  updated_at: Timestamp;
 }
 
 export interface RequestProblems {
@@ -1328,6 +1349,7 @@ export interface DB {
   conversation_participants: ConversationParticipants;
   conversation_references: ConversationReferences;
   conversation_threads: ConversationThreads;
+  dashboards: Dashboards;
   domains: Domains;
   email_accounts: EmailAccounts;
   email_suppressions: EmailSuppressions;
@@ -1365,6 +1387,7 @@ export interface DB {
   owner_links: OwnerLinks;
   provider_clients: ProviderClients;
   refused_events: RefusedEvents;
+  reports: Reports;
   request_problems: RequestProblems;
   saved_views: SavedViews;
   schema_fingerprint: SchemaFingerprint;

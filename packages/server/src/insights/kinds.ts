@@ -1,0 +1,116 @@
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import { INSIGHT_KINDS, type InsightMatch } from '../conditions/language.ts'
+import type { Values } from '../operations/declare.ts'
+import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import { compileBodyCheck } from '../platform/http/body-validation.ts'
+import { bag } from '../platform/personal.ts'
+import type { AnswerTable, PeopleQuery, QuestionContext } from './question.ts'
+import { TREND_INPUT, TREND_OUTPUT, trend } from './trend.ts'
+import { peopleOfTrend, TrendNumber } from './trend-people.ts'
+import { tableOfTrend } from './trend-table.ts'
+
+export type InsightKind = InsightMatch['insight']
+
+interface Declared<Question extends TProperties, Answer extends TProperties, At extends TSchema> {
+  /** The fields of the question and of its answer. */
+  question: Question
+  answer: Answer
+  ask(context: QuestionContext, question: Static<TObject<Question>>): Promise<Static<TObject<Answer>>>
+  /** What names one of the answer's numbers, and who is behind it. */
+  at: At
+  people(context: QuestionContext, question: Static<TObject<Question>>, at: Static<At>): Promise<PeopleQuery>
+  table(question: Static<TObject<Question>>, answer: Static<TObject<Answer>>): AnswerTable
+}
+
+/** A kind of question. What is done with all kinds does it through this. */
+interface Kind {
+  answer: TProperties
+  checkQuestion(question: unknown): ErrorDetail[]
+  checkAt(at: unknown): ErrorDetail[]
+  ask(context: QuestionContext, question: never): Promise<object>
+  people(context: QuestionContext, question: never, at: never): Promise<PeopleQuery>
+  table(question: never, answer: never): AnswerTable
+}
+
+function kind<Question extends TProperties, Answer extends TProperties, At extends TSchema>(
+  declared: Declared<Question, Answer, At>,
+): Kind {
+  const { question, at } = declared
+  return {
+    ...declared,
+    checkQuestion: compileBodyCheck(Type.Object(question, { additionalProperties: false })),
+    checkAt: compileBodyCheck(at),
+  }
+}
+
+const KINDS: Record<InsightKind, Kind> = {
+  trend: kind({
+    question: TREND_INPUT,
+    answer: TREND_OUTPUT,
+    ask: trend,
+    at: TrendNumber,
+    people: peopleOfTrend,
+    table: tableOfTrend,
+  }),
+}
+
+/** The kind of a question in a request or a response. */
+export const InsightKindField = Type.Unsafe<InsightKind>({
+  type: 'string',
+  enum: INSIGHT_KINDS,
+  description: 'The kind of question.',
+})
+
+/** A question in a request or a response. `answerTo` and `problemsOfInsight` check its fields. */
+export const QuestionField = Type.Record(Type.String(), Type.Unknown(bag('any')), {
+  description: 'The question, with the fields of the operation of its kind.',
+})
+
+/** The answer to a question of any kind. */
+export const AnswerField = Type.Unsafe<Values>(
+  Type.Union(
+    INSIGHT_KINDS.map((name) => Type.Object(KINDS[name].answer)),
+    { description: 'The answer of the operation of the kind.' },
+  ),
+)
+
+/**
+ * Answers a question of any kind.
+ * @param path of the question in the request, which errors name
+ * @throws ServiceError 400 naming every invalid field; 403.
+ */
+export async function answerTo(
+  context: QuestionContext,
+  { kind, question }: { kind: InsightKind; question: Values },
+  path = 'question',
+): Promise<Values> {
+  const problems = KINDS[kind].checkQuestion(question)
+  if (problems.length > 0) throw validationError(within(path, problems))
+  try {
+    return (await KINDS[kind].ask(context, question as never)) as Values
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'validation_error') throw error
+    throw validationError(within(path, error.details ?? []))
+  }
+}
+
+/** An answer as a table. */
+export function tableOf({ kind, question }: { kind: InsightKind; question: Values }, answer: Values): AnswerTable {
+  return KINDS[kind].table(question as never, answer as never)
+}
+
+/** What is wrong with a question, or with what names one of its numbers. What else it may be is known when it is asked. */
+export function problemsOfInsight({ insight, question, at }: InsightMatch, path = ''): ErrorDetail[] {
+  const { checkQuestion, checkAt } = KINDS[insight]
+  const details = [...within('question', checkQuestion(question)), ...within('at', checkAt(at))]
+  return path === '' ? details : within(path, details)
+}
+
+/** The people behind a number. @throws ServiceError 400 naming every invalid field; 403. */
+export function peopleBehind(context: QuestionContext, { insight, question, at }: InsightMatch): Promise<PeopleQuery> {
+  return KINDS[insight].people(context, question as never, at as never)
+}
+
+function within(field: string, details: readonly ErrorDetail[]): ErrorDetail[] {
+  return details.map((detail) => ({ ...detail, path: [field, detail.path].filter(Boolean).join('.') }))
+}
