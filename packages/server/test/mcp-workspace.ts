@@ -10,6 +10,7 @@ export interface Workspace {
   segmentId: string
   agentId: string
   runId: string
+  reportId: string
   subscriptionId: string
 }
 
@@ -44,13 +45,16 @@ export async function createWorkspace(service: TestService, tenant: TestTenant, 
   const { ref } = await propose(tenant.handle, service.jobs, { contactId, agentId, ...MAIL })
   const hook = { event: 'page_view', url: `https://hooks.example.com/${text}` }
   const subscriptionId: string = (await make('/v1/webhooks', hook)).subscription_id
-  return { contactId, companyId, segmentId, agentId, runId: ref.runId, subscriptionId }
+  const series = [{ label: text, where: [{ property: 'title', operator: 'equals', value: text }] }]
+  const report = { name: text, kind: 'trend', question: { series, breakdown: ['title'] } }
+  const reportId: string = (await make('/v1/reports', report)).report.report_id
+  return { contactId, companyId, segmentId, agentId, runId: ref.runId, subscriptionId, reportId }
 }
 
 let segments = 0
 
 /** A successful call of every tool. `decide_approval` needs a person. */
-export function callsOf({ contactId, companyId, segmentId, agentId, runId }: Workspace): [string, object][] {
+export function callsOf({ contactId, companyId, segmentId, agentId, runId, reportId }: Workspace): [string, object][] {
   const filter = { match: 'all', conditions: [{ event: { type: 'page_view', within_days: 7 }, operator: 'did' }] }
   return [
     ['describe_schema', {}],
@@ -64,6 +68,9 @@ export function callsOf({ contactId, companyId, segmentId, agentId, runId }: Wor
     ['query_events', { event_type: 'page_view' }],
     ['aggregate', { entity: 'events', group_by: 'url_path' }],
     ['event_stats', { group_by: 'type' }],
+    ['run_insight', { kind: 'trend', question: { series: [{ event: 'page_view' }] } }],
+    ['list_reports', {}],
+    ['get_report', { report_id: reportId }],
     ['list_segments', {}],
     ['segment_members', { segment_id: segmentId }],
     ['preview_segment', { filter }],

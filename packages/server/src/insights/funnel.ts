@@ -130,16 +130,15 @@ interface Step {
   from_previous: number | null
   median_seconds: number | null
 }
-interface FunnelPart {
+export interface FunnelPart {
   steps: Step[]
   groups?: { breakdown?: BreakdownValue[]; steps: Step[] }[]
 }
 
+export type FunnelAnswer = FunnelPart & { compare?: FunnelPart }
+
 /** How many people went through steps. @throws ServiceError 400 naming every invalid field, `hidden_property`; 403. */
-export async function funnel(
-  context: QuestionContext,
-  sent: FunnelQuestion,
-): Promise<FunnelPart & { compare?: FunnelPart }> {
+export async function funnel(context: QuestionContext, sent: FunnelQuestion): Promise<FunnelAnswer> {
   const { asked, queryIn } = await readFunnel(context, sent)
   return keptAnswer(asked, sent, async () => {
     const answer = await answerIn(await queryIn(asked.range), sent)

@@ -4,7 +4,12 @@ import type { Values } from '../operations/declare.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { bag } from '../platform/personal.ts'
+import { tableOfFunnel, tableOfPaths, tableOfRetention } from './answer-tables.ts'
+import { FUNNEL_INPUT, FUNNEL_OUTPUT, funnel } from './funnel.ts'
+import { FunnelNumber, funnelPeople } from './funnel-people.ts'
+import { PATHS_INPUT, PATHS_OUTPUT, PathsNumber, paths, peopleOfPath } from './paths.ts'
 import type { AnswerTable, PeopleQuery, QuestionContext } from './question.ts'
+import { peopleOfRetention, RETENTION_INPUT, RETENTION_OUTPUT, RetentionNumber, retention } from './retention.ts'
 import { TREND_INPUT, TREND_OUTPUT, trend } from './trend.ts'
 import { peopleOfTrend, TrendNumber } from './trend-people.ts'
 import { tableOfTrend } from './trend-table.ts'
@@ -51,6 +56,30 @@ const KINDS: Record<InsightKind, Kind> = {
     at: TrendNumber,
     people: peopleOfTrend,
     table: tableOfTrend,
+  }),
+  funnel: kind({
+    question: FUNNEL_INPUT,
+    answer: FUNNEL_OUTPUT,
+    ask: funnel,
+    at: FunnelNumber,
+    people: funnelPeople,
+    table: tableOfFunnel,
+  }),
+  retention: kind({
+    question: RETENTION_INPUT,
+    answer: RETENTION_OUTPUT,
+    ask: retention,
+    at: RetentionNumber,
+    people: peopleOfRetention,
+    table: tableOfRetention,
+  }),
+  paths: kind({
+    question: PATHS_INPUT,
+    answer: PATHS_OUTPUT,
+    ask: paths,
+    at: PathsNumber,
+    people: peopleOfPath,
+    table: tableOfPaths,
   }),
 }
 

@@ -68,11 +68,10 @@ export const PATHS_OUTPUT = {
   compare: Type.Optional(Type.Object(ANSWER, { description: 'The answer for the compared range.' })),
 }
 
+export type PathsAnswer = PathsFound & { compare?: PathsFound }
+
 /** Which ways sessions take. @throws ServiceError 400 naming every invalid field; 403. */
-export async function paths(
-  context: QuestionContext,
-  sent: PathsQuestion,
-): Promise<PathsFound & { compare?: PathsFound }> {
+export async function paths(context: QuestionContext, sent: PathsQuestion): Promise<PathsAnswer> {
   const { asked, queryIn } = await read(context, sent)
   return keptAnswer(asked, sent, async () => {
     const answer = await readPaths(queryIn(asked.range))

@@ -73,16 +73,15 @@ export const RETENTION_OUTPUT = {
   compare: Type.Optional(Type.Object(ANSWER, { description: 'The answer for the compared range.' })),
 }
 
-interface RetentionPart {
+export interface RetentionPart {
   cohorts: { from: string; size: number; returned: (number | null)[] }[]
   average: (number | null)[]
 }
 
+export type RetentionAnswer = RetentionPart & { compare?: RetentionPart }
+
 /** How many people come back after they started. @throws ServiceError 400 naming every invalid field; 403. */
-export async function retention(
-  context: QuestionContext,
-  sent: RetentionQuestion,
-): Promise<RetentionPart & { compare?: RetentionPart }> {
+export async function retention(context: QuestionContext, sent: RetentionQuestion): Promise<RetentionAnswer> {
   const { asked, queryIn } = await read(context, sent)
   const answerIn = async (range: Range) => {
     const query = queryIn(range)

@@ -4,7 +4,7 @@ import { QUESTION_FIELDS } from '../insights/question.ts'
 import { etagOf } from '../operations/etag.ts'
 import { idInput } from '../platform/http/inputs.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import { bag, TEXT } from '../platform/personal.ts'
+import { bag, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 
 /** The width of the grid in which tiles are placed. */
@@ -26,7 +26,7 @@ const place = {
 /** A part of a dashboard: a report, or a text. */
 export const Tile = Type.Object(
   {
-    report_id: Type.Optional(idInput({ description: 'The report that it shows.' })),
+    report_id: Type.Optional(idInput({ description: 'The report that it shows.', ...WORD })),
     text: Type.Optional(
       Type.String({
         minLength: 1,

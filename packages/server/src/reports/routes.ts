@@ -19,8 +19,9 @@ export function reportRoutes(
   app: App,
   {
     clock,
-    compileEventFilter,
     rateLimiter,
+    compileEventFilter,
+    copyPeople,
   }: InsightServices & { clock: Clock; rateLimiter: Pick<RateLimiter, 'checkAudited'> },
 ): void {
   app.get(
@@ -47,7 +48,7 @@ export function reportRoutes(
       const now = clock()
       const report = await readReport(tenant, pathId(params.report_id, 'report'))
       const requireScope = (scope: 'contacts:read') => requireScopeOf(request, scope)
-      const context = { tenant, now, requireScope, warn: () => {}, compileEventFilter, visibleOnly: false }
+      const context = { tenant, now, requireScope, warn: () => {}, compileEventFilter, copyPeople, visibleOnly: false }
       const { columns, rows } = tableOf(report, await answerTo(context, report, 'report.question'))
       return sendCsv(tenant, reply, {
         name: `report-${now.toISOString().slice(0, 10)}.csv`,

@@ -7,6 +7,7 @@ import { CONVERSATION_TOOLS } from './conversations.ts'
 import { DESCRIBE_SCHEMA } from './describe-schema.ts'
 import { EVENT_TOOLS } from './events.ts'
 import { pageInput } from './inputs.ts'
+import { INSIGHT_TOOLS } from './insights.ts'
 import { pageOf, text } from './outputs.ts'
 import { SEGMENT_TOOLS } from './segments.ts'
 
@@ -40,6 +41,7 @@ export const TOOLS: readonly Tool[] = [
   ...CONTACT_TOOLS,
   ...COMPANY_TOOLS,
   ...EVENT_TOOLS,
+  ...INSIGHT_TOOLS,
   ...SEGMENT_TOOLS,
   ...CONVERSATION_TOOLS,
   ...AGENT_TOOLS,
