@@ -61,6 +61,7 @@ import type {
   CreateCompanyInput,
   CreateConnectionInput,
   CreateContactInput,
+  CreateDashboardInput,
   CreateExportResult,
   CreateHookInput,
   CreateHookResult,
@@ -68,6 +69,7 @@ import type {
   CreateInvitationInput,
   CreateInvitationResult,
   CreateNoteInput,
+  CreateReportInput,
   CreateSegmentInput,
   CreateSourceInput,
   CreateSourceResult,
@@ -75,6 +77,8 @@ import type {
   CreateWarehouseDestinationInput,
   CreateWebhookInput,
   CreateWebhookResult,
+  DashboardResult,
+  DashboardsPage,
   DeleteAgentInput,
   DeleteAgentResult,
   DeleteCompanyInput,
@@ -83,6 +87,8 @@ import type {
   DeleteConnectionResult,
   DeleteContactInput,
   DeleteContactResult,
+  DeleteDashboardInput,
+  DeleteDashboardResult,
   DeleteHookInput,
   DeleteHookResult,
   DeleteIdentityInput,
@@ -93,6 +99,8 @@ import type {
   DeleteNoteResult,
   DeleteOAuthClientInput,
   DeleteOAuthClientResult,
+  DeleteReportInput,
+  DeleteReportResult,
   DeleteSegmentInput,
   DeleteSegmentResult,
   DeleteSourceInput,
@@ -120,6 +128,7 @@ import type {
   ExportCompaniesInput,
   ExportContactsInput,
   ExportEventsInput,
+  ExportReportInput,
   ExportResult,
   ExportsPage,
   GetActionInput,
@@ -141,6 +150,7 @@ import type {
   GetContactResult,
   GetConversationInput,
   GetConversationResult,
+  GetDashboardInput,
   GetDomainInput,
   GetEmailAccountInput,
   GetErasureInput,
@@ -166,6 +176,7 @@ import type {
   GetOverviewResult,
   GetPlaybookInput,
   GetPropertyInput,
+  GetReportInput,
   GetSegmentGrowthInput,
   GetSegmentGrowthResult,
   GetSegmentInput,
@@ -232,6 +243,7 @@ import type {
   ListContactVisitorsInput,
   ListContactsInput,
   ListConversationsInput,
+  ListDashboardsInput,
   ListDomainsInput,
   ListEmailThreadsInput,
   ListErasuresInput,
@@ -253,6 +265,7 @@ import type {
   ListPersonalPropertiesResult,
   ListPropertiesInput,
   ListPropertiesResult,
+  ListReportsInput,
   ListRequestProblemsInput,
   ListRunContactsInput,
   ListScheduleTimesInput,
@@ -325,6 +338,8 @@ import type {
   RenewInvitationInput,
   RenewInvitationResult,
   ReplaceViewInput,
+  ReportResult,
+  ReportsPage,
   RequestProblemsPage,
   RereadConnectionInput,
   RereadMailboxInput,
@@ -352,8 +367,12 @@ import type {
   RotateWriteKeyInput,
   RotateWriteKeyResult,
   RunContactsPage,
+  RunDashboardInput,
+  RunDashboardResult,
   RunDetailResult,
   RunHookBodyInput,
+  RunReportInput,
+  RunReportResult,
   RunResult,
   RunWarehouseExportInput,
   RunWarehouseExportResult,
@@ -418,11 +437,15 @@ import type {
   UpdateConnectedAppResult,
   UpdateConnectionInput,
   UpdateContactInput,
+  UpdateDashboardInput,
+  UpdateDashboardResult,
   UpdateHookInput,
   UpdateHookResult,
   UpdateIdentityInput,
   UpdateMemberInput,
   UpdateNoteInput,
+  UpdateReportInput,
+  UpdateReportResult,
   UpdateSegmentInput,
   UpdateSegmentResult,
   UpdateSourceInput,
@@ -475,11 +498,13 @@ export interface OperationTypes {
   createCompany: { input: CreateCompanyInput; response: CompanyResult }
   createConnection: { input: CreateConnectionInput; response: ConnectionResult }
   createContact: { input: CreateContactInput; response: ContactResult }
+  createDashboard: { input: CreateDashboardInput; response: DashboardResult }
   createExport: { input: Record<string, never>; response: CreateExportResult }
   createHook: { input: CreateHookInput; response: CreateHookResult }
   createIdentity: { input: CreateIdentityInput; response: IdentityResult }
   createInvitation: { input: CreateInvitationInput; response: CreateInvitationResult }
   createNote: { input: CreateNoteInput; response: NoteResult }
+  createReport: { input: CreateReportInput; response: ReportResult }
   createSegment: { input: CreateSegmentInput; response: SegmentResult }
   createSource: { input: CreateSourceInput; response: CreateSourceResult }
   createView: { input: CreateViewInput; response: SavedViewResult }
@@ -489,11 +514,13 @@ export interface OperationTypes {
   deleteCompany: { input: DeleteCompanyInput; response: DeleteCompanyResult }
   deleteConnection: { input: DeleteConnectionInput; response: DeleteConnectionResult }
   deleteContact: { input: DeleteContactInput; response: DeleteContactResult }
+  deleteDashboard: { input: DeleteDashboardInput; response: DeleteDashboardResult }
   deleteHook: { input: DeleteHookInput; response: DeleteHookResult }
   deleteIdentity: { input: DeleteIdentityInput; response: DeleteIdentityResult }
   deleteInvitation: { input: DeleteInvitationInput; response: DeleteInvitationResult }
   deleteNote: { input: DeleteNoteInput; response: DeleteNoteResult }
   deleteOAuthClient: { input: DeleteOAuthClientInput; response: DeleteOAuthClientResult }
+  deleteReport: { input: DeleteReportInput; response: DeleteReportResult }
   deleteSegment: { input: DeleteSegmentInput; response: DeleteSegmentResult }
   deleteSource: { input: DeleteSourceInput; response: DeleteSourceResult }
   deleteView: { input: DeleteViewInput; response: DeleteViewResult }
@@ -506,6 +533,7 @@ export interface OperationTypes {
   exportCompanies: { input: ExportCompaniesInput; response: Response }
   exportContacts: { input: ExportContactsInput; response: Response }
   exportEvents: { input: ExportEventsInput; response: Response }
+  exportReport: { input: ExportReportInput; response: Response }
   getAction: { input: GetActionInput; response: ActionResult }
   getAgent: { input: GetAgentInput; response: AgentResult }
   getAgentRun: { input: GetAgentRunInput; response: RunDetailResult }
@@ -521,6 +549,7 @@ export interface OperationTypes {
   getContact: { input: GetContactInput; response: GetContactResult }
   getContactEngagement: { input: GetContactEngagementInput; response: GetContactEngagementResult }
   getConversation: { input: GetConversationInput; response: GetConversationResult }
+  getDashboard: { input: GetDashboardInput; response: DashboardResult }
   getDomain: { input: GetDomainInput; response: DomainResult }
   getEmailAccount: { input: GetEmailAccountInput; response: EmailAccountResult }
   getErasure: { input: GetErasureInput; response: ErasureReceiptResult }
@@ -542,6 +571,7 @@ export interface OperationTypes {
   getOverview: { input: GetOverviewInput; response: GetOverviewResult }
   getPlaybook: { input: GetPlaybookInput; response: PlaybookTemplateResult }
   getProperty: { input: GetPropertyInput; response: PropertyResult }
+  getReport: { input: GetReportInput; response: ReportResult }
   getSegment: { input: GetSegmentInput; response: SegmentResult }
   getSegmentGrowth: { input: GetSegmentGrowthInput; response: GetSegmentGrowthResult }
   getSource: { input: GetSourceInput; response: SourceResult }
@@ -583,6 +613,7 @@ export interface OperationTypes {
   listContactVisitors: { input: ListContactVisitorsInput; response: ContactVisitorsPage }
   listContacts: { input: ListContactsInput; response: ContactsPage }
   listConversations: { input: ListConversationsInput; response: ConversationsPage }
+  listDashboards: { input: ListDashboardsInput; response: DashboardsPage }
   listDomains: { input: ListDomainsInput; response: DomainsPage }
   listEmailThreads: { input: ListEmailThreadsInput; response: EmailThreadsPage }
   listErasures: { input: ListErasuresInput; response: ErasuresPage }
@@ -603,6 +634,7 @@ export interface OperationTypes {
   listPersonalProperties: { input: ListPersonalPropertiesInput; response: ListPersonalPropertiesResult }
   listPlaybooks: { input: Record<string, never>; response: PlaybooksResult }
   listProperties: { input: ListPropertiesInput; response: ListPropertiesResult }
+  listReports: { input: ListReportsInput; response: ReportsPage }
   listRequestProblems: { input: ListRequestProblemsInput; response: RequestProblemsPage }
   listRunContacts: { input: ListRunContactsInput; response: RunContactsPage }
   listScheduleTimes: { input: ListScheduleTimesInput; response: ListScheduleTimesResult }
@@ -662,7 +694,9 @@ export interface OperationTypes {
   rotateIdentitySecret: { input: Record<string, never>; response: RotateIdentitySecretResult }
   rotateWebhookSecret: { input: RotateWebhookSecretInput; response: RotateWebhookSecretResult }
   rotateWriteKey: { input: RotateWriteKeyInput; response: RotateWriteKeyResult }
+  runDashboard: { input: RunDashboardInput; response: RunDashboardResult }
   runHookBody: { input: RunHookBodyInput; response: HookBodyResult }
+  runReport: { input: RunReportInput; response: RunReportResult }
   runWarehouseExport: { input: RunWarehouseExportInput; response: RunWarehouseExportResult }
   sdkAlias: { input: SdkAliasInput; response: SdkResult }
   sdkBatch: { input: SdkBatchInput; response: SdkResult }
@@ -697,10 +731,12 @@ export interface OperationTypes {
   updateConnectedApp: { input: UpdateConnectedAppInput; response: UpdateConnectedAppResult }
   updateConnection: { input: UpdateConnectionInput; response: ConnectionResult }
   updateContact: { input: UpdateContactInput; response: ContactResult }
+  updateDashboard: { input: UpdateDashboardInput; response: UpdateDashboardResult }
   updateHook: { input: UpdateHookInput; response: UpdateHookResult }
   updateIdentity: { input: UpdateIdentityInput; response: IdentityResult }
   updateMember: { input: UpdateMemberInput; response: MemberResult }
   updateNote: { input: UpdateNoteInput; response: NoteResult }
+  updateReport: { input: UpdateReportInput; response: UpdateReportResult }
   updateSegment: { input: UpdateSegmentInput; response: UpdateSegmentResult }
   updateSource: { input: UpdateSourceInput; response: UpdateSourceResult }
   updateTenant: { input: UpdateTenantInput; response: UpdateTenantResult }
@@ -911,6 +947,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Place reports and texts side by side.
+   *
+   * The grid has 12 columns. Tiles may overlap: whoever shows them decides what is on top. Needs the scope `segments:write`. Also needs the scope `events:read`.
+   */
+  createDashboard(input: CreateDashboardInput, options?: RequestOptions): Promise<DashboardResult> {
+    return this.call('POST /v1/dashboards', input, options)
+  }
+
+  /**
    * Request a file with all data of the tenant; if one is in progress, its id is returned.
    *
    * At most 5 in 24 hours. Needs the scope `data:export`.
@@ -953,6 +998,15 @@ export class Operations extends Caller {
    */
   createNote(input: CreateNoteInput, options?: RequestOptions): Promise<NoteResult> {
     return this.call('POST /v1/contacts/{contact_id}/notes', input, options)
+  }
+
+  /**
+   * Save a question under a name.
+   *
+   * The question is asked once before it is saved, so that a question without an answer is an error. If it is about contacts or companies, you also need the scope `contacts:read`. Needs the scope `segments:write`. Also needs the scope `events:read`.
+   */
+  createReport(input: CreateReportInput, options?: RequestOptions): Promise<ReportResult> {
+    return this.call('POST /v1/reports', input, options)
   }
 
   /**
@@ -1037,6 +1091,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Delete a dashboard; its reports stay.
+   *
+   * Needs the scope `segments:write`.
+   */
+  deleteDashboard(input: DeleteDashboardInput, options?: RequestOptions): Promise<DeleteDashboardResult> {
+    return this.call('DELETE /v1/dashboards/{dashboard_id}', input, options)
+  }
+
+  /**
    * Delete an incoming webhook with its kept bodies: its URL stops working at once.
    *
    * The records that it wrote stay. Needs the scope `settings:write`.
@@ -1079,6 +1142,15 @@ export class Operations extends Caller {
    */
   deleteOAuthClient(input: DeleteOAuthClientInput, options?: RequestOptions): Promise<DeleteOAuthClientResult> {
     return this.call('DELETE /v1/oauth-clients/{provider}', input, options)
+  }
+
+  /**
+   * Delete a report that no dashboard shows.
+   *
+   * Needs the scope `segments:write`.
+   */
+  deleteReport(input: DeleteReportInput, options?: RequestOptions): Promise<DeleteReportResult> {
+    return this.call('DELETE /v1/reports/{report_id}', input, options)
   }
 
   /**
@@ -1187,6 +1259,15 @@ export class Operations extends Caller {
    */
   exportEvents(input: ExportEventsInput = {}, options?: RequestOptions): Promise<Response> {
     return this.call('GET /v1/events/export.csv', input, options, 'file')
+  }
+
+  /**
+   * Download the answer of a report as a CSV file.
+   *
+   * A trend has a line for each series and interval, and one without an interval for the total of the series. The properties of a breakdown are columns, and `is_others` says that a line is about all other values together; with `compare`, `is_compared` says that a line is of the compared range. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. If the question is about contacts or companies, you also need the scope `contacts:read`. The audit log records each download. Needs the scope `events:read`.
+   */
+  exportReport(input: ExportReportInput, options?: RequestOptions): Promise<Response> {
+    return this.call('GET /v1/reports/{report_id}/export.csv', input, options, 'file')
   }
 
   /**
@@ -1322,6 +1403,15 @@ export class Operations extends Caller {
    */
   getConversation(input: GetConversationInput, options?: RequestOptions): Promise<GetConversationResult> {
     return this.call('GET /v1/contacts/{contact_id}/conversations/{thread_id}', input, options)
+  }
+
+  /**
+   * Get a dashboard, without the answers of its reports.
+   *
+   * Needs the scope `events:read`.
+   */
+  getDashboard(input: GetDashboardInput, options?: RequestOptions): Promise<DashboardResult> {
+    return this.call('GET /v1/dashboards/{dashboard_id}', input, options)
   }
 
   /**
@@ -1511,6 +1601,15 @@ export class Operations extends Caller {
    */
   getProperty(input: GetPropertyInput, options?: RequestOptions): Promise<PropertyResult> {
     return this.call('GET /v1/properties/{property}', input, options)
+  }
+
+  /**
+   * Get a report, without its answer.
+   *
+   * Needs the scope `events:read`.
+   */
+  getReport(input: GetReportInput, options?: RequestOptions): Promise<ReportResult> {
+    return this.call('GET /v1/reports/{report_id}', input, options)
   }
 
   /**
@@ -1881,6 +1980,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the dashboards, the one that changed last first.
+   *
+   * Needs the scope `events:read`.
+   */
+  listDashboards(input: ListDashboardsInput = {}, options?: RequestOptions): List<DashboardsPage, NonNullable<DashboardsPage['dashboards']>[number]> {
+    return this.list('GET /v1/dashboards', input, options, 'dashboards', 'page')
+  }
+
+  /**
    * List the domains whose pages may send events, in alphabetical order.
    *
    * Needs the scope `settings:read`.
@@ -2058,6 +2166,15 @@ export class Operations extends Caller {
    */
   listProperties(input: ListPropertiesInput = {}, options?: RequestOptions): Promise<ListPropertiesResult> {
     return this.call('GET /v1/properties', input, options)
+  }
+
+  /**
+   * List the reports, the one that changed last first.
+   *
+   * Needs the scope `events:read`.
+   */
+  listReports(input: ListReportsInput = {}, options?: RequestOptions): List<ReportsPage, NonNullable<ReportsPage['reports']>[number]> {
+    return this.list('GET /v1/reports', input, options, 'reports', 'page')
   }
 
   /**
@@ -2590,12 +2707,30 @@ export class Operations extends Caller {
   }
 
   /**
+   * Answer the questions of all reports on a dashboard.
+   *
+   * Each report is asked over the range of the dashboard, if that has one, and with its conditions too. A question without an answer leaves the others as they are. Reports about contacts or companies need the scope `contacts:read`. Needs the scope `events:read`.
+   */
+  runDashboard(input: RunDashboardInput, options?: RequestOptions): Promise<RunDashboardResult> {
+    return this.call('POST /v1/dashboards/{dashboard_id}/run', input, options)
+  }
+
+  /**
    * Record a body again with the hook's current mapping.
    *
    * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
    */
   runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<HookBodyResult> {
     return this.call('POST /v1/hooks/{hook_id}/bodies/{body_id}/run', input, options)
+  }
+
+  /**
+   * Answer the question of a report.
+   *
+   * The answer is that of the operation of its kind. If the question is about contacts or companies, you also need the scope `contacts:read`. Needs the scope `events:read`.
+   */
+  runReport(input: RunReportInput, options?: RequestOptions): Promise<RunReportResult> {
+    return this.call('POST /v1/reports/{report_id}/run', input, options)
   }
 
   /**
@@ -2905,6 +3040,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Change a dashboard; omitted fields keep their values.
+   *
+   * Needs the scope `segments:write`. Also needs the scope `events:read`.
+   */
+  updateDashboard(input: UpdateDashboardInput, options?: RequestOptions): Promise<UpdateDashboardResult> {
+    return this.call('PATCH /v1/dashboards/{dashboard_id}', input, options)
+  }
+
+  /**
    * Change the name, the mapping or the signature of an incoming webhook, or turn it on or off.
    *
    * While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on; with `retry_bodies`, also to kept bodies that were not recorded. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
@@ -2938,6 +3082,15 @@ export class Operations extends Caller {
    */
   updateNote(input: UpdateNoteInput, options?: RequestOptions): Promise<NoteResult> {
     return this.call('PATCH /v1/contacts/{contact_id}/notes/{note_id}', input, options)
+  }
+
+  /**
+   * Change the name or the question of a report; its kind stays.
+   *
+   * Another question is asked once before it is saved, as a new one is. Needs the scope `segments:write`. Also needs the scope `events:read`.
+   */
+  updateReport(input: UpdateReportInput, options?: RequestOptions): Promise<UpdateReportResult> {
+    return this.call('PATCH /v1/reports/{report_id}', input, options)
   }
 
   /**

@@ -1310,6 +1310,50 @@ export type CreateWebhookResult = {
     warnings?: Array<string>;
 };
 
+export type Dashboard = {
+    dashboard_id: string;
+    name: string;
+    tiles: Array<Tile>;
+    /**
+     * In place of the ranges of its reports.
+     */
+    range: DashboardRange | null;
+    /**
+     * Conditions on every event, besides those of its reports.
+     */
+    where: Array<unknown>;
+    created_at: string;
+    updated_at: string;
+};
+
+/**
+ * In place of the ranges of its reports.
+ */
+export type DashboardRange = {
+    /**
+     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
+     */
+    date_from?: string;
+    /**
+     * The last moment, and with a date alone the whole day. Default: now.
+     */
+    date_to?: string;
+    last?: LastUnits;
+};
+
+export type DashboardResult = {
+    status: 'success';
+    dashboard: Dashboard;
+    warnings?: Array<string>;
+};
+
+export type DashboardsPage = {
+    status: 'success';
+    dashboards: Array<Dashboard>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type Decision = {
     run_id: string;
     contact_id: string;
@@ -1351,6 +1395,13 @@ export type DeleteContactResult = {
     warnings?: Array<string>;
 };
 
+export type DeleteDashboardResult = {
+    status: 'success';
+    deleted: true;
+    dashboard_id: string;
+    warnings?: Array<string>;
+};
+
 export type DeleteHookResult = {
     status: 'success';
     deleted: true;
@@ -1387,6 +1438,13 @@ export type DeleteOAuthClientResult = {
     deleted: true;
     provider: string;
     client_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteReportResult = {
+    status: 'success';
+    deleted: true;
+    report_id: string;
     warnings?: Array<string>;
 };
 
@@ -3658,6 +3716,36 @@ export type RenewInvitationResult = {
     warnings?: Array<string>;
 };
 
+export type Report = {
+    report_id: string;
+    name: string;
+    /**
+     * The kind of question.
+     */
+    kind: 'trend';
+    /**
+     * The question, with the fields of the operation of its kind.
+     */
+    question: {
+        [key: string]: unknown;
+    };
+    created_at: string;
+    updated_at: string;
+};
+
+export type ReportResult = {
+    status: 'success';
+    report: Report;
+    warnings?: Array<string>;
+};
+
+export type ReportsPage = {
+    status: 'success';
+    reports: Array<Report>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type RequestProblem = {
     problem_id: string;
     at: string;
@@ -3867,6 +3955,16 @@ export type RunContactsPage = {
     warnings?: Array<string>;
 };
 
+export type RunDashboardResult = {
+    status: 'success';
+    dashboard: Dashboard;
+    /**
+     * One for each tile, in their order.
+     */
+    results: Array<TileResult>;
+    warnings?: Array<string>;
+};
+
 export type RunDetail = {
     run_id: string;
     _id: string;
@@ -3892,6 +3990,82 @@ export type RunDetail = {
 export type RunDetailResult = {
     status: 'success';
     run: RunDetail;
+    warnings?: Array<string>;
+};
+
+export type RunReportResult = {
+    status: 'success';
+    report: Report;
+    /**
+     * The answer of the operation of the kind.
+     */
+    answer: {
+        intervals: Array<string>;
+        series: Array<{
+            /**
+             * The `label` that was sent, or the names of the events.
+             */
+            label: string;
+            total: number | null;
+            /**
+             * One figure for each interval.
+             */
+            points: Array<number | null>;
+            /**
+             * The value of each property of the breakdown.
+             */
+            breakdown?: Array<string | number | boolean | null>;
+        }>;
+        /**
+         * The values that have no series of their own, together.
+         */
+        others?: Array<{
+            /**
+             * The `label` that was sent, or the names of the events.
+             */
+            label: string;
+            total: number | null;
+            /**
+             * One figure for each interval.
+             */
+            points: Array<number | null>;
+        }>;
+        /**
+         * The answer for the compared range.
+         */
+        compare?: {
+            intervals: Array<string>;
+            series: Array<{
+                /**
+                 * The `label` that was sent, or the names of the events.
+                 */
+                label: string;
+                total: number | null;
+                /**
+                 * One figure for each interval.
+                 */
+                points: Array<number | null>;
+                /**
+                 * The value of each property of the breakdown.
+                 */
+                breakdown?: Array<string | number | boolean | null>;
+            }>;
+            /**
+             * The values that have no series of their own, together.
+             */
+            others?: Array<{
+                /**
+                 * The `label` that was sent, or the names of the events.
+                 */
+                label: string;
+                total: number | null;
+                /**
+                 * One figure for each interval.
+                 */
+                points: Array<number | null>;
+            }>;
+        };
+    };
     warnings?: Array<string>;
 };
 
@@ -4351,6 +4525,118 @@ export type TestWebhookResult = {
     warnings?: Array<string>;
 };
 
+export type Tile = {
+    /**
+     * The report that it shows.
+     */
+    report_id?: string;
+    /**
+     * In place of a report: Markdown.
+     */
+    text?: string;
+    /**
+     * The first of its columns, of 12.
+     */
+    x: number;
+    /**
+     * The first of its rows.
+     */
+    y: number;
+    /**
+     * How many columns it covers.
+     */
+    width: number;
+    /**
+     * How many rows it covers.
+     */
+    height: number;
+};
+
+export type TileResult = {
+    /**
+     * null for a text.
+     */
+    report: Report | null;
+    /**
+     * null for a text, and if there is an error.
+     */
+    answer: {
+        intervals: Array<string>;
+        series: Array<{
+            /**
+             * The `label` that was sent, or the names of the events.
+             */
+            label: string;
+            total: number | null;
+            /**
+             * One figure for each interval.
+             */
+            points: Array<number | null>;
+            /**
+             * The value of each property of the breakdown.
+             */
+            breakdown?: Array<string | number | boolean | null>;
+        }>;
+        /**
+         * The values that have no series of their own, together.
+         */
+        others?: Array<{
+            /**
+             * The `label` that was sent, or the names of the events.
+             */
+            label: string;
+            total: number | null;
+            /**
+             * One figure for each interval.
+             */
+            points: Array<number | null>;
+        }>;
+        /**
+         * The answer for the compared range.
+         */
+        compare?: {
+            intervals: Array<string>;
+            series: Array<{
+                /**
+                 * The `label` that was sent, or the names of the events.
+                 */
+                label: string;
+                total: number | null;
+                /**
+                 * One figure for each interval.
+                 */
+                points: Array<number | null>;
+                /**
+                 * The value of each property of the breakdown.
+                 */
+                breakdown?: Array<string | number | boolean | null>;
+            }>;
+            /**
+             * The values that have no series of their own, together.
+             */
+            others?: Array<{
+                /**
+                 * The `label` that was sent, or the names of the events.
+                 */
+                label: string;
+                total: number | null;
+                /**
+                 * One figure for each interval.
+                 */
+                points: Array<number | null>;
+            }>;
+        };
+    } | null;
+    /**
+     * Why the question has no answer.
+     */
+    error: {
+        code: string;
+        message: string;
+        details?: Array<ErrorDetail>;
+    } | null;
+};
+
 export type TimelineEvent = {
     kind: 'event';
     event: Event;
@@ -4507,6 +4793,16 @@ export type UpdateConnectedAppResult = {
     warnings?: Array<string>;
 };
 
+export type UpdateDashboardResult = {
+    status: 'success';
+    dashboard: Dashboard;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type UpdateHookResult = {
     status: 'success';
     hook: Hook;
@@ -4518,6 +4814,16 @@ export type UpdateHookResult = {
      * The number of kept bodies that are now recorded.
      */
     retried_bodies: number;
+    warnings?: Array<string>;
+};
+
+export type UpdateReportResult = {
+    status: 'success';
+    report: Report;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
     warnings?: Array<string>;
 };
 
@@ -5308,6 +5614,19 @@ export type CreateContactInput = {
     company_id?: string;
 };
 
+export type CreateDashboardInput = {
+    name: string;
+    tiles?: Array<Tile>;
+    /**
+     * In place of the ranges of its reports; null for none.
+     */
+    range?: DashboardRange | null;
+    /**
+     * Conditions on every event, besides those of its reports; all must be true.
+     */
+    where?: Array<unknown>;
+};
+
 export type CreateHookInput = {
     name: string;
     kind: 'custom' | 'stripe' | 'calendly' | 'typeform' | 'cal.com';
@@ -5347,6 +5666,20 @@ export type CreateNoteInput = {
      */
     contact_id: string;
     content: string;
+};
+
+export type CreateReportInput = {
+    name: string;
+    /**
+     * The kind of question.
+     */
+    kind: 'trend';
+    /**
+     * The question, with the fields of the operation of its kind.
+     */
+    question: {
+        [key: string]: unknown;
+    };
 };
 
 export type CreateSegmentInput = {
@@ -5448,6 +5781,13 @@ export type DeleteContactInput = {
     contact_id: string;
 };
 
+export type DeleteDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
+};
+
 export type DeleteHookInput = {
     /**
      * The hook.
@@ -5485,6 +5825,13 @@ export type DeleteOAuthClientInput = {
      * The provider, such as google.
      */
     provider: string;
+};
+
+export type DeleteReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
 };
 
 export type DeleteSegmentInput = {
@@ -5956,6 +6303,13 @@ export type ExportEventsInput = {
     columns?: string;
 };
 
+export type ExportReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
+};
+
 export type GetActionInput = {
     /**
      * The run.
@@ -6081,6 +6435,13 @@ export type GetConversationInput = {
      * The conversation.
      */
     thread_id: string;
+};
+
+export type GetDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
 };
 
 export type GetDomainInput = {
@@ -6261,6 +6622,13 @@ export type GetPropertyInput = {
      * The name of the property.
      */
     property: string;
+};
+
+export type GetReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
 };
 
 export type GetSegmentInput = {
@@ -7033,6 +7401,21 @@ export type ListConversationsInput = {
     contact_id: string;
 };
 
+export type ListDashboardsInput = {
+    /**
+     * Words that must all occur in the name. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
 export type ListDomainsInput = {
     /**
      * Page, from 1.
@@ -7433,6 +7816,21 @@ export type ListPropertiesInput = {
      * Only properties whose name or label contains this, in any case.
      */
     search?: string;
+};
+
+export type ListReportsInput = {
+    /**
+     * Words that must all occur in the name. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
 };
 
 export type ListRequestProblemsInput = {
@@ -8057,6 +8455,13 @@ export type RotateWriteKeyInput = {
     revoke_old_key?: boolean;
 };
 
+export type RunDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
+};
+
 export type RunHookBodyInput = {
     /**
      * The hook.
@@ -8066,6 +8471,13 @@ export type RunHookBodyInput = {
      * The body.
      */
     body_id: string;
+};
+
+export type RunReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
 };
 
 export type RunWarehouseExportInput = {
@@ -8700,6 +9112,23 @@ export type UpdateContactInput = {
     company_id?: string | null;
 };
 
+export type UpdateDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
+    name?: string;
+    tiles?: Array<Tile>;
+    /**
+     * In place of the ranges of its reports; null for none.
+     */
+    range?: DashboardRange | null;
+    /**
+     * Conditions on every event, besides those of its reports; all must be true.
+     */
+    where?: Array<unknown>;
+};
+
 export type UpdateHookInput = {
     /**
      * The hook.
@@ -8753,6 +9182,20 @@ export type UpdateNoteInput = {
      */
     note_id: string;
     content: string;
+};
+
+export type UpdateReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
+    name?: string;
+    /**
+     * The question, with the fields of the operation of its kind.
+     */
+    question?: {
+        [key: string]: unknown;
+    };
 };
 
 export type UpdateSegmentInput = {
