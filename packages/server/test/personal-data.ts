@@ -173,6 +173,12 @@ export async function createPersonalData(service: TestService, tenant: TestTenan
   ids.segment_id = (
     await ok('POST', '/v1/segments', { name: `Like ${EMAIL}`, description: `As ${EMAIL} said`, filter })
   ).segment.segment_id
+  const where = [
+    { property: 'contact.email', operator: 'equals', value: EMAIL },
+    { property: 'data.user.address.street', operator: 'not_equals', value: 'Wibblestraße 17' },
+  ]
+  const question = { series: [{ label: `Of ${EMAIL}`, where }, { where: [] }], breakdown: ['title', 'event'] }
+  ids.report_id = (await ok('POST', '/v1/reports', { name: `Like ${EMAIL}`, kind: 'trend', question })).report.report_id
   const mail = { ...MAIL, params: { subject: 'Hi Zorblax', message: 'bodytoken, Zorblax' } }
   const place = { contactId, agentId: ids.agent_id, runId: ids.run_id, actionIndex: 0 }
   await propose(tenant.handle, service.jobs, { ...place, ...mail } as Parameters<typeof propose>[2])

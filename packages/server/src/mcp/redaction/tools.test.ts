@@ -86,6 +86,15 @@ const calls: Record<string, () => object[]> = {
     ...Object.keys(EVENT_DIMENSIONS).map((group_by) => ({ entity: 'events', group_by, include_system: true })),
   ],
   event_stats: () => [{ include_system: true }],
+  run_insight: () => [
+    { kind: 'trend', question: { series: [{}], breakdown: ['title', 'url'] } },
+    {
+      kind: 'trend',
+      question: { series: [{ where: [{ property: 'contact.city', operator: 'equals', value: 'Zedburg' }] }] },
+    },
+  ],
+  list_reports: () => [{}, { query: 'zorblax' }],
+  get_report: () => [{ report_id: ids.report_id }],
   list_segments: () => [{}],
   segment_members: () => [{ segment_id: ids.segment_id }],
   preview_segment: () => [{ filter: everything }],
