@@ -921,6 +921,18 @@ export type ComparedRange = {
     date_to?: string;
 };
 
+/**
+ * The answer for the compared range.
+ */
+export type ComparedTrend = {
+    intervals: Array<string>;
+    series: Array<TrendFigures>;
+    /**
+     * The values that have no series of their own, together.
+     */
+    others?: Array<TrendFiguresOfOthers>;
+};
+
 export type CompleteAuthorizationResult = {
     status: 'success';
     provider: string;
@@ -2652,70 +2664,12 @@ export type InsightPeopleResult = {
 export type InsightTrendResult = {
     status: 'success';
     intervals: Array<string>;
-    series: Array<{
-        /**
-         * The `label` that was sent, or the names of the events.
-         */
-        label: string;
-        total: number | null;
-        /**
-         * One figure for each interval.
-         */
-        points: Array<number | null>;
-        /**
-         * The value of each property of the breakdown.
-         */
-        breakdown?: Array<string | number | boolean | null>;
-    }>;
+    series: Array<TrendFigures>;
     /**
      * The values that have no series of their own, together.
      */
-    others?: Array<{
-        /**
-         * The `label` that was sent, or the names of the events.
-         */
-        label: string;
-        total: number | null;
-        /**
-         * One figure for each interval.
-         */
-        points: Array<number | null>;
-    }>;
-    /**
-     * The answer for the compared range.
-     */
-    compare?: {
-        intervals: Array<string>;
-        series: Array<{
-            /**
-             * The `label` that was sent, or the names of the events.
-             */
-            label: string;
-            total: number | null;
-            /**
-             * One figure for each interval.
-             */
-            points: Array<number | null>;
-            /**
-             * The value of each property of the breakdown.
-             */
-            breakdown?: Array<string | number | boolean | null>;
-        }>;
-        /**
-         * The values that have no series of their own, together.
-         */
-        others?: Array<{
-            /**
-             * The `label` that was sent, or the names of the events.
-             */
-            label: string;
-            total: number | null;
-            /**
-             * One figure for each interval.
-             */
-            points: Array<number | null>;
-        }>;
-    };
+    others?: Array<TrendFiguresOfOthers>;
+    compare?: ComparedTrend;
     warnings?: Array<string>;
 };
 
@@ -3999,73 +3953,7 @@ export type RunReportResult = {
     /**
      * The answer of the operation of the kind.
      */
-    answer: {
-        intervals: Array<string>;
-        series: Array<{
-            /**
-             * The `label` that was sent, or the names of the events.
-             */
-            label: string;
-            total: number | null;
-            /**
-             * One figure for each interval.
-             */
-            points: Array<number | null>;
-            /**
-             * The value of each property of the breakdown.
-             */
-            breakdown?: Array<string | number | boolean | null>;
-        }>;
-        /**
-         * The values that have no series of their own, together.
-         */
-        others?: Array<{
-            /**
-             * The `label` that was sent, or the names of the events.
-             */
-            label: string;
-            total: number | null;
-            /**
-             * One figure for each interval.
-             */
-            points: Array<number | null>;
-        }>;
-        /**
-         * The answer for the compared range.
-         */
-        compare?: {
-            intervals: Array<string>;
-            series: Array<{
-                /**
-                 * The `label` that was sent, or the names of the events.
-                 */
-                label: string;
-                total: number | null;
-                /**
-                 * One figure for each interval.
-                 */
-                points: Array<number | null>;
-                /**
-                 * The value of each property of the breakdown.
-                 */
-                breakdown?: Array<string | number | boolean | null>;
-            }>;
-            /**
-             * The values that have no series of their own, together.
-             */
-            others?: Array<{
-                /**
-                 * The `label` that was sent, or the names of the events.
-                 */
-                label: string;
-                total: number | null;
-                /**
-                 * One figure for each interval.
-                 */
-                points: Array<number | null>;
-            }>;
-        };
-    };
+    answer: TrendAnswer;
     warnings?: Array<string>;
 };
 
@@ -4560,73 +4448,7 @@ export type TileResult = {
     /**
      * null for a text, and if there is an error.
      */
-    answer: {
-        intervals: Array<string>;
-        series: Array<{
-            /**
-             * The `label` that was sent, or the names of the events.
-             */
-            label: string;
-            total: number | null;
-            /**
-             * One figure for each interval.
-             */
-            points: Array<number | null>;
-            /**
-             * The value of each property of the breakdown.
-             */
-            breakdown?: Array<string | number | boolean | null>;
-        }>;
-        /**
-         * The values that have no series of their own, together.
-         */
-        others?: Array<{
-            /**
-             * The `label` that was sent, or the names of the events.
-             */
-            label: string;
-            total: number | null;
-            /**
-             * One figure for each interval.
-             */
-            points: Array<number | null>;
-        }>;
-        /**
-         * The answer for the compared range.
-         */
-        compare?: {
-            intervals: Array<string>;
-            series: Array<{
-                /**
-                 * The `label` that was sent, or the names of the events.
-                 */
-                label: string;
-                total: number | null;
-                /**
-                 * One figure for each interval.
-                 */
-                points: Array<number | null>;
-                /**
-                 * The value of each property of the breakdown.
-                 */
-                breakdown?: Array<string | number | boolean | null>;
-            }>;
-            /**
-             * The values that have no series of their own, together.
-             */
-            others?: Array<{
-                /**
-                 * The `label` that was sent, or the names of the events.
-                 */
-                label: string;
-                total: number | null;
-                /**
-                 * One figure for each interval.
-                 */
-                points: Array<number | null>;
-            }>;
-        };
-    } | null;
+    answer: TrendAnswer | null;
     /**
      * Why the question has no answer.
      */
@@ -4677,6 +4499,44 @@ export type TrackResult = {
     visitor_id: string;
     session_id: string;
     warnings?: Array<string>;
+};
+
+export type TrendAnswer = {
+    intervals: Array<string>;
+    series: Array<TrendFigures>;
+    /**
+     * The values that have no series of their own, together.
+     */
+    others?: Array<TrendFiguresOfOthers>;
+    compare?: ComparedTrend;
+};
+
+export type TrendFigures = {
+    /**
+     * The `label` that was sent, or the names of the events.
+     */
+    label: string;
+    total: number | null;
+    /**
+     * One figure for each interval.
+     */
+    points: Array<number | null>;
+    /**
+     * The value of each property of the breakdown.
+     */
+    breakdown?: Array<string | number | boolean | null>;
+};
+
+export type TrendFiguresOfOthers = {
+    /**
+     * The `label` that was sent, or the names of the events.
+     */
+    label: string;
+    total: number | null;
+    /**
+     * One figure for each interval.
+     */
+    points: Array<number | null>;
 };
 
 export type TrendSeries = {

@@ -90,6 +90,11 @@ export const InsightKindField = Type.Unsafe<InsightKind>({
   description: 'The kind of question.',
 })
 
+/** The name of a kind's answer in openapi.json, such as `TrendAnswer`. */
+function titleOf(kind: InsightKind): string {
+  return `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Answer`
+}
+
 /** A question in a request or a response. `answerTo` and `problemsOfInsight` check its fields. */
 export const QuestionField = Type.Record(Type.String(), Type.Unknown(bag('any')), {
   description: 'The question, with the fields of the operation of its kind.',
@@ -98,7 +103,7 @@ export const QuestionField = Type.Record(Type.String(), Type.Unknown(bag('any'))
 /** The answer to a question of any kind. */
 export const AnswerField = Type.Unsafe<Values>(
   Type.Union(
-    INSIGHT_KINDS.map((name) => Type.Object(KINDS[name].answer)),
+    INSIGHT_KINDS.map((name) => Type.Object(KINDS[name].answer, { title: titleOf(name) })),
     { description: 'The answer of the operation of the kind.' },
   ),
 )

@@ -111,14 +111,16 @@ const ANSWER = {
     ),
   ),
   others: Type.Optional(
-    Type.Array(Type.Object(figures, { title: 'OtherFigures' }), {
+    Type.Array(Type.Object(figures, { title: 'TrendFiguresOfOthers' }), {
       description: 'The values that have no series of their own, together.',
     }),
   ),
 }
 export const TREND_OUTPUT = {
   ...ANSWER,
-  compare: Type.Optional(Type.Object(ANSWER, { description: 'The answer for the compared range.' })),
+  compare: Type.Optional(
+    Type.Object(ANSWER, { title: 'ComparedTrend', description: 'The answer for the compared range.' }),
+  ),
 }
 
 interface LabelledFigures extends Figures {

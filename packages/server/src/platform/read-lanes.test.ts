@@ -162,7 +162,10 @@ test('a tenant can download at most four files at once; more are 429 before anyt
   const file = (who: TestTenant) => who.call('GET', '/v1/events/export.csv?columns=event')
   const files = Array.from({ length: 4 }, () => file(tenant))
   await expect.poll(() => counts('export').waiting).toBe(5)
-  for (const path of ['/v1/events/export.csv', '/v1/contacts/export.csv', '/v1/companies/export.csv']) {
+  const report = { name: 'Events', kind: 'trend', question: { series: [{}] } }
+  const { report_id } = (await tenant.call('POST', '/v1/reports', report)).body.report
+  const ofReport = `/v1/reports/${report_id}/export.csv`
+  for (const path of ['/v1/events/export.csv', '/v1/contacts/export.csv', '/v1/companies/export.csv', ofReport]) {
     const refused = await tenant.call('GET', path)
     expect([refused.status, refused.body.error.code]).toEqual([429, 'too_many_exports'])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
