@@ -37,13 +37,27 @@ const RECORDS = [
     create: () => ({ name: 'Follow-up', playbook: { variables: { b: '1', a: '2' } } }),
     changes: [{ name: 'Pricing follow-up' }, { playbook: { require_approval: false } }],
   },
+  {
+    noun: 'report',
+    path: '/v1/reports',
+    method: 'PATCH',
+    create: () => ({ name: 'Events', kind: 'trend', question: { series: [{}], interval: 'day' } }),
+    changes: [{ name: 'All events' }, { question: { series: [{}], interval: 'week' } }],
+  },
+  {
+    noun: 'dashboard',
+    path: '/v1/dashboards',
+    method: 'PATCH',
+    create: () => ({ name: 'Growth', tiles: [{ text: 'Hello', x: 0, y: 0, width: 12, height: 1 }] }),
+    changes: [{ name: 'Growth of all' }, { range: { last: { value: 7, unit: 'day' } } }],
+  },
 ] as const
 
 describe.each(RECORDS)('the ETag of a $noun', ({ noun, path, method, create, changes: [first, second] }) => {
   async function createOne() {
     const response = await tenant.call('POST', path, create())
     expect(response.status).toBe(201)
-    return { url: `${path}/${response.body[noun]._id}`, etag: etagOf(response) }
+    return { url: `${path}/${response.body[noun][`${noun}_id`]}`, etag: etagOf(response) }
   }
   const read = (url: string) => tenant.call('GET', url)
   function write(url: string, body: unknown, ifMatch?: string) {
@@ -214,9 +228,13 @@ test('every operation that changes a record with an ETag checks If-Match', () =>
     'deleteAgent',
     'deleteCompany',
     'deleteContact',
+    'deleteDashboard',
+    'deleteReport',
     'updateAgent',
     'updateCompany',
     'updateContact',
+    'updateDashboard',
+    'updateReport',
   ])
   expect(changes.filter(({ ifMatch }) => !ifMatch)).toEqual([])
 })
