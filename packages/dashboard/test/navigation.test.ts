@@ -10,6 +10,7 @@ const LINKS: [name: string, data: string | RegExp, shows: string][] = [
   ['Companies', '/v1/companies', 'Engines'],
   ['Segments', '/v1/segments', 'No segments yet'],
   ['Activity', '/v1/events', 'Pricing'],
+  ['Insights', '/v1/insights/trend', 'Viewed a page: people'],
   ['Approvals', '/v1/approvals', 'Nothing to approve'],
   ['Agents', '/v1/agents', 'No agents yet'],
   ['Senders', '/v1/identities', 'No senders yet'],

@@ -125,6 +125,7 @@ const PLACES: Place[] = [
   { path: '/events/groups', shows: 'Viewed a page', empty: 'Nothing to count' },
   { path: '/events/visits', shows: 'Direct visit', empty: 'No visits on these days' },
   { path: '/events/:event', shows: 'Pricing' },
+  { path: '/insights', shows: 'Viewed a page: people', empty: 'No events yet', beside: /types|properties/ },
   { path: '/segments', shows: 'People of Engines', empty: 'No segments yet', beside: /properties/ },
   { path: '/segments/new', shows: 'Create segment', beside: /overview|suggestions/, pickers: BUILDER },
   { path: '/segments/:segment', shows: 'No contacts in this segment', beside: /properties/ },

@@ -3,6 +3,7 @@ import {
   IconActivity,
   IconBug,
   IconBuilding,
+  IconChartLine,
   IconChecks,
   IconFilter,
   IconHome,
@@ -74,6 +75,7 @@ export const NAVIGATION: { label: string | null; items: MainPage[] }[] = [
         key: 'e',
         contains: ['/visitors'],
       },
+      { label: label.insights, icon: IconChartLine, link: linkOptions({ to: '/insights' }), key: 't' },
     ],
   },
   {

@@ -12,6 +12,7 @@ import { homeRoutes } from '../home/routes.ts'
 import { hookRoutes } from '../hooks/routes.ts'
 import { identityRoutes } from '../identities/routes.ts'
 import { importRoutes } from '../imports/routes.ts'
+import { insightRoutes } from '../insights/routes.ts'
 import { integrationRoutes } from '../integrations/routes.ts'
 import { oauthRoutes } from '../oauth/routes.ts'
 import { providerRoutes } from '../providers/routes.ts'
@@ -41,6 +42,7 @@ const routeTree = rootRoute.addChildren([
     ...importRoutes,
     ...companyRoutes,
     ...eventRoutes,
+    ...insightRoutes,
     ...visitorRoutes,
     ...segmentRoutes,
     ...approvalRoutes,

@@ -16,6 +16,7 @@ export const text = {
     companies: 'Companies',
     segments: 'Segments',
     activity: 'Activity',
+    insights: 'Insights',
     outreach: 'Outreach',
     approvals: 'Approvals',
     agents: 'Agents',

@@ -15,13 +15,20 @@ export function formatIn(options: Intl.DateTimeFormatOptions): (date: Date) => s
   }
 }
 
-function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+function formatOf(options: Intl.DateTimeFormatOptions, locale?: string): Intl.DateTimeFormat {
   try {
-    return new Intl.DateTimeFormat(undefined, { ...options, timeZone: zone })
+    return new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })
   } catch {
     // The browser is older than the zone's name.
-    return new Intl.DateTimeFormat(undefined, { ...options, timeZone: 'UTC' })
+    return new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
   }
+}
+
+/** The day of a moment in the time zone of the workspace: `2026-01-31`. */
+export function localDay(moment: Date): string {
+  const parts = formatOf({ year: 'numeric', month: '2-digit', day: '2-digit' }, 'en-u-ca-iso8601').formatToParts(moment)
+  const part = (name: string) => parts.find(({ type }) => type === name)?.value ?? ''
+  return `${part('year')}-${part('month')}-${part('day')}`
 }
 
 /** The zone of the browser, which a new workspace begins with. */

@@ -1,0 +1,85 @@
+import { Button, Menu } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconCalendar, IconCheck, IconChevronDown } from '@tabler/icons-react'
+import { useState } from 'react'
+import { localDay } from '../session/time-zone.ts'
+import { formatDay } from '../ui/format.ts'
+import { DAY_MS } from '../ui/range.ts'
+import { text as shared } from '../ui/text.ts'
+import { useLater } from '../ui/use-later.ts'
+import { useMenuButton } from '../ui/use-menu-button.ts'
+import type { SharedDraft } from './draft.ts'
+import { text } from './text.ts'
+
+const words = text.range
+type Range = SharedDraft['range']
+type Last = NonNullable<Range['last']>
+
+const PRESETS: readonly Last[] = [
+  { value: 7, unit: 'day' },
+  { value: 30, unit: 'day' },
+  { value: 90, unit: 'day' },
+  { value: 12, unit: 'month' },
+]
+/** The service's, if a question names no range. */
+const DEFAULT_LAST: Last = { value: 30, unit: 'day' }
+
+/** Chooses the range of a question: so many days or months until now, or a first and a last day. */
+export function RangeField({ range, onChange }: { range: Range; onChange: (range: Range) => void }) {
+  const [isOpen, { open, close }] = useDisclosure()
+  // Loaded with the menu: a dialog returns the focus only if it was there, closed, before.
+  const [opened, setOpened] = useState(0)
+  const dialog = useLater(opened > 0 && `${opened}`, () => import('../ui/date-range-dialog.tsx'))
+  const { button, afterFocus } = useMenuButton()
+  const { date_from, date_to, last, ...zone } = range
+  const chosen = date_from === undefined ? (last ?? DEFAULT_LAST) : undefined
+  const isChosen = ({ value, unit }: Last) => chosen?.value === value && chosen.unit === unit
+  const shown = rangeWords(range)
+  return (
+    <>
+      <Menu position="bottom-start" width={200} onOpen={() => setOpened(opened + 1)}>
+        <Menu.Target>
+          <Button
+            ref={button}
+            variant="default"
+            aria-label={words.label(shown)}
+            leftSection={<IconCalendar size={16} aria-hidden />}
+            rightSection={<IconChevronDown size={14} aria-hidden />}
+          >
+            {shown}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {PRESETS.map((preset) => (
+            <Menu.Item
+              key={`${preset.value} ${preset.unit}`}
+              rightSection={isChosen(preset) ? <IconCheck size={16} aria-label={shared.current} /> : null}
+              onClick={() => onChange({ ...zone, last: preset })}
+            >
+              {words.last(preset.value, preset.unit)}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item onClick={afterFocus(open)}>{shared.dateRange.custom}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {dialog ? (
+        <dialog.DateRangeDialog
+          from={date_from?.slice(0, 10) ?? localDay(new Date(Date.now() - 29 * DAY_MS))}
+          to={date_to?.slice(0, 10) ?? localDay(new Date())}
+          isOpen={isOpen}
+          onClose={close}
+          onApply={({ from, to }) => {
+            onChange({ ...zone, date_from: from, date_to: to })
+            close()
+          }}
+        />
+      ) : null}
+    </>
+  )
+}
+
+function rangeWords({ date_from: from, date_to: to, last = DEFAULT_LAST }: Range): string {
+  if (from === undefined) return words.last(last.value, last.unit)
+  return to === undefined ? words.since(formatDay(from)) : words.between(formatDay(from), formatDay(to))
+}

@@ -1,0 +1,49 @@
+import { Switch, Text } from '@mantine/core'
+import { type MeantDraft, type SharedDraft, unfinishedIn } from './draft.ts'
+import { Conditions } from './meant-fields.tsx'
+import { text } from './text.ts'
+
+const words = text.question
+
+interface SharedFieldsProps {
+  draft: SharedDraft
+  onChange: (changes: Partial<SharedDraft>) => void
+}
+
+/** What the questions of all kinds ask at their end: conditions on every event, bots, the period before. */
+export function SharedFields({ draft: { where, includeBots, compare }, onChange }: SharedFieldsProps) {
+  return (
+    <>
+      <Conditions where={where} label={words.everyEvent} onChange={(changed) => onChange({ where: changed })} />
+      <Switch
+        label={words.compare}
+        checked={compare !== undefined}
+        onChange={(event) => onChange({ compare: event.currentTarget.checked ? 'previous_period' : undefined })}
+      />
+      <Switch
+        label={words.bots}
+        checked={includeBots}
+        onChange={(event) => onChange({ includeBots: event.currentTarget.checked })}
+      />
+    </>
+  )
+}
+
+interface FormStatusProps {
+  draft: SharedDraft
+  meant: readonly MeantDraft[]
+  /** What is missing before it can be asked. */
+  missing?: string | null
+  isTooLong: boolean
+}
+
+/** Why the answer does not show what the form says. */
+export function FormStatus({ draft, meant, missing = null, isTooLong }: FormStatusProps) {
+  const unfinished = unfinishedIn(draft, meant)
+  const status = [missing, isTooLong ? text.tooLong : null, unfinished > 0 ? words.unfinished(unfinished) : null]
+  return (
+    <Text size="sm" c="dimmed" role="status">
+      {status.filter((each) => each !== null).join(' ')}
+    </Text>
+  )
+}
