@@ -20,7 +20,11 @@ describe.skipIf(!HAS_BROWSER)('insights', () => {
     for (let ago = 0; ago < 12; ago++) {
       for (let visitor = 0; visitor < 3 + ((ago * 5) % 7); visitor++) {
         const timestamp = new Date(Date.now() - ago * DAY_MS - 1_000).toISOString()
-        const of = { url: `https://${tenant.site}/p-${visitor % 3}`, timestamp, data: { browser: BROWSERS[visitor % 3] } }
+        const of = {
+          url: `https://${tenant.site}/p-${visitor % 3}`,
+          timestamp,
+          data: { browser: BROWSERS[visitor % 3] },
+        }
         const events = [
           { event: 'page_view', title: `Page ${visitor % 3}`, ...of },
           ...(visitor % 3 === 0 ? [{ event: 'order_paid', ...of, data: { amount: 20 + ago, currency: 'EUR' } }] : []),
@@ -41,5 +45,163 @@ describe.skipIf(!HAS_BROWSER)('insights', () => {
     await totals(page).getByRole('row', { name: 'Viewed a page: people' }).waitFor()
     expect(asked(page)).toBeNull()
     expect(await checkPage(page, 'insights-trend')).toEqual([])
+  })
+
+  test('a trend is built with the mouse, and a reload keeps it', async () => {
+    const page = await open('/insights')
+    await totals(page).getByRole('row', { name: 'Viewed a page: people 9' }).waitFor()
+    await page.getByRole('button', { name: 'Add a series' }).click()
+    const series = page.getByRole('group', { name: 'Series B', exact: true })
+    await series.getByRole('combobox', { name: 'Event of Series B' }).click()
+    await page.getByRole('option', { name: /^Order paid/ }).click()
+    await series.getByRole('combobox', { name: 'Figure of series B' }).selectOption('Sum')
+    await page.getByText('Choose the number that series B is about.').waitFor()
+    await series.getByRole('combobox', { name: 'Number of series B' }).click()
+    await page.getByRole('option', { name: /^Amount/ }).click()
+    await totals(page).getByRole('row', { name: 'Order paid: sum of amount' }).waitFor()
+    await series.getByRole('button', { name: 'Condition' }).click()
+    await series.getByRole('combobox', { name: 'Property', exact: true }).click()
+    await page.getByRole('option', { name: /^Amount/ }).click()
+    await series.getByRole('combobox', { name: 'Comparison' }).selectOption('is at least')
+    await page.getByText('1 condition is incomplete.').waitFor()
+    await series.getByRole('combobox', { name: 'Value' }).fill('30')
+    await page.getByRole('switch', { name: 'Compare with the period before' }).check()
+    await page.getByRole('button', { name: 'Date range: Last 30 days' }).click()
+    await page.getByRole('menuitem', { name: 'Last 7 days' }).click()
+    await expect
+      .poll(() => asked(page))
+      .toEqual({
+        last: { value: 7, unit: 'day' },
+        interval: 'day',
+        compare: 'previous_period',
+        series: [
+          { event: 'page_view', metric: 'unique_people' },
+          {
+            event: 'order_paid',
+            where: [{ property: 'data.amount', operator: 'gte', value: 30 }],
+            metric: 'sum',
+            property: 'data.amount',
+          },
+        ],
+      })
+    // Only orders of 10 and 11 days ago were of so much: 30 at 3 of its visitors, 31 at 2.
+    const row = totals(page).getByRole('row', { name: /^Show Order paid/ })
+    await expect.poll(() => row.getByRole('cell').allTextContents()).toEqual(['0', '152', '-100%'])
+    await reopen(page)
+    await expect.poll(() => row.getByRole('cell').allTextContents()).toEqual(['0', '152', '-100%'])
+    expect(await series.getByRole('combobox', { name: 'Value' }).inputValue()).toBe('30')
+    await page.getByRole('textbox', { name: 'Formula' }).fill('B / A')
+    await page.keyboard.press('Enter')
+    await totals(page).getByRole('row', { name: 'Show B / A' }).waitFor()
+    await page.getByRole('button', { name: 'Remove series A' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/formula/)
+      .waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+  })
+
+  test('a trend is built with the keyboard, and the chart tells its figures', async () => {
+    const page = await open('/insights')
+    await totals(page).getByRole('row', { name: 'Viewed a page: people 9' }).waitFor()
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key)
+    }
+    await page.getByRole('combobox', { name: 'Event of Series A' }).focus()
+    await press('ControlOrMeta+a')
+    await page.keyboard.type('order')
+    await press('ArrowDown', 'Enter')
+    await page.getByRole('combobox', { name: 'Figure of series A' }).focus()
+    await page.keyboard.type('Number of')
+    await page.getByRole('button', { name: 'Property', exact: true }).focus()
+    await press('Enter')
+    await page.getByRole('combobox', { name: 'Property 1 to break down by' }).and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('amount')
+    await press('ArrowDown', 'Enter')
+    await expect.poll(() => asked(page)?.breakdown).toEqual(['data.amount'])
+    expect(asked(page).series).toEqual([{ event: 'order_paid', metric: 'count' }])
+    await totals(page).getByRole('row', { name: 'All others' }).waitFor()
+    const chart = page.getByRole('slider', { name: 'Figures by day' })
+    await chart.focus()
+    await press('ArrowLeft', 'ArrowLeft')
+    const told = await chart.getAttribute('aria-valuetext')
+    expect(told).toMatch(/^\w+,? \d+ \w+ \d{4}: 22: \d; /)
+    // The same figures, for everybody who looks.
+    await page.getByText(told?.slice(0, told.indexOf(':')) ?? '', { exact: true }).waitFor()
+    await press('Home')
+    expect(await chart.getAttribute('aria-valuetext')).not.toBe(told)
+    await totals(page).getByRole('checkbox', { name: 'Show 22' }).uncheck()
+    await chart.focus()
+    await press('ArrowLeft', 'ArrowLeft')
+    expect(await chart.getAttribute('aria-valuetext')).not.toContain('22:')
+  })
+
+  test('figures are a table too, and a file', async () => {
+    const question = { last: { value: 3, unit: 'day' }, series: [{ event: 'order_paid' }, {}] }
+    const page = await open(`/insights?question=${encodeURIComponent(JSON.stringify(question))}`)
+    await page.getByRole('button', { name: 'Show as table' }).click()
+    const table = page.getByRole('region', { name: 'Figures by day, as a table' })
+    // The three last days had 3, 8 and 6 visitors, one to three of whom bought something.
+    await expect
+      .poll(() => table.getByRole('row').evaluateAll((rows) => rows.map((row) => row.textContent)))
+      .toEqual([
+        'DayOrder paidAny event',
+        expect.stringMatching(/14$/),
+        expect.stringMatching(/311$/),
+        expect.stringMatching(/28$/),
+      ])
+    expect(await checkPage(page, 'insights-table')).toEqual([])
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download the figures as CSV' }).click()
+    const stream = await (await download).createReadStream()
+    const lines = (await new Response(stream as unknown as ReadableStream).text()).trim().split(/\r\n/)
+    expect(lines[0]).toBe('Day,Order paid,Any event')
+    expect(lines.slice(1).map((line) => line.replace(/^\d{4}-\d\d-\d\d/, 'day'))).toEqual([
+      'day,2,8',
+      'day,3,11',
+      'day,1,4',
+      'Total,6,23',
+    ])
+  })
+
+  test('an answer says that there is nothing, that it is late, and what is wrong with its question', async () => {
+    const page = await open('/insights')
+    await totals(page).waitFor()
+    const nothing = { series: [{ event: 'never_happened' }], last: { value: 7, unit: 'day' } }
+    await openWithin(page, `/insights?question=${encodeURIComponent(JSON.stringify(nothing))}`)
+    await page.getByRole('heading', { name: 'Nothing in this range' }).waitFor()
+    const wrong = { series: [{ event: 'page_view' }], formula: 'A +' }
+    await openWithin(page, `/insights?question=${encodeURIComponent(JSON.stringify(wrong))}`)
+    await page.getByRole('alert').waitFor()
+    // A broken link opens with a proposal.
+    for (const broken of [
+      '{',
+      '[]',
+      '{"series":[]}',
+      '{"series":[{"where":[{"property":5}]}]}',
+      '{"series":[{}],"last":7}',
+    ]) {
+      await openWithin(page, `/insights?question=${encodeURIComponent(broken)}`)
+      await totals(page).getByRole('row', { name: 'Viewed a page: people' }).waitFor()
+    }
+    const held = Promise.withResolvers<void>()
+    await page.route('**/v1/insights/trend', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.getByRole('combobox', { name: 'Interval' }).selectOption('By week')
+    // The answer before is shown until the next one is there.
+    await page.getByText('Still counting.', { exact: false }).waitFor()
+    await page.getByRole('heading', { name: 'By day' }).waitFor()
+    held.resolve()
+    await page.getByRole('heading', { name: 'By week' }).waitFor()
+    await isLoaded(page)
+    await page.getByText('Still counting.', { exact: false }).waitFor({ state: 'detached' })
+    await screenshot(page, 'insights-week')
+  })
+
+  test('no page had errors, policy violations or requests to other hosts', () => {
+    expect(browser.problems).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import { useElementSize } from '@mantine/hooks'
 import { type PointerEvent, useState } from 'react'
-import { labelEvery, linePath, type Point } from '../ui/chart-scale.ts'
+import { labelEvery, type Point } from '../ui/chart-scale.ts'
 import { axisOf, formatFigure, formatTick } from './axis.ts'
 import { colorOf } from './colors.ts'
 import { longInterval, shortInterval, stateOfInterval } from './interval-keys.ts'
@@ -168,18 +168,23 @@ function Curve({ line: { points, color, isBefore }, unit, keys, x, y, chosen }: 
         piece.length === 1 ? (
           <circle key={piece[0]?.x} r={2.5} cx={piece[0]?.x} cy={piece[0]?.y} />
         ) : (
-          <path key={piece[0]?.x} className={classes.line} data-before={isBefore} d={linePath(piece)} />
+          <path key={piece[0]?.x} className={classes.line} data-before={isBefore} d={pathOf(piece)} />
         ),
       )}
       {isRunning && last ? (
         <>
-          {nextToLast ? <path className={classes.line} data-running d={linePath([nextToLast, last])} /> : null}
+          {nextToLast ? <path className={classes.line} data-running d={pathOf([nextToLast, last])} /> : null}
           <circle r={2.5} cx={last.x} cy={last.y} />
         </>
       ) : null}
       {marked ? <circle r={4} cx={marked.x} cy={marked.y} /> : null}
     </g>
   )
+}
+
+/** Straight from point to point: a curve would show figures between them, where there are none. */
+function pathOf(points: readonly Point[]): string {
+  return points.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x.toFixed(1)},${y.toFixed(1)}`).join('')
 }
 
 /** The points between gaps. */

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Fieldset, Group, NativeSelect, Paper, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Group, NativeSelect, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { useRef, useState } from 'react'
 import { Form } from '../ui/form.tsx'
@@ -126,28 +126,24 @@ function SeriesFields({ letter, draft, isNew, onChange, onRemove }: SeriesFields
         </Text>
         <Stack gap="xs" flex={1} miw={0}>
           <MeantFields name={words.nameOf(letter)} draft={draft} autoFocus={isNew} onChange={onChange} />
-          <Group gap="xs" wrap="nowrap">
-            <NativeSelect
-              aria-label={words.metricOf(letter)}
-              flex={1}
-              miw={0}
-              value={metric}
-              onChange={({ currentTarget: { value } }) =>
-                onChange({ ...draft, metric: METRICS.find((each) => each.value === value)?.value ?? metric })
-              }
-              data={words.metrics}
+          <NativeSelect
+            aria-label={words.metricOf(letter)}
+            value={metric}
+            onChange={({ currentTarget: { value } }) =>
+              onChange({ ...draft, metric: METRICS.find((each) => each.value === value)?.value ?? metric })
+            }
+            data={words.metrics}
+          />
+          {needsProperty(metric) ? (
+            <EventPropertyField
+              label={words.propertyOf(letter)}
+              event={event}
+              isNumber
+              autoFocus={property === ''}
+              value={property}
+              onChange={(changed) => onChange({ ...draft, property: changed })}
             />
-            {needsProperty(metric) ? (
-              <EventPropertyField
-                label={words.propertyOf(letter)}
-                event={event}
-                isNumber
-                autoFocus={property === ''}
-                value={property}
-                onChange={(changed) => onChange({ ...draft, property: changed })}
-              />
-            ) : null}
-          </Group>
+          ) : null}
         </Stack>
         {onRemove ? (
           <ActionIcon variant="subtle" color="gray" mt={4} aria-label={words.remove(letter)} onClick={onRemove}>
@@ -199,40 +195,41 @@ function Breakdown({ draft: { breakdown, series }, onChange }: BreakdownProps) {
     set(at, '')
   }
   return (
-    <Fieldset legend={words.breakdown} variant="unstyled">
-      <Stack gap="xs">
-        {shown.map((name, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the place in the list is what a field is about
-          <Group key={index} gap="xs" wrap="nowrap">
-            <EventPropertyField
-              label={words.breakdownAt(index + 1)}
-              event={others.length === 0 ? (only?.event ?? '') : ''}
-              value={name}
-              autoFocus={name === ''}
-              onChange={(property) => set(index, property)}
-            />
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={words.removeBreakdown(index + 1)}
-              onClick={() => remove(index)}
-            >
-              <IconX size={16} aria-hidden />
-            </ActionIcon>
-          </Group>
-        ))}
-        <Button
-          ref={adder}
-          variant="subtle"
-          size="compact-sm"
-          leftSection={<IconPlus size={14} aria-hidden />}
-          style={{ alignSelf: 'flex-start' }}
-          disabled={shown.length >= BREAKDOWNS_MAX}
-          onClick={() => setAdding(true)}
-        >
-          {words.addBreakdown}
-        </Button>
-      </Stack>
-    </Fieldset>
+    <Stack gap="xs" role="group" aria-label={words.breakdown}>
+      <Text size="sm" fw={500} aria-hidden>
+        {words.breakdown}
+      </Text>
+      {shown.map((name, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the place in the list is what a field is about
+        <Group key={index} gap="xs" wrap="nowrap">
+          <EventPropertyField
+            label={words.breakdownAt(index + 1)}
+            event={others.length === 0 ? (only?.event ?? '') : ''}
+            value={name}
+            autoFocus={name === ''}
+            onChange={(property) => set(index, property)}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={words.removeBreakdown(index + 1)}
+            onClick={() => remove(index)}
+          >
+            <IconX size={16} aria-hidden />
+          </ActionIcon>
+        </Group>
+      ))}
+      <Button
+        ref={adder}
+        variant="subtle"
+        size="compact-sm"
+        leftSection={<IconPlus size={14} aria-hidden />}
+        style={{ alignSelf: 'flex-start' }}
+        disabled={shown.length >= BREAKDOWNS_MAX}
+        onClick={() => setAdding(true)}
+      >
+        {words.addBreakdown}
+      </Button>
+    </Stack>
   )
 }
