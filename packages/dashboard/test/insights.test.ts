@@ -84,11 +84,11 @@ describe.skipIf(!HAS_BROWSER)('insights', () => {
           },
         ],
       })
-    // Only orders of 10 and 11 days ago were of so much: 30 at 3 of its visitors, 31 at 2.
+    // Only orders of 10 and 11 days ago were of so much: 2 of 30, and 3 of 31.
     const row = totals(page).getByRole('row', { name: /^Show Order paid/ })
-    await expect.poll(() => row.getByRole('cell').allTextContents()).toEqual(['0', '152', '-100%'])
+    await expect.poll(() => row.getByRole('cell').allTextContents()).toEqual(['0', '153', '-100%'])
     await reopen(page)
-    await expect.poll(() => row.getByRole('cell').allTextContents()).toEqual(['0', '152', '-100%'])
+    await expect.poll(() => row.getByRole('cell').allTextContents()).toEqual(['0', '153', '-100%'])
     expect(await series.getByRole('combobox', { name: 'Value' }).inputValue()).toBe('30')
     await page.getByRole('textbox', { name: 'Formula' }).fill('B / A')
     await page.keyboard.press('Enter')
@@ -163,6 +163,51 @@ describe.skipIf(!HAS_BROWSER)('insights', () => {
       'day,1,4',
       'Total,6,23',
     ])
+  })
+
+  test('a number opens its people, who become a list or a segment', async () => {
+    const own = await createTestTenant(service)
+    await own.contact('ada@example.com', { firstname: 'Ada' }, { visitor_id: 'ada' })
+    await own.contact('grace@example.com', { firstname: 'Grace' }, { visitor_id: 'grace' })
+    for (const visitor_id of ['ada', 'grace', 'nobody'])
+      await own.track({ visitor_id, events: [{ event: 'signed_up' }] })
+    await own.track({ visitor_id: 'ada', events: [{ event: 'order_paid' }] })
+    const question = { series: [{ event: 'signed_up', metric: 'unique_people' }, { event: 'order_paid' }] }
+    const page = await browser.signedIn(own, {
+      path: `/insights?question=${encodeURIComponent(JSON.stringify(question))}`,
+    })
+    await page.getByRole('button', { name: '3. Show the people behind “Signed up: people”' }).click()
+    const panel = page.getByRole('dialog', { name: 'Signed up: people' })
+    await panel.getByText('contacts, and 1 anonymous visitor').waitFor()
+    await panel.getByRole('link', { name: 'Grace' }).waitFor()
+    expect(await checkPage(page, 'insights-people')).toEqual([])
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Show as table' }).click()
+    await page.getByRole('button', { name: /^1\. Show the people behind “Order paid, / }).click()
+    await page.getByText('contact', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Open as list' }).click()
+    await page.getByRole('heading', { name: 'Contacts', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
+    expect(await page.getByRole('link', { name: 'grace@example.com' }).count()).toBe(0)
+    await page.getByText(/^Is among the people of a trend of “Order paid”/).waitFor()
+    await page.goBack()
+    await page.getByRole('button', { name: '3. Show the people behind “Signed up: people”' }).click()
+    await page.getByRole('button', { name: 'Create segment' }).click()
+    await page.getByLabel('Name').fill('Who signed up')
+    await page
+      .getByRole('dialog', { name: /segment/i })
+      .getByRole('button', { name: /create/i })
+      .click()
+    await page.getByRole('heading', { name: 'Who signed up', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByText('the people of a trend of “Signed up”').first().waitFor()
+    await page.getByRole('combobox', { name: 'Is or is not among the people' }).selectOption('Is not among')
+    await page
+      .getByText('No matching contacts', { exact: false })
+      .or(page.getByText('0', { exact: true }))
+      .first()
+      .waitFor()
   })
 
   test('an answer says that there is nothing, that it is late, and what is wrong with its question', async () => {

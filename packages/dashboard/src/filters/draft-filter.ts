@@ -10,6 +10,7 @@ import {
   needsNoValue,
   newEvent,
   newGroup,
+  newInsight,
   newMatch,
   newProperty,
   newSequence,
@@ -43,6 +44,7 @@ export function conditionDraft(condition: SegmentCondition): Draft {
   if ('conditions' in condition) return draftOf(condition)
   if ('property' in condition) return propertyDraft(condition)
   if ('event' in condition) return { ...newEvent(matchDraft(condition.event)), operator: condition.operator }
+  if ('insight' in condition) return newInsight(condition)
   const { sequence, within, operator } = condition
   return { ...newSequence(sequence.map(matchDraft)), operator, within: String(within.value), unit: within.unit }
 }
@@ -95,6 +97,8 @@ function toCondition(draft: Draft, types: FieldTypes): SegmentCondition {
       return toProperty(draft, types.records.get(draft.property) ?? 'text')
     case 'event':
       return { event: toMatch(draft.event, types), operator: draft.operator }
+    case 'insight':
+      return { ...draft.stored, operator: draft.operator }
     case 'sequence':
       return {
         sequence: draft.steps.map((step) => toMatch(step, types)),
@@ -189,6 +193,7 @@ function partsOf({ where, measure }: MatchDraft): Draft[] {
 export function isFinished(draft: Draft): boolean {
   switch (draft.kind) {
     case 'group':
+    case 'insight':
       return true
     case 'event':
       return saysSomething(draft.event)

@@ -6,7 +6,8 @@ export type PropertyCondition = Extract<ApiCondition, { property: string }>
 export type EventMatch = Extract<ApiCondition, { event: object }>['event']
 export type EventCondition = Extract<ApiCondition, { event: object }>
 export type SequenceCondition = Extract<ApiCondition, { sequence: object }>
-export type SegmentCondition = PropertyCondition | EventCondition | SequenceCondition | SegmentFilter
+export type InsightCondition = Extract<ApiCondition, { insight: string }>
+export type SegmentCondition = PropertyCondition | EventCondition | SequenceCondition | InsightCondition | SegmentFilter
 /** A condition on a single event: on a property of it, or a nested filter of such. */
 export type ConditionOnEvent = PropertyCondition | FilterOfEvents
 export interface FilterOfEvents {
@@ -59,6 +60,14 @@ export interface SequenceDraft {
   unit: WithinUnit
 }
 
+/** The people behind a number of an insight. The form shows it and can turn it around, but the question is not changed here. */
+export interface InsightDraft {
+  id: string
+  kind: 'insight'
+  operator: 'did' | 'did_not'
+  stored: InsightCondition
+}
+
 /** What is said about an event. A detail that is absent has no field. */
 export interface MatchDraft {
   id: string
@@ -79,7 +88,7 @@ export interface MatchDraft {
   visibleOnly?: boolean
 }
 
-export type Draft = GroupDraft | PropertyDraft | EventDraft | SequenceDraft
+export type Draft = GroupDraft | PropertyDraft | EventDraft | SequenceDraft | InsightDraft
 
 export const EVENT_TEXTS = ['type', 'url_contains', 'text', 'text_contains', 'class_contains', 'element_id'] as const
 export type EventText = (typeof EVENT_TEXTS)[number]
@@ -108,6 +117,10 @@ export function newEvent(event: MatchDraft = newMatch()): EventDraft {
 
 export function newSequence(steps: MatchDraft[] = [newMatch(), newMatch()]): SequenceDraft {
   return { id: newId(), kind: 'sequence', operator: 'did', steps, within: '7', unit: 'day' }
+}
+
+export function newInsight(stored: InsightCondition): InsightDraft {
+  return { id: newId(), kind: 'insight', operator: stored.operator, stored }
 }
 
 export function countConditions(draft: Draft): number {

@@ -5,6 +5,7 @@ import { ConditionList } from './condition-list.tsx'
 import { type Draft, type GroupDraft, newEvent, newGroup, newProperty, newSequence } from './draft.ts'
 import { EventCondition, SequenceCondition } from './event-condition.tsx'
 import { FilterContext, FilterOf } from './filter-context.tsx'
+import { InsightFields } from './insight-condition.tsx'
 import { PropertyCondition } from './property-condition.tsx'
 import { Suggestions } from './suggestions.tsx'
 import { text } from './text.ts'
@@ -82,6 +83,8 @@ function GroupFields({ group, onReplace, level }: GroupFieldsProps) {
             return <EventCondition draft={condition} onChange={change} level={level} isNew={isNew} />
           case 'sequence':
             return <SequenceCondition draft={condition} onChange={change} level={level} isNew={isNew} />
+          case 'insight':
+            return <InsightFields draft={condition} onChange={change} />
           case 'property':
             return <PropertyCondition draft={condition} onChange={change} isNew={isNew} />
         }

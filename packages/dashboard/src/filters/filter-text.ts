@@ -69,6 +69,7 @@ function isCondition(value: unknown): boolean {
   if (!isFields(value)) return false
   if ('conditions' in value) return isFilter(value, isCondition)
   if ('event' in value) return isMatch(value.event)
+  if ('insight' in value) return isInsight(value)
   if ('sequence' in value) return isList(value.sequence, isMatch) && isFields(value.within)
   return isProperty(value)
 }
@@ -81,6 +82,10 @@ function isOnEvent(value: unknown): boolean {
 function isProperty({ property, operator, value = '' }: Fields): boolean {
   const isValue = Array.isArray(value) ? value.every(isScalar) : isScalar(value)
   return typeof property === 'string' && typeof operator === 'string' && isValue
+}
+
+function isInsight({ insight, question, at, operator }: Fields): boolean {
+  return typeof insight === 'string' && isFields(question) && isFields(at) && typeof operator === 'string'
 }
 
 const TEXTS = ['type', 'text', 'text_contains', 'url_contains', 'class_contains', 'element_id', 'after', 'before']

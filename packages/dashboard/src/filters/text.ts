@@ -1,4 +1,6 @@
-import type { CountOperator, Measure, PropertyOperator, WithinUnit } from './draft.ts'
+import type { CountOperator, InsightCondition, Measure, PropertyOperator, WithinUnit } from './draft.ts'
+
+type InsightKind = InsightCondition['insight']
 
 const lowerFirst = (label: string) =>
   /^\p{Lu}(?=\p{Ll}| )/u.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label
@@ -40,6 +42,11 @@ export const text = {
     choose: 'Choose',
     yes: 'Yes',
     no: 'No',
+    isAmong: 'Is or is not among the people',
+    amongOperators: [
+      { value: 'did', label: 'Is among' },
+      { value: 'did_not', label: 'Is not among' },
+    ],
     hasDone: 'Has done or has not done',
     operators: [
       { value: 'did', label: 'Has done' },
@@ -139,6 +146,12 @@ export const text = {
     isIn: (segments: string) => `is in ${segments}`,
     isNotIn: (segments: string) => `is not in ${segments}`,
     deletedSegment: 'a deleted segment',
+    isAmong: (people: string) => `is among ${people}`,
+    isNotAmong: (people: string) => `is not among ${people}`,
+    peopleOf: (kind: InsightKind, event: string, place: string) =>
+      `the people of a ${kind}${event === '' ? '' : ` of ${event}`}${place === '' ? '' : ` (${place})`}`,
+    stepOf: (step: number) => `step ${step}`,
+    dropped: 'dropped',
     ofCompany: (label: string) => `Company ${lowerFirst(label)}`,
     ofContact: (label: string) => `Contact ${lowerFirst(label)}`,
     anyEvent: 'done anything',

@@ -6,6 +6,7 @@ import {
   type ConditionOnEvent,
   type EventMatch,
   type FilterOfEvents,
+  type InsightCondition,
   needsNoValue,
   type PropertyCondition,
   type SegmentCondition,
@@ -65,6 +66,9 @@ function conditionWords(condition: SegmentCondition, names: FilterNames): string
   if ('property' in condition) {
     if (condition.property === 'segment') return segmentWords(condition, names)
     return propertyWords(condition, recordPropertyLabel(condition.property, names))
+  }
+  if ('insight' in condition) {
+    return (condition.operator === 'did' ? words.isAmong : words.isNotAmong)(insightPeople(condition))
   }
   const phrase = 'event' in condition ? eventSentence(condition.event, names) : sequenceSentence(condition, names)
   return (condition.operator === 'did' ? words.has : words.hasNot)(phrase)
@@ -148,6 +152,21 @@ function eventSentence(match: EventMatch, names: FilterNames): string {
 function sequenceSentence({ sequence, within }: SequenceCondition, names: FilterNames): string {
   const steps = sequence.map((step) => eventSentence(step, names)).join(words.followedBy)
   return `${steps}${words.inTime(within.value, within.unit)}`
+}
+
+/** "the people of a trend of “Order paid” (2026-01-31)". */
+export function insightPeople({ insight, question, at }: InsightCondition): string {
+  const { series, step, dropped, ...place } = at
+  const listed = [question.series, question.steps].find(Array.isArray) ?? []
+  const index = typeof series === 'string' ? series.charCodeAt(0) - 65 : Number(step) - 1
+  const { event, types } = (listed[index] ?? {}) as { event?: string; types?: string[] }
+  const names = (event === undefined ? (types ?? []) : [event]).map((name) => cut(eventLabel(name)))
+  const parts = [
+    ...(step === undefined ? [] : [words.stepOf(Number(step))]),
+    ...(dropped === true ? [words.dropped] : []),
+    ...Object.values(place).flat().map(String),
+  ]
+  return words.peopleOf(insight, names.join(words.or), parts.join(', '))
 }
 
 function timeWords(time: string): string {

@@ -70,6 +70,17 @@ export const text = {
     since: (from: string) => `Since ${from}`,
     between: (from: string, to: string) => `${from} – ${to}`,
   },
+  people: {
+    of: (figure: string, what: string) => `${figure}. Show the people behind “${what}”`,
+    loading: 'Loading the people',
+    counted: (contacts: number, anonymous: number) =>
+      `${contacts === 1 ? 'contact' : 'contacts'}${anonymous === 0 ? '' : `, and ${anonymous === 1 ? '1 anonymous visitor' : `${formatNumber(anonymous)} anonymous visitors`}`}`,
+    contacts: 'Contacts behind this number',
+    more: (count: number) => `and ${formatNumber(count)} more`,
+    openList: 'Open as list',
+    createSegment: 'Create segment',
+    segment: 'Contacts belong to the segment while the number counts them. A range such as “last 30 days” moves on.',
+  },
   trend: {
     series: 'Series',
     nameOf: (letter: string) => `Series ${letter}`,
@@ -106,6 +117,7 @@ export const text = {
     } satisfies Record<Metric, (property: string) => string>,
     named: (events: string, figure: string) => (figure === '' ? events : `${events}: ${figure}`),
     where: (events: string) => `${events} (conditions)`,
+    within: (series: string, interval: string) => `${series}, ${interval}`,
     valueOf: (series: string, value: string) => `${series}, ${value}`,
     noValue: 'No value',
     others: 'All others',

@@ -8,6 +8,7 @@ import { colorOf } from './colors.ts'
 import { saveCsv } from './csv.ts'
 import { longInterval, stateOfInterval } from './interval-keys.ts'
 import { type Line, LineChart } from './line-chart.tsx'
+import { FigureButton, WithPeople } from './people-panel.tsx'
 import type { Interval } from './question.ts'
 import { text } from './text.ts'
 import classes from './trend-result.module.css'
@@ -28,7 +29,7 @@ export function TrendResult({ question, answer }: Answered<'insightTrend'>) {
   const toggle = (key: string) =>
     setToggled(new Set([...toggled].filter((each) => each !== key).concat(toggled.has(key) ? [] : [key])))
   return (
-    <>
+    <WithPeople kind="trend" question={{ ...question, compare: undefined }}>
       <Card>
         <Group justify="space-between" mb="sm" gap="xs">
           <Title order={2} size="h5">
@@ -68,7 +69,7 @@ export function TrendResult({ question, answer }: Answered<'insightTrend'>) {
         )}
       </Card>
       <Totals rows={rows} isShown={isShown} onToggle={toggle} />
-    </>
+    </WithPeople>
   )
 }
 
@@ -125,7 +126,7 @@ function Totals({ rows, isShown, onToggle }: TotalsProps) {
                   </Group>
                 </Table.Th>
                 <Table.Td ta="right" fw={600}>
-                  {formatFigure(row.total)}
+                  <Figure at={row.at} name={row.name} value={row.total} />
                 </Table.Td>
                 {isCompared ? (
                   <>
@@ -139,6 +140,22 @@ function Totals({ rows, isShown, onToggle }: TotalsProps) {
         </Table>
       </section>
     </Card>
+  )
+}
+
+interface FigureProps {
+  at: TrendRow['at'] | undefined
+  name: string
+  value: number | null | undefined
+}
+
+/** Nobody is behind nothing. */
+function Figure({ at, name, value }: FigureProps) {
+  if (at === undefined || !value) return formatFigure(value)
+  return (
+    <FigureButton name={name} at={at}>
+      {formatFigure(value)}
+    </FigureButton>
   )
 }
 
@@ -182,7 +199,11 @@ function FiguresTable({ unit, keys, rows }: FiguresTableProps) {
               </Table.Th>
               {columns.map((column) => (
                 <Table.Td key={column.key} ta="right">
-                  {formatFigure(column.points[index])}
+                  <Figure
+                    at={column.at && { ...column.at, interval: key }}
+                    name={words.within(column.name, longInterval(unit, key))}
+                    value={column.points[index]}
+                  />
                 </Table.Td>
               ))}
             </Table.Tr>
@@ -194,10 +215,10 @@ function FiguresTable({ unit, keys, rows }: FiguresTableProps) {
 }
 
 /** Each series, and what it is compared with. */
-function columnsOf(rows: readonly TrendRow[]): (Figures & { key: string; name: string })[] {
-  return rows.flatMap(({ key, name, total, points, before }) => [
-    { key, name, total, points },
-    ...(before ? [{ key: `${key} before`, name: words.before(name), ...before }] : []),
+function columnsOf(rows: readonly TrendRow[]): (Figures & Pick<TrendRow, 'key' | 'name' | 'at'>)[] {
+  return rows.flatMap(({ before, ...row }) => [
+    row,
+    ...(before ? [{ key: `${row.key} before`, name: words.before(row.name), ...before }] : []),
   ])
 }
 

@@ -16,6 +16,8 @@ export interface Figures {
 export interface TrendRow extends Figures {
   key: string
   name: string
+  /** How its numbers are named where their people are asked for; several values together, and a formula, have none. */
+  at?: { series: string; interval?: string; breakdown?: (string | number | boolean | null)[] }
   /** The same of the compared range, if the question compares and the answer there has it. */
   before?: Figures
 }
@@ -26,7 +28,15 @@ export function rowsOf(question: TrendQuestion, answer: TrendAnswer): TrendRow[]
   return keyed(answer).map(({ key, letter, values, figures }) => {
     const compared = before.get(key)
     const name = named(question, letter, values)
-    return { key, name, ...figures, ...(compared === undefined ? {} : { before: compared }) }
+    const hasPeople = question.formula === undefined && values !== 'others'
+    const at = { series: letter, ...(values === undefined || values === 'others' ? {} : { breakdown: values }) }
+    return {
+      key,
+      name,
+      ...figures,
+      ...(hasPeople ? { at } : {}),
+      ...(compared === undefined ? {} : { before: compared }),
+    }
   })
 }
 

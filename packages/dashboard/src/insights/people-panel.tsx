@@ -1,0 +1,156 @@
+import { Button, Drawer, Group, Stack, Text, UnstyledButton } from '@mantine/core'
+import { IconFilterPlus, IconUsers } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useState } from 'react'
+import type { Input } from '../api/client.ts'
+import { queryOf } from '../api/operation.ts'
+import type { SegmentFilter } from '../api/types.ts'
+import { filterParam, filterText } from '../filters/filter-text.ts'
+import { contactName } from '../records/contact-name.ts'
+import { SaveAsSegment } from '../records/save-as-segment.tsx'
+import { useMay } from '../session/may.ts'
+import { formatNumber } from '../ui/format.ts'
+import { AnchorLink, ButtonLink } from '../ui/link.tsx'
+import { propertyText } from '../ui/property-value.ts'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { Foreign } from '../ui/text.tsx'
+import classes from './people-panel.module.css'
+import { text } from './text.ts'
+
+const words = text.people
+const CONTACTS_SHOWN = 20
+
+type Place = Input<'insightPeople'>['at']
+type Asked = Pick<Input<'insightPeople'>, 'kind' | 'question'>
+
+/** A number of an answer. */
+interface Chosen {
+  /** What it counts. */
+  name: string
+  at: Place
+}
+
+const PeopleContext = createContext<((chosen: Chosen) => void) | null>(null)
+
+/** An answer whose numbers open the people behind them in a panel. */
+export function WithPeople({ kind, question, children }: Asked & { children: ReactNode }) {
+  const [chosen, setChosen] = useState<Chosen | null>(null)
+  const [isOpen, setOpen] = useState(false)
+  const mayRead = useMay('contacts:read')
+  const show = (number: Chosen) => {
+    setChosen(number)
+    setOpen(true)
+  }
+  return (
+    <PeopleContext value={mayRead ? show : null}>
+      {children}
+      <Drawer
+        opened={isOpen}
+        onClose={() => setOpen(false)}
+        position="right"
+        size="md"
+        title={chosen ? <Foreign max={120}>{chosen.name}</Foreign> : null}
+      >
+        {chosen ? <People kind={kind} question={question} at={chosen.at} /> : null}
+      </Drawer>
+    </PeopleContext>
+  )
+}
+
+interface FigureButtonProps extends Chosen {
+  /** The number as people read it. */
+  children: string
+}
+
+/** A number that opens the people behind it, for those who may read contacts. */
+export function FigureButton({ name, at, children }: FigureButtonProps) {
+  const show = useContext(PeopleContext)
+  if (show === null) return children
+  return (
+    <UnstyledButton
+      className={classes.figure}
+      aria-label={words.of(children, name.slice(0, 100))}
+      onClick={() => show({ name, at })}
+    >
+      {children}
+    </UnstyledButton>
+  )
+}
+
+function People(asked: Input<'insightPeople'>) {
+  const { data, error, refetch } = useQuery(queryOf('insightPeople', asked))
+  if (error && !data) return <ErrorState error={error} onRetry={refetch} />
+  if (!data) return <LoadingState label={words.loading} />
+  const { contacts, anonymous, filter } = data
+  return (
+    <Stack gap="md">
+      <div>
+        <Text fz={32} fw={650} lh={1.1}>
+          {formatNumber(contacts)}
+        </Text>
+        <Text size="sm" c="dimmed" role="status">
+          {words.counted(contacts, anonymous)}
+        </Text>
+      </div>
+      {contacts > 0 ? <Contacts filter={filter} total={contacts} /> : null}
+    </Stack>
+  )
+}
+
+function Contacts({ filter, total }: { filter: SegmentFilter; total: number }) {
+  const inUrl = filterText(filter)
+  const { data, error, refetch } = useQuery(
+    queryOf('listContacts', { filter: JSON.stringify(filter), limit: CONTACTS_SHOWN }),
+  )
+  const maySave = useMay('segments:write')
+  const [isSaving, setSaving] = useState(false)
+  return (
+    <>
+      <Group gap="xs">
+        {inUrl !== undefined && filterParam(inUrl) !== undefined ? (
+          <ButtonLink
+            to="/contacts"
+            search={{ filter: inUrl }}
+            variant="default"
+            size="xs"
+            leftSection={<IconUsers size={14} aria-hidden />}
+          >
+            {words.openList}
+          </ButtonLink>
+        ) : null}
+        {maySave ? (
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconFilterPlus size={14} aria-hidden />}
+            onClick={() => setSaving(true)}
+          >
+            {words.createSegment}
+          </Button>
+        ) : null}
+      </Group>
+      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !data ? <LoadingState label={words.loading} /> : null}
+      {data ? (
+        <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }} aria-label={words.contacts}>
+          {data.contacts.map((contact) => (
+            <li key={contact.contact_id}>
+              <AnchorLink size="sm" to="/contacts/$contactId" params={{ contactId: contact.contact_id }}>
+                <Foreign max={80}>{contactName(contact)}</Foreign>
+              </AnchorLink>
+              <Text size="xs" c="dimmed" truncate>
+                <Foreign max={100}>{propertyText(contact.properties.email)}</Foreign>
+              </Text>
+            </li>
+          ))}
+        </Stack>
+      ) : null}
+      {data && total > data.contacts.length ? (
+        <Text size="sm" c="dimmed">
+          {words.more(total - data.contacts.length)}
+        </Text>
+      ) : null}
+      {isSaving ? <SaveAsSegment filter={filter} description={words.segment} onClose={() => setSaving(false)} /> : null}
+    </>
+  )
+}
