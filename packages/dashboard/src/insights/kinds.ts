@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { Input } from '../api/client.ts'
 import { answerQuery, eventNamesQuery, type InsightName, type Kind } from './answer-query.ts'
 import { isTrend, parseQuestion, trendRequest } from './question.ts'
+import { isRetention } from './retention-question.ts'
 
 export const TREND: Kind<'insightTrend'> = {
   name: 'insightTrend',
@@ -12,6 +13,20 @@ export const TREND: Kind<'insightTrend'> = {
     interval: 'day',
   }),
   requestOf: trendRequest,
+}
+
+export const RETENTION: Kind<'insightRetention'> = {
+  name: 'insightRetention',
+  isQuestion: isRetention,
+  propose: () => ({
+    last: { value: 8, unit: 'week' },
+    start: 'first_seen',
+    return: 'any',
+    interval: 'week',
+    intervals: 7,
+    mode: 'on',
+  }),
+  requestOf: (question) => question,
 }
 
 /** Asks the question in a URL, or the one that is proposed, before its page is there. */

@@ -1,4 +1,5 @@
-import { Switch, Text } from '@mantine/core'
+import { Stack, Switch, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { type MeantDraft, type SharedDraft, unfinishedIn } from './draft.ts'
 import { Conditions } from './meant-fields.tsx'
 import { text } from './text.ts'
@@ -26,6 +27,18 @@ export function SharedFields({ draft: { where, includeBots, compare }, onChange 
         onChange={(event) => onChange({ includeBots: event.currentTarget.checked })}
       />
     </>
+  )
+}
+
+/** Fields that belong together, below what they are about. */
+export function FieldGroup({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <Stack gap="xs" role="group" aria-label={label}>
+      <Text size="sm" fw={500} aria-hidden>
+        {label}
+      </Text>
+      {children}
+    </Stack>
   )
 }
 

@@ -39,7 +39,7 @@ export const text = {
   title: 'Insights',
   description:
     'Questions about what people do. Each person counts once, across devices and the time before they were known.',
-  kinds: { label: 'Kind of question', trend: 'Trend' },
+  kinds: { label: 'Kind of question', trend: 'Trend', retention: 'Retention' },
   loading: 'Loading the answer',
   slow: 'Still counting. A question about many events can take a while.',
   noEvents: {
@@ -51,6 +51,8 @@ export const text = {
     title: 'Nothing in this range',
     hint: 'No event matches. Choose more days, another event or fewer conditions.',
   },
+  download: 'CSV',
+  downloadLabel: 'Download the figures as CSV',
   tooLong: 'This question is too long to be kept in the address of the page. Remove a condition.',
   question: {
     label: 'Question',
@@ -140,8 +142,36 @@ export const text = {
     totalBefore: 'Before',
     change: 'Change',
     show: (series: string) => `Show ${series}`,
-    download: 'CSV',
-    downloadLabel: 'Download the figures as CSV',
     fileName: 'trend.csv',
+  },
+  retention: {
+    start: 'People start with',
+    startKind: 'What people start with',
+    startName: 'start',
+    starts: [
+      { value: 'first_seen', label: 'Their first event of all' },
+      { value: 'event', label: 'An event' },
+    ],
+    return: 'They come back for',
+    returnName: 'return',
+    mode: 'When they come back',
+    modes: [
+      { value: 'on', label: 'In exactly that interval' },
+      { value: 'on_or_after', label: 'In that interval or later' },
+    ],
+    intervals: 'Intervals to follow',
+    heading: (unit: Unit) => `Who came back, by ${unit}`,
+    period: 'Period',
+    periods: [
+      { value: 'now', label: 'This period' },
+      { value: 'before', label: 'Before' },
+    ],
+    table: 'Cohorts',
+    cohort: 'Started',
+    size: 'People',
+    after: (unit: Unit, count: number) => `${unit.charAt(0).toUpperCase()}${unit.slice(1)} ${count}`,
+    average: 'Average',
+    count: (people: number) => (people === 1 ? '1 person' : `${formatNumber(people)} people`),
+    fileName: 'retention.csv',
   },
 }

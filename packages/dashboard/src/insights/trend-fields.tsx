@@ -8,7 +8,7 @@ import { EventPropertyField } from './event-property-field.tsx'
 import { MeantFields } from './meant-fields.tsx'
 import { INTERVALS, letterOf } from './question.ts'
 import { RangeField } from './range-field.tsx'
-import { FormStatus, SharedFields } from './shared-fields.tsx'
+import { FieldGroup, FormStatus, SharedFields } from './shared-fields.tsx'
 import { text } from './text.ts'
 
 const words = text.trend
@@ -195,10 +195,7 @@ function Breakdown({ draft: { breakdown, series }, onChange }: BreakdownProps) {
     set(at, '')
   }
   return (
-    <Stack gap="xs" role="group" aria-label={words.breakdown}>
-      <Text size="sm" fw={500} aria-hidden>
-        {words.breakdown}
-      </Text>
+    <FieldGroup label={words.breakdown}>
       {shown.map((name, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the place in the list is what a field is about
         <Group key={index} gap="xs" wrap="nowrap">
@@ -230,6 +227,6 @@ function Breakdown({ draft: { breakdown, series }, onChange }: BreakdownProps) {
       >
         {words.addBreakdown}
       </Button>
-    </Stack>
+    </FieldGroup>
   )
 }

@@ -1,5 +1,5 @@
-import { Button, Card, Checkbox, Group, Table, Title } from '@mantine/core'
-import { IconChartLine, IconDownload, IconTable } from '@tabler/icons-react'
+import { Button, Card, Checkbox, Group, Table } from '@mantine/core'
+import { IconChartLine, IconTable } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Foreign } from '../ui/text.tsx'
 import type { Answered } from './answer-query.ts'
@@ -10,6 +10,7 @@ import { longInterval, stateOfInterval } from './interval-keys.ts'
 import { type Line, LineChart } from './line-chart.tsx'
 import { FigureButton, WithPeople } from './people-panel.tsx'
 import type { Interval } from './question.ts'
+import { DownloadButton, ResultHeader } from './result-header.tsx'
 import { text } from './text.ts'
 import classes from './trend-result.module.css'
 import { type Figures, rowsOf, type TrendRow } from './trend-rows.ts'
@@ -31,32 +32,18 @@ export function TrendResult({ question, answer }: Answered<'insightTrend'>) {
   return (
     <WithPeople kind="trend" question={{ ...question, compare: undefined }}>
       <Card>
-        <Group justify="space-between" mb="sm" gap="xs">
-          <Title order={2} size="h5">
-            {words.heading(unit)}
-          </Title>
-          <Group gap={6}>
-            <Button
-              variant="subtle"
-              color="gray"
-              size="compact-xs"
-              leftSection={isTable ? <IconChartLine size={14} aria-hidden /> : <IconTable size={14} aria-hidden />}
-              onClick={() => setTable(!isTable)}
-            >
-              {isTable ? words.asChart : words.asTable}
-            </Button>
-            <Button
-              variant="subtle"
-              color="gray"
-              size="compact-xs"
-              leftSection={<IconDownload size={14} aria-hidden />}
-              aria-label={words.downloadLabel}
-              onClick={() => saveCsv(words.fileName, csvOf(unit, answer.intervals, rows))}
-            >
-              {words.download}
-            </Button>
-          </Group>
-        </Group>
+        <ResultHeader heading={words.heading(unit)}>
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-xs"
+            leftSection={isTable ? <IconChartLine size={14} aria-hidden /> : <IconTable size={14} aria-hidden />}
+            onClick={() => setTable(!isTable)}
+          >
+            {isTable ? words.asChart : words.asTable}
+          </Button>
+          <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, answer.intervals, rows))} />
+        </ResultHeader>
         {isTable ? (
           <FiguresTable unit={unit} keys={answer.intervals} rows={rows.filter(isShown)} />
         ) : (

@@ -1,0 +1,132 @@
+import { Card, SegmentedControl, Table } from '@mantine/core'
+import { useState } from 'react'
+import type { RetentionCohort } from '../api/types.ts'
+import { formatNumber } from '../ui/format.ts'
+import type { Answered } from './answer-query.ts'
+import { formatShare } from './axis.ts'
+import { saveCsv } from './csv.ts'
+import { longInterval, stateOfInterval } from './interval-keys.ts'
+import type { Interval } from './question.ts'
+import { DownloadButton, ResultHeader } from './result-header.tsx'
+import classes from './retention-result.module.css'
+import { text } from './text.ts'
+
+const words = text.retention
+type Shown = 'now' | 'before'
+
+/** The cohorts of a retention as a heat map: darker where more of them came back. */
+export function RetentionResult({ question, answer }: Answered<'insightRetention'>) {
+  const [shown, setShown] = useState<Shown>('now')
+  const unit = question.interval ?? 'day'
+  const part = shown === 'before' && answer.compare ? answer.compare : answer
+  return (
+    <Card>
+      <ResultHeader heading={words.heading(unit)}>
+        {answer.compare ? (
+          <SegmentedControl
+            size="xs"
+            aria-label={words.period}
+            value={shown}
+            onChange={(value) => setShown(value === 'before' ? 'before' : 'now')}
+            data={words.periods}
+          />
+        ) : null}
+        <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, part))} />
+      </ResultHeader>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section className={classes.scroll} aria-label={words.table} tabIndex={0}>
+        <Table className={classes.table} verticalSpacing={4} horizontalSpacing={4}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">{words.cohort}</Table.Th>
+              <Table.Th scope="col" ta="right">
+                {words.size}
+              </Table.Th>
+              {part.average.map((_, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
+                <Table.Th key={index} scope="col" ta="center">
+                  {words.after(unit, index + 1)}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            <Table.Tr>
+              <Table.Th scope="row">{words.average}</Table.Th>
+              <Table.Td ta="right" fw={600}>
+                {formatNumber(part.cohorts.reduce((sum, { size }) => sum + size, 0))}
+              </Table.Td>
+              {part.average.map((share, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
+                <HeatCell key={index} share={share} isBold />
+              ))}
+            </Table.Tr>
+            {part.cohorts
+              .filter(({ from }) => stateOfInterval(unit, from) !== 'future')
+              .map((cohort) => (
+                <CohortRow key={cohort.from} unit={unit} cohort={cohort} />
+              ))}
+          </Table.Tbody>
+        </Table>
+      </section>
+    </Card>
+  )
+}
+
+interface CohortRowProps {
+  unit: Interval
+  cohort: RetentionCohort
+}
+
+function CohortRow({ unit, cohort: { from, size, returned } }: CohortRowProps) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={400}>
+        {longInterval(unit, from)}
+      </Table.Th>
+      <Table.Td ta="right">{formatNumber(size)}</Table.Td>
+      {returned.map((count, index) => (
+        <HeatCell
+          // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a cell is about
+          key={index}
+          share={count === null || size === 0 ? null : count / size}
+          count={count ?? undefined}
+        />
+      ))}
+    </Table.Tr>
+  )
+}
+
+interface HeatCellProps {
+  /** Null where an interval is not over, or nobody could come back. */
+  share: number | null
+  count?: number | undefined
+  isBold?: boolean
+}
+
+function HeatCell({ share, count, isBold = false }: HeatCellProps) {
+  if (share === null) return <Table.Td />
+  return (
+    <Table.Td
+      className={classes.cell}
+      ta="center"
+      fw={isBold ? 600 : 400}
+      style={{ '--share': `${Math.round(Math.min(share, 1) * 100)}%` }}
+    >
+      {formatShare(share)}
+      {count === undefined ? null : <span className={classes.count}>{words.count(count)}</span>}
+    </Table.Td>
+  )
+}
+
+/** A line for each cohort, with numbers of people. */
+function csvOf(
+  unit: Interval,
+  { cohorts, average }: { cohorts: RetentionCohort[]; average: (number | null)[] },
+): (string | number | null)[][] {
+  return [
+    [words.cohort, words.size, ...average.map((_, index) => words.after(unit, index + 1))],
+    ...cohorts.map(({ from, size, returned }) => [from, size, ...returned]),
+    [words.average, null, ...average],
+  ]
+}
