@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { call, type Input, type Result } from '../api/client.ts'
 import { keyOf, queryOf } from '../api/operation.ts'
 
-export type InsightName = 'insightTrend' | 'insightRetention'
+export type InsightName = 'insightTrend' | 'insightFunnel' | 'insightRetention' | 'insightPaths'
 
 /** A kind of question. */
 export interface Kind<Name extends InsightName> {

@@ -12,7 +12,12 @@ import classes from './insight-page.module.css'
 import { parseQuestion } from './question.ts'
 import { text as words } from './text.ts'
 
-const PATHS = { trend: '/insights', retention: '/insights/retention' } as const
+const PATHS = {
+  trend: '/insights',
+  funnel: '/insights/funnel',
+  retention: '/insights/retention',
+  paths: '/insights/paths',
+} as const
 type Tab = keyof typeof PATHS
 const TABS = Object.keys(PATHS) as Tab[]
 

@@ -1,6 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { Input } from '../api/client.ts'
 import { answerQuery, eventNamesQuery, type InsightName, type Kind } from './answer-query.ts'
+import { isFunnel } from './funnel-question.ts'
+import { isPaths } from './paths-question.ts'
 import { isTrend, parseQuestion, trendRequest } from './question.ts'
 import { isRetention } from './retention-question.ts'
 
@@ -13,6 +15,32 @@ export const TREND: Kind<'insightTrend'> = {
     interval: 'day',
   }),
   requestOf: trendRequest,
+}
+
+export const FUNNEL: Kind<'insightFunnel'> = {
+  name: 'insightFunnel',
+  isQuestion: isFunnel,
+  // The most frequent event begins, and the next ones follow, as most funnels do.
+  propose: ([first = '', ...others]) => ({
+    last: { value: 30, unit: 'day' },
+    steps: [first, ...(others.length > 0 ? others.slice(0, 2) : [first])].map((event) => ({ event })),
+    window: { value: 7, unit: 'day' },
+    order: 'ordered',
+    count_by: 'people',
+  }),
+  requestOf: (question) => question,
+}
+
+export const PATHS: Kind<'insightPaths'> = {
+  name: 'insightPaths',
+  isQuestion: isPaths,
+  // Without page views there are no pages.
+  propose: (events) => ({
+    last: { value: 30, unit: 'day' },
+    kind: events.includes('page_view') ? 'pages' : 'events',
+    depth: 4,
+  }),
+  requestOf: (question) => question,
 }
 
 export const RETENTION: Kind<'insightRetention'> = {

@@ -2,12 +2,16 @@ import { createRoute } from '@tanstack/react-router'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import { searchParams } from '../session/search-params.ts'
-import { prefetchAnswer, RETENTION, TREND } from './kinds.ts'
+import { FUNNEL, PATHS, prefetchAnswer, RETENTION, TREND } from './kinds.ts'
 import { questionParam } from './question.ts'
 
 const trendSearch = searchParams({ question: questionParam(TREND.isQuestion) })
 
 const retentionSearch = searchParams({ question: questionParam(RETENTION.isQuestion) })
+
+const funnelSearch = searchParams({ question: questionParam(FUNNEL.isQuestion) })
+
+const pathsSearch = searchParams({ question: questionParam(PATHS.isQuestion) })
 
 const trend = createRoute({
   getParentRoute: () => shellRoute,
@@ -27,4 +31,22 @@ const retention = createRoute({
   component: lazyPage(() => import('./retention-page.tsx'), 'RetentionPage'),
 })
 
-export const insightRoutes = [trend, retention] as const
+const funnel = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/insights/funnel',
+  validateSearch: funnelSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => void prefetchAnswer(context.queryClient, FUNNEL, deps.question),
+  component: lazyPage(() => import('./funnel-page.tsx'), 'FunnelPage'),
+})
+
+const paths = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/insights/paths',
+  validateSearch: pathsSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => void prefetchAnswer(context.queryClient, PATHS, deps.question),
+  component: lazyPage(() => import('./paths-page.tsx'), 'PathsPage'),
+})
+
+export const insightRoutes = [trend, funnel, retention, paths] as const
