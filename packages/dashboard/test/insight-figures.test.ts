@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest'
+import { axisOf, formatFigure, formatShare } from '../src/insights/axis.ts'
+import { csvText } from '../src/insights/csv.ts'
+import { trendDraft, trendQuestion } from '../src/insights/draft.ts'
+import { funnelDraft, funnelQuestion, isFunnel } from '../src/insights/funnel-question.ts'
+import { longInterval, shortInterval, stateOfInterval } from '../src/insights/interval-keys.ts'
+import { layoutOf } from '../src/insights/paths-layout.ts'
+import { isPaths, pathsDraft, pathsQuestion } from '../src/insights/paths-question.ts'
+import { isTrend, parseQuestion, trendRequest } from '../src/insights/question.ts'
+import { retentionDraft, retentionQuestion } from '../src/insights/retention-draft.ts'
+import { isRetention } from '../src/insights/retention-question.ts'
+import { rowsOf } from '../src/insights/trend-rows.ts'
+
+const NO_TYPES = { records: new Map(), events: new Map() }
+const SHARED = {
+  date_from: '2026-01-01',
+  date_to: '2026-02-01',
+  time_zone: 'Europe/Berlin',
+  where: [{ property: 'data.plan', operator: 'equals' as const, value: 5 }],
+  include_bots: true,
+  compare: { date_from: '2025-01-01' },
+}
+const MEANT = { event: 'order_paid', where: [{ property: 'data.n', operator: 'gt' as const, value: 3 }], label: 'Paid' }
+
+describe('a question survives its form unchanged, and its URL', () => {
+  test('of a trend', () => {
+    const question = {
+      ...SHARED,
+      series: [
+        { ...MEANT, metric: 'sum' as const, property: 'data.amount' },
+        { types: ['a', 'b'], metric: 'count' as const },
+        { metric: 'per_person' as const },
+      ],
+      formula: 'B / A',
+      interval: 'week' as const,
+      breakdown: ['country', 'data.plan'],
+      limit: 3,
+    }
+    expect(trendQuestion(trendDraft(question), NO_TYPES)).toEqual(question)
+    expect(parseQuestion(JSON.stringify(question), isTrend)).toEqual(question)
+  })
+
+  test('of a funnel', () => {
+    const question = {
+      ...SHARED,
+      steps: [MEANT, {}, { types: ['x'] }],
+      window: { value: 3, unit: 'hour' as const },
+      order: 'strict' as const,
+      count_by: 'sessions' as const,
+      exclude: [{ event: 'left' }],
+      breakdown: ['country'],
+      limit: 4,
+    }
+    expect(funnelQuestion(funnelDraft(question), NO_TYPES)).toEqual(question)
+    expect(parseQuestion(JSON.stringify(question), isFunnel)).toEqual(question)
+  })
+
+  test('of a retention', () => {
+    const rest = { interval: 'month' as const, intervals: 12, mode: 'on_or_after' as const }
+    for (const question of [
+      { ...SHARED, start: MEANT, return: { event: 'came_back' }, ...rest },
+      { ...SHARED, start: 'first_seen' as const, return: 'any' as const, ...rest },
+    ]) {
+      expect(retentionQuestion(retentionDraft(question), NO_TYPES)).toEqual(question)
+      expect(parseQuestion(JSON.stringify(question), isRetention)).toEqual(question)
+    }
+  })
+
+  test('of paths', () => {
+    for (const end of [{}, { from: '/a' }, { to: '/b' }]) {
+      const question = { ...SHARED, kind: 'pages' as const, ...end, depth: 6, limit: 20 }
+      expect(pathsQuestion(pathsDraft(question), NO_TYPES)).toEqual(question)
+      expect(parseQuestion(JSON.stringify(question), isPaths)).toEqual(question)
+    }
+    expect(pathsQuestion({ ...pathsDraft({ kind: 'pages' }), end: 'from', name: ' ' }, NO_TYPES)).toBeNull()
+  })
+
+  test('what the form cannot show is refused', () => {
+    const window = { value: 1, unit: 'day' }
+    for (const [broken, isQuestion] of [
+      [{ series: [{ event: 5 }] }, isTrend],
+      [{ series: [{}], interval: 'year' }, isTrend],
+      [{ series: [{}], compare: 'next' }, isTrend],
+      [{ series: [{}], last: { value: '7', unit: 'day' } }, isTrend],
+      [{ steps: [{}, {}] }, isFunnel],
+      [{ steps: [{}, 'a'], window }, isFunnel],
+      [{ steps: [{}, {}], window: { value: 1, unit: 'year' } }, isFunnel],
+      [{ start: 'any' }, isRetention],
+      [{ start: {}, return: 'first_seen' }, isRetention],
+      [{ kind: 'clicks' }, isPaths],
+      [{ kind: 'pages', from: 5 }, isPaths],
+    ] as const) {
+      expect([broken, parseQuestion<unknown>(JSON.stringify(broken), isQuestion)]).toEqual([broken, undefined])
+    }
+  })
+})
+
+test('rows are named by their series and values, and paired with the period before', () => {
+  const question = {
+    series: [{ event: 'page_view' }, { event: 'order_paid', metric: 'sum' as const, property: 'data.amount' }],
+    breakdown: ['data.plan'],
+  }
+  expect(trendRequest(question).series.map(({ label }) => label)).toEqual(['A', 'B'])
+  const figures = { total: 1, points: [1] }
+  const rows = rowsOf(question, {
+    status: 'success',
+    intervals: ['2026-01-01'],
+    series: [
+      { label: 'A', breakdown: ['pro'], ...figures },
+      { label: 'B', breakdown: [null], ...figures },
+    ],
+    others: [{ label: 'B', ...figures }],
+    compare: { intervals: ['2025-12-31'], series: [{ label: 'A', breakdown: ['pro'], total: 2, points: [2] }] },
+  })
+  expect(rows.map(({ name, at, before }) => [name, at, before?.total])).toEqual([
+    ['Viewed a page, pro', { series: 'A', breakdown: ['pro'] }, 2],
+    ['Order paid: sum of amount, No value', { series: 'B', breakdown: [null] }, undefined],
+    ['Order paid: sum of amount, All others', undefined, undefined],
+  ])
+})
+
+test.each([
+  [[], [0, 1]],
+  [[0], [0, 1]],
+  [
+    [3, 9],
+    [0, 3, 6, 9],
+  ],
+  [
+    [100, 870],
+    [0, 250, 500, 750, 1000],
+  ],
+  [
+    [0.1, 0.55],
+    [0, 0.2, 0.4, 0.6],
+  ],
+  [
+    [-3, 5],
+    [-4, -2, 0, 2, 4, 6],
+  ],
+])('an axis of %j has the lines %j', (figures, ticks) => {
+  expect(axisOf(figures)).toEqual(ticks)
+})
+
+test('figures have two decimals, small ones two digits, and unknown ones a dash', () => {
+  expect([1234.567, 0.00123, 0, null, undefined].map(formatFigure)).toEqual(['1,234.57', '0.0012', '0', '–', '–'])
+  expect([0.12345, null].map(formatShare)).toEqual(['12.3%', '–'])
+})
+
+test('a file quotes what it must, and no cell is a formula', () => {
+  expect(csvText([['a,b', 'say "x"', null, -5, '=1+1', ' \u200b@x', '＝1']])).toBe(
+    '"a,b","say ""x""",,-5,\'=1+1,"\' \u200b@x",\'＝1\r\n',
+  )
+})
+
+test('an interval is over, running or to come', () => {
+  const now = new Date('2026-03-04T12:30:00Z')
+  expect(['2026-03-03', '2026-03-04', '2026-03-05'].map((key) => stateOfInterval('day', key, now))).toEqual([
+    'over',
+    'running',
+    'future',
+  ])
+  expect(['2026-W09', '2026-W10', '2026-W11'].map((key) => stateOfInterval('week', key, now))).toEqual([
+    'over',
+    'running',
+    'future',
+  ])
+  expect(['2026-02', '2026-03', '2026-04'].map((key) => stateOfInterval('month', key, now))).toEqual([
+    'over',
+    'running',
+    'future',
+  ])
+  const hours = ['2026-03-04T12:00+01:00', '2026-03-04T12:00+00:00', '2026-03-04T14:00+01:00']
+  expect(hours.map((key) => stateOfInterval('hour', key, now))).toEqual(['over', 'running', 'future'])
+  expect(longInterval('week', '2026-W10')).toMatch(/2.+8/)
+  expect(shortInterval('hour', '2026-10-25T02:00+01:00')).toBe('02:00')
+})
+
+test('a flow has no node over another, and bands as wide as their nodes are high', () => {
+  const nodes = [
+    { step: 1, name: '/', count: 6 },
+    { step: 1, name: '/a', count: 2 },
+    { step: 2, name: '/b', count: 5 },
+    { step: 2, name: '/a', count: 3 },
+  ]
+  const links = [
+    { step: 1, from: '/', to: '/b', count: 4 },
+    { step: 1, from: '/', to: '/a', count: 2 },
+    { step: 1, from: '/a', to: '/b', count: 1 },
+    { step: 1, from: '/a', to: '/gone', count: 1 },
+  ]
+  const drawn = layoutOf({ nodes, links }, 600, 400)
+  expect([drawn.nodes.length, drawn.links.length, drawn.hidden]).toEqual([4, 3, 0])
+  for (const step of [1, 2]) {
+    const column = drawn.nodes.filter((node) => node.step === step).toSorted((a, b) => a.y - b.y)
+    expect(column.map(({ count }) => count)).toEqual(column.map(({ count }) => count).toSorted((a, b) => b - a))
+    for (const [index, node] of column.entries()) {
+      expect(node.y + node.height).toBeLessThanOrEqual(column[index + 1]?.y ?? 400)
+    }
+  }
+  const home = drawn.nodes.find(({ step, name }) => step === 1 && name === '/')
+  const leaving = drawn.links.filter(({ from }) => from === '/').reduce((sum, { width }) => sum + width, 0)
+  expect(leaving).toBeCloseTo(home?.height ?? 0)
+  const many = Array.from({ length: 15 }, (_, index) => ({ step: 1, name: `/${index}`, count: 1 }))
+  expect(layoutOf({ nodes: many, links: [] }, 600, 400)).toMatchObject({ hidden: 5, links: [] })
+})
