@@ -1,15 +1,24 @@
-import { Text } from '@mantine/core'
+import { NativeSelect, Text } from '@mantine/core'
 import { IconActivity, IconArrowsRight, IconBracketsContain, IconPlus } from '@tabler/icons-react'
 import { useContext } from 'react'
+import { Foreign } from '../ui/text.tsx'
 import { ConditionList } from './condition-list.tsx'
-import { type Draft, type GroupDraft, newEvent, newGroup, newProperty, newSequence } from './draft.ts'
+import {
+  type Draft,
+  type GroupDraft,
+  type InsightDraft,
+  newEvent,
+  newGroup,
+  newProperty,
+  newSequence,
+} from './draft.ts'
 import { EventCondition, SequenceCondition } from './event-condition.tsx'
 import { FilterContext, FilterOf } from './filter-context.tsx'
-import { InsightFields } from './insight-condition.tsx'
 import { PropertyCondition } from './property-condition.tsx'
 import { Suggestions } from './suggestions.tsx'
 import { text } from './text.ts'
 import type { FilterForm } from './use-filter-form.ts'
+import { insightPeople } from './words.ts'
 
 const words = text.builder
 
@@ -90,5 +99,22 @@ function GroupFields({ group, onReplace, level }: GroupFieldsProps) {
         }
       }}
     </ConditionList>
+  )
+}
+
+/** "Is among – the people of a trend of “Order paid”". */
+function InsightFields({ draft, onChange }: { draft: InsightDraft; onChange: (draft: InsightDraft) => void }) {
+  return (
+    <>
+      <NativeSelect
+        aria-label={words.isAmong}
+        value={draft.operator}
+        onChange={(event) => onChange({ ...draft, operator: event.currentTarget.value === 'did' ? 'did' : 'did_not' })}
+        data={words.amongOperators}
+      />
+      <Text size="sm">
+        <Foreign max={200}>{insightPeople(draft.stored)}</Foreign>
+      </Text>
+    </>
   )
 }

@@ -63,7 +63,7 @@ function factsOf(step: FunnelStep, next: FunnelStep | undefined): string[] {
   const { from_previous, median_seconds, count } = step
   // The first step has no time before it.
   const isFirst = median_seconds === null && from_previous === 1
-  const left = next === undefined || count === 0 ? [] : [words.left(formatNumber(Math.max(0, count - next.count)))]
+  const left = next === undefined || next.count >= count ? [] : [words.left(formatNumber(count - next.count))]
   return [
     ...(isFirst ? [] : [words.ofPrevious(formatShare(from_previous))]),
     ...(median_seconds === null ? [] : [words.median(formatDuration(median_seconds) || words.underSecond)]),

@@ -32,6 +32,11 @@ export function longInterval(unit: Interval, key: string): string {
   }
 }
 
+/** The same for a narrow column: "3 Mar 2026". */
+export function mediumInterval(unit: Interval, key: string): string {
+  return unit === 'day' ? DAY_MIDDLE(key) : longInterval(unit, key)
+}
+
 /** Whether an interval is over, is running, or has not begun, in the time zone of the workspace. */
 export function stateOfInterval(unit: Interval, key: string, now = new Date()): 'over' | 'running' | 'future' {
   if (unit === 'hour') {

@@ -58,7 +58,7 @@ export function LineChart({ label, unit, keys: all, lines }: LineChartProps) {
         min={0}
         max={Math.max(last, 0)}
         value={at ?? Math.max(last, 0)}
-        aria-label={`${label}. ${words.chartHint}`}
+        aria-label={words.chartLabel(label)}
         aria-valuetext={toldAt(unit, keys, lines, at ?? last)}
         onChange={(event) => setChosen(Number(event.currentTarget.value))}
         onFocus={() => setChosen((before) => before ?? last)}

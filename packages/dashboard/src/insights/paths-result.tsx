@@ -15,8 +15,8 @@ import { text } from './text.ts'
 const words = text.paths
 const HEIGHT = 520
 /** Narrower columns have no place for names. */
-const COLUMN_WIDTH_MIN = 150
-const NAME_LENGTH_MAX = 24
+const COLUMN_WIDTH_MIN = 172
+const NAME_LENGTH_MAX = 20
 
 /** The ways of visits as a flow from step to step, and as a table. */
 export function PathsResult({ question, answer }: Answered<'insightPaths'>) {

@@ -42,6 +42,7 @@ export function RangeField({ range, onChange }: { range: Range; onChange: (range
           <Button
             ref={button}
             variant="default"
+            style={{ alignSelf: 'flex-start' }}
             aria-label={words.label(shown)}
             leftSection={<IconCalendar size={16} aria-hidden />}
             rightSection={<IconChevronDown size={14} aria-hidden />}

@@ -5,7 +5,7 @@ import { formatNumber } from '../ui/format.ts'
 import type { Answered } from './answer-query.ts'
 import { formatShare } from './axis.ts'
 import { saveCsv } from './csv.ts'
-import { longInterval, stateOfInterval } from './interval-keys.ts'
+import { mediumInterval, stateOfInterval } from './interval-keys.ts'
 import type { Interval } from './question.ts'
 import { DownloadButton, ResultHeader } from './result-header.tsx'
 import classes from './retention-result.module.css'
@@ -82,7 +82,7 @@ function CohortRow({ unit, cohort: { from, size, returned } }: CohortRowProps) {
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={400}>
-        {longInterval(unit, from)}
+        {mediumInterval(unit, from)}
       </Table.Th>
       <Table.Td ta="right">{formatNumber(size)}</Table.Td>
       {returned.map((count, index) => (

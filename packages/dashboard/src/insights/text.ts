@@ -127,7 +127,7 @@ export const text = {
     no: 'No',
     heading: (interval: Unit) => `By ${interval}`,
     chart: (interval: Unit) => `Figures by ${interval}`,
-    chartHint: 'Use the arrow keys to read the figures. The table has them all.',
+    chartLabel: (label: string) => `${label}. Use the arrow keys to read the figures. The table has them all.`,
     before: (series: string) => `${series}, the period before`,
     soFar: (interval: string) => `${interval}, so far`,
     at: (interval: string, figures: string) => `${interval}: ${figures}`,
