@@ -149,7 +149,7 @@ test('figures have two decimals, small ones two digits, and unknown ones a dash'
 
 test('a file quotes what it must, and no cell is a formula', () => {
   expect(csvText([['a,b', 'say "x"', null, -5, '=1+1', ' \u200b@x', '＝1']])).toBe(
-    '"a,b","say ""x""",,-5,\'=1+1,"\' \u200b@x",\'＝1\r\n',
+    '"a,b","say ""x""",,-5,\'=1+1,\' \u200b@x,\'＝1\r\n',
   )
 })
 
