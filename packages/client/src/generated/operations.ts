@@ -205,8 +205,12 @@ import type {
   IdentityResult,
   ImportResult,
   ImportsPage,
+  InsightFunnelInput,
+  InsightFunnelResult,
   InsightPathsInput,
   InsightPathsResult,
+  InsightPeopleInput,
+  InsightPeopleResult,
   InsightRetentionInput,
   InsightRetentionResult,
   InsightTrendInput,
@@ -588,7 +592,9 @@ export interface OperationTypes {
   getWebhookHealth: { input: GetWebhookHealthInput; response: WebhookHealthResult }
   health: { input: Record<string, never>; response: HealthResult }
   identify: { input: IdentifyInput; response: IdentifyResult }
+  insightFunnel: { input: InsightFunnelInput; response: InsightFunnelResult }
   insightPaths: { input: InsightPathsInput; response: InsightPathsResult }
+  insightPeople: { input: InsightPeopleInput; response: InsightPeopleResult }
   insightRetention: { input: InsightRetentionInput; response: InsightRetentionResult }
   insightTrend: { input: InsightTrendInput; response: InsightTrendResult }
   linkedinCheck: { input: LinkedinCheckInput; response: LinkedinCheckResult }
@@ -1755,12 +1761,30 @@ export class Operations extends Caller {
   }
 
   /**
+   * Count who went through steps.
+   *
+   * How many people, or sessions, reached each of 2 to 10 steps, and how long it took them. A person counts once, with the attempt that reaches furthest. Needs the scope `events:read`.
+   */
+  insightFunnel(input: InsightFunnelInput, options?: RequestOptions): Promise<InsightFunnelResult> {
+    return this.call('POST /v1/insights/funnel', input, options)
+  }
+
+  /**
    * Get the paths of sessions.
    *
    * Counts the sessions that go from one page or event to the next, at each step from the beginning of their paths or back from the end. Needs the scope `events:read`.
    */
   insightPaths(input: InsightPathsInput, options?: RequestOptions): Promise<InsightPathsResult> {
     return this.call('POST /v1/insights/paths', input, options)
+  }
+
+  /**
+   * Count the people behind a number of a question, and get a filter that lists them.
+   *
+   * The filter lists exactly the contacts that the number counts, wherever a filter of contacts is accepted. In a segment, it is brought up to date every ten minutes. Needs the scope `events:read`. Also needs the scope `contacts:read`.
+   */
+  insightPeople(input: InsightPeopleInput, options?: RequestOptions): Promise<InsightPeopleResult> {
+    return this.call('POST /v1/insights/people', input, options)
   }
 
   /**

@@ -921,18 +921,6 @@ export type ComparedRange = {
     date_to?: string;
 };
 
-/**
- * The answer for the compared range.
- */
-export type ComparedTrend = {
-    intervals: Array<string>;
-    series: Array<TrendFigures>;
-    /**
-     * The values that have no series of their own, together.
-     */
-    others?: Array<TrendFiguresOfOthers>;
-};
-
 export type CompleteAuthorizationResult = {
     status: 'success';
     provider: string;
@@ -1322,50 +1310,6 @@ export type CreateWebhookResult = {
     warnings?: Array<string>;
 };
 
-export type Dashboard = {
-    dashboard_id: string;
-    name: string;
-    tiles: Array<Tile>;
-    /**
-     * In place of the ranges of its reports.
-     */
-    range: DashboardRange | null;
-    /**
-     * Conditions on every event, besides those of its reports.
-     */
-    where: Array<unknown>;
-    created_at: string;
-    updated_at: string;
-};
-
-/**
- * In place of the ranges of its reports.
- */
-export type DashboardRange = {
-    /**
-     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
-     */
-    date_from?: string;
-    /**
-     * The last moment, and with a date alone the whole day. Default: now.
-     */
-    date_to?: string;
-    last?: LastUnits;
-};
-
-export type DashboardResult = {
-    status: 'success';
-    dashboard: Dashboard;
-    warnings?: Array<string>;
-};
-
-export type DashboardsPage = {
-    status: 'success';
-    dashboards: Array<Dashboard>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type Decision = {
     run_id: string;
     contact_id: string;
@@ -1407,13 +1351,6 @@ export type DeleteContactResult = {
     warnings?: Array<string>;
 };
 
-export type DeleteDashboardResult = {
-    status: 'success';
-    deleted: true;
-    dashboard_id: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteHookResult = {
     status: 'success';
     deleted: true;
@@ -1450,13 +1387,6 @@ export type DeleteOAuthClientResult = {
     deleted: true;
     provider: string;
     client_id: string;
-    warnings?: Array<string>;
-};
-
-export type DeleteReportResult = {
-    status: 'success';
-    deleted: true;
-    report_id: string;
     warnings?: Array<string>;
 };
 
@@ -1841,6 +1771,25 @@ export type EventMatch = {
     measure?: EventMeasure;
 };
 
+export type EventMeant = {
+    /**
+     * Exact event name.
+     */
+    event?: string;
+    /**
+     * One of these event names, in place of `event`.
+     */
+    types?: Array<string>;
+    /**
+     * Conditions on the event; all must be true.
+     */
+    where?: Array<unknown>;
+    /**
+     * How the answer names it.
+     */
+    label?: string;
+};
+
 /**
  * A figure of a property of the matching events. sum, avg, min and max pass over values that are not numbers; distinct counts the different values; first and last are by time.
  */
@@ -1928,6 +1877,37 @@ export type FirstVisit = {
      */
     referring_domain: string | null;
     url: string;
+};
+
+export type FunnelStep = {
+    /**
+     * The `label` that was sent, or the names of the events.
+     */
+    label: string;
+    /**
+     * How many people, or sessions, reached the step.
+     */
+    count: number;
+    /**
+     * The part of those at the first step, from 0 to 1; null of nobody.
+     */
+    from_first: number | null;
+    /**
+     * The part of those at the step before, from 0 to 1; null of nobody.
+     */
+    from_previous: number | null;
+    /**
+     * The median time from the step before; null at the first step.
+     */
+    median_seconds: number | null;
+};
+
+/**
+ * The most time from the first step to the last. A day is 24 hours.
+ */
+export type FunnelWindow = {
+    value: number;
+    unit: 'minute' | 'hour' | 'day' | 'week';
 };
 
 export type GetAgentSettingsResult = {
@@ -2647,6 +2627,72 @@ export type ImportsPage = {
     warnings?: Array<string>;
 };
 
+export type InsightFunnelResult = {
+    status: 'success';
+    steps: Array<FunnelStep>;
+    /**
+     * With `breakdown`, the steps of each value.
+     */
+    groups?: Array<{
+        /**
+         * The value of each property; absent for all other values together.
+         */
+        breakdown?: Array<string | number | boolean | null>;
+        steps: Array<FunnelStep>;
+    }>;
+    /**
+     * The answer for the compared range.
+     */
+    compare?: {
+        steps: Array<FunnelStep>;
+        /**
+         * With `breakdown`, the steps of each value.
+         */
+        groups?: Array<{
+            /**
+             * The value of each property; absent for all other values together.
+             */
+            breakdown?: Array<string | number | boolean | null>;
+            steps: Array<FunnelStep>;
+        }>;
+    };
+    warnings?: Array<string>;
+};
+
+export type InsightPathsResult = {
+    status: 'success';
+    /**
+     * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
+     */
+    nodes: Array<PathNode>;
+    /**
+     * The largest links, in order.
+     */
+    links: Array<PathLink>;
+    /**
+     * How often the links that are left out were taken.
+     */
+    others: number;
+    /**
+     * The answer for the compared range.
+     */
+    compare?: {
+        /**
+         * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
+         */
+        nodes: Array<PathNode>;
+        /**
+         * The largest links, in order.
+         */
+        links: Array<PathLink>;
+        /**
+         * How often the links that are left out were taken.
+         */
+        others: number;
+    };
+    warnings?: Array<string>;
+};
+
 export type InsightPeopleResult = {
     status: 'success';
     filter: SegmentFilter;
@@ -2661,15 +2707,99 @@ export type InsightPeopleResult = {
     warnings?: Array<string>;
 };
 
+export type InsightRetentionResult = {
+    status: 'success';
+    /**
+     * One for each interval of the range.
+     */
+    cohorts: Array<RetentionCohort>;
+    /**
+     * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
+     */
+    average: Array<number | null>;
+    /**
+     * The answer for the compared range.
+     */
+    compare?: {
+        /**
+         * One for each interval of the range.
+         */
+        cohorts: Array<RetentionCohort>;
+        /**
+         * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
+         */
+        average: Array<number | null>;
+    };
+    warnings?: Array<string>;
+};
+
 export type InsightTrendResult = {
     status: 'success';
     intervals: Array<string>;
-    series: Array<TrendFigures>;
+    series: Array<{
+        /**
+         * The `label` that was sent, or the names of the events.
+         */
+        label: string;
+        total: number | null;
+        /**
+         * One figure for each interval.
+         */
+        points: Array<number | null>;
+        /**
+         * The value of each property of the breakdown.
+         */
+        breakdown?: Array<string | number | boolean | null>;
+    }>;
     /**
      * The values that have no series of their own, together.
      */
-    others?: Array<TrendFiguresOfOthers>;
-    compare?: ComparedTrend;
+    others?: Array<{
+        /**
+         * The `label` that was sent, or the names of the events.
+         */
+        label: string;
+        total: number | null;
+        /**
+         * One figure for each interval.
+         */
+        points: Array<number | null>;
+    }>;
+    /**
+     * The answer for the compared range.
+     */
+    compare?: {
+        intervals: Array<string>;
+        series: Array<{
+            /**
+             * The `label` that was sent, or the names of the events.
+             */
+            label: string;
+            total: number | null;
+            /**
+             * One figure for each interval.
+             */
+            points: Array<number | null>;
+            /**
+             * The value of each property of the breakdown.
+             */
+            breakdown?: Array<string | number | boolean | null>;
+        }>;
+        /**
+         * The values that have no series of their own, together.
+         */
+        others?: Array<{
+            /**
+             * The `label` that was sent, or the names of the events.
+             */
+            label: string;
+            total: number | null;
+            /**
+             * One figure for each interval.
+             */
+            points: Array<number | null>;
+        }>;
+    };
     warnings?: Array<string>;
 };
 
@@ -3208,6 +3338,34 @@ export type Participant = {
     name: string | null;
 };
 
+/**
+ * From a node to the one after it. `step` is that of `from`.
+ */
+export type PathLink = {
+    from: string;
+    to: string;
+    /**
+     * Counted from 1 at the beginning of a path or, with `to`, back from 0 at its end.
+     */
+    step: number;
+    /**
+     * How many sessions have it in their path.
+     */
+    count: number;
+};
+
+export type PathNode = {
+    /**
+     * Counted from 1 at the beginning of a path or, with `to`, back from 0 at its end.
+     */
+    step: number;
+    name: string;
+    /**
+     * How many sessions have it in their path.
+     */
+    count: number;
+};
+
 export type PauseConnectionResult = {
     status: 'success';
     connection: Connection;
@@ -3670,36 +3828,6 @@ export type RenewInvitationResult = {
     warnings?: Array<string>;
 };
 
-export type Report = {
-    report_id: string;
-    name: string;
-    /**
-     * The kind of question.
-     */
-    kind: 'trend';
-    /**
-     * The question, with the fields of the operation of its kind.
-     */
-    question: {
-        [key: string]: unknown;
-    };
-    created_at: string;
-    updated_at: string;
-};
-
-export type ReportResult = {
-    status: 'success';
-    report: Report;
-    warnings?: Array<string>;
-};
-
-export type ReportsPage = {
-    status: 'success';
-    reports: Array<Report>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type RequestProblem = {
     problem_id: string;
     at: string;
@@ -3783,6 +3911,18 @@ export type ResumeWebhookResult = {
      */
     changed: Array<string>;
     warnings?: Array<string>;
+};
+
+export type RetentionCohort = {
+    from: string;
+    /**
+     * How many people the cohort has.
+     */
+    size: number;
+    /**
+     * How many of them came back in the first, second … interval after; null where it is not over.
+     */
+    returned: Array<number | null>;
 };
 
 export type RevealHookUrlResult = {
@@ -3909,16 +4049,6 @@ export type RunContactsPage = {
     warnings?: Array<string>;
 };
 
-export type RunDashboardResult = {
-    status: 'success';
-    dashboard: Dashboard;
-    /**
-     * One for each tile, in their order.
-     */
-    results: Array<TileResult>;
-    warnings?: Array<string>;
-};
-
 export type RunDetail = {
     run_id: string;
     _id: string;
@@ -3944,16 +4074,6 @@ export type RunDetail = {
 export type RunDetailResult = {
     status: 'success';
     run: RunDetail;
-    warnings?: Array<string>;
-};
-
-export type RunReportResult = {
-    status: 'success';
-    report: Report;
-    /**
-     * The answer of the operation of the kind.
-     */
-    answer: TrendAnswer;
     warnings?: Array<string>;
 };
 
@@ -4413,52 +4533,6 @@ export type TestWebhookResult = {
     warnings?: Array<string>;
 };
 
-export type Tile = {
-    /**
-     * The report that it shows.
-     */
-    report_id?: string;
-    /**
-     * In place of a report: Markdown.
-     */
-    text?: string;
-    /**
-     * The first of its columns, of 12.
-     */
-    x: number;
-    /**
-     * The first of its rows.
-     */
-    y: number;
-    /**
-     * How many columns it covers.
-     */
-    width: number;
-    /**
-     * How many rows it covers.
-     */
-    height: number;
-};
-
-export type TileResult = {
-    /**
-     * null for a text.
-     */
-    report: Report | null;
-    /**
-     * null for a text, and if there is an error.
-     */
-    answer: TrendAnswer | null;
-    /**
-     * Why the question has no answer.
-     */
-    error: {
-        code: string;
-        message: string;
-        details?: Array<ErrorDetail>;
-    } | null;
-};
-
 export type TimelineEvent = {
     kind: 'event';
     event: Event;
@@ -4499,44 +4573,6 @@ export type TrackResult = {
     visitor_id: string;
     session_id: string;
     warnings?: Array<string>;
-};
-
-export type TrendAnswer = {
-    intervals: Array<string>;
-    series: Array<TrendFigures>;
-    /**
-     * The values that have no series of their own, together.
-     */
-    others?: Array<TrendFiguresOfOthers>;
-    compare?: ComparedTrend;
-};
-
-export type TrendFigures = {
-    /**
-     * The `label` that was sent, or the names of the events.
-     */
-    label: string;
-    total: number | null;
-    /**
-     * One figure for each interval.
-     */
-    points: Array<number | null>;
-    /**
-     * The value of each property of the breakdown.
-     */
-    breakdown?: Array<string | number | boolean | null>;
-};
-
-export type TrendFiguresOfOthers = {
-    /**
-     * The `label` that was sent, or the names of the events.
-     */
-    label: string;
-    total: number | null;
-    /**
-     * One figure for each interval.
-     */
-    points: Array<number | null>;
 };
 
 export type TrendSeries = {
@@ -4653,16 +4689,6 @@ export type UpdateConnectedAppResult = {
     warnings?: Array<string>;
 };
 
-export type UpdateDashboardResult = {
-    status: 'success';
-    dashboard: Dashboard;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type UpdateHookResult = {
     status: 'success';
     hook: Hook;
@@ -4674,16 +4700,6 @@ export type UpdateHookResult = {
      * The number of kept bodies that are now recorded.
      */
     retried_bodies: number;
-    warnings?: Array<string>;
-};
-
-export type UpdateReportResult = {
-    status: 'success';
-    report: Report;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
     warnings?: Array<string>;
 };
 
@@ -5474,19 +5490,6 @@ export type CreateContactInput = {
     company_id?: string;
 };
 
-export type CreateDashboardInput = {
-    name: string;
-    tiles?: Array<Tile>;
-    /**
-     * In place of the ranges of its reports; null for none.
-     */
-    range?: DashboardRange | null;
-    /**
-     * Conditions on every event, besides those of its reports; all must be true.
-     */
-    where?: Array<unknown>;
-};
-
 export type CreateHookInput = {
     name: string;
     kind: 'custom' | 'stripe' | 'calendly' | 'typeform' | 'cal.com';
@@ -5526,20 +5529,6 @@ export type CreateNoteInput = {
      */
     contact_id: string;
     content: string;
-};
-
-export type CreateReportInput = {
-    name: string;
-    /**
-     * The kind of question.
-     */
-    kind: 'trend';
-    /**
-     * The question, with the fields of the operation of its kind.
-     */
-    question: {
-        [key: string]: unknown;
-    };
 };
 
 export type CreateSegmentInput = {
@@ -5641,13 +5630,6 @@ export type DeleteContactInput = {
     contact_id: string;
 };
 
-export type DeleteDashboardInput = {
-    /**
-     * The dashboard.
-     */
-    dashboard_id: string;
-};
-
 export type DeleteHookInput = {
     /**
      * The hook.
@@ -5685,13 +5667,6 @@ export type DeleteOAuthClientInput = {
      * The provider, such as google.
      */
     provider: string;
-};
-
-export type DeleteReportInput = {
-    /**
-     * The report.
-     */
-    report_id: string;
 };
 
 export type DeleteSegmentInput = {
@@ -6163,13 +6138,6 @@ export type ExportEventsInput = {
     columns?: string;
 };
 
-export type ExportReportInput = {
-    /**
-     * The report.
-     */
-    report_id: string;
-};
-
 export type GetActionInput = {
     /**
      * The run.
@@ -6295,13 +6263,6 @@ export type GetConversationInput = {
      * The conversation.
      */
     thread_id: string;
-};
-
-export type GetDashboardInput = {
-    /**
-     * The dashboard.
-     */
-    dashboard_id: string;
 };
 
 export type GetDomainInput = {
@@ -6484,13 +6445,6 @@ export type GetPropertyInput = {
     property: string;
 };
 
-export type GetReportInput = {
-    /**
-     * The report.
-     */
-    report_id: string;
-};
-
 export type GetSegmentInput = {
     /**
      * The segment.
@@ -6665,13 +6619,116 @@ export type IdentifyInput = {
     };
 };
 
+export type InsightFunnelInput = {
+    /**
+     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
+     */
+    date_from?: string;
+    /**
+     * The last moment, and with a date alone the whole day. Default: now.
+     */
+    date_to?: string;
+    last?: LastUnits;
+    /**
+     * IANA time zone of days, weeks and months. Default: the workspace's.
+     */
+    time_zone?: string;
+    /**
+     * Conditions on every event of the question; all must be true.
+     */
+    where?: Array<unknown>;
+    people?: SegmentFilter;
+    /**
+     * Whether to count events whose senders identify themselves as bots.
+     */
+    include_bots?: boolean;
+    /**
+     * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
+     */
+    compare?: 'previous_period' | ComparedRange;
+    /**
+     * What is done, one after another.
+     */
+    steps: Array<EventMeant>;
+    window: FunnelWindow;
+    /**
+     * ordered: other events may be between two steps. strict: none may. any: the steps may be done in any order, and step k counts who did k of them. Default: ordered.
+     */
+    order?: 'ordered' | 'strict' | 'any';
+    /**
+     * sessions: the steps are done within one session, and sessions are counted. Default: people.
+     */
+    count_by?: 'people' | 'sessions';
+    /**
+     * Events that end an attempt: steps after them do not count for it.
+     */
+    exclude?: Array<EventMeant>;
+    /**
+     * One group for each value of these properties of the first event, such as country or data.plan.
+     */
+    breakdown?: Array<string>;
+    /**
+     * How many values of the breakdown have a group of their own: the largest by the first step.
+     */
+    limit?: number;
+};
+
+export type InsightPathsInput = {
+    /**
+     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
+     */
+    date_from?: string;
+    /**
+     * The last moment, and with a date alone the whole day. Default: now.
+     */
+    date_to?: string;
+    last?: LastUnits;
+    /**
+     * IANA time zone of days, weeks and months. Default: the workspace's.
+     */
+    time_zone?: string;
+    /**
+     * Conditions on every event of the question; all must be true.
+     */
+    where?: Array<unknown>;
+    people?: SegmentFilter;
+    /**
+     * Whether to count events whose senders identify themselves as bots.
+     */
+    include_bots?: boolean;
+    /**
+     * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
+     */
+    compare?: 'previous_period' | ComparedRange;
+    /**
+     * What a session's path consists of: the URL paths of its page views, or the names of its events. Neighbours that repeat count once. Events of the same time are in the order of their ids.
+     */
+    kind: 'pages' | 'events';
+    /**
+     * Paths begin where a session has this URL path or event first; others are left out.
+     */
+    from?: string;
+    /**
+     * Paths end where a session has this URL path or event last; others are left out. Not with `from`.
+     */
+    to?: string;
+    /**
+     * How many nodes of a path count. Default: 4.
+     */
+    depth?: number;
+    /**
+     * How many links are returned: the largest ones. Default: 50.
+     */
+    limit?: number;
+};
+
 export type InsightPeopleInput = {
     /**
      * The kind of question.
      */
     kind: 'trend';
     /**
-     * The question, with the fields of the operation of its kind.
+     * The question, as it was asked.
      */
     question: {
         [key: string]: unknown;
@@ -6682,6 +6739,55 @@ export type InsightPeopleInput = {
     at: {
         [key: string]: unknown;
     };
+};
+
+export type InsightRetentionInput = {
+    /**
+     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
+     */
+    date_from?: string;
+    /**
+     * The last moment, and with a date alone the whole day. Default: now.
+     */
+    date_to?: string;
+    last?: LastUnits;
+    /**
+     * IANA time zone of days, weeks and months. Default: the workspace's.
+     */
+    time_zone?: string;
+    /**
+     * Conditions on every event of the question; all must be true.
+     */
+    where?: Array<unknown>;
+    people?: SegmentFilter;
+    /**
+     * Whether to count events whose senders identify themselves as bots.
+     */
+    include_bots?: boolean;
+    /**
+     * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
+     */
+    compare?: 'previous_period' | ComparedRange;
+    /**
+     * What puts people into a cohort: an event, at its first time in the range, or first_seen: their first event of all lies in the range, whatever `where` says.
+     */
+    start: 'first_seen' | EventMeant;
+    /**
+     * What people come back for: an event, or any. Default: any.
+     */
+    return?: 'any' | EventMeant;
+    /**
+     * What a cohort covers. Default: day.
+     */
+    interval?: 'hour' | 'day' | 'week' | 'month';
+    /**
+     * How many intervals after its own each cohort is followed, also beyond the range. Default: 7.
+     */
+    intervals?: number;
+    /**
+     * on: who came back in exactly that interval; on_or_after: in it or later, up to now. Default: on.
+     */
+    mode?: 'on' | 'on_or_after';
 };
 
 export type InsightTrendInput = {
@@ -6702,6 +6808,7 @@ export type InsightTrendInput = {
      * Conditions on every event of the question; all must be true.
      */
     where?: Array<unknown>;
+    people?: SegmentFilter;
     /**
      * Whether to count events whose senders identify themselves as bots.
      */
@@ -7261,21 +7368,6 @@ export type ListConversationsInput = {
     contact_id: string;
 };
 
-export type ListDashboardsInput = {
-    /**
-     * Words that must all occur in the name. At most 10 words.
-     */
-    search?: string;
-    /**
-     * Page, from 1.
-     */
-    page?: number;
-    /**
-     * Records per page.
-     */
-    limit?: number;
-};
-
 export type ListDomainsInput = {
     /**
      * Page, from 1.
@@ -7676,21 +7768,6 @@ export type ListPropertiesInput = {
      * Only properties whose name or label contains this, in any case.
      */
     search?: string;
-};
-
-export type ListReportsInput = {
-    /**
-     * Words that must all occur in the name. At most 10 words.
-     */
-    search?: string;
-    /**
-     * Page, from 1.
-     */
-    page?: number;
-    /**
-     * Records per page.
-     */
-    limit?: number;
 };
 
 export type ListRequestProblemsInput = {
@@ -8315,13 +8392,6 @@ export type RotateWriteKeyInput = {
     revoke_old_key?: boolean;
 };
 
-export type RunDashboardInput = {
-    /**
-     * The dashboard.
-     */
-    dashboard_id: string;
-};
-
 export type RunHookBodyInput = {
     /**
      * The hook.
@@ -8331,13 +8401,6 @@ export type RunHookBodyInput = {
      * The body.
      */
     body_id: string;
-};
-
-export type RunReportInput = {
-    /**
-     * The report.
-     */
-    report_id: string;
 };
 
 export type RunWarehouseExportInput = {
@@ -8972,23 +9035,6 @@ export type UpdateContactInput = {
     company_id?: string | null;
 };
 
-export type UpdateDashboardInput = {
-    /**
-     * The dashboard.
-     */
-    dashboard_id: string;
-    name?: string;
-    tiles?: Array<Tile>;
-    /**
-     * In place of the ranges of its reports; null for none.
-     */
-    range?: DashboardRange | null;
-    /**
-     * Conditions on every event, besides those of its reports; all must be true.
-     */
-    where?: Array<unknown>;
-};
-
 export type UpdateHookInput = {
     /**
      * The hook.
@@ -9042,20 +9088,6 @@ export type UpdateNoteInput = {
      */
     note_id: string;
     content: string;
-};
-
-export type UpdateReportInput = {
-    /**
-     * The report.
-     */
-    report_id: string;
-    name?: string;
-    /**
-     * The question, with the fields of the operation of its kind.
-     */
-    question?: {
-        [key: string]: unknown;
-    };
 };
 
 export type UpdateSegmentInput = {
