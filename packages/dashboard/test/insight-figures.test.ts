@@ -17,6 +17,7 @@ const SHARED = {
   date_to: '2026-02-01',
   time_zone: 'Europe/Berlin',
   where: [{ property: 'data.plan', operator: 'equals' as const, value: 5 }],
+  people: { match: 'all' as const, conditions: [{ property: 'country', operator: 'equals' as const, value: 'FR' }] },
   include_bots: true,
   compare: { date_from: '2025-01-01' },
 }

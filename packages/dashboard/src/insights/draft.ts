@@ -18,6 +18,8 @@ export interface MeantDraft {
 export interface SharedDraft {
   range: Pick<SharedQuestion, 'date_from' | 'date_to' | 'last' | 'time_zone'>
   where: GroupDraft
+  /** A filter of contacts, which a link may have and the form does not change. */
+  people: SharedQuestion['people']
   includeBots: boolean
   compare: SharedQuestion['compare']
 }
@@ -92,19 +94,24 @@ export function needsProperty(metric: SeriesDraft['metric']): boolean {
 }
 
 export function sharedDraft(question: SharedQuestion): SharedDraft {
-  const { date_from, date_to, last, time_zone, where, include_bots = false, compare } = question
+  const { date_from, date_to, last, time_zone, where, people, include_bots = false, compare } = question
   return {
     range: given({ date_from, date_to, last, time_zone }),
     where: whereDraft(where),
+    people,
     includeBots: include_bots,
     compare,
   }
 }
 
-export function sharedQuestion({ range, where, includeBots, compare }: SharedDraft, types: FieldTypes): SharedQuestion {
+export function sharedQuestion(
+  { range, where, people, includeBots, compare }: SharedDraft,
+  types: FieldTypes,
+): SharedQuestion {
   return {
     ...range,
     ...whereQuestion(where, types),
+    ...(people === undefined ? {} : { people }),
     ...(includeBots ? { include_bots: true } : {}),
     ...(compare === undefined ? {} : { compare }),
   }

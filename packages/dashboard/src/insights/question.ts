@@ -4,7 +4,7 @@ import { parseEventFilter } from '../filters/filter-text.ts'
 /** What the questions of all kinds have in common. */
 export type SharedQuestion = Pick<
   InsightTrendInput,
-  'date_from' | 'date_to' | 'last' | 'time_zone' | 'where' | 'include_bots' | 'compare'
+  'date_from' | 'date_to' | 'last' | 'time_zone' | 'where' | 'people' | 'include_bots' | 'compare'
 >
 export type TrendQuestion = InsightTrendInput
 /** Which events are meant. */
