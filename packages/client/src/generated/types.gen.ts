@@ -921,6 +921,18 @@ export type ComparedRange = {
     date_to?: string;
 };
 
+/**
+ * The answer for the compared range.
+ */
+export type ComparedTrend = {
+    intervals: Array<string>;
+    series: Array<TrendFigures>;
+    /**
+     * The values that have no series of their own, together.
+     */
+    others?: Array<TrendFiguresOfOthers>;
+};
+
 export type CompleteAuthorizationResult = {
     status: 'success';
     provider: string;
@@ -1310,6 +1322,50 @@ export type CreateWebhookResult = {
     warnings?: Array<string>;
 };
 
+export type Dashboard = {
+    dashboard_id: string;
+    name: string;
+    tiles: Array<Tile>;
+    /**
+     * In place of the ranges of its reports.
+     */
+    range: DashboardRange | null;
+    /**
+     * Conditions on every event, besides those of its reports.
+     */
+    where: Array<unknown>;
+    created_at: string;
+    updated_at: string;
+};
+
+/**
+ * In place of the ranges of its reports.
+ */
+export type DashboardRange = {
+    /**
+     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
+     */
+    date_from?: string;
+    /**
+     * The last moment, and with a date alone the whole day. Default: now.
+     */
+    date_to?: string;
+    last?: LastUnits;
+};
+
+export type DashboardResult = {
+    status: 'success';
+    dashboard: Dashboard;
+    warnings?: Array<string>;
+};
+
+export type DashboardsPage = {
+    status: 'success';
+    dashboards: Array<Dashboard>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type Decision = {
     run_id: string;
     contact_id: string;
@@ -1351,6 +1407,13 @@ export type DeleteContactResult = {
     warnings?: Array<string>;
 };
 
+export type DeleteDashboardResult = {
+    status: 'success';
+    deleted: true;
+    dashboard_id: string;
+    warnings?: Array<string>;
+};
+
 export type DeleteHookResult = {
     status: 'success';
     deleted: true;
@@ -1387,6 +1450,13 @@ export type DeleteOAuthClientResult = {
     deleted: true;
     provider: string;
     client_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteReportResult = {
+    status: 'success';
+    deleted: true;
+    report_id: string;
     warnings?: Array<string>;
 };
 
@@ -1877,6 +1947,32 @@ export type FirstVisit = {
      */
     referring_domain: string | null;
     url: string;
+};
+
+export type FunnelAnswer = {
+    steps: Array<FunnelStep>;
+    /**
+     * With `breakdown`, the steps of each value.
+     */
+    groups?: Array<FunnelGroup>;
+    /**
+     * The answer for the compared range.
+     */
+    compare?: {
+        steps: Array<FunnelStep>;
+        /**
+         * With `breakdown`, the steps of each value.
+         */
+        groups?: Array<FunnelGroup>;
+    };
+};
+
+export type FunnelGroup = {
+    /**
+     * The value of each property; absent for all other values together.
+     */
+    breakdown?: Array<string | number | boolean | null>;
+    steps: Array<FunnelStep>;
 };
 
 export type FunnelStep = {
@@ -2633,13 +2729,7 @@ export type InsightFunnelResult = {
     /**
      * With `breakdown`, the steps of each value.
      */
-    groups?: Array<{
-        /**
-         * The value of each property; absent for all other values together.
-         */
-        breakdown?: Array<string | number | boolean | null>;
-        steps: Array<FunnelStep>;
-    }>;
+    groups?: Array<FunnelGroup>;
     /**
      * The answer for the compared range.
      */
@@ -2648,13 +2738,7 @@ export type InsightFunnelResult = {
         /**
          * With `breakdown`, the steps of each value.
          */
-        groups?: Array<{
-            /**
-             * The value of each property; absent for all other values together.
-             */
-            breakdown?: Array<string | number | boolean | null>;
-            steps: Array<FunnelStep>;
-        }>;
+        groups?: Array<FunnelGroup>;
     };
     warnings?: Array<string>;
 };
@@ -2736,70 +2820,12 @@ export type InsightRetentionResult = {
 export type InsightTrendResult = {
     status: 'success';
     intervals: Array<string>;
-    series: Array<{
-        /**
-         * The `label` that was sent, or the names of the events.
-         */
-        label: string;
-        total: number | null;
-        /**
-         * One figure for each interval.
-         */
-        points: Array<number | null>;
-        /**
-         * The value of each property of the breakdown.
-         */
-        breakdown?: Array<string | number | boolean | null>;
-    }>;
+    series: Array<TrendFigures>;
     /**
      * The values that have no series of their own, together.
      */
-    others?: Array<{
-        /**
-         * The `label` that was sent, or the names of the events.
-         */
-        label: string;
-        total: number | null;
-        /**
-         * One figure for each interval.
-         */
-        points: Array<number | null>;
-    }>;
-    /**
-     * The answer for the compared range.
-     */
-    compare?: {
-        intervals: Array<string>;
-        series: Array<{
-            /**
-             * The `label` that was sent, or the names of the events.
-             */
-            label: string;
-            total: number | null;
-            /**
-             * One figure for each interval.
-             */
-            points: Array<number | null>;
-            /**
-             * The value of each property of the breakdown.
-             */
-            breakdown?: Array<string | number | boolean | null>;
-        }>;
-        /**
-         * The values that have no series of their own, together.
-         */
-        others?: Array<{
-            /**
-             * The `label` that was sent, or the names of the events.
-             */
-            label: string;
-            total: number | null;
-            /**
-             * One figure for each interval.
-             */
-            points: Array<number | null>;
-        }>;
-    };
+    others?: Array<TrendFiguresOfOthers>;
+    compare?: ComparedTrend;
     warnings?: Array<string>;
 };
 
@@ -3366,6 +3392,38 @@ export type PathNode = {
     count: number;
 };
 
+export type PathsAnswer = {
+    /**
+     * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
+     */
+    nodes: Array<PathNode>;
+    /**
+     * The largest links, in order.
+     */
+    links: Array<PathLink>;
+    /**
+     * How often the links that are left out were taken.
+     */
+    others: number;
+    /**
+     * The answer for the compared range.
+     */
+    compare?: {
+        /**
+         * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
+         */
+        nodes: Array<PathNode>;
+        /**
+         * The largest links, in order.
+         */
+        links: Array<PathLink>;
+        /**
+         * How often the links that are left out were taken.
+         */
+        others: number;
+    };
+};
+
 export type PauseConnectionResult = {
     status: 'success';
     connection: Connection;
@@ -3588,9 +3646,13 @@ export type PreviewSegmentResult = {
     status: 'success';
     count: number;
     /**
-     * Some of the matching contacts.
+     * Some of the matching contacts; empty for companies.
      */
     sample: Array<SegmentMember>;
+    /**
+     * Some of the matching companies; empty for contacts.
+     */
+    companies: Array<Company>;
     took_ms: number;
     warnings?: Array<string>;
 };
@@ -3828,6 +3890,36 @@ export type RenewInvitationResult = {
     warnings?: Array<string>;
 };
 
+export type Report = {
+    report_id: string;
+    name: string;
+    /**
+     * The kind of question.
+     */
+    kind: 'trend' | 'funnel' | 'retention' | 'paths';
+    /**
+     * The question, with the fields of the operation of its kind.
+     */
+    question: {
+        [key: string]: unknown;
+    };
+    created_at: string;
+    updated_at: string;
+};
+
+export type ReportResult = {
+    status: 'success';
+    report: Report;
+    warnings?: Array<string>;
+};
+
+export type ReportsPage = {
+    status: 'success';
+    reports: Array<Report>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type RequestProblem = {
     problem_id: string;
     at: string;
@@ -3911,6 +4003,30 @@ export type ResumeWebhookResult = {
      */
     changed: Array<string>;
     warnings?: Array<string>;
+};
+
+export type RetentionAnswer = {
+    /**
+     * One for each interval of the range.
+     */
+    cohorts: Array<RetentionCohort>;
+    /**
+     * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
+     */
+    average: Array<number | null>;
+    /**
+     * The answer for the compared range.
+     */
+    compare?: {
+        /**
+         * One for each interval of the range.
+         */
+        cohorts: Array<RetentionCohort>;
+        /**
+         * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
+         */
+        average: Array<number | null>;
+    };
 };
 
 export type RetentionCohort = {
@@ -4049,6 +4165,16 @@ export type RunContactsPage = {
     warnings?: Array<string>;
 };
 
+export type RunDashboardResult = {
+    status: 'success';
+    dashboard: Dashboard;
+    /**
+     * One for each tile, in their order.
+     */
+    results: Array<TileResult>;
+    warnings?: Array<string>;
+};
+
 export type RunDetail = {
     run_id: string;
     _id: string;
@@ -4074,6 +4200,16 @@ export type RunDetail = {
 export type RunDetailResult = {
     status: 'success';
     run: RunDetail;
+    warnings?: Array<string>;
+};
+
+export type RunReportResult = {
+    status: 'success';
+    report: Report;
+    /**
+     * The answer of the operation of the kind.
+     */
+    answer: TrendAnswer | FunnelAnswer | RetentionAnswer | PathsAnswer;
     warnings?: Array<string>;
 };
 
@@ -4193,9 +4329,14 @@ export type Segment = {
     _id: string;
     name: string;
     description: string | null;
-    contact_count: number | null;
     /**
-     * Whether contacts are still being counted, because the segment is new or its filter changed.
+     * What the members are. It cannot be changed.
+     */
+    entity: 'contacts' | 'companies';
+    contact_count: number | null;
+    company_count: number | null;
+    /**
+     * Whether members are still being counted, because the segment is new or its filter changed.
      */
     counting: boolean;
     filter: SegmentFilter;
@@ -4237,6 +4378,18 @@ export type SegmentChangesPage = {
     warnings?: Array<string>;
 };
 
+export type SegmentCompaniesPage = {
+    status: 'success';
+    segment_name: string;
+    /**
+     * Whether members are still being counted: the list may be incomplete or have extra companies.
+     */
+    counting: boolean;
+    companies: Array<Company>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type SegmentContactsPage = {
     status: 'success';
     segment_name: string;
@@ -4271,7 +4424,7 @@ export type SegmentFilter = {
         };
         operator: 'did' | 'did_not';
     } | {
-        insight: 'trend';
+        insight: 'trend' | 'funnel' | 'retention' | 'paths';
         question: {
             [key: string]: unknown;
         };
@@ -4533,6 +4686,52 @@ export type TestWebhookResult = {
     warnings?: Array<string>;
 };
 
+export type Tile = {
+    /**
+     * The report that it shows.
+     */
+    report_id?: string;
+    /**
+     * In place of a report: Markdown.
+     */
+    text?: string;
+    /**
+     * The first of its columns, of 12.
+     */
+    x: number;
+    /**
+     * The first of its rows.
+     */
+    y: number;
+    /**
+     * How many columns it covers.
+     */
+    width: number;
+    /**
+     * How many rows it covers.
+     */
+    height: number;
+};
+
+export type TileResult = {
+    /**
+     * null for a text.
+     */
+    report: Report | null;
+    /**
+     * null for a text, and if there is an error.
+     */
+    answer: TrendAnswer | FunnelAnswer | RetentionAnswer | PathsAnswer | null;
+    /**
+     * Why the question has no answer.
+     */
+    error: {
+        code: string;
+        message: string;
+        details?: Array<ErrorDetail>;
+    } | null;
+};
+
 export type TimelineEvent = {
     kind: 'event';
     event: Event;
@@ -4573,6 +4772,44 @@ export type TrackResult = {
     visitor_id: string;
     session_id: string;
     warnings?: Array<string>;
+};
+
+export type TrendAnswer = {
+    intervals: Array<string>;
+    series: Array<TrendFigures>;
+    /**
+     * The values that have no series of their own, together.
+     */
+    others?: Array<TrendFiguresOfOthers>;
+    compare?: ComparedTrend;
+};
+
+export type TrendFigures = {
+    /**
+     * The `label` that was sent, or the names of the events.
+     */
+    label: string;
+    total: number | null;
+    /**
+     * One figure for each interval.
+     */
+    points: Array<number | null>;
+    /**
+     * The value of each property of the breakdown.
+     */
+    breakdown?: Array<string | number | boolean | null>;
+};
+
+export type TrendFiguresOfOthers = {
+    /**
+     * The `label` that was sent, or the names of the events.
+     */
+    label: string;
+    total: number | null;
+    /**
+     * One figure for each interval.
+     */
+    points: Array<number | null>;
 };
 
 export type TrendSeries = {
@@ -4689,6 +4926,16 @@ export type UpdateConnectedAppResult = {
     warnings?: Array<string>;
 };
 
+export type UpdateDashboardResult = {
+    status: 'success';
+    dashboard: Dashboard;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type UpdateHookResult = {
     status: 'success';
     hook: Hook;
@@ -4700,6 +4947,16 @@ export type UpdateHookResult = {
      * The number of kept bodies that are now recorded.
      */
     retried_bodies: number;
+    warnings?: Array<string>;
+};
+
+export type UpdateReportResult = {
+    status: 'success';
+    report: Report;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
     warnings?: Array<string>;
 };
 
@@ -5292,6 +5549,7 @@ export type ChangeCompaniesInput = {
          * Words, as in the list.
          */
         search?: string;
+        segment_id?: string;
         filter?: SegmentFilter;
     };
     /**
@@ -5490,6 +5748,19 @@ export type CreateContactInput = {
     company_id?: string;
 };
 
+export type CreateDashboardInput = {
+    name: string;
+    tiles?: Array<Tile>;
+    /**
+     * In place of the ranges of its reports; null for none.
+     */
+    range?: DashboardRange | null;
+    /**
+     * Conditions on every event, besides those of its reports; all must be true.
+     */
+    where?: Array<unknown>;
+};
+
 export type CreateHookInput = {
     name: string;
     kind: 'custom' | 'stripe' | 'calendly' | 'typeform' | 'cal.com';
@@ -5531,9 +5802,27 @@ export type CreateNoteInput = {
     content: string;
 };
 
+export type CreateReportInput = {
+    name: string;
+    /**
+     * The kind of question.
+     */
+    kind: 'trend' | 'funnel' | 'retention' | 'paths';
+    /**
+     * The question, with the fields of the operation of its kind.
+     */
+    question: {
+        [key: string]: unknown;
+    };
+};
+
 export type CreateSegmentInput = {
     name: string;
     description?: string | null;
+    /**
+     * What the filter selects; `contacts` by default.
+     */
+    entity?: 'contacts' | 'companies';
     filter: SegmentFilter;
 };
 
@@ -5630,6 +5919,13 @@ export type DeleteContactInput = {
     contact_id: string;
 };
 
+export type DeleteDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
+};
+
 export type DeleteHookInput = {
     /**
      * The hook.
@@ -5667,6 +5963,13 @@ export type DeleteOAuthClientInput = {
      * The provider, such as google.
      */
     provider: string;
+};
+
+export type DeleteReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
 };
 
 export type DeleteSegmentInput = {
@@ -5795,9 +6098,13 @@ export type ExportCompaniesInput = {
      */
     company_ids?: string;
     /**
-     * A filter of segments as JSON. Its conditions are about properties only.
+     * A filter of segments as JSON. Its conditions are about the company, and the events of its contacts together.
      */
     filter?: string;
+    /**
+     * Members of this segment of companies.
+     */
+    segment_id?: string;
     /**
      * The field to sort by.
      */
@@ -6138,6 +6445,13 @@ export type ExportEventsInput = {
     columns?: string;
 };
 
+export type ExportReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
+};
+
 export type GetActionInput = {
     /**
      * The run.
@@ -6263,6 +6577,13 @@ export type GetConversationInput = {
      * The conversation.
      */
     thread_id: string;
+};
+
+export type GetDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
 };
 
 export type GetDomainInput = {
@@ -6443,6 +6764,13 @@ export type GetPropertyInput = {
      * The name of the property.
      */
     property: string;
+};
+
+export type GetReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
 };
 
 export type GetSegmentInput = {
@@ -6726,15 +7054,15 @@ export type InsightPeopleInput = {
     /**
      * The kind of question.
      */
-    kind: 'trend';
+    kind: 'trend' | 'funnel' | 'retention' | 'paths';
     /**
-     * The question, as it was asked.
+     * The question, with the fields of the operation of its kind.
      */
     question: {
         [key: string]: unknown;
     };
     /**
-     * Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out.
+     * Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out. funnel: `{"step": 2}`, with `"dropped": true` those who went no further, and `breakdown`. retention: `{"cohort": "2026-W43", "interval": 1}`, or the cohort alone. paths: `{"step": 1, "from": "/", "to": "/pricing"}` or `{"step": 1, "name": "/"}`.
      */
     at: {
         [key: string]: unknown;
@@ -7065,9 +7393,13 @@ export type ListCompaniesInput = {
      */
     company_ids?: string;
     /**
-     * A filter of segments as JSON. Its conditions are about properties only.
+     * A filter of segments as JSON. Its conditions are about the company, and the events of its contacts together.
      */
     filter?: string;
+    /**
+     * Members of this segment of companies.
+     */
+    segment_id?: string;
     /**
      * The field to sort by.
      */
@@ -7366,6 +7698,21 @@ export type ListConversationsInput = {
      * The contact.
      */
     contact_id: string;
+};
+
+export type ListDashboardsInput = {
+    /**
+     * Words that must all occur in the name. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
 };
 
 export type ListDomainsInput = {
@@ -7770,6 +8117,21 @@ export type ListPropertiesInput = {
     search?: string;
 };
 
+export type ListReportsInput = {
+    /**
+     * Words that must all occur in the name. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
 export type ListRequestProblemsInput = {
     /**
      * Page, from 1.
@@ -7808,6 +8170,21 @@ export type ListScheduleTimesInput = {
 };
 
 export type ListSegmentChangesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The segment.
+     */
+    segment_id: string;
+};
+
+export type ListSegmentCompaniesInput = {
     /**
      * Page, from 1.
      */
@@ -8068,6 +8445,10 @@ export type PreviewMailInput = {
 };
 
 export type PreviewSegmentInput = {
+    /**
+     * What the filter selects; `contacts` by default.
+     */
+    entity?: 'contacts' | 'companies';
     filter: SegmentFilter;
 };
 
@@ -8392,6 +8773,13 @@ export type RotateWriteKeyInput = {
     revoke_old_key?: boolean;
 };
 
+export type RunDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
+};
+
 export type RunHookBodyInput = {
     /**
      * The hook.
@@ -8401,6 +8789,13 @@ export type RunHookBodyInput = {
      * The body.
      */
     body_id: string;
+};
+
+export type RunReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
 };
 
 export type RunWarehouseExportInput = {
@@ -9035,6 +9430,23 @@ export type UpdateContactInput = {
     company_id?: string | null;
 };
 
+export type UpdateDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
+    name?: string;
+    tiles?: Array<Tile>;
+    /**
+     * In place of the ranges of its reports; null for none.
+     */
+    range?: DashboardRange | null;
+    /**
+     * Conditions on every event, besides those of its reports; all must be true.
+     */
+    where?: Array<unknown>;
+};
+
 export type UpdateHookInput = {
     /**
      * The hook.
@@ -9088,6 +9500,20 @@ export type UpdateNoteInput = {
      */
     note_id: string;
     content: string;
+};
+
+export type UpdateReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
+    name?: string;
+    /**
+     * The question, with the fields of the operation of its kind.
+     */
+    question?: {
+        [key: string]: unknown;
+    };
 };
 
 export type UpdateSegmentInput = {
