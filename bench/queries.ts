@@ -196,6 +196,9 @@ interface Insight extends Omit<Row, 'asks'> {
   aim: string
 }
 
+/** Longer than any bench's events. */
+const ALL = { date_from: '2000-01-01', date_to: '2099-12-31' }
+const STEPS = ['page_view', 'button_click', 'form_submit']
 const LAST_56 = { last: { value: 56, unit: 'day' } }
 const IN_56 = `${OWN} AND is_bot = 0 AND timestamp >= today() - 55`
 
@@ -216,5 +219,36 @@ export const INSIGHTS: Insight[] = [
       `SELECT JSONExtractString(data, 'path') AS key, toDate(timestamp) AS day, uniqExact(owner_id) ${IN_56} GROUP BY key, day ORDER BY key LIMIT 1000`,
     ],
     aim: 'p50 500 ms',
+  },
+  {
+    name: 'funnel of 3 steps, all events',
+    path: '/v1/insights/funnel',
+    asks: { ...ALL, steps: STEPS.map((event) => ({ event })), window: { value: 7, unit: 'day' } },
+    statements: [
+      `SELECT level, count() FROM (SELECT owner_id, windowFunnel(604800000)(toUInt64(toUnixTimestamp64Milli(timestamp)), ${STEPS.map((event) => `event = '${event}'`).join(', ')}) AS level
+        ${OWN} AND is_bot = 0 AND event IN ('${STEPS.join("', '")}') GROUP BY owner_id) GROUP BY level ORDER BY level LIMIT 10`,
+    ],
+    aim: 'p50 1 s, 0.67',
+  },
+  {
+    name: 'retention of 8 weeks',
+    path: '/v1/insights/retention',
+    asks: { last: { value: 8, unit: 'week' }, start: { event: 'page_view' }, interval: 'week', intervals: 8 },
+    statements: [
+      `SELECT cohort, sumForEach(arrayMap(i -> bitTest(weeks, cohort + i), range(8))) FROM (SELECT owner_id, groupBitOr(bitShiftLeft(1::UInt64, dateDiff('week', today() - 56, timestamp))) AS weeks,
+        minIf(dateDiff('week', today() - 56, timestamp), event = 'page_view') AS cohort ${OWN} AND is_bot = 0 AND timestamp >= today() - 56 GROUP BY owner_id) GROUP BY cohort ORDER BY cohort LIMIT 20`,
+    ],
+    aim: 'p50 400 ms',
+  },
+  {
+    name: 'paths of pages, depth 4, 56 days',
+    path: '/v1/insights/paths',
+    asks: { ...LAST_56, kind: 'pages', depth: 4 },
+    statements: [
+      `SELECT step, from, to, count() AS sessions FROM (SELECT arraySlice(arrayMap(x -> x.2, arraySort(groupArray((timestamp, url_path)))), 1, 4) AS path
+        ${IN_56} AND event = 'page_view' GROUP BY session_id) ARRAY JOIN arrayPopBack(path) AS from, arrayPopFront(path) AS to, arrayPopBack(arrayEnumerate(path)) AS step
+        GROUP BY step, from, to ORDER BY sessions DESC LIMIT 50`,
+    ],
+    aim: 'p50 2 s',
   },
 ]

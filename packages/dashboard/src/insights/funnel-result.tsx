@@ -1,5 +1,5 @@
 import { Card, Group, Table, Text } from '@mantine/core'
-import type { FunnelStep } from '../api/types.ts'
+import type { FunnelGroup, FunnelStep } from '../api/types.ts'
 import { formatDuration, formatNumber } from '../ui/format.ts'
 import { Foreign } from '../ui/text.tsx'
 import type { Answered } from './answer-query.ts'
@@ -7,6 +7,7 @@ import { formatShare } from './axis.ts'
 import { saveCsv } from './csv.ts'
 import type { FunnelQuestion } from './funnel-question.ts'
 import classes from './funnel-result.module.css'
+import { PeopleFigure, WithPeople } from './people-panel.tsx'
 import { DownloadButton, ResultHeader } from './result-header.tsx'
 import { text } from './text.ts'
 import { meantName, valueName } from './trend-rows.ts'
@@ -19,7 +20,7 @@ export function FunnelResult({ question, answer }: Answered<'insightFunnel'>) {
   const unit = words.counted[question.count_by ?? 'people']
   const rows = rowsOf(question, answer)
   return (
-    <>
+    <WithPeople kind="funnel" question={{ ...question, compare: undefined }}>
       <Card>
         <ResultHeader heading={words.heading(unit)}>
           <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(names, rows))} />
@@ -33,20 +34,24 @@ export function FunnelResult({ question, answer }: Answered<'insightFunnel'>) {
                   {words.position(index + 1)} <Foreign max={120}>{names[index] ?? ''}</Foreign>
                 </Text>
                 <Text size="sm" fw={600} className={classes.figure}>
-                  {words.reached(formatNumber(step.count), formatShare(step.from_first))}
+                  <PeopleFigure name={names[index] ?? ''} at={{ step: index + 1 }} value={step.count}>
+                    {formatNumber(step.count)}
+                  </PeopleFigure>{' '}
+                  {words.share(formatShare(step.from_first))}
                 </Text>
               </Group>
               <Bar share={step.from_first} />
               {answer.compare?.steps[index] ? <Bar share={answer.compare.steps[index].from_first} isBefore /> : null}
               <Text size="xs" c="dimmed">
-                {[...factsOf(step, answer.steps[index + 1]), ...comparedWith(answer.compare?.steps[index])].join(' · ')}
+                {[...factsOf(step), ...comparedWith(answer.compare?.steps[index])].join(' · ')}
               </Text>
+              <Dropped name={names[index] ?? ''} step={index + 1} count={droppedAt(answer.steps, index)} />
             </li>
           ))}
         </ol>
       </Card>
       {answer.groups ? <Groups names={names} rows={rows} /> : null}
-    </>
+    </WithPeople>
   )
 }
 
@@ -58,16 +63,31 @@ function Bar({ share, isBefore = false }: { share: number | null; isBefore?: boo
   )
 }
 
+/** How many reached a step and not the next one. */
+function droppedAt(steps: readonly FunnelStep[], index: number): number {
+  const [step, next] = [steps[index], steps[index + 1]]
+  return step && next ? step.count - next.count : 0
+}
+
+function Dropped({ name, step, count }: { name: string; step: number; count: number }) {
+  if (count <= 0) return null
+  return (
+    <Text size="xs" c="dimmed">
+      <PeopleFigure name={words.leftAfter(name)} at={{ step, dropped: true }} value={count}>
+        {words.left(formatNumber(count))}
+      </PeopleFigure>
+    </Text>
+  )
+}
+
 /** What is told of a step below its bar. */
-function factsOf(step: FunnelStep, next: FunnelStep | undefined): string[] {
-  const { from_previous, median_seconds, count } = step
+function factsOf(step: FunnelStep): string[] {
+  const { from_previous, median_seconds } = step
   // The first step has no time before it.
   const isFirst = median_seconds === null && from_previous === 1
-  const left = next === undefined || next.count >= count ? [] : [words.left(formatNumber(count - next.count))]
   return [
     ...(isFirst ? [] : [words.ofPrevious(formatShare(from_previous))]),
     ...(median_seconds === null ? [] : [words.median(formatDuration(median_seconds) || words.underSecond)]),
-    ...left,
   ]
 }
 
@@ -77,6 +97,8 @@ function comparedWith(before: FunnelStep | undefined): string[] {
 
 interface Row {
   name: string
+  /** What names its numbers, but for the step; undefined for all other values together. */
+  at: { breakdown?: NonNullable<FunnelGroup['breakdown']> } | undefined
   steps: FunnelStep[]
 }
 
@@ -86,9 +108,10 @@ function rowsOf(
   { steps, groups = [] }: Answered<'insightFunnel'>['answer'],
 ): Row[] {
   return [
-    { name: words.all, steps },
+    { name: words.all, at: {}, steps },
     ...groups.map(({ breakdown: values, steps: ofValue }) => ({
       name: values ? values.map((value, at) => valueName(breakdown[at] ?? '', value)).join(' · ') : text.trend.others,
+      at: values ? { breakdown: values } : undefined,
       steps: ofValue,
     })),
   ]
@@ -112,7 +135,7 @@ function Groups({ names, rows }: { names: readonly string[]; rows: readonly Row[
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {rows.map(({ name, steps }, place) => (
+            {rows.map(({ name, at, steps }, place) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two values may be written alike
               <Table.Tr key={place}>
                 <Table.Th scope="row" fw={place === 0 ? 600 : 400}>
@@ -121,7 +144,13 @@ function Groups({ names, rows }: { names: readonly string[]; rows: readonly Row[
                 {steps.map(({ count, from_first }, index) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a step is about
                   <Table.Td key={index} ta="right">
-                    {formatNumber(count)}{' '}
+                    <PeopleFigure
+                      name={words.stepOf(names[index] ?? '', name)}
+                      at={at && { ...at, step: index + 1 }}
+                      value={count}
+                    >
+                      {formatNumber(count)}
+                    </PeopleFigure>{' '}
                     <Text span size="xs" c="dimmed">
                       {formatShare(from_first)}
                     </Text>

@@ -9,6 +9,7 @@ import { colorOf } from './colors.ts'
 import { saveCsv } from './csv.ts'
 import { layoutOf } from './paths-layout.ts'
 import classes from './paths-result.module.css'
+import { PeopleFigure, WithPeople } from './people-panel.tsx'
 import { DownloadButton, ResultHeader } from './result-header.tsx'
 import { text } from './text.ts'
 
@@ -23,7 +24,7 @@ export function PathsResult({ question, answer }: Answered<'insightPaths'>) {
   const nameOf = question.kind === 'events' ? eventLabel : (name: string) => name
   const before = new Map(answer.compare?.links.map((link) => [keyOf(link), link.count]))
   return (
-    <>
+    <WithPeople kind="paths" question={{ ...question, compare: undefined }}>
       <Card>
         <ResultHeader heading={words.heading}>
           <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(answer.links))} />
@@ -59,7 +60,15 @@ export function PathsResult({ question, answer }: Answered<'insightPaths'>) {
                   <Table.Td>
                     <Foreign max={80}>{nameOf(link.to)}</Foreign>
                   </Table.Td>
-                  <Table.Td ta="right">{formatNumber(link.count)}</Table.Td>
+                  <Table.Td ta="right">
+                    <PeopleFigure
+                      name={words.way(nameOf(link.from), nameOf(link.to))}
+                      at={{ step: link.step, from: link.from, to: link.to }}
+                      value={link.count}
+                    >
+                      {formatNumber(link.count)}
+                    </PeopleFigure>
+                  </Table.Td>
                   {answer.compare ? <Table.Td ta="right">{formatNumber(before.get(keyOf(link)) ?? 0)}</Table.Td> : null}
                 </Table.Tr>
               ))}
@@ -72,7 +81,7 @@ export function PathsResult({ question, answer }: Answered<'insightPaths'>) {
           </Text>
         ) : null}
       </Card>
-    </>
+    </WithPeople>
   )
 }
 

@@ -63,7 +63,7 @@ interface FigureButtonProps extends Chosen {
 }
 
 /** A number that opens the people behind it, for those who may read contacts. */
-export function FigureButton({ name, at, children }: FigureButtonProps) {
+function FigureButton({ name, at, children }: FigureButtonProps) {
   const show = useContext(PeopleContext)
   if (show === null) return children
   return (
@@ -74,6 +74,25 @@ export function FigureButton({ name, at, children }: FigureButtonProps) {
     >
       {children}
     </UnstyledButton>
+  )
+}
+
+interface PeopleFigureProps {
+  name: string
+  /** Undefined where nobody can be listed, as in a period before. */
+  at: Place | undefined
+  value: number | null | undefined
+  /** The number as people read it. */
+  children: string
+}
+
+/** A number that opens the people behind it. Nobody is behind nothing. */
+export function PeopleFigure({ name, at, value, children }: PeopleFigureProps) {
+  if (at === undefined || !value) return children
+  return (
+    <FigureButton name={name} at={at}>
+      {children}
+    </FigureButton>
   )
 }
 

@@ -6,6 +6,7 @@ import type { Answered } from './answer-query.ts'
 import { formatShare } from './axis.ts'
 import { saveCsv } from './csv.ts'
 import { mediumInterval, stateOfInterval } from './interval-keys.ts'
+import { PeopleFigure, WithPeople } from './people-panel.tsx'
 import type { Interval } from './question.ts'
 import { DownloadButton, ResultHeader } from './result-header.tsx'
 import classes from './retention-result.module.css'
@@ -19,78 +20,90 @@ export function RetentionResult({ question, answer }: Answered<'insightRetention
   const [shown, setShown] = useState<Shown>('now')
   const unit = question.interval ?? 'day'
   const part = shown === 'before' && answer.compare ? answer.compare : answer
+  const isNow = part === answer
   return (
-    <Card>
-      <ResultHeader heading={words.heading(unit)}>
-        {answer.compare ? (
-          <SegmentedControl
-            size="xs"
-            aria-label={words.period}
-            value={shown}
-            onChange={(value) => setShown(value === 'before' ? 'before' : 'now')}
-            data={words.periods}
-          />
-        ) : null}
-        <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, part))} />
-      </ResultHeader>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className={classes.scroll} aria-label={words.table} tabIndex={0}>
-        <Table className={classes.table} verticalSpacing={4} horizontalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th scope="col">{words.cohort}</Table.Th>
-              <Table.Th scope="col" ta="right">
-                {words.size}
-              </Table.Th>
-              {part.average.map((_, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
-                <Table.Th key={index} scope="col" ta="center">
-                  {words.after(unit, index + 1)}
+    <WithPeople kind="retention" question={{ ...question, compare: undefined }}>
+      <Card>
+        <ResultHeader heading={words.heading(unit)}>
+          {answer.compare ? (
+            <SegmentedControl
+              size="xs"
+              aria-label={words.period}
+              value={shown}
+              onChange={(value) => setShown(value === 'before' ? 'before' : 'now')}
+              data={words.periods}
+            />
+          ) : null}
+          <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, part))} />
+        </ResultHeader>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+        <section className={classes.scroll} aria-label={words.table} tabIndex={0}>
+          <Table className={classes.table} verticalSpacing={4} horizontalSpacing={4}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th scope="col">{words.cohort}</Table.Th>
+                <Table.Th scope="col" ta="right">
+                  {words.size}
                 </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            <Table.Tr>
-              <Table.Th scope="row">{words.average}</Table.Th>
-              <Table.Td ta="right" fw={600}>
-                {formatNumber(part.cohorts.reduce((sum, { size }) => sum + size, 0))}
-              </Table.Td>
-              {part.average.map((share, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
-                <HeatCell key={index} share={share} isBold />
-              ))}
-            </Table.Tr>
-            {part.cohorts
-              .filter(({ from }) => stateOfInterval(unit, from) !== 'future')
-              .map((cohort) => (
-                <CohortRow key={cohort.from} unit={unit} cohort={cohort} />
-              ))}
-          </Table.Tbody>
-        </Table>
-      </section>
-    </Card>
+                {part.average.map((_, index) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
+                  <Table.Th key={index} scope="col" ta="center">
+                    {words.after(unit, index + 1)}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              <Table.Tr>
+                <Table.Th scope="row">{words.average}</Table.Th>
+                <Table.Td ta="right" fw={600}>
+                  {formatNumber(part.cohorts.reduce((sum, { size }) => sum + size, 0))}
+                </Table.Td>
+                {part.average.map((share, index) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
+                  <HeatCell key={index} share={share} isBold />
+                ))}
+              </Table.Tr>
+              {part.cohorts
+                .filter(({ from }) => stateOfInterval(unit, from) !== 'future')
+                .map((cohort) => (
+                  <CohortRow key={cohort.from} unit={unit} cohort={cohort} isNow={isNow} />
+                ))}
+            </Table.Tbody>
+          </Table>
+        </section>
+      </Card>
+    </WithPeople>
   )
 }
 
 interface CohortRowProps {
   unit: Interval
   cohort: RetentionCohort
+  /** Whether its people can be listed. */
+  isNow: boolean
 }
 
-function CohortRow({ unit, cohort: { from, size, returned } }: CohortRowProps) {
+function CohortRow({ unit, cohort: { from, size, returned }, isNow }: CohortRowProps) {
+  const interval = mediumInterval(unit, from)
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={400}>
-        {mediumInterval(unit, from)}
+        {interval}
       </Table.Th>
-      <Table.Td ta="right">{formatNumber(size)}</Table.Td>
+      <Table.Td ta="right">
+        <PeopleFigure name={words.startedIn(interval)} at={isNow ? { cohort: from } : undefined} value={size}>
+          {formatNumber(size)}
+        </PeopleFigure>
+      </Table.Td>
       {returned.map((count, index) => (
         <HeatCell
           // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a cell is about
           key={index}
           share={count === null || size === 0 ? null : count / size}
           count={count ?? undefined}
+          name={words.cameBack(interval, words.after(unit, index + 1))}
+          at={isNow ? { cohort: from, interval: index + 1 } : undefined}
         />
       ))}
     </Table.Tr>
@@ -102,9 +115,12 @@ interface HeatCellProps {
   share: number | null
   count?: number | undefined
   isBold?: boolean
+  /** Of the people who came back. */
+  name?: string
+  at?: { cohort: string; interval: number } | undefined
 }
 
-function HeatCell({ share, count, isBold = false }: HeatCellProps) {
+function HeatCell({ share, count, isBold = false, name = '', at }: HeatCellProps) {
   if (share === null) return <Table.Td />
   return (
     <Table.Td
@@ -113,7 +129,9 @@ function HeatCell({ share, count, isBold = false }: HeatCellProps) {
       fw={isBold ? 600 : 400}
       style={{ '--share': `${Math.round(Math.min(share, 1) * 100)}%` }}
     >
-      {formatShare(share)}
+      <PeopleFigure name={name} at={at} value={count}>
+        {formatShare(share)}
+      </PeopleFigure>
       {count === undefined ? null : <span className={classes.count}>{words.count(count)}</span>}
     </Table.Td>
   )

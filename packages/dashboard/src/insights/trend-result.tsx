@@ -8,7 +8,7 @@ import { colorOf } from './colors.ts'
 import { saveCsv } from './csv.ts'
 import { longInterval, stateOfInterval } from './interval-keys.ts'
 import { type Line, LineChart } from './line-chart.tsx'
-import { FigureButton, WithPeople } from './people-panel.tsx'
+import { PeopleFigure, WithPeople } from './people-panel.tsx'
 import type { Interval } from './question.ts'
 import { DownloadButton, ResultHeader } from './result-header.tsx'
 import { text } from './text.ts'
@@ -136,14 +136,8 @@ interface FigureProps {
   value: number | null | undefined
 }
 
-/** Nobody is behind nothing. */
-function Figure({ at, name, value }: FigureProps) {
-  if (at === undefined || !value) return formatFigure(value)
-  return (
-    <FigureButton name={name} at={at}>
-      {formatFigure(value)}
-    </FigureButton>
-  )
+function Figure(props: FigureProps) {
+  return <PeopleFigure {...props}>{formatFigure(props.value)}</PeopleFigure>
 }
 
 /** How much a total grew, as a part of the one before. */

@@ -1,18 +1,28 @@
 import Type from 'typebox'
+import type { InsightMatch } from '../conditions/language.ts'
 import { SegmentFilterSchema } from '../conditions/schema.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { validationError } from '../platform/errors.ts'
+import { bag } from '../platform/personal.ts'
 import { FUNNEL_INPUT, FUNNEL_OUTPUT, funnel } from './funnel.ts'
-import { problemsOfInsight } from './kinds.ts'
+import { InsightKindField, peopleBehind, problemsOfInsight, QuestionField } from './kinds.ts'
 import { PATHS_INPUT, PATHS_OUTPUT, paths } from './paths.ts'
-import { countPeople, PEOPLE_INPUT } from './people.ts'
-import { asking, type InsightServices } from './question.ts'
+import { amongPeople, asking, type InsightServices, type QuestionContext } from './question.ts'
 import { RETENTION_INPUT, RETENTION_OUTPUT, retention } from './retention.ts'
 import { TREND_INPUT, TREND_OUTPUT, trend } from './trend.ts'
 
 const tag = 'Insights'
 
 const insightOperation = operationsWith<InsightServices>()
+
+const PEOPLE_INPUT = {
+  kind: InsightKindField,
+  question: QuestionField,
+  at: Type.Record(Type.String(), Type.Unknown(bag('any')), {
+    description:
+      'Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out. funnel: `{"step": 2}`, with `"dropped": true` those who went no further, and `breakdown`. retention: `{"cohort": "2026-W43", "interval": 1}`, or the cohort alone. paths: `{"step": 1, "from": "/", "to": "/pricing"}` or `{"step": 1, "name": "/"}`.',
+  }),
+} as const
 
 export const INSIGHT_OPERATIONS = [
   insightOperation({
@@ -115,3 +125,15 @@ export const INSIGHT_OPERATIONS = [
     run: (context, question) => paths(asking(context), question),
   }),
 ]
+
+/** How many contacts, and how many anonymous visitors, a number counts. */
+async function countPeople(
+  context: QuestionContext,
+  match: InsightMatch,
+): Promise<{ contacts: number; anonymous: number }> {
+  const count = amongPeople(await peopleBehind(context, match), {
+    columns: 'uniqExactIf(person, is_contact) AS contacts, uniqExactIf(person, NOT is_contact) AS anonymous',
+  })
+  const [row] = await context.tenant.events.select<{ contacts: number; anonymous: number }>(count)
+  return { contacts: Number(row?.contacts ?? 0), anonymous: Number(row?.anonymous ?? 0) }
+}
