@@ -40,7 +40,7 @@ export async function fillEveryTable(client: pg.ClientBase, tenantId: string): P
       const others = columns.filter((column) => column.name !== 'tenant_id')
       const names = ['tenant_id', ...others.map((column) => pg.escapeIdentifier(column.name))]
       const values = others.map(({ type }) => VALUES[type] ?? (type.startsWith('_') ? "'{}'" : '0'))
-      await client.query(`INSERT INTO ${name} (${names}) VALUES (${["'" + tenantId + "'", ...values]})`)
+      await client.query(`INSERT INTO ${name} (${names}) VALUES (${[`'${tenantId}'`, ...values]})`)
       filled.push(table)
     }
   } finally {
