@@ -1,5 +1,6 @@
 import type { InsightTrendInput, TrendSeries } from '../api/types.ts'
 import { parseEventFilter } from '../filters/filter-text.ts'
+import { QUESTION_LENGTH_MAX } from './question-length.ts'
 
 /** What the questions of all kinds have in common. */
 export type SharedQuestion = Pick<
@@ -11,8 +12,6 @@ export type TrendQuestion = InsightTrendInput
 export type Meant = Pick<TrendSeries, 'event' | 'types' | 'where' | 'label'>
 export type Interval = NonNullable<TrendQuestion['interval']>
 
-/** Questions that fit into a URL. */
-export const QUESTION_LENGTH_MAX = 8_000
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 
 /** Whether a value has the shape of a question. The service checks the rest. */
@@ -30,11 +29,6 @@ export function parseQuestion<Question>(
   } catch {
     return undefined
   }
-}
-
-/** Reads the search parameter of a route. */
-export function questionParam<Question>(isQuestion: IsQuestion<Question>) {
-  return (text: string): string | undefined => (parseQuestion(text, isQuestion) ? text : undefined)
 }
 
 export function isTrend(value: unknown): value is TrendQuestion {

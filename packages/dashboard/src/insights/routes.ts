@@ -2,50 +2,56 @@ import { createRoute } from '@tanstack/react-router'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
 import { searchParams } from '../session/search-params.ts'
-import { FUNNEL, PATHS, prefetchAnswer, RETENTION, TREND } from './kinds.ts'
-import { questionParam } from './question.ts'
+import { QUESTION_LENGTH_MAX } from './question-length.ts'
 
-const trendSearch = searchParams({ question: questionParam(TREND.isQuestion) })
-
-const retentionSearch = searchParams({ question: questionParam(RETENTION.isQuestion) })
-
-const funnelSearch = searchParams({ question: questionParam(FUNNEL.isQuestion) })
-
-const pathsSearch = searchParams({ question: questionParam(PATHS.isQuestion) })
+/** A question as JSON; its page reads it, and proposes another one if it cannot be shown. */
+const search = searchParams({ question: (text) => (text.length > QUESTION_LENGTH_MAX ? undefined : text) })
 
 const trend = createRoute({
   getParentRoute: () => shellRoute,
   path: '/insights',
-  validateSearch: trendSearch,
+  validateSearch: search,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void prefetchAnswer(context.queryClient, TREND, deps.question),
+  loader: ({ context, deps }) =>
+    void import('./kinds.ts').then(({ TREND, prefetchAnswer }) =>
+      prefetchAnswer(context.queryClient, TREND, deps.question),
+    ),
   component: lazyPage(() => import('./trend-page.tsx'), 'TrendPage'),
 })
 
 const retention = createRoute({
   getParentRoute: () => shellRoute,
   path: '/insights/retention',
-  validateSearch: retentionSearch,
+  validateSearch: search,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void prefetchAnswer(context.queryClient, RETENTION, deps.question),
+  loader: ({ context, deps }) =>
+    void import('./kinds.ts').then(({ RETENTION, prefetchAnswer }) =>
+      prefetchAnswer(context.queryClient, RETENTION, deps.question),
+    ),
   component: lazyPage(() => import('./retention-page.tsx'), 'RetentionPage'),
 })
 
 const funnel = createRoute({
   getParentRoute: () => shellRoute,
   path: '/insights/funnel',
-  validateSearch: funnelSearch,
+  validateSearch: search,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void prefetchAnswer(context.queryClient, FUNNEL, deps.question),
+  loader: ({ context, deps }) =>
+    void import('./kinds.ts').then(({ FUNNEL, prefetchAnswer }) =>
+      prefetchAnswer(context.queryClient, FUNNEL, deps.question),
+    ),
   component: lazyPage(() => import('./funnel-page.tsx'), 'FunnelPage'),
 })
 
 const paths = createRoute({
   getParentRoute: () => shellRoute,
   path: '/insights/paths',
-  validateSearch: pathsSearch,
+  validateSearch: search,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void prefetchAnswer(context.queryClient, PATHS, deps.question),
+  loader: ({ context, deps }) =>
+    void import('./kinds.ts').then(({ PATHS, prefetchAnswer }) =>
+      prefetchAnswer(context.queryClient, PATHS, deps.question),
+    ),
   component: lazyPage(() => import('./paths-page.tsx'), 'PathsPage'),
 })
 

@@ -1,6 +1,6 @@
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
-import { QUESTION_LENGTH_MAX } from './question.ts'
+import { QUESTION_LENGTH_MAX } from './question-length.ts'
 
 /** Long enough to finish a word, short enough to feel immediate. */
 const PAUSE_MS = 300

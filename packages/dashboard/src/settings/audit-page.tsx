@@ -7,13 +7,34 @@ import type { AuditLogEntry } from '../api/types.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { FilterBar } from '../ui/filter-bar.tsx'
+import type { FilterField } from '../ui/filter-form.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { ListPage } from '../ui/list-page.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
-import { AUDIT_FILTERS, type AuditSearch, auditSearch, toAuditQuery } from './audit-search.ts'
+import { type AuditSearch, auditSearch, toAuditQuery } from './audit-search.ts'
 import { text } from './audit-text.ts'
 import { Actor, actorName, entryWords, kindWords, Subject } from './audit-words.tsx'
 import classes from './settings-table.module.css'
+
+const labels = text.filters
+
+/** The service's filters of the audit log. */
+const AUDIT_FILTERS: FilterField[] = [
+  {
+    name: 'actor',
+    label: labels.actor,
+    kind: 'text',
+    description: labels.actorHint,
+    suggestions: ['user', 'api_key', 'agent', 'command_line', 'service'],
+  },
+  {
+    name: 'subject_kind',
+    label: labels.subjectKind,
+    kind: 'choice',
+    options: Object.entries(text.kinds).map(([value, label]) => ({ value, label })),
+  },
+  { name: 'subject_id', label: labels.subjectId, kind: 'text' },
+]
 
 const route = getRouteApi('/shell/settings/audit')
 
