@@ -345,6 +345,77 @@ describe.skipIf(!HAS_BROWSER)('insights', () => {
     await expect.poll(rows).toHaveLength(3)
   })
 
+  test('the numbers of funnels, retention and paths open their people too', async () => {
+    const own = await createTestTenant(service)
+    for (const name of ['Ada', 'Grace']) {
+      await own.contact(`${name.toLowerCase()}@example.com`, { firstname: name }, { visitor_id: name })
+      const url = `https://${own.site}`
+      const views = ['/', '/pricing'].map((path, index) => ({
+        event: 'page_view',
+        url: url + path,
+        timestamp: new Date(Date.now() - 60_000 + index * 1_000).toISOString(),
+      }))
+      await own.track({ visitor_id: name, session_id: name, events: views })
+    }
+    await own.track({ visitor_id: 'Ada', events: [{ event: 'order_paid' }] })
+    const question = {
+      steps: [{ event: 'page_view' }, { event: 'order_paid' }],
+      window: { value: 1, unit: 'day' },
+    }
+    const page = await browser.signedIn(own, {
+      path: `/insights/funnel?question=${encodeURIComponent(JSON.stringify(question))}`,
+    })
+    const showsOnly = async (name: string) => {
+      const panel = page.getByRole('dialog')
+      await panel.getByRole('link', { name }).waitFor()
+      expect(await panel.getByRole('list', { name: 'Contacts' }).getByRole('listitem').count()).toBe(1)
+      await page.keyboard.press('Escape')
+      await panel.waitFor({ state: 'detached' })
+    }
+    await page.getByRole('button', { name: '1. Show the people behind “Order paid”' }).click()
+    await showsOnly('Ada')
+    await page.getByRole('button', { name: /^1 went no further\. Show the people behind/ }).click()
+    await showsOnly('Grace')
+    await openWithin(page, '/insights/retention')
+    await page.getByRole('button', { name: /^2\. Show the people behind “Started / }).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'Grace' }).waitFor()
+    await page.keyboard.press('Escape')
+    await openWithin(page, '/insights/paths')
+    await page.getByRole('button', { name: '2. Show the people behind “/ → /pricing”' }).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'Ada' }).waitFor()
+  })
+
+  test('a question is saved as a report, opened by others, renamed and deleted', async () => {
+    const own = await createTestTenant(service)
+    await own.track({ visitor_id: 'a', events: [{ event: 'signed_up' }] })
+    const question = { series: [{ event: 'signed_up' }], last: { value: 7, unit: 'day' } }
+    const page = await browser.signedIn(own, {
+      path: `/insights?question=${encodeURIComponent(JSON.stringify(question))}`,
+    })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByLabel('Name').fill('Sign-ups')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/insights/reports')
+    const table = page.getByRole('table', { name: 'Reports' })
+    await table.getByRole('row', { name: /^Sign-ups Trend/ }).waitFor()
+    expect(await checkPage(page, 'insights-reports')).toEqual([])
+    await page.getByRole('link', { name: 'Sign-ups' }).click()
+    await totals(page).getByRole('row', { name: 'Signed up 1' }).waitFor()
+    expect(asked(page)).toEqual(question)
+    await page.getByRole('tab', { name: 'Reports' }).click()
+    await page.getByRole('button', { name: 'More about Sign-ups' }).click()
+    await page.getByRole('menuitem', { name: 'Rename' }).click()
+    await page.getByLabel('Name').fill('New users')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'More about New users' }).click()
+    await page.getByRole('menuitem', { name: 'Delete report' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete report' }).click()
+    await page.getByRole('heading', { name: 'No reports yet' }).waitFor()
+    const viewer = await browser.signedIn(own, { path: '/insights', role: 'viewer' })
+    await totals(viewer).waitFor()
+    expect(await viewer.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
+  })
+
   test('no page had errors, policy violations or requests to other hosts', () => {
     expect(browser.problems).toEqual([])
   })

@@ -129,6 +129,7 @@ const PLACES: Place[] = [
   { path: '/insights/funnel', shows: '100%', empty: 'No events yet', beside: /types|properties/ },
   { path: '/insights/retention', shows: 'Average', empty: 'No events yet', beside: /types|properties/ },
   { path: '/insights/paths', shows: 'Paths of visits', empty: 'No events yet', beside: /types|properties/ },
+  { path: '/insights/reports', shows: 'Trend', empty: 'No reports yet' },
   { path: '/segments', shows: 'People of Engines', empty: 'No segments yet', beside: /properties/ },
   { path: '/segments/new', shows: 'Create segment', beside: /overview|suggestions/, pickers: BUILDER },
   { path: '/segments/:segment', shows: 'No contacts in this segment', beside: /properties/ },

@@ -10,19 +10,22 @@ import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { eventNamesQuery, type InsightName, type Kind } from './answer-query.ts'
 import classes from './insight-page.module.css'
 import { parseQuestion } from './question.ts'
+import { SaveReport } from './save-report.tsx'
 import { text as words } from './text.ts'
 
-const PATHS = {
+/** The page of each kind of question. */
+export const KIND_PATHS = {
   trend: '/insights',
   funnel: '/insights/funnel',
   retention: '/insights/retention',
   paths: '/insights/paths',
 } as const
+const PATHS = { ...KIND_PATHS, reports: '/insights/reports' } as const
 type Tab = keyof typeof PATHS
 const TABS = Object.keys(PATHS) as Tab[]
 
 interface InsightPageProps<Name extends InsightName> {
-  tab: Tab
+  tab: keyof typeof KIND_PATHS
   kind: Kind<Name>
   /** The question in the URL. */
   text: string | undefined
@@ -36,8 +39,7 @@ export function InsightPage<Name extends InsightName>({ tab, kind, text, childre
   const question = stored ?? (events && events.length > 0 ? kind.propose(events) : undefined)
   return (
     <>
-      <PageHeader title={words.title} description={words.description} />
-      <InsightTabs current={tab} />
+      <InsightHeader tab={tab} actions={question ? <SaveReport kind={tab} question={{ ...question }} /> : null} />
       {question ? children(question) : null}
       {!question && error ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!question && !error && !events ? <LoadingState lines={10} label={words.loading} /> : null}
@@ -54,6 +56,16 @@ export function InsightPage<Name extends InsightName>({ tab, kind, text, childre
           {words.noEvents.hint}
         </EmptyState>
       ) : null}
+    </>
+  )
+}
+
+/** The title of the insights, and their tabs. */
+export function InsightHeader({ tab, actions }: { tab: Tab; actions?: ReactNode }) {
+  return (
+    <>
+      <PageHeader title={words.title} description={words.description} actions={actions} />
+      <InsightTabs current={tab} />
     </>
   )
 }

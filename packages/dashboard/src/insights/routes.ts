@@ -1,7 +1,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { lazyPage } from '../session/lazy-page.ts'
 import { shellRoute } from '../session/root-routes.ts'
-import { searchParams } from '../session/search-params.ts'
+import { pageNumber, searchParams } from '../session/search-params.ts'
 import { QUESTION_LENGTH_MAX } from './question-length.ts'
 
 /** A question as JSON; its page reads it, and proposes another one if it cannot be shown. */
@@ -55,4 +55,11 @@ const paths = createRoute({
   component: lazyPage(() => import('./paths-page.tsx'), 'PathsPage'),
 })
 
-export const insightRoutes = [trend, funnel, retention, paths] as const
+const reports = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/insights/reports',
+  validateSearch: searchParams({ page: pageNumber }),
+  component: lazyPage(() => import('./reports-page.tsx'), 'ReportsPage'),
+})
+
+export const insightRoutes = [trend, funnel, retention, paths, reports] as const

@@ -39,7 +39,14 @@ export const text = {
   title: 'Insights',
   description:
     'Questions about what people do. Each person counts once, across devices and the time before they were known.',
-  kinds: { label: 'Kind of question', trend: 'Trend', funnel: 'Funnel', retention: 'Retention', paths: 'Paths' },
+  kinds: {
+    label: 'Kind of question',
+    trend: 'Trend',
+    funnel: 'Funnel',
+    retention: 'Retention',
+    paths: 'Paths',
+    reports: 'Reports',
+  },
   loading: 'Loading the answer',
   slow: 'Still counting. A question about many events can take a while.',
   noEvents: {
@@ -143,6 +150,27 @@ export const text = {
     change: 'Change',
     show: (series: string) => `Show ${series}`,
     fileName: 'trend.csv',
+  },
+  reports: {
+    save: 'Save',
+    saveTitle: 'Save as report',
+    saveHint: 'A report keeps the question. Whoever opens it sees the figures of that moment.',
+    submit: 'Save report',
+    table: 'Reports',
+    name: 'Name',
+    kind: 'Kind',
+    changed: 'Changed',
+    actions: 'Actions',
+    empty: 'No reports yet',
+    emptyHint: 'Ask a question and save it. Your team can then open it with one click.',
+    ask: 'Ask a question',
+    more: (name: string) => `More about ${name}`,
+    rename: { menu: 'Rename', title: (name: string) => `Rename ${name}`, submit: 'Rename' },
+    remove: {
+      menu: 'Delete report',
+      title: (name: string) => `Delete ${name}?`,
+      explanation: 'The question is deleted for everyone. The events stay. This cannot be undone.',
+    },
   },
   retention: {
     start: 'People start with',

@@ -40,6 +40,7 @@ const SECTIONS: { title: string; files: string[] }[] = [
       'connectors-mixpanel.md',
       'connectors-amplitude.md',
       'segments.md',
+      'insights.md',
       'webhooks.md',
       'hooks.md',
       'warehouse.md',
