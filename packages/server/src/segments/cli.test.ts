@@ -58,6 +58,9 @@ test('cdsctl segment create works with and without a running service', async () 
     { contact_count: null, counting: true },
     { contact_count, counting: false },
   ]).toContainEqual({ contact_count: beside.contact_count, counting: beside.counting })
+  // The command cannot read the events of the running service, so it does not warn of a name that none of them has.
+  const named = { event: { where: [{ property: 'data.amuont', operator: 'gt', value: 1 }] }, operator: 'did' }
+  expect(await define({ match: 'all', conditions: [named] })).toMatchObject({ counting: true })
   await expect.poll(async () => (await read(beside.segment_id)).contact_count).toBe(contact_count)
 
   // The error for an invalid filter names the field, and nothing is created.
