@@ -385,6 +385,31 @@ describe.skipIf(!HAS_BROWSER)('insights', () => {
     await page.getByRole('dialog').getByRole('link', { name: 'Ada' }).waitFor()
   })
 
+  test('a question is about everyone, or about the contacts in a segment', async () => {
+    const own = await createTestTenant(service)
+    for (const plan of ['pro', 'free']) {
+      await own.contact(`${plan}@example.com`, { plan }, { visitor_id: plan })
+      await own.track({ visitor_id: plan, events: [{ event: 'signed_up' }] })
+    }
+    const filter = { match: 'all', conditions: [{ property: 'plan', operator: 'equals', value: 'pro' }] }
+    await own.call('POST', '/v1/segments', { name: 'Paying', filter })
+    const question = { series: [{ event: 'signed_up' }] }
+    const page = await browser.signedIn(own, {
+      path: `/insights?question=${encodeURIComponent(JSON.stringify(question))}`,
+    })
+    await totals(page).getByRole('row', { name: 'Signed up 2' }).waitFor()
+    await page.getByRole('combobox', { name: 'People', exact: true }).selectOption('In the segment Paying')
+    await totals(page).getByRole('row', { name: 'Signed up 1' }).waitFor()
+    await reopen(page)
+    await totals(page).getByRole('row', { name: 'Signed up 1' }).waitFor()
+    await page.getByRole('combobox', { name: 'People', exact: true }).selectOption('Everyone')
+    await totals(page).getByRole('row', { name: 'Signed up 2' }).waitFor()
+    const other = { ...question, people: filter }
+    await openWithin(page, `/insights?question=${encodeURIComponent(JSON.stringify(other))}`)
+    await totals(page).getByRole('row', { name: 'Signed up 1' }).waitFor()
+    await page.getByRole('option', { name: 'A filter from the link' }).waitFor({ state: 'attached' })
+  })
+
   test('a question is saved as a report, opened by others, renamed and deleted', async () => {
     const own = await createTestTenant(service)
     await own.track({ visitor_id: 'a', events: [{ event: 'signed_up' }] })

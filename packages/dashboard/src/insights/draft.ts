@@ -18,7 +18,7 @@ export interface MeantDraft {
 export interface SharedDraft {
   range: Pick<SharedQuestion, 'date_from' | 'date_to' | 'last' | 'time_zone'>
   where: GroupDraft
-  /** A filter of contacts, which a link may have and the form does not change. */
+  /** Whose events count. */
   people: SharedQuestion['people']
   includeBots: boolean
   compare: SharedQuestion['compare']

@@ -2,6 +2,7 @@ import { Stack, Switch, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { type MeantDraft, type SharedDraft, unfinishedIn } from './draft.ts'
 import { Conditions } from './meant-fields.tsx'
+import { PeopleField } from './people-field.tsx'
 import { text } from './text.ts'
 
 const words = text.question
@@ -11,11 +12,12 @@ interface SharedFieldsProps {
   onChange: (changes: Partial<SharedDraft>) => void
 }
 
-/** What the questions of all kinds ask at their end: conditions on every event, bots, the period before. */
-export function SharedFields({ draft: { where, includeBots, compare }, onChange }: SharedFieldsProps) {
+/** What the questions of all kinds ask at their end: conditions on every event, whose events, bots, the period before. */
+export function SharedFields({ draft: { where, people, includeBots, compare }, onChange }: SharedFieldsProps) {
   return (
     <>
       <Conditions where={where} label={words.everyEvent} onChange={(changed) => onChange({ where: changed })} />
+      <PeopleField value={people} onChange={(changed) => onChange({ people: changed })} />
       <Switch
         label={words.compare}
         checked={compare !== undefined}

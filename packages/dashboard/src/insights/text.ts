@@ -70,6 +70,12 @@ export const text = {
     unfinished: (count: number) =>
       count === 1 ? '1 condition is incomplete.' : `${formatNumber(count)} conditions are incomplete.`,
     everyEvent: 'Conditions on every event',
+    people: {
+      label: 'People',
+      everyone: 'Everyone',
+      inSegment: (name: string) => `In the segment ${name}`,
+      other: 'A filter from the link',
+    },
     bots: 'Include bots',
     compare: 'Compare with the period before',
   },
