@@ -37,6 +37,7 @@ const ROUTES_THAT_STORE: Readonly<Record<string, string>> = {
   'GET /v1/contacts/export.csv': 'as many as downloads: overview/download-limits.test.ts',
   'GET /v1/companies/export.csv': 'as many as downloads: overview/download-limits.test.ts',
   'GET /v1/events/export.csv': 'as many as downloads: overview/download-limits.test.ts',
+  'GET /v1/reports/:report_id/export.csv': 'as many as downloads: overview/download-limits.test.ts',
   'GET /v1/exports/:export_id/file': 'as many as downloads: overview/download-limits.test.ts',
   'POST /api/oauth/authorization': 'as many as downloads: access/oauth/own-app-limits.test.ts',
   'POST /api/auth/two-factor/enable': 'replaces the secret of the person',

@@ -910,6 +910,35 @@ export type CompanyResult = {
     warnings?: Array<string>;
 };
 
+/**
+ * The answer for the compared range.
+ */
+export type ComparedFunnel = {
+    steps: Array<FunnelStep>;
+    /**
+     * With `breakdown`, the steps of each value.
+     */
+    groups?: Array<FunnelGroup>;
+};
+
+/**
+ * The answer for the compared range.
+ */
+export type ComparedPaths = {
+    /**
+     * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
+     */
+    nodes: Array<PathNode>;
+    /**
+     * The largest links, in order.
+     */
+    links: Array<PathLink>;
+    /**
+     * How often the links that are left out were taken.
+     */
+    others: number;
+};
+
 export type ComparedRange = {
     /**
      * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
@@ -919,6 +948,20 @@ export type ComparedRange = {
      * The last moment, and with a date alone the whole day. Default: now.
      */
     date_to?: string;
+};
+
+/**
+ * The answer for the compared range.
+ */
+export type ComparedRetention = {
+    /**
+     * One for each interval of the range.
+     */
+    cohorts: Array<RetentionCohort>;
+    /**
+     * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
+     */
+    average: Array<number | null>;
 };
 
 /**
@@ -1955,16 +1998,7 @@ export type FunnelAnswer = {
      * With `breakdown`, the steps of each value.
      */
     groups?: Array<FunnelGroup>;
-    /**
-     * The answer for the compared range.
-     */
-    compare?: {
-        steps: Array<FunnelStep>;
-        /**
-         * With `breakdown`, the steps of each value.
-         */
-        groups?: Array<FunnelGroup>;
-    };
+    compare?: ComparedFunnel;
 };
 
 export type FunnelGroup = {
@@ -2730,16 +2764,7 @@ export type InsightFunnelResult = {
      * With `breakdown`, the steps of each value.
      */
     groups?: Array<FunnelGroup>;
-    /**
-     * The answer for the compared range.
-     */
-    compare?: {
-        steps: Array<FunnelStep>;
-        /**
-         * With `breakdown`, the steps of each value.
-         */
-        groups?: Array<FunnelGroup>;
-    };
+    compare?: ComparedFunnel;
     warnings?: Array<string>;
 };
 
@@ -2757,23 +2782,7 @@ export type InsightPathsResult = {
      * How often the links that are left out were taken.
      */
     others: number;
-    /**
-     * The answer for the compared range.
-     */
-    compare?: {
-        /**
-         * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
-         */
-        nodes: Array<PathNode>;
-        /**
-         * The largest links, in order.
-         */
-        links: Array<PathLink>;
-        /**
-         * How often the links that are left out were taken.
-         */
-        others: number;
-    };
+    compare?: ComparedPaths;
     warnings?: Array<string>;
 };
 
@@ -2801,19 +2810,7 @@ export type InsightRetentionResult = {
      * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
      */
     average: Array<number | null>;
-    /**
-     * The answer for the compared range.
-     */
-    compare?: {
-        /**
-         * One for each interval of the range.
-         */
-        cohorts: Array<RetentionCohort>;
-        /**
-         * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
-         */
-        average: Array<number | null>;
-    };
+    compare?: ComparedRetention;
     warnings?: Array<string>;
 };
 
@@ -3405,23 +3402,7 @@ export type PathsAnswer = {
      * How often the links that are left out were taken.
      */
     others: number;
-    /**
-     * The answer for the compared range.
-     */
-    compare?: {
-        /**
-         * The URL paths or events at each step, largest first: at most the 1,000 largest, and those of the links.
-         */
-        nodes: Array<PathNode>;
-        /**
-         * The largest links, in order.
-         */
-        links: Array<PathLink>;
-        /**
-         * How often the links that are left out were taken.
-         */
-        others: number;
-    };
+    compare?: ComparedPaths;
 };
 
 export type PauseConnectionResult = {
@@ -4014,19 +3995,7 @@ export type RetentionAnswer = {
      * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
      */
     average: Array<number | null>;
-    /**
-     * The answer for the compared range.
-     */
-    compare?: {
-        /**
-         * One for each interval of the range.
-         */
-        cohorts: Array<RetentionCohort>;
-        /**
-         * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
-         */
-        average: Array<number | null>;
-    };
+    compare?: ComparedRetention;
 };
 
 export type RetentionCohort = {

@@ -120,7 +120,9 @@ const ANSWER = {
 }
 export const FUNNEL_OUTPUT = {
   ...ANSWER,
-  compare: Type.Optional(Type.Object(ANSWER, { description: 'The answer for the compared range.' })),
+  compare: Type.Optional(
+    Type.Object(ANSWER, { title: 'ComparedFunnel', description: 'The answer for the compared range.' }),
+  ),
 }
 
 interface Step {

@@ -65,7 +65,9 @@ const ANSWER = {
 }
 export const PATHS_OUTPUT = {
   ...ANSWER,
-  compare: Type.Optional(Type.Object(ANSWER, { description: 'The answer for the compared range.' })),
+  compare: Type.Optional(
+    Type.Object(ANSWER, { title: 'ComparedPaths', description: 'The answer for the compared range.' }),
+  ),
 }
 
 export type PathsAnswer = PathsFound & { compare?: PathsFound }

@@ -70,7 +70,9 @@ const ANSWER = {
 }
 export const RETENTION_OUTPUT = {
   ...ANSWER,
-  compare: Type.Optional(Type.Object(ANSWER, { description: 'The answer for the compared range.' })),
+  compare: Type.Optional(
+    Type.Object(ANSWER, { title: 'ComparedRetention', description: 'The answer for the compared range.' }),
+  ),
 }
 
 export interface RetentionPart {

@@ -50,7 +50,7 @@ export function openCall(
   /** The result as a client of the API would receive it. */
   const resultOf = async (name: string, input: Values): Promise<Values> => {
     const operation = audited(find(name))
-    requireScope(...scopesNeeded(operation), ...scopesOfSent(operation, input))
+    requireScope(...scopesOfEvery(operation), ...scopesOfSent(operation, input))
     const context: Omit<Context, 'memory'> = {
       tenant,
       actor,
@@ -94,8 +94,14 @@ function isAllowed(operation: Operation<object>, scopes: ReadonlySet<string>): b
 }
 
 /** The scopes that every call of an operation needs. */
-export function scopesNeeded(operation: Operation<object>): Scope[] {
+function scopesOfEvery(operation: Operation<object>): Scope[] {
   return [...(operation.scope === 'any-key' ? [] : [operation.scope]), ...scopesAlways(operation)]
+}
+
+/** The scopes that a call needs that says nothing but what it must: those of contacts, where others can be named. */
+export function scopesNeeded(operation: Operation<object>): Scope[] {
+  const { also = [] } = operation
+  return [...new Set([...scopesOfEvery(operation), ...scopesOfSent({ also }, {})])]
 }
 
 /** Whether a caller with these scopes can use a tool. */

@@ -23,11 +23,15 @@ test('downloads of one key are limited, whatever it downloads, and those of othe
   const download = (path: string, apiKey = key) =>
     call(service, 'GET', path, { headers: { authorization: `Bearer ${apiKey}` } })
   const lists = ['contacts', 'companies', 'events']
+  const sent = { name: 'Orders', kind: 'trend', question: { series: [{ event: 'ordered' }] } }
+  const { report } = (await tenant.call('POST', '/v1/reports', sent)).body
+  const ofReport = `/v1/reports/${report.report_id}/export.csv`
   for (const list of lists) expect((await download(`/v1/${list}/export.csv`)).status).toBe(200)
   for (const list of lists) {
     const { status, body, headers } = await download(`/v1/${list}/export.csv`)
     expect([status, body.error.code, headers.get('retry-after')]).toEqual([429, 'rate_limited', expect.any(String)])
   }
+  expect((await download(ofReport)).status).toBe(429)
   expect(await entries()).toHaveLength(3)
   // Reading is not limited by it.
   expect((await download('/v1/contacts')).status).toBe(200)

@@ -62,8 +62,16 @@ const COUNTS_MEMBERS: readonly FurtherScopes[] = [
   NAMES_EVENTS,
 ]
 
-/** The same for a segment that exists. */
-const OF_SEGMENT = [hasMembers('contacts', 'contacts:read'), hasMembers('companies', 'companies:read'), NAMES_EVENTS]
+/** The same for a segment that exists: all that lack are named together. */
+const OF_SEGMENT = [
+  hasMembers('contacts', 'contacts:read'),
+  hasMembers('companies', 'companies:read'),
+  {
+    scopes: NAMES_EVENTS.scopes,
+    when: 'with event conditions in `filter`',
+    ofRecord: async (_context: Context, { filter }: { filter?: unknown }) => namesEvents(filter),
+  },
+]
 
 function hasMembers(entity: Entity, scope: Scope) {
   return {
