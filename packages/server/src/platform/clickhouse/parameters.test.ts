@@ -29,6 +29,15 @@ test('more values than fit into a statement reach the engine too', async () => {
   ])
 })
 
+test('so do large numbers beside them', async () => {
+  const { clickhouse } = (await sharedService()).stores
+  const texts = Array.from({ length: 20_000 }, (_, index) => `text number ${index}`)
+  const large = { texts, large: 1e21, small: -1.5e300 }
+  const columns = '{large: Float64} AS large, {small: Float64} AS small'
+  const query = `SELECT ${columns}, length({texts: Array(String)}) AS count`
+  expect(await clickhouse.query(query, large)).toEqual([{ large: 1e21, small: -1.5e300, count: 20_000 }])
+})
+
 test('a placeholder without a value is rejected, even after a statement that set one', async () => {
   const { clickhouse } = (await sharedService()).stores
   expect(await clickhouse.query('SELECT {n: Int64} AS n', { n: 1 })).toEqual([{ n: 1 }])

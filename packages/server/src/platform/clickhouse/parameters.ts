@@ -60,7 +60,17 @@ export function embeddedStatement(query: string, parameters: QueryParameters): S
   if (names.length === 0) return { query }
   const values = names.map((name) => `param_${name} = ${quoted(encoded(parameters[name] ?? null))}`)
   const whole = `SET ${values.join(', ')}; ${query}`
-  return Buffer.byteLength(whole) > STATEMENT_BYTES_MAX ? { query, query_params: parameters } : { query: whole }
+  return Buffer.byteLength(whole) > STATEMENT_BYTES_MAX
+    ? { query, query_params: bindable(parameters) }
+    : { query: whole }
+}
+
+/** The engine's own way refuses whole numbers beyond 2^53, which may be meant for a Float64. It reads them as texts. */
+function bindable(parameters: QueryParameters): QueryParameters {
+  const isLarge = (value: unknown) => Number.isInteger(value) && !Number.isSafeInteger(value)
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [name, isLarge(value) ? String(value) : value]),
+  )
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
