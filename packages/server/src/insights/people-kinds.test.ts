@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { writeStream } from '../../test/streams.ts'
 
@@ -75,6 +75,43 @@ test('a link and a node of paths lead to the people of their sessions', async ()
   const { step: first, name } = nodes[0]
   const ofNode = await ask('people', { kind: 'paths', question: PATHS, at: { step: first, name } })
   expect(await listed(ofNode.filter)).toBe(ofNode.contacts)
+})
+
+describe('every kind of question', () => {
+  const people = { match: 'all', conditions: [{ property: 'plan', operator: 'equals', value: 'pro' }] }
+  const where = [{ property: 'contact.plan', operator: 'equals', value: 'pro' }]
+
+  test.each([
+    ['trend', { ...RANGE, series: [{ metric: 'unique_people' }] }],
+    ['funnel', FUNNEL],
+    ['retention', RETENTION],
+    ['paths', PATHS],
+  ])(
+    'such as a %s counts the events of some people alone, as a condition on the contact of events does',
+    async (kind, question) => {
+      const { warnings, ...answer } = await ask(kind, { ...question, people })
+      expect(answer).toEqual(await ask(kind, { ...question, where }))
+      expect(answer).not.toEqual(await ask(kind, question))
+    },
+  )
+
+  test('counts bots if it is asked to', async () => {
+    const total = async (more: object) => (await ask('trend', { ...RANGE, series: [{}], ...more })).series[0].total
+    const isBot = [{ property: 'is_bot', operator: 'equals', value: true }]
+    const bots = await total({ include_bots: true, where: isBot })
+    expect(bots).toBeGreaterThan(0)
+    expect(await total({ where: isBot })).toBe(0)
+    expect(await total({ include_bots: true })).toBe((await total({})) + bots)
+  })
+
+  test('ends its days in the time zone, such as paths', async () => {
+    const day = { kind: 'events', date_from: '2026-03-03', date_to: '2026-03-03', limit: 500 }
+    const moments = { ...day, date_from: '2026-03-02T15:00:00Z', date_to: '2026-03-03T14:59:59.999Z' }
+    const inTokyo = await ask('paths', { ...day, time_zone: 'Asia/Tokyo' })
+    expect(inTokyo.links.length).toBeGreaterThan(0)
+    expect(inTokyo).toEqual(await ask('paths', moments))
+    expect(inTokyo).not.toEqual(await ask('paths', day))
+  })
 })
 
 test.each([

@@ -5,7 +5,7 @@ import { callMcp, dataOf, mcpRequest, textOf } from '../../test/mcp.ts'
 import { callsOf, createWorkspace, daysAgo, type Workspace } from '../../test/mcp-workspace.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
-import { scopesAlways } from '../operations/further-scopes.ts'
+import { scopesAlways, scopesOfSent } from '../operations/further-scopes.ts'
 import { isScope, SCOPES } from '../operations/scopes.ts'
 import { TOOLS } from './tools/all-tools.ts'
 
@@ -90,10 +90,14 @@ describe('the ids of another tenant', () => {
   })
 })
 
-/** The scopes that a tool's operations always need. */
+/** The scopes that a tool's operations need, if a call says nothing but what it must. */
 function scopesOf(uses: readonly string[]): string[] {
   const used = uses.flatMap((name) => operations.get(name) ?? [])
-  return [...new Set(used.flatMap((operation) => [operation.scope, ...scopesAlways(operation)]))].filter(isScope)
+  const needed = used.flatMap((operation) => {
+    const { scope, also = [] } = operation
+    return [scope, ...scopesAlways(operation), ...scopesOfSent({ also }, {})]
+  })
+  return [...new Set(needed)].filter(isScope)
 }
 
 describe('a key', () => {
