@@ -95,7 +95,7 @@ function ReportMenu({ report: { report_id, name } }: { report: Report }) {
     <>
       <Menu position="bottom-end" width={200}>
         <Menu.Target>
-          <ActionIcon ref={button} variant="subtle" color="gray" aria-label={words.more(shown)}>
+          <ActionIcon ref={button} variant="subtle" color="gray" aria-label={words.more(name.slice(0, 80))}>
             <IconDots size={18} aria-hidden />
           </ActionIcon>
         </Menu.Target>
