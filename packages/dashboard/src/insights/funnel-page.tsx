@@ -4,7 +4,7 @@ import { Answer } from './answer.tsx'
 import { FunnelFields } from './funnel-fields.tsx'
 import { type FunnelQuestion, funnelDraft, funnelQuestion } from './funnel-question.ts'
 import { FunnelResult } from './funnel-result.tsx'
-import { InsightPage, QuestionAndAnswer } from './insight-page.tsx'
+import { InsightPage, QuestionAndAnswer } from './insight-frame.tsx'
 import { FUNNEL } from './kinds.ts'
 import { useQuestion } from './use-question.ts'
 

@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useFields } from '../filters/fields.ts'
 import { Answer } from './answer.tsx'
-import { InsightPage, QuestionAndAnswer } from './insight-page.tsx'
+import { InsightPage, QuestionAndAnswer } from './insight-frame.tsx'
 import { PATHS } from './kinds.ts'
 import { PathsFields } from './paths-fields.tsx'
 import { type PathsQuestion, pathsDraft, pathsQuestion } from './paths-question.ts'

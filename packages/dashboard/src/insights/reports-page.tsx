@@ -13,7 +13,7 @@ import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { List } from '../ui/list-page.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
-import { InsightHeader, KIND_PATHS } from './insight-page.tsx'
+import { InsightHeader, KIND_PATHS } from './insight-frame.tsx'
 import { text } from './text.ts'
 
 const words = text.reports

@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useFields } from '../filters/fields.ts'
 import { Answer } from './answer.tsx'
-import { InsightPage, QuestionAndAnswer } from './insight-page.tsx'
+import { InsightPage, QuestionAndAnswer } from './insight-frame.tsx'
 import { RETENTION } from './kinds.ts'
 import { retentionDraft, retentionQuestion } from './retention-draft.ts'
 import { RetentionFields } from './retention-fields.tsx'
