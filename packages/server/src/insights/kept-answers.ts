@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { DAY_MS, MINUTE_MS } from '../platform/time.ts'
 import type { Asked } from './question.ts'
 
@@ -9,7 +10,7 @@ interface Kept {
   /** The events and links that it counts. */
   version: string
   until: number
-  answer: Promise<unknown>
+  answer: unknown
 }
 
 const kept = new Map<string, Kept>()
@@ -24,25 +25,20 @@ export async function keptAnswer<Answer>(
   compute: () => Promise<Answer>,
 ): Promise<Answer> {
   if (usesContacts || visibleOnly) return compute()
-  const key = JSON.stringify([
-    tenant.id,
-    zone,
-    range.fromMs,
-    range.untilMs,
-    compared,
-    sent,
-    Math.floor(now.getTime() / DAY_MS),
-  ])
+  const { fromMs, untilMs } = range
+  // A question may be long.
+  const key = createHash('sha256')
+    .update(JSON.stringify([tenant.id, zone, fromMs, untilMs, compared, sent, Math.floor(now.getTime() / DAY_MS)]))
+    .digest('base64')
   const version = await tenant.events.version()
   const known = kept.get(key)
-  if (known && known.version === version && known.until > now.getTime()) return known.answer as Promise<Answer>
-  const answer = compute()
-  const entry = { version, until: now.getTime() + KEPT_MS, answer }
+  if (known && known.version === version && known.until > now.getTime()) return known.answer as Answer
+  // Not shared while it is computed: it ends if who asked for it leaves.
+  const answer = await compute()
   kept.delete(key)
+  if (JSON.stringify(answer).length > CHARACTERS_MAX) return answer
   // Callers can invent any number of questions, so the oldest is dropped.
   if (kept.size >= KEPT_MAX) for (const oldest of kept.keys().take(1)) kept.delete(oldest)
-  kept.set(key, entry)
-  const drop = () => kept.get(key) === entry && kept.delete(key)
-  answer.then((found) => JSON.stringify(found).length > CHARACTERS_MAX && drop(), drop)
+  kept.set(key, { version, until: now.getTime() + KEPT_MS, answer })
   return answer
 }
