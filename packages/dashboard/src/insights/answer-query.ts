@@ -29,8 +29,17 @@ export function answerQuery<Name extends InsightName>({ name, requestOf }: Kind<
   })
 }
 
-/** The names of the events, most frequent first. */
+/** Follows each page view, so a question about it says nothing more. */
+const ECHO = 'page_leave'
+
+/** The names of the events to propose questions about, most frequent first. */
+export function namesToPropose({ stats }: Result<'getEventStats'>): string[] {
+  const names = stats.by_type?.map(({ type }) => type) ?? []
+  const others = names.filter((name) => name !== ECHO)
+  return others.length > 0 ? others : names
+}
+
 export const eventNamesQuery = {
   ...queryOf('getEventStats', { group_by: 'type' }),
-  select: ({ stats }: Result<'getEventStats'>) => stats.by_type?.map(({ type }) => type) ?? [],
+  select: namesToPropose,
 }

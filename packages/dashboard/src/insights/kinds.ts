@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { Input } from '../api/client.ts'
-import { answerQuery, eventNamesQuery, type InsightName, type Kind } from './answer-query.ts'
+import { answerQuery, eventNamesQuery, type InsightName, type Kind, namesToPropose } from './answer-query.ts'
 import { isFunnel } from './funnel-question.ts'
 import { isPaths } from './paths-question.ts'
 import { isTrend, parseQuestion, trendRequest } from './question.ts'
@@ -68,6 +68,7 @@ export async function prefetchAnswer<Name extends InsightName>(
   if (stored) return ask(stored)
   // The page says what failed.
   await queryClient.prefetchQuery(eventNamesQuery)
-  const events = queryClient.getQueryData(eventNamesQuery.queryKey)?.stats.by_type ?? []
-  if (events.length > 0) await ask(kind.propose(events.map(({ type }) => type)))
+  const stats = queryClient.getQueryData(eventNamesQuery.queryKey)
+  const events = stats ? namesToPropose(stats) : []
+  if (events.length > 0) await ask(kind.propose(events))
 }

@@ -6,12 +6,11 @@ import type { Input } from '../api/client.ts'
 import { queryOf } from '../api/operation.ts'
 import type { SegmentFilter } from '../api/types.ts'
 import { filterParam, filterText } from '../filters/filter-text.ts'
-import { contactName } from '../records/contact-name.ts'
+import { ContactLinks } from '../records/contact-links.tsx'
 import { SaveAsSegment } from '../records/save-as-segment.tsx'
 import { useMay } from '../session/may.ts'
 import { formatNumber } from '../ui/format.ts'
-import { AnchorLink, ButtonLink } from '../ui/link.tsx'
-import { propertyText } from '../ui/property-value.ts'
+import { ButtonLink } from '../ui/link.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import classes from './people-panel.module.css'
@@ -150,20 +149,7 @@ function Contacts({ filter, total }: { filter: SegmentFilter; total: number }) {
       </Group>
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState label={words.loading} /> : null}
-      {data ? (
-        <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }} aria-label={words.contacts}>
-          {data.contacts.map((contact) => (
-            <li key={contact.contact_id}>
-              <AnchorLink size="sm" to="/contacts/$contactId" params={{ contactId: contact.contact_id }}>
-                <Foreign max={80}>{contactName(contact)}</Foreign>
-              </AnchorLink>
-              <Text size="xs" c="dimmed" truncate>
-                <Foreign max={100}>{propertyText(contact.properties.email)}</Foreign>
-              </Text>
-            </li>
-          ))}
-        </Stack>
-      ) : null}
+      {data ? <ContactLinks contacts={data.contacts} label={words.contacts} /> : null}
       {data && total > data.contacts.length ? (
         <Text size="sm" c="dimmed">
           {words.more(total - data.contacts.length)}

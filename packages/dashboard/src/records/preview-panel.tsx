@@ -6,12 +6,11 @@ import { queryOf } from '../api/operation.ts'
 import type { Entity, SegmentFilter } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
 import { AnchorLink } from '../ui/link.tsx'
-import { propertyText } from '../ui/property-value.ts'
 import { ErrorState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { Warnings } from '../ui/warnings.tsx'
 import { companyName } from './company-columns.tsx'
-import { contactName } from './contact-name.ts'
+import { ContactLinks } from './contact-links.tsx'
 import { text } from './text.ts'
 
 const words = text.preview
@@ -71,20 +70,7 @@ export function PreviewPanel({ entity = 'contacts', filter, unfinished }: Previe
               ))}
             </Stack>
           ) : null}
-          {data.sample.length > 0 ? (
-            <Stack component="ul" gap={6} m={0} p={0} style={{ listStyle: 'none' }}>
-              {data.sample.map((contact) => (
-                <li key={contact.contact_id}>
-                  <AnchorLink size="sm" to="/contacts/$contactId" params={{ contactId: contact.contact_id }}>
-                    <Foreign max={80}>{contactName(contact)}</Foreign>
-                  </AnchorLink>
-                  <Text size="xs" c="dimmed" truncate>
-                    <Foreign max={100}>{propertyText(contact.properties.email)}</Foreign>
-                  </Text>
-                </li>
-              ))}
-            </Stack>
-          ) : null}
+          {data.sample.length > 0 ? <ContactLinks contacts={data.sample} /> : null}
         </Stack>
       ) : null}
       {unfinished > 0 ? (
