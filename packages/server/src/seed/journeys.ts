@@ -7,6 +7,7 @@ import { DAY_MS } from '../platform/time.ts'
 import { locate, referringDomain } from '../sites/track/location.ts'
 import { parseUserAgent } from '../sites/track/user-agent.ts'
 import type { Random } from './random.ts'
+import { type Day, ORDINARY_DAY } from './story.ts'
 
 /** Weights of the hours of a day (UTC) and of the days of a week (from Sunday). */
 const HOURS = [2, 1, 1, 1, 1, 2, 4, 7, 11, 14, 15, 14, 13, 15, 16, 15, 13, 11, 9, 8, 7, 6, 4, 3]
@@ -59,7 +60,6 @@ const NEXT = [
   '/docs/quickstart',
   '/customers',
   '/blog/first-party-data',
-  '/signup',
 ]
 const TITLES: Record<string, string> = {
   '/': 'Know your customers',
@@ -79,6 +79,8 @@ export interface SampleVisitor {
   contactId: string | null
   userAgent: string
   screen: string
+  /** Whether they signed up for the product. */
+  hasAccount?: boolean
 }
 
 export function sampleVisitor(random: Random, contactId: string | null): SampleVisitor {
@@ -105,50 +107,74 @@ export function sampleTimestamp(random: Random, now: number, days: number): numb
   }
 }
 
-/** The events of one visit: a landing page, some more pages, clicks, and leaving. */
+/** The campaign brings people who want the product. */
+const TRIAL_SHARE = { ofCampaign: 0.55, ofOthers: 0.3 }
+/** How many of those who see the form for a new account send it. The others' addresses are never confirmed. */
+const SIGN_UP_SHARE = { ofContacts: 0.8, ofOthers: 0.2 }
+/** A button that does nothing is clicked again. */
+const CLICKS_OF_DEAD_BUTTON = [2, 4] as const
+
+type Add = (event: string, url: string, data: Record<string, string | number>) => void
+
+/** The events of one visit: a landing page, some more pages, clicks, and leaving. Whoever signs up does it once. */
 export function sampleSession(
   random: Random,
   tenantId: string,
   site: string,
   visitor: SampleVisitor,
   start: number,
+  { day = ORDINARY_DAY, referrer: from }: { day?: Day; referrer?: string } = {},
 ): EventRecord[] {
   const sessionId = newId()
   const landing = random.weighted(LANDINGS)
-  const campaign = random.chance(0.15) ? '?utm_source=newsletter&utm_medium=email&utm_campaign=autumn' : ''
+  const isOfCampaign = from === undefined && random.chance(day.campaignShare)
+  const campaign = `?utm_source=newsletter&utm_medium=email&utm_campaign=${day.campaign}`
   let at = start
-  let referrer: string = random.weighted(REFERRERS)
+  let referrer: string = from ?? random.weighted(REFERRERS)
   const events: EventRecord[] = []
-  const add = (event: string, url: string, data: Record<string, string | number>) => {
+  const add: Add = (event, url, data) => {
     events.push(toRecord({ tenantId, visitor, sessionId, event, url, referrer, data, at }))
   }
+  const isBot = visitor.userAgent === BOT
+  const trialShare = isOfCampaign ? TRIAL_SHARE.ofCampaign : TRIAL_SHARE.ofOthers
   let path: string = landing
-  const pages = visitor.userAgent === BOT ? 1 : random.integer(1, 6)
+  let pages = isBot ? 1 : random.integer(1, 6)
   for (let page = 0; page < pages; page++) {
-    const url = `https://${site}${path}${page === 0 ? campaign : ''}`
+    const url = `https://${site}${path}${page === 0 && isOfCampaign ? campaign : ''}`
     add('page_view', url, { title: TITLES[path] ?? path, path, load_time: random.integer(180, 2_400) })
     const seconds = random.integer(4, 180)
     at += seconds * 500
-    if (visitor.userAgent !== BOT) clickSomething(random, path, url, add)
+    const startsTrial = !isBot && path === '/pricing' && !visitor.hasAccount && random.chance(trialShare)
+    if (startsTrial) {
+      const clicks = day.canStartTrial ? 1 : random.integer(...CLICKS_OF_DEAD_BUTTON)
+      for (let click = 0; click < clicks; click++) clickButton('Start free trial', url, add)
+    } else if (!isBot) clickSomething(random, path, url, add)
+    if (path === '/signup') signUp(random, visitor, url, add)
     at += seconds * 500
     add('page_leave', url, { path, time_on_page: seconds })
     referrer = url
     path = random.pick(NEXT)
+    if (startsTrial) {
+      path = day.canStartTrial ? '/signup' : '/pricing'
+      pages = day.canStartTrial ? Math.max(pages, page + 2) : page + 1
+    }
   }
   return events
 }
 
-function clickSomething(
-  random: Random,
-  path: string,
-  url: string,
-  add: (event: string, url: string, data: Record<string, string | number>) => void,
-): void {
-  if (path === '/pricing' && random.chance(0.45)) {
-    const text = random.pick(['Start free trial', 'Talk to sales', 'Compare plans'])
-    add('button_click', url, { text, class: 'btn btn-primary', id: text.toLowerCase().replaceAll(' ', '-') })
-  } else if (path === '/signup' && random.chance(0.3)) {
-    add('form_submit', url, { formId: 'signup', action: '/signup', method: 'post' })
+function clickButton(text: string, url: string, add: Add): void {
+  add('button_click', url, { text, class: 'btn btn-primary', id: text.toLowerCase().replaceAll(' ', '-') })
+}
+
+function signUp(random: Random, { contactId }: SampleVisitor, url: string, add: Add): void {
+  if (!random.chance(contactId === null ? SIGN_UP_SHARE.ofOthers : SIGN_UP_SHARE.ofContacts)) return
+  add('form_submit', url, { formId: 'signup', action: '/signup', method: 'post' })
+  if (contactId !== null) add('signed_up', url, { plan: 'trial' })
+}
+
+function clickSomething(random: Random, path: string, url: string, add: Add): void {
+  if (path === '/pricing' && random.chance(0.3)) {
+    clickButton(random.pick(['Talk to sales', 'Compare plans']), url, add)
   } else if (path === '/' && random.chance(0.2)) {
     add('video_play', url, { title: 'Product tour' })
     if (random.chance(0.5)) add('video_complete', url, { title: 'Product tour' })
@@ -170,7 +196,8 @@ interface Parts {
 
 const ELEMENTS: Record<string, string> = { button_click: 'button', link_click: 'link', form_submit: 'form' }
 
-function toRecord({ tenantId, visitor, sessionId, event, url, referrer, data, at }: Parts): EventRecord {
+/** An event as the tracker would have sent it. */
+export function toRecord({ tenantId, visitor, sessionId, event, url, referrer, data, at }: Parts): EventRecord {
   const { domain, path } = locate(url)
   const { browser, os, deviceType, isBot } = parseUserAgent(visitor.userAgent)
   return {

@@ -7,7 +7,9 @@ import { reevaluateSegments } from '../segments/segments.ts'
 import { appendRecords } from '../webhooks/append.ts'
 import { type SampleVisitor, sampleSession, sampleTimestamp, sampleVisitor } from './journeys.ts'
 import { type SampleCompany, sampleCompany, sampleContact } from './people.ts'
+import { sampleProductUse } from './product-use.ts'
 import { createRandom, type Random } from './random.ts'
+import { storyUntil } from './story.ts'
 
 export interface SeedOptions {
   contacts: number
@@ -29,6 +31,10 @@ const EVENTS_PER_ROW = 5_000
 /** Share of contacts who visited the site; the others were imported or entered by hand. */
 const CONTACTS_WITH_VISITS = 0.6
 const ANONYMOUS_VISITORS_PER_CONTACT = 3
+/** Of the visits, how many the launch brings, if the events reach back to it. */
+const LAUNCH_SHARE = 0.05
+const DAYS_WITH_LAUNCH = 50
+const LAUNCH_REFERRER = 'https://news.example/stories/launch'
 
 /**
  * Fills a tenant with sample companies, contacts and visits. Events go through the journal like all events.
@@ -107,10 +113,21 @@ async function seedEvents(
   let waiting: EventRecord[] = []
   let created = 0
   const firstSeen = new Map<string, number>()
+  const story = storyUntil(now)
   while (created < events) {
-    const start = sampleTimestamp(random, now.getTime(), days)
-    const session = sampleSession(random, tenant.id, site, random.pick(visitors), start)
-    const wanted = session.filter((event) => event.timestamp <= now.getTime()).slice(0, events - created)
+    const visitor = random.pick(visitors)
+    const isOfLaunch = days > DAYS_WITH_LAUNCH && random.chance(LAUNCH_SHARE)
+    const start = isOfLaunch ? story.sampleLaunchVisit(random) : sampleTimestamp(random, now.getTime(), days)
+    const occasion = { day: story.on(start), ...(isOfLaunch ? { referrer: LAUNCH_REFERRER } : {}) }
+    const visit = sampleSession(random, tenant.id, site, visitor, start, occasion)
+    const signedUp = visit.find(({ event, timestamp }) => event === 'signed_up' && timestamp <= now.getTime())
+    if (signedUp) visitor.hasAccount = true
+    const use = signedUp
+      ? sampleProductUse(random, tenant.id, site, visitor, { signedUpAt: signedUp.timestamp, now: now.getTime() })
+      : []
+    const wanted = [...visit, ...use.flat()]
+      .filter((event) => event.timestamp <= now.getTime())
+      .slice(0, events - created)
     waiting.push(...wanted)
     for (const { owner_id, timestamp } of wanted) {
       firstSeen.set(owner_id, Math.min(timestamp, firstSeen.get(owner_id) ?? timestamp))
