@@ -69,6 +69,7 @@ export function callsOf({ contactId, companyId, segmentId, agentId, runId, repor
     ['aggregate', { entity: 'events', group_by: 'url_path' }],
     ['event_stats', { group_by: 'type' }],
     ['run_insight', { kind: 'trend', question: { series: [{ event: 'page_view' }] } }],
+    ['insight_people', { kind: 'trend', question: { series: [{ event: 'page_view' }] }, at: { series: 'A' } }],
     ['list_reports', {}],
     ['get_report', { report_id: reportId }],
     ['list_segments', {}],

@@ -775,7 +775,7 @@ export class Operations extends Caller {
   /**
    * Group contacts, companies or events, and compute a figure for each group.
    *
-   * Buckets are sorted by value, highest first; for hours, days, weeks and months, the most recent ones are returned in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on the entity. Also needs the scope `contacts:read` to group events by `contact.<key>`. Also needs the scope `companies:read` for `company.<key>` of events or contacts.
+   * Buckets are sorted by value, highest first; for hours, days, weeks and months, the most recent ones are returned in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on the entity. Also needs the scope `contacts:read` to group events by `contact.<key>`, and for `people`. Also needs the scope `companies:read` for `company.<key>` of events or contacts.
    */
   aggregate(input: AggregateInput, options?: RequestOptions): Promise<AggregateResult> {
     return this.call('POST /v1/aggregate', input, options)

@@ -610,6 +610,7 @@ export type AggregationOfEvents = {
      * system: includes system events, such as contact_created.
      */
     include?: 'system';
+    people?: SegmentFilter;
 };
 
 export type ApiKey = {

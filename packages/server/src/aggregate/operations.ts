@@ -108,7 +108,7 @@ export const AGGREGATE_OPERATIONS = [
       const { time_zone: timeZone = (await readTenant(tenant)).timeZone } = body
       const contactsMax = config.eventFilterContactsMax
       const context = { tenant, now, contactsMax, requireScope, visibleOnly: redaction !== undefined }
-      const parsed = await restricted(parseAggregation(body, timeZone, now), body.where, context)
+      const parsed = await restricted(parseAggregation(body, timeZone, now), body, context)
       const aggregation = withRedaction(parsed, redaction)
       const { metric, field } = aggregation.measure
       if (!needsNumbers(metric) && field !== '') {
@@ -120,6 +120,7 @@ export const AGGREGATE_OPERATIONS = [
       const warnings = [
         ...(await unknownPropertyWarnings(tenant, body.entity, unknown)),
         ...(await warningsAbout(tenant, body.entity, body.where)),
+        ...(body.entity === 'events' ? await warningsAbout(tenant, 'contacts', body.people) : []),
       ]
       for (const warning of new Set(warnings)) warn(warning)
       return { entity: body.entity, group_by: body.group_by, metric, ...summary }

@@ -12,6 +12,7 @@ import { CONTACT_IDS_MAX, type EventFilters, eventFilterSchemasExcept } from '..
 import { includeSystemInBody } from '../events/requests.ts'
 import { pathOfField } from '../figures/event-figures.ts'
 import { METRICS, type Measure, type Metric, needsNumbers, RECORD_METRICS } from '../figures/measure.ts'
+import { QUESTION_FIELDS } from '../insights/question.ts'
 import { EVENT_AHEAD_MS_MAX, EVENT_EARLIEST_MS } from '../journal/event-record.ts'
 import type { Scope } from '../operations/scopes.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
@@ -146,7 +147,7 @@ const Events = aggregation(
   ),
   METRICS,
   EVENT_FILTERS,
-  { include: includeSystemInBody },
+  { include: includeSystemInBody, people: QUESTION_FIELDS.people },
 )
 
 /** Body of POST /v1/aggregate. */
@@ -169,6 +170,7 @@ export const AGGREGATE_FIELDS = {
   where: Type.Optional(
     Type.Array(Type.Unknown(), { description: 'Conditions on the records, as those of filters; all must be true.' }),
   ),
+  people: QUESTION_FIELDS.people,
   metric: metricSchema(METRICS),
   ...FIELDS,
   include: includeSystemInBody,
@@ -183,8 +185,8 @@ export function scopeOfBody(body: unknown): Scope {
 export const SCOPES_OF_OTHERS = [
   {
     scopes: ['contacts:read'] as const,
-    when: 'to group events by `contact.<key>`',
-    ofSent: (body: unknown) => names(body, 'events', /^contact\./),
+    when: 'to group events by `contact.<key>`, and for `people`',
+    ofSent: (body: unknown) => names(body, 'events', /^contact\./) || (isObject(body) && 'people' in body),
   },
   {
     scopes: ['companies:read'] as const,

@@ -52,6 +52,28 @@ test('events, contacts and companies are grouped among those that meet condition
   expect(await bucketsOf({ ...companies, where: [is('name', 'b', 'starts_with')] })).toEqual([['Wool', 1]])
 })
 
+test('events are those of some people, anonymous ones left out', async () => {
+  const byEvent = { entity: 'events', group_by: 'event_type' }
+  const pro = { match: 'all', conditions: [is('plan', 'pro')] }
+  expect(await bucketsOf({ ...byEvent, people: pro })).toEqual([['paid', 2]])
+  const opened = { match: 'all', conditions: [{ event: { type: 'opened' }, operator: 'did' }] }
+  expect(await bucketsOf({ ...byEvent, people: opened, where: [is('event_type', 'paid')] })).toEqual([['paid', 1]])
+  expect(await bucketsOf({ ...byEvent, people: { match: 'all', conditions: [is('plan', 'none')] } })).toEqual([])
+  const insight = {
+    insight: 'funnel',
+    question: { steps: [{ event: 'paid' }, { event: 'opened' }], window: { value: 1, unit: 'day' } },
+    at: { step: 1, dropped: true },
+    operator: 'did',
+  }
+  const most = { entity: 'events', group_by: 'contact_id', people: { match: 'all', conditions: [insight] } }
+  expect((await aggregate(most)).body.buckets).toMatchObject([{ value: 2, contact: { email: 'ann@example.com' } }])
+  const wrong = await aggregate({ ...byEvent, people: { match: 'some' } })
+  expect([wrong.status, wrong.body.error.details[0].path]).toEqual([400, 'people.match'])
+  expect((await aggregate({ entity: 'contacts', group_by: 'city', people: pro })).status).toBe(400)
+  const key = await tenant.keyWith('events:read')
+  expect((await aggregate({ ...byEvent, people: pro }, key)).status).toBe(403)
+})
+
 test('a name that nothing has is told, with the nearest one, wherever conditions are sent', async () => {
   const where = [is('data.curency', 'EUR')]
   const { body } = await aggregate({ entity: 'events', group_by: 'event_type', where })
@@ -74,6 +96,12 @@ test('a name that nothing has is told, with the nearest one, wherever conditions
   const ofEvents = encodeURIComponent(JSON.stringify({ match: 'all', conditions: where }))
   const { body: listed } = await tenant.call('GET', `/v1/events?filter=${ofEvents}`)
   expect(listed.warnings.join()).toMatch(/data\.currency/)
+  const people = { match: 'all', conditions: [is('plann', 'pro')] }
+  const ofPeople = [
+    await aggregate({ entity: 'events', group_by: 'event_type', people }),
+    await tenant.call('POST', '/v1/insights/trend', { series: [{}], people }),
+  ]
+  for (const { body: answer } of ofPeople) expect(answer.warnings.join()).toMatch(/Did you mean .*plan/)
   const known = await aggregate({ entity: 'events', group_by: 'event_type', where: [is('data.currency', 'GBP')] })
   expect(known.body.warnings).toBeUndefined()
 })

@@ -171,6 +171,7 @@ export async function readQuestion(context: QuestionContext, sent: SentQuestion)
   if (range === null || details.length > 0) throw validationError(details)
   const compiled = await conditionsIn(context, where, 'where', 'where_')
   const people = sent.people === undefined ? null : await context.copyPeople(tenant, sent.people, context)
+  for (const warning of await warningsAbout(tenant, 'contacts', sent.people)) context.warn(warning)
   const always = [...(sent.include_bots ? [] : ['NOT is_bot']), ...(people === null ? [] : [isInSet('people')])]
   return {
     tenant,

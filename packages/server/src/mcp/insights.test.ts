@@ -77,6 +77,11 @@ test.each([
     expect(refused.isError).toBe(true)
     expect(textOf(refused)).toContain('hidden_property')
   }
+  const insight = { insight: 'trend', question: { ...QUESTION, where: [condition] }, at: { series: 'A' } }
+  for (const inFilter of [{ event: { type: 'signup', where: [nested] } }, insight]) {
+    const filter = { match: 'all', conditions: [{ ...inFilter, operator: 'did' }] }
+    expect(textOf(await use('search_contacts', { filter }))).toContain('hidden_property')
+  }
   const seen = await use(
     'run_insight',
     { kind: 'trend', question: { ...QUESTION, where: [condition] } },
@@ -113,4 +118,19 @@ test('conditions on contacts need their scope, and a stranger finds no report', 
   const stranger = await createTestTenant(service)
   const { isError } = await use('get_report', { report_id: await save(QUESTION) }, stranger.key)
   expect(isError).toBe(true)
+})
+
+test('whoever is behind a number can be listed, and those who did most first', async () => {
+  const at = { series: 'A' }
+  const { structuredContent: behind } = await use('insight_people', { kind: 'trend', question: QUESTION, at })
+  expect(behind).toMatchObject({ contacts: 2, anonymous: 0 })
+  const events = [{ event: 'signup', email: 'bob@example.com', data: { plan: 'free' } }]
+  expect((await tenant.call('POST', '/v1/events', { events })).status).toBe(200)
+  const { structuredContent: listed } = await use('search_contacts', { filter: behind.filter })
+  expect(listed.total).toBe(2)
+  const most = { entity: 'events', group_by: 'contact_id', people: behind.filter }
+  const { structuredContent: active } = await use('aggregate', most)
+  expect(active.buckets.map(({ value }: { value: number }) => value)).toEqual([2, 1])
+  expect(active.buckets[1].key).toBe(contactId)
+  expect(JSON.stringify(active)).not.toContain('@example.com')
 })

@@ -141,7 +141,7 @@ export function backgroundContext(tenant: Tenant, now: Date, match?: InsightMatc
 }
 
 /** The `people` of a question: see `InsightServices`. */
-async function copyPeople(
+export async function copyPeople(
   tenant: Tenant,
   sent: unknown,
   { now, visibleOnly, requireScope }: Pick<QuestionContext, 'now' | 'visibleOnly' | 'requireScope'>,

@@ -93,6 +93,7 @@ const calls: Record<string, () => object[]> = {
       question: { series: [{ where: [{ property: 'contact.city', operator: 'equals', value: 'Zedburg' }] }] },
     },
   ],
+  insight_people: () => [{ kind: 'trend', question: { series: [{}] }, at: { series: 'A' } }],
   list_reports: () => [{}, { query: 'zorblax' }],
   get_report: () => [{ report_id: ids.report_id }],
   list_segments: () => [{}],

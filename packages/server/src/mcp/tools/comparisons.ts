@@ -5,22 +5,20 @@ import type { ToolCall } from '../tool.ts'
 const WITH_WHOLE_VALUE = ['equals', 'not_equals', 'in', 'not_in', 'is_set', 'is_not_set']
 /** With more values in one filter, a caller could try all numbers of a city. */
 const CANDIDATES_MAX = 50
-/** Deeper filters are rejected by the operation. */
-const LEVELS_MAX = 20
-
 type Entity = 'contacts' | 'companies'
 
 /**
  * Refuses conditions that would reveal a hidden value step by step: comparisons with a part of it or by order, and comparisons
  * of a pseudonym with a visible property, to which a caller can write.
+ * @param sent a filter or a question; its conditions count at any depth, also those on events
  * @throws ServiceError 400 `hidden_property`, `pseudonym_not_allowed`
  */
-export async function checkComparisons(call: ToolCall, entity: Entity, filter: unknown): Promise<void> {
+export async function checkComparisons(call: ToolCall, entity: Entity, sent: unknown): Promise<void> {
   if (!call.isRedacted) return
   let candidates = 0
-  for (const condition of conditionsIn(filter, 1)) {
+  for (const condition of conditionsIn(sent)) {
     const { property, operator } = condition
-    if (typeof property !== 'string' || !(await call.isHidden(entity, property))) call.refusePseudonyms(condition)
+    if (typeof property !== 'string' || !(await isHidden(call, entity, property))) call.refusePseudonyms(condition)
     else if (typeof operator === 'string' && !WITH_WHOLE_VALUE.includes(operator)) {
       const message = `Values of ${property} are hidden from this connection, so conditions on it can only use ${WITH_WHOLE_VALUE.join(', ')}.`
       throw hiddenProperty(message)
@@ -65,10 +63,27 @@ function hiddenProperty(message: string): ServiceError {
   return new ServiceError(400, 'hidden_property', message)
 }
 
-/** The conditions of a filter, without those nested in them. */
-function conditionsIn(filter: unknown, level: number): Record<string, unknown>[] {
-  if (filter === null || typeof filter !== 'object' || level > LEVELS_MAX) return []
-  if (Array.isArray(filter)) return filter.flatMap((each) => conditionsIn(each, level + 1))
-  const { conditions, ...own } = filter as Record<string, unknown>
-  return [own, ...conditionsIn(conditions, level + 1)]
+/** Whether a condition is about a hidden property, of the entity or as events name it. */
+async function isHidden(call: ToolCall, entity: Entity, property: string): Promise<boolean> {
+  const [, owner, key = ''] = /^(contact|company|data)\.(.+)/s.exec(property) ?? []
+  if (owner === undefined) return call.isHidden(entity, property)
+  return call.isHidden(owner === 'company' ? 'companies' : 'contacts', key)
+}
+
+/** The objects in a value at any depth, each without those within it. */
+function conditionsIn(sent: unknown): Record<string, unknown>[] {
+  const found: Record<string, unknown>[] = []
+  const waiting = [sent]
+  while (waiting.length > 0) {
+    const value = waiting.pop()
+    if (value === null || typeof value !== 'object') continue
+    const inner = Object.entries(value)
+    if (!Array.isArray(value)) found.push(Object.fromEntries(inner.filter(([, each]) => !hasObjects(each))))
+    waiting.push(...inner.map(([, each]) => each))
+  }
+  return found
+}
+
+function hasObjects(value: unknown): boolean {
+  return [value].flat().some((each) => each !== null && typeof each === 'object')
 }

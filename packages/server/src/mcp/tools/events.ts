@@ -8,9 +8,9 @@ import type { Values } from '../../operations/declare.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import { compactRecord, listResult, pick, placeOf } from '../results.ts'
 import { type Tool, tool } from '../tool.ts'
-import { requireVisible } from './comparisons.ts'
+import { checkComparisons, requireVisible } from './comparisons.ts'
 import { idOf, totalOf } from './contacts.ts'
-import { companyId, pageInput, ROWS, since, until } from './inputs.ts'
+import { companyId, pageInput, ROWS, segmentFilter, since, until } from './inputs.ts'
 import { bag, count, listOf, pageOf, person, record, text } from './outputs.ts'
 
 const eventType = Type.Optional(
@@ -128,6 +128,11 @@ export const EVENT_TOOLS: readonly Tool[] = [
           },
         ),
       ),
+      people: Type.Optional({
+        ...segmentFilter,
+        description:
+          'Events only: a segment filter, or that of insight_people: only the events of these contacts. With group_by contact_id: the most active of them.',
+      }),
       metric: Type.Optional(Type.Enum(METRICS, { description: 'unique_… are of events only.' })),
       metric_field: Type.Optional(
         Type.String({ maxLength: 200, description: 'The number, for avg, sum, min, max, median and p90.' }),
@@ -154,7 +159,8 @@ export const EVENT_TOOLS: readonly Tool[] = [
       ),
       warnings: listOf(Type.String()),
     },
-    async run(call, { include_system: system, filters, ...rest }) {
+    async run(call, { include_system: system, filters, people, ...rest }) {
+      await checkComparisons(call, 'contacts', people)
       const entity = rest.entity === 'companies' ? 'companies' : 'contacts'
       await requireVisible(call, entity, rest.metric_field)
       const sent = {
@@ -163,7 +169,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
         ...(system ? { include: 'system' } : {}),
       }
       call.refusePseudonyms(sent)
-      const result = await call.operate('aggregate', sent)
+      const result = await call.operate('aggregate', { ...sent, ...(await call.reveal({ people })) })
       const buckets = call.isRedacted ? inOrder(result.buckets, rest.group_by) : (result.buckets as Values[])
       return {
         ...pick(result, ['entity', 'group_by', 'metric', 'total', 'distinct_groups']),

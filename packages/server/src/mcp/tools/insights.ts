@@ -8,7 +8,7 @@ import { type Tool, type ToolCall, tool } from '../tool.ts'
 import { checkComparisons } from './comparisons.ts'
 import { rowsOf, totalOf } from './contacts.ts'
 import { pageInput } from './inputs.ts'
-import { bag, listOf, pageOf, record, text } from './outputs.ts'
+import { bag, count, listOf, pageOf, record, text } from './outputs.ts'
 
 const QUESTIONS: Record<InsightKind, string> = {
   trend:
@@ -29,6 +29,14 @@ const question = Type.Unsafe<Values>({
     'with the operators of segment filters and the properties url_path, country, utm_source, data.<path>, contact.<key>, company.<key>.',
 })
 
+const kind = Type.Enum([...INSIGHT_KINDS])
+const at = Type.Unsafe<Values>({
+  type: 'object',
+  description:
+    'Which number. trend: {"series":"A","interval":"2026-10-25","breakdown":["DE"]}; funnel: {"step":2,"dropped":true} for those who went no further; ' +
+    'retention: {"cohort":"2026-W43","interval":1}; paths: {"step":1,"from":"/","to":"/pricing"} or {"step":1,"name":"/"}.',
+})
+
 /** The operation that answers a kind of question. */
 function operationOf(kind: InsightKind): string {
   return `insight${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
@@ -41,14 +49,29 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
     name: 'run_insight',
     title: 'Ask about behavior over time',
     description:
-      'Answers a question about events over time. People are counted once across their devices and their anonymous past. For a single table of counts, use aggregate.',
+      'Answers a question about events over time. People are counted once across their devices and their anonymous past. For a single table of counts, use aggregate; for who is behind a number, insight_people.',
     uses: INSIGHT_KINDS.map(operationOf),
-    input: { kind: Type.Enum([...INSIGHT_KINDS]), question },
+    input: { kind, question },
     output: { answer: bag, warnings: listOf(Type.String()) },
     async run(call, { kind, question: sent }) {
-      await checkConditions(call, sent)
+      await checkComparisons(call, 'contacts', sent)
       call.refusePseudonyms(sent)
       return answered(call, await call.operate(operationOf(kind), sent))
+    },
+  }),
+  tool({
+    name: 'insight_people',
+    title: 'Count the people behind a number',
+    description:
+      'How many contacts and anonymous visitors a number of run_insight counts, and a filter for them: it lists them in search_contacts, and as people of aggregate (group_by contact_id: the most active) or of another question, only their events count.',
+    uses: ['insightPeople'],
+    input: { kind, question, at },
+    output: { filter: bag, contacts: count, anonymous: count, warnings: listOf(Type.String()) },
+    async run(call, { kind, question: sent, at }) {
+      await checkComparisons(call, 'contacts', sent)
+      call.refusePseudonyms({ sent, at })
+      const people = await call.operate('insightPeople', { kind, question: sent, at })
+      return { ...pick(people, ['filter', 'contacts', 'anonymous']), ...warned(call) }
     },
   }),
   tool({
@@ -84,23 +107,9 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
 
 /** A model would take a misspelled property for one without values. */
 function answered(call: ToolCall, answer: unknown): Values {
-  return { answer: compactRecord(answer), ...(call.warnings.length > 0 ? { warnings: call.warnings } : {}) }
+  return { answer: compactRecord(answer), ...warned(call) }
 }
 
-const OWNER = /^(contact|company|data)\./
-
-/** Refuses conditions that would reveal a hidden value step by step. @throws ServiceError 400 `hidden_property` */
-async function checkConditions(call: ToolCall, sent: Values): Promise<void> {
-  const conditions = conditionsIn(sent)
-  const isOfCompany = ({ property }: Values) => String(property).startsWith('company.')
-  const named = (each: Values) => ({ ...each, property: String(each.property).replace(OWNER, '') })
-  await checkComparisons(call, 'companies', conditions.filter(isOfCompany).map(named))
-  await checkComparisons(call, 'contacts', conditions.filter((each) => !isOfCompany(each)).map(named))
-}
-
-/** Everything in a question that names a property, at any depth. */
-function conditionsIn(value: unknown): Values[] {
-  if (value === null || typeof value !== 'object') return []
-  const own = 'property' in value && 'operator' in value ? [value as Values] : []
-  return [...own, ...Object.values(value).flatMap(conditionsIn)]
+function warned({ warnings }: ToolCall): Values {
+  return warnings.length > 0 ? { warnings } : {}
 }
