@@ -140,6 +140,7 @@ function instructionsFor(now: Date, schema: string): string {
     'You answer questions of a growth team about the contacts, companies and events of their workspace, using the tools.',
     `It is ${now.toISOString()}. Times are UTC; "this week" means the last 7 days unless the question says otherwise.`,
     'Use as few calls as possible. Count with total, count_only or aggregate instead of reading rows. Prefer one filter with event conditions over many searches.',
+    'Use run_insight for figures over time, for where people drop off (funnel), who comes back (retention) and which ways they take (paths). For who they are, give insight_people the same question and the number; its filter works in search_contacts and, as people, in aggregate.',
     'Answer in Markdown, in at most 12 lines: first the answer itself with its numbers, then at most 10 names or rows. Say which period and which condition you used. If the data does not answer the question, say so and say what is missing; never invent numbers.',
     'Personal data is hidden behind pseudonyms such as email:019a… Write them exactly as they are, for example "firstname:019a… lastname:019a…": the reader sees the real values.',
     `The workspace, as describe_schema returns it:\n${schema}`,

@@ -80,6 +80,61 @@ test('the model looks things up without seeing personal values; the person reads
   expect((await admin.call('GET', '/v1/agent-settings')).body.cost_this_month_usd).toBeCloseTo(0.4)
 })
 
+test('the model finds where people of a country drop off, and who of them did most', async () => {
+  const ids: string[] = []
+  for (const firstname of ['anna', 'bert', 'cleo', 'dora']) {
+    const country = firstname === 'dora' ? 'France' : 'Germany'
+    ids.push(await tenant.contact(`${firstname}@example.com`, { firstname, country }))
+  }
+  const view = (contact_id: string | undefined, path: string) => ({
+    contact_id,
+    event: 'page_view',
+    url: `https://shop.example${path}`,
+  })
+  const [anna, bert, cleo, dora] = ids
+  const events = [...[anna, anna, bert, cleo, dora].map((id) => view(id, '/pricing')), view(cleo, '/signup')]
+  expect((await tenant.call('POST', '/v1/events', { events })).body.failed).toBe(0)
+  const at = (path: string) => ({
+    event: 'page_view',
+    where: [{ property: 'url_path', operator: 'equals', value: path }],
+  })
+  const question = {
+    steps: [at('/pricing'), at('/signup')],
+    window: { value: 7, unit: 'day' },
+    where: [{ property: 'contact.country', operator: 'equals', value: 'Germany' }],
+  }
+  const dropped = { step: 1, dropped: true }
+  const rounds = [
+    { name: 'run_insight', arguments: { kind: 'funnel', question } },
+    { name: 'insight_people', arguments: { kind: 'funnel', question, at: dropped } },
+    {
+      name: 'aggregate',
+      arguments: {
+        entity: 'events',
+        group_by: 'contact_id',
+        people: { match: 'all', conditions: [{ insight: 'funnel', question, at: dropped, operator: 'did' }] },
+        limit: 10,
+      },
+    },
+  ]
+  model.answer = ({ messages }) => {
+    const round = rounds[messages.filter(({ role }) => role === 'tool').length]
+    if (round) return { calls: [round] }
+    const results = JSON.stringify(messages.filter(({ role }) => role === 'tool'))
+    const order = ids.filter((id) => results.includes(`firstname:${id}`))
+    return { content: `Most active: ${order.map((id) => `firstname:${id}`).join(', ')}.` }
+  }
+  const { status, body } = await ask('Where do people from Germany drop off, and who did most?')
+  expect(status).toBe(200)
+  expect(body.calls.map(({ tool, error }: { tool: string; error: unknown }) => [tool, error])).toEqual(
+    rounds.map(({ name }) => [name, null]),
+  )
+  expect(body.answer).toBe(`Most active: [anna](/contacts/${anna}), [bert](/contacts/${bert}).`)
+  const asked = JSON.stringify(model.asked.at(-1)?.body.messages)
+  expect(asked).toMatch(/from_previous/)
+  expect(asked).not.toContain('@example.com')
+})
+
 test('a name that is Markdown stays text', async () => {
   const id = await tenant.contact('x@example.com', { firstname: '![x](http://evil.example/p.png)', lastname: '[a](b)' })
   model.answer = ({ messages }) =>
