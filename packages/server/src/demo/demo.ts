@@ -16,6 +16,7 @@ import { systemClock } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { createSegment, type NewSegment } from '../segments/segments.ts'
 import { connectSender, createDemoAgents } from './agents.ts'
+import { createGrowthReports } from './growth.ts'
 import { openSandboxMailbox } from './mailbox.ts'
 import { serveMailbox } from './mailbox-page.ts'
 import { allowedBy, requireNoOthers, requireOwnMachine } from './refusals.ts'
@@ -179,6 +180,7 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, { kind: 'command_line' }, now)
   const identityId = await createDemoAgents(tenant, service, now)
   const { apiKey } = await createApiKey(tenant, { name: 'Demo', scopes: ['all'] }, now)
+  await createGrowthReports(service.app, apiKey)
   await writeFile(file, JSON.stringify({ tenantId, apiKey, identityId }), { mode: 0o600 })
   return { tenantId, apiKey, identityId }
 }
