@@ -252,6 +252,33 @@ describe.skipIf(!HAS_BROWSER)('insights', () => {
     await screenshot(page, 'insights-week')
   })
 
+  test('a question that reads too much is answered from a sample, and from everybody again', async () => {
+    const page = await open('/insights')
+    await totals(page).waitFor()
+    const tooExpensive = {
+      ...{ code: 'query_too_expensive', message: 'Too much', request_id: 'r' },
+      details: [{ path: 'sample', message: 'must be at most 0.1' }],
+    }
+    let isTooMuch = true
+    await page.route('**/v1/insights/trend', async (route) => {
+      const refused = isTooMuch && route.request().postDataJSON().sample === undefined
+      if (refused) await route.fulfill({ status: 400, json: { status: 'error', error: tooExpensive } })
+      else await route.continue()
+    })
+    await page.getByRole('combobox', { name: 'Interval' }).selectOption('By week')
+    await page.getByRole('alert').getByText('This question reads too much').waitFor()
+    expect(await checkPage(page, 'insights-too-much')).toEqual([])
+    await page.getByRole('button', { name: 'Answer from a 10% sample' }).click()
+    await page.getByText('Estimated from 10% of the people.', { exact: false }).waitFor()
+    expect(asked(page).sample).toBe(0.1)
+    expect(await page.getByRole('button', { name: /Show the people behind/ }).count()).toBe(0)
+    expect(await checkPage(page, 'insights-sample')).toEqual([])
+    isTooMuch = false
+    await page.getByRole('button', { name: 'Count everyone' }).click()
+    await totals(page).getByRole('row', { name: 'Viewed a page: people 9' }).waitFor()
+    expect(asked(page).sample).toBeUndefined()
+  })
+
   test('a funnel shows who reached each step, by value and beside the period before', async () => {
     const page = await open('/insights')
     await page.getByRole('tab', { name: 'Funnel' }).click()
@@ -404,6 +431,13 @@ describe.skipIf(!HAS_BROWSER)('insights', () => {
     await totals(page).getByRole('row', { name: 'Signed up 1' }).waitFor()
     await page.getByRole('combobox', { name: 'People', exact: true }).selectOption('Everyone')
     await totals(page).getByRole('row', { name: 'Signed up 2' }).waitFor()
+    await page.getByRole('button', { name: 'Property', exact: true }).click()
+    await page.getByRole('combobox', { name: 'Property 1 to break down by' }).click()
+    await page.getByRole('option', { name: /plan/i }).click()
+    await totals(page)
+      .getByRole('row', { name: /^Show Signed up, free/ })
+      .waitFor()
+    expect(asked(page).breakdown).toEqual(['contact.plan'])
     const other = { ...question, people: filter }
     await openWithin(page, `/insights?question=${encodeURIComponent(JSON.stringify(other))}`)
     await totals(page).getByRole('row', { name: 'Signed up 1' }).waitFor()

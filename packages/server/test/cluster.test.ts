@@ -8,7 +8,7 @@ import { startProjector } from '../src/journal/projector.ts'
 import { isRefused, isUnreadable } from '../src/journal/refused.ts'
 import { OWNER_LINKS_TABLE } from '../src/owners/table.ts'
 import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
-import { isInSet, VALUES_OF_CONTACT } from '../src/platform/clickhouse/contact-sets.ts'
+import { isInSet, valuesOfContact } from '../src/platform/clickhouse/contact-sets.ts'
 import { createMissingTables } from '../src/platform/clickhouse/tables.ts'
 import type { ServiceError } from '../src/platform/errors.ts'
 import { newId } from '../src/platform/ids.ts'
@@ -186,8 +186,8 @@ test('a set that one process copies selects events for the next query, wherever 
   expect(await elsewhere.handle.events.select({ ...question, columns })).toEqual([{ inside: 15, outside: 5 }])
   const grouped = await elsewhere.handle.events.select({
     ...question,
-    valuesOf: 'fans',
-    columns: `toString(${VALUES_OF_CONTACT}) AS fan, count() AS events`,
+    valuesOf: ['fans'],
+    columns: `toString(${valuesOfContact('fans')}) AS fan, count() AS events`,
     groupBy: 'fan',
     orderBy: 'events, fan',
   })

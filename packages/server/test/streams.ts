@@ -27,6 +27,8 @@ export interface StreamEvent {
 export interface Stream {
   events: StreamEvent[]
   contacts: string[]
+  /** What a person's contact, or its company, has as a value now. */
+  valueOf(person: string | null, name: 'contact.tags' | 'company.industry'): unknown
 }
 
 /** Numbers from 0 to 1 that are the same in each run. */
@@ -94,8 +96,20 @@ export async function writeStream(
     }
   })
   await writeEvents({ stores }, tenantId, events, contacts)
-  return { events, contacts }
+  const valueNamed: Stream['valueOf'] = (person, name) => {
+    const index = contacts.indexOf(person ?? '') - 1
+    if (index < 0) return undefined
+    return name === 'contact.tags' ? tagsAt(index) : COMPANIES[index % COMPANIES.length]?.industry
+  }
+  return { events, contacts, valueOf: valueNamed }
 }
+
+/** Several values, lists of some, and none. */
+const TAGS = ['vip', ['vip', 'beta', 7], 7, [], true, undefined, ['beta', 'beta'], '']
+const tagsAt = (index: number) => TAGS[index % TAGS.length]
+
+/** The companies of the contacts, in turn; the last contact of each turn has none. */
+const COMPANIES: readonly ({ industry?: string } | null)[] = [{ industry: 'Tea' }, { industry: 'Rail' }, {}, null]
 
 /** An event of an anonymous visitor, for `writeEvents`. */
 export function visitorEvent(owner: string, name: string, at: number, more: Partial<StreamEvent> = {}): StreamEvent {
@@ -105,10 +119,18 @@ export function visitorEvent(owner: string, name: string, at: number, more: Part
 
 async function insertContacts({ handle }: Pick<TestTenant, 'handle'>, contacts: readonly string[]): Promise<void> {
   const moment = new Date('2026-01-01T00:00:00Z')
+  const companies = COMPANIES.map((properties) => (properties === null ? null : { company_id: newId(), ...properties }))
+  const ofCompanies = companies.flatMap((company) => {
+    if (company === null) return []
+    const { company_id, ...properties } = company
+    return [{ company_id, properties: JSON.stringify(properties), created_at: moment, updated_at: moment }]
+  })
+  await handle.db.insertInto('companies').values(ofCompanies).execute()
   const rows = contacts.map((contact_id, index) => ({
     contact_id,
     email: `person${index}@${contact_id}.example`,
-    properties: JSON.stringify({ plan: index % 2 === 0 ? 'pro' : 'free' }),
+    company_id: companies[index % companies.length]?.company_id ?? null,
+    properties: JSON.stringify({ plan: index % 2 === 0 ? 'pro' : 'free', tags: tagsAt(index) }),
     creation_source: 'manual',
     ...{ first_seen_at: moment, created_at: moment, updated_at: moment },
   }))

@@ -1999,6 +1999,14 @@ export type FunnelAnswer = {
      * With `breakdown`, the steps of each value.
      */
     groups?: Array<FunnelGroup>;
+    /**
+     * The properties whose values each `breakdown` has, as the question names them.
+     */
+    breakdown_by?: Array<string>;
+    /**
+     * The part of the people from which the answer is estimated. Absent: everybody counts.
+     */
+    sample?: number;
     compare?: ComparedFunnel;
 };
 
@@ -2765,6 +2773,14 @@ export type InsightFunnelResult = {
      * With `breakdown`, the steps of each value.
      */
     groups?: Array<FunnelGroup>;
+    /**
+     * The properties whose values each `breakdown` has, as the question names them.
+     */
+    breakdown_by?: Array<string>;
+    /**
+     * The part of the people from which the answer is estimated. Absent: everybody counts.
+     */
+    sample?: number;
     compare?: ComparedFunnel;
     warnings?: Array<string>;
 };
@@ -2783,6 +2799,10 @@ export type InsightPathsResult = {
      * How often the links that are left out were taken.
      */
     others: number;
+    /**
+     * The part of the people from which the answer is estimated. Absent: everybody counts.
+     */
+    sample?: number;
     compare?: ComparedPaths;
     warnings?: Array<string>;
 };
@@ -2811,6 +2831,10 @@ export type InsightRetentionResult = {
      * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
      */
     average: Array<number | null>;
+    /**
+     * The part of the people from which the answer is estimated. Absent: everybody counts.
+     */
+    sample?: number;
     compare?: ComparedRetention;
     warnings?: Array<string>;
 };
@@ -2823,6 +2847,14 @@ export type InsightTrendResult = {
      * The values that have no series of their own, together.
      */
     others?: Array<TrendFiguresOfOthers>;
+    /**
+     * The properties whose values each `breakdown` has, as the question names them.
+     */
+    breakdown_by?: Array<string>;
+    /**
+     * The part of the people from which the answer is estimated. Absent: everybody counts.
+     */
+    sample?: number;
     compare?: ComparedTrend;
     warnings?: Array<string>;
 };
@@ -3403,6 +3435,10 @@ export type PathsAnswer = {
      * How often the links that are left out were taken.
      */
     others: number;
+    /**
+     * The part of the people from which the answer is estimated. Absent: everybody counts.
+     */
+    sample?: number;
     compare?: ComparedPaths;
 };
 
@@ -3996,6 +4032,10 @@ export type RetentionAnswer = {
      * For each interval after: all who came back as a part of all people, of the cohorts where it is over.
      */
     average: Array<number | null>;
+    /**
+     * The part of the people from which the answer is estimated. Absent: everybody counts.
+     */
+    sample?: number;
     compare?: ComparedRetention;
 };
 
@@ -4751,6 +4791,14 @@ export type TrendAnswer = {
      * The values that have no series of their own, together.
      */
     others?: Array<TrendFiguresOfOthers>;
+    /**
+     * The properties whose values each `breakdown` has, as the question names them.
+     */
+    breakdown_by?: Array<string>;
+    /**
+     * The part of the people from which the answer is estimated. Absent: everybody counts.
+     */
+    sample?: number;
     compare?: ComparedTrend;
 };
 
@@ -6941,6 +6989,10 @@ export type InsightFunnelInput = {
      */
     include_bots?: boolean;
     /**
+     * Answers from this part of the people, for questions that are too expensive: 0.1 is a tenth. Counts and sums are scaled up, so they are estimates. It is always the same people. Numbers of a sample do not lead to their people.
+     */
+    sample?: number;
+    /**
      * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
      */
     compare?: 'previous_period' | ComparedRange;
@@ -6962,7 +7014,7 @@ export type InsightFunnelInput = {
      */
     exclude?: Array<EventMeant>;
     /**
-     * One group for each value of these properties of the first event, such as country or data.plan.
+     * One group for each value of these properties of the first event, such as country or data.plan, or of its contact or company, such as contact.plan or company.industry.
      */
     breakdown?: Array<string>;
     /**
@@ -6994,6 +7046,10 @@ export type InsightPathsInput = {
      * Whether to count events whose senders identify themselves as bots.
      */
     include_bots?: boolean;
+    /**
+     * Answers from this part of the people, for questions that are too expensive: 0.1 is a tenth. Counts and sums are scaled up, so they are estimates. It is always the same people. Numbers of a sample do not lead to their people.
+     */
+    sample?: number;
     /**
      * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
      */
@@ -7063,6 +7119,10 @@ export type InsightRetentionInput = {
      */
     include_bots?: boolean;
     /**
+     * Answers from this part of the people, for questions that are too expensive: 0.1 is a tenth. Counts and sums are scaled up, so they are estimates. It is always the same people. Numbers of a sample do not lead to their people.
+     */
+    sample?: number;
+    /**
      * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
      */
     compare?: 'previous_period' | ComparedRange;
@@ -7112,6 +7172,10 @@ export type InsightTrendInput = {
      */
     include_bots?: boolean;
     /**
+     * Answers from this part of the people, for questions that are too expensive: 0.1 is a tenth. Counts and sums are scaled up, so they are estimates. It is always the same people. Numbers of a sample do not lead to their people.
+     */
+    sample?: number;
+    /**
      * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
      */
     compare?: 'previous_period' | ComparedRange;
@@ -7128,7 +7192,7 @@ export type InsightTrendInput = {
      */
     interval?: 'hour' | 'day' | 'week' | 'month';
     /**
-     * One series for each value of these properties of the events, such as country or data.plan.
+     * One series for each value of these properties of the events, such as country or data.plan, or of their contacts and companies as they are now, such as contact.plan or company.industry.
      */
     breakdown?: Array<string>;
     /**

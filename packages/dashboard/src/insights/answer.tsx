@@ -6,17 +6,20 @@ import type { Input, Result } from '../api/client.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Warnings } from '../ui/warnings.tsx'
 import { type Answered, answerQuery, type InsightName, type Kind } from './answer-query.ts'
+import { offersSample, SampleNote, SampleOffer } from './sample.tsx'
 import { text } from './text.ts'
 
 interface AnswerProps<Name extends InsightName> {
   kind: Kind<Name>
   question: Input<Name>
   isEmpty: (answer: Result<Name>) => boolean
+  /** Asks a part of the people; undefined: everybody. */
+  onSample: (sample: number | undefined) => void
   children: (answered: Answered<Name>) => ReactNode
 }
 
 /** The answer to a question, or why there is none. */
-export function Answer<Name extends InsightName>({ kind, question, isEmpty, children }: AnswerProps<Name>) {
+export function Answer<Name extends InsightName>({ kind, question, isEmpty, onSample, children }: AnswerProps<Name>) {
   const query = useQuery({ ...answerQuery(kind, question), placeholderData: keepPreviousData })
   const { data, error, refetch, isPlaceholderData, isFetching } = query
   const isSlow = useIsSlow(isFetching)
@@ -29,7 +32,9 @@ export function Answer<Name extends InsightName>({ kind, question, isEmpty, chil
     return (
       <Stack gap="xs">
         {slow}
-        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={10} label={text.loading} />}
+        {offersSample(error) ? <SampleOffer sample={question.sample ?? 1} onSample={onSample} /> : null}
+        {error && !offersSample(error) ? <ErrorState error={error} onRetry={refetch} /> : null}
+        {error ? null : <LoadingState lines={10} label={text.loading} />}
       </Stack>
     )
   }
@@ -37,6 +42,7 @@ export function Answer<Name extends InsightName>({ kind, question, isEmpty, chil
     <Stack gap="xs" aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
       {slow}
       <Warnings of={data.answer.warnings} />
+      {data.answer.sample === undefined ? null : <SampleNote sample={data.answer.sample} onSample={onSample} />}
       {isEmpty(data.answer) ? (
         <EmptyState icon={IconChartLine} title={text.empty.title}>
           {text.empty.hint}

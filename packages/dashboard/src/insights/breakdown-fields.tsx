@@ -17,7 +17,7 @@ interface BreakdownFieldsProps {
   onChange: (breakdown: string[]) => void
 }
 
-/** The properties of events that an answer is divided by. */
+/** The properties that an answer is divided by: of the events, or of their contacts and companies. */
 export function BreakdownFields({ breakdown, meant, onChange }: BreakdownFieldsProps) {
   const adder = useRef<HTMLButtonElement>(null)
   const [isAdding, setAdding] = useState(false)
@@ -39,6 +39,7 @@ export function BreakdownFields({ breakdown, meant, onChange }: BreakdownFieldsP
           <EventPropertyField
             label={words.breakdownAt(index + 1)}
             event={others.length === 0 ? (only?.event ?? '') : ''}
+            withContacts
             value={name}
             autoFocus={name === ''}
             onChange={(property) => set(index, property)}

@@ -1,3 +1,5 @@
+import { text } from './text.ts'
+
 type Cell = string | number | null
 
 const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$/
@@ -11,9 +13,12 @@ export function csvText(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('')
 }
 
-/** Saves rows as a file of the person. */
-export function saveCsv(name: string, rows: readonly (readonly Cell[])[]): void {
-  const url = URL.createObjectURL(new Blob([BYTE_ORDER_MARK, csvText(rows)], { type: 'text/csv' }))
+/** Saves rows as a file of the person. Each line of an estimate says from which part of the people it is. */
+export function saveCsv(name: string, rows: readonly (readonly Cell[])[], sample: number | undefined): void {
+  const [head = [], ...lines] = rows
+  const marked =
+    sample === undefined ? rows : [[...head, text.sample.column], ...lines.map((line) => [...line, sample])]
+  const url = URL.createObjectURL(new Blob([BYTE_ORDER_MARK, csvText(marked)], { type: 'text/csv' }))
   const link = document.createElement('a')
   link.href = url
   link.download = name

@@ -22,6 +22,8 @@ export interface SharedDraft {
   people: SharedQuestion['people']
   includeBots: boolean
   compare: SharedQuestion['compare']
+  /** The part of the people from which the answer is estimated; undefined: everybody. */
+  sample: SharedQuestion['sample']
 }
 
 export interface SeriesDraft extends MeantDraft {
@@ -94,18 +96,19 @@ export function needsProperty(metric: SeriesDraft['metric']): boolean {
 }
 
 export function sharedDraft(question: SharedQuestion): SharedDraft {
-  const { date_from, date_to, last, time_zone, where, people, include_bots = false, compare } = question
+  const { date_from, date_to, last, time_zone, where, people, include_bots = false, compare, sample } = question
   return {
     range: given({ date_from, date_to, last, time_zone }),
     where: whereDraft(where),
     people,
     includeBots: include_bots,
     compare,
+    sample,
   }
 }
 
 export function sharedQuestion(
-  { range, where, people, includeBots, compare }: SharedDraft,
+  { range, where, people, includeBots, compare, sample }: SharedDraft,
   types: FieldTypes,
 ): SharedQuestion {
   return {
@@ -114,6 +117,7 @@ export function sharedQuestion(
     ...(people === undefined ? {} : { people }),
     ...(includeBots ? { include_bots: true } : {}),
     ...(compare === undefined ? {} : { compare }),
+    ...(sample === undefined ? {} : { sample }),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Field } from '../filters/fields.ts'
 import { useFields } from '../filters/fields.ts'
 import { FilterContext } from '../filters/filter-context.tsx'
 import { PropertyField } from '../filters/property-field.tsx'
+import { useMay } from '../session/may.ts'
 
 const DATA = 'data.'
 
@@ -11,17 +12,26 @@ interface EventPropertyFieldProps {
   event: string
   /** Whether its numbers are computed with. */
   isNumber?: boolean
+  /** Whether values of the event's contact and company can be chosen, too. */
+  withContacts?: boolean
   value: string
   autoFocus?: boolean
   onChange: (property: string) => void
 }
 
-/** Chooses a property of the events themselves. */
-export function EventPropertyField({ event, isNumber = false, ...field }: EventPropertyFieldProps) {
-  const { list } = useFields('events-of-contact', event)
+/** Chooses a property of the events. */
+export function EventPropertyField({
+  event,
+  isNumber = false,
+  withContacts = false,
+  ...field
+}: EventPropertyFieldProps) {
+  const mayRead = useMay('contacts:read')
+  const filtered = withContacts && mayRead ? 'events' : 'events-of-contact'
+  const { list } = useFields(filtered, event)
   const fields = list.filter(isNumber ? mayHaveNumbers : isGroup)
   return (
-    <FilterContext value={{ filtered: 'events-of-contact', isOfEvents: true, fields }}>
+    <FilterContext value={{ filtered, isOfEvents: true, fields }}>
       <PropertyField {...field} />
     </FilterContext>
   )

@@ -36,6 +36,7 @@ function Funnel({ question }: { question: FunnelQuestion }) {
         <Answer
           kind={FUNNEL}
           question={question}
+          onSample={(sample) => change({ sample })}
           isEmpty={({ steps, compare }) => [...steps, ...(compare?.steps ?? [])].every(({ count }) => count === 0)}
         >
           {(answered) => <FunnelResult {...answered} />}

@@ -23,7 +23,7 @@ export function FunnelResult({ question, answer }: Answered<'insightFunnel'>) {
     <WithPeople kind="funnel" question={{ ...question, compare: undefined }}>
       <Card>
         <ResultHeader heading={words.heading(unit)}>
-          <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(names, rows))} />
+          <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(names, rows), answer.sample)} />
         </ResultHeader>
         <ol className={classes.steps}>
           {answer.steps.map((step, index) => (

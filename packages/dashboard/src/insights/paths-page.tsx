@@ -36,6 +36,7 @@ function Paths({ question }: { question: PathsQuestion }) {
         <Answer
           kind={PATHS}
           question={question}
+          onSample={(sample) => change({ sample })}
           isEmpty={({ nodes, compare }) => nodes.length + (compare?.nodes.length ?? 0) === 0}
         >
           {(answered) => <PathsResult {...answered} />}

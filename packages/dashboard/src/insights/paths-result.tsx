@@ -27,7 +27,7 @@ export function PathsResult({ question, answer }: Answered<'insightPaths'>) {
     <WithPeople kind="paths" question={{ ...question, compare: undefined }}>
       <Card>
         <ResultHeader heading={words.heading}>
-          <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(answer.links))} />
+          <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(answer.links), answer.sample)} />
         </ResultHeader>
         <Flow answer={answer} nameOf={nameOf} />
       </Card>

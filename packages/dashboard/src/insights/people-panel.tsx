@@ -31,7 +31,7 @@ interface Chosen {
 
 const PeopleContext = createContext<((chosen: Chosen) => void) | null>(null)
 
-/** An answer whose numbers open the people behind them in a panel. */
+/** An answer whose numbers open the people behind them in a panel. Those of a sample do not: it is a part of the people. */
 export function WithPeople({ kind, question, children }: Asked & { children: ReactNode }) {
   const [chosen, setChosen] = useState<Chosen | null>(null)
   const [isOpen, setOpen] = useState(false)
@@ -41,7 +41,7 @@ export function WithPeople({ kind, question, children }: Asked & { children: Rea
     setOpen(true)
   }
   return (
-    <PeopleContext value={mayRead ? show : null}>
+    <PeopleContext value={mayRead && question.sample === undefined ? show : null}>
       {children}
       <Drawer
         opened={isOpen}

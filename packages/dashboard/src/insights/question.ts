@@ -5,7 +5,7 @@ import { QUESTION_LENGTH_MAX } from './question-length.ts'
 /** What the questions of all kinds have in common. */
 export type SharedQuestion = Pick<
   InsightTrendInput,
-  'date_from' | 'date_to' | 'last' | 'time_zone' | 'where' | 'people' | 'include_bots' | 'compare'
+  'date_from' | 'date_to' | 'last' | 'time_zone' | 'where' | 'people' | 'include_bots' | 'compare' | 'sample'
 >
 export type TrendQuestion = InsightTrendInput
 /** Which events are meant. */
@@ -59,7 +59,7 @@ type Fields = Record<string, unknown>
 
 export function isShared(value: unknown): value is Fields {
   if (!isFields(value)) return false
-  const { last, where = [], include_bots: bots, compare } = value
+  const { last, where = [], include_bots: bots, compare, sample } = value
   const isRange = (range: Fields) => isText(range.date_from) && isText(range.date_to)
   return (
     isRange(value) &&
@@ -67,6 +67,7 @@ export function isShared(value: unknown): value is Fields {
     (last === undefined || (isFields(last) && typeof last.value === 'number' && isOneOf(INTERVALS, last.unit))) &&
     isWhere(where) &&
     (bots === undefined || typeof bots === 'boolean') &&
+    isNumber(sample) &&
     (compare === undefined || compare === 'previous_period' || (isFields(compare) && isRange(compare)))
   )
 }

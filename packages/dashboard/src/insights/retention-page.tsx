@@ -37,6 +37,7 @@ function Retention({ question }: { question: RetentionQuestion }) {
         <Answer
           kind={RETENTION}
           question={question}
+          onSample={(sample) => change({ sample })}
           isEmpty={({ cohorts, compare }) => [...cohorts, ...(compare?.cohorts ?? [])].every(({ size }) => size === 0)}
         >
           {(answered) => <RetentionResult {...answered} />}

@@ -34,7 +34,7 @@ export function RetentionResult({ question, answer }: Answered<'insightRetention
               data={words.periods}
             />
           ) : null}
-          <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, part))} />
+          <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, part), answer.sample)} />
         </ResultHeader>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
         <section className={classes.scroll} aria-label={words.table} tabIndex={0}>

@@ -58,6 +58,15 @@ export const text = {
     title: 'Nothing in this range',
     hint: 'No event matches. Choose more days, another event or fewer conditions.',
   },
+  sample: {
+    tooMuch: 'This question reads too much',
+    hint: 'Choose a shorter range or add conditions. Or get an estimate: counts and sums are then scaled up from a part of the people.',
+    use: (share: string) => `Answer from a ${share} sample`,
+    estimated: (share: string) =>
+      `Estimated from ${share} of the people. The people behind a number can be listed once everyone is counted.`,
+    everybody: 'Count everyone',
+    column: 'Sample',
+  },
   download: 'CSV',
   downloadLabel: 'Download the figures as CSV',
   tooLong: 'This question is too long to be kept in the address of the page. Remove a condition.',

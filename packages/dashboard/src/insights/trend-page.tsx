@@ -35,7 +35,7 @@ function Trend({ question }: { question: TrendQuestion }) {
     <QuestionAndAnswer
       question={<TrendFields draft={draft} isTooLong={isTooLong} onChange={change} />}
       answer={
-        <Answer kind={TREND} question={question} isEmpty={isNothing}>
+        <Answer kind={TREND} question={question} onSample={(sample) => change({ sample })} isEmpty={isNothing}>
           {(answered) => <TrendResult {...answered} />}
         </Answer>
       }

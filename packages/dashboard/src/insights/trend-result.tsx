@@ -42,7 +42,7 @@ export function TrendResult({ question, answer }: Answered<'insightTrend'>) {
           >
             {isTable ? words.asChart : words.asTable}
           </Button>
-          <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, answer.intervals, rows))} />
+          <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, answer.intervals, rows), answer.sample)} />
         </ResultHeader>
         {isTable ? (
           <FiguresTable unit={unit} keys={answer.intervals} rows={rows.filter(isShown)} />

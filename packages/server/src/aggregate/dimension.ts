@@ -1,9 +1,6 @@
 import Type from 'typebox'
 import type { JoinedCompany, JoinedContact } from '../events/event-object.ts'
-import { type Marked, valueNamedBy, when } from '../platform/personal.ts'
-
-/** The value that a group's records share; null if they have none. */
-export type BucketKey = string | number | boolean | null
+import type { BucketKey } from '../figures/values-of-records.ts'
 
 export interface Bucket {
   key: BucketKey
@@ -13,14 +10,6 @@ export interface Bucket {
   contact?: JoinedContact | null
   /** Of events by company. */
   company?: JoinedCompany | null
-}
-
-/** What the values of some dimensions are, beside the name of one in `group_by`; all others are properties. */
-export function markByName(dimensions: Readonly<Record<string, { mark: Marked }>>): Marked {
-  const entries = Object.entries(dimensions)
-  // The tenant may hide any property.
-  const property = valueNamedBy('group_by')
-  return entries.reduce<Marked>((others, [name, { mark }]) => when('group_by', [name], mark, others), property)
 }
 
 export const PROPERTY_NAME_LENGTH_MAX = 200

@@ -1,4 +1,3 @@
-import { EVENT_PROPERTY_NAMES, eventPropertyNamed } from '../conditions/event-property.ts'
 import { markOfColumn } from '../events/event-object.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { CONTACT_OF_EVENT } from '../platform/clickhouse/owner-links.ts'
@@ -114,15 +113,6 @@ export const EVENT_DIMENSIONS = {
   month: period('month', `toStartOfMonth(${DAY})`, 'Month, `YYYY-MM`'),
   is_bot: { sql: 'is_bot', kind: 'boolean', description: 'Whether the sender identifies itself as a bot.', mark: WORD },
 } as const satisfies Readonly<Record<string, EventDimension>>
-
-/** Every name of a column, with what its values say about people. */
-export const EVENT_COLUMN_MARKS = Object.fromEntries(
-  ['createdAt', ...EVENT_PROPERTY_NAMES].map((name) => {
-    const property = eventPropertyNamed(name)
-    const isText = property !== null && property.kind === 'text'
-    return [name, { mark: isText ? markOfColumn(property.column) : WORD }]
-  }),
-)
 
 /**
  * A dimension in a time zone, whose offsets during the events are given. ClickHouse would load 5 MB for each zone, and

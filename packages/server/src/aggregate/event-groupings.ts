@@ -1,9 +1,11 @@
 import { dataItems, eventPropertyNamed } from '../conditions/event-property.ts'
-import { DIGITS_OF_ITEM } from '../figures/phone-numbers.ts'
+import { isShownItem } from '../figures/phone-numbers.ts'
+import { type RecordGrouping, recordValue } from '../figures/values-of-records.ts'
+import { valuesOfContact } from '../platform/clickhouse/contact-sets.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { offsetsBetween } from '../platform/time-zone.ts'
 import { EVENT_DIMENSIONS, type EventGrouping, inZone, isPeriod, type KeyKind } from './event-dimensions.ts'
-import { hasValue, type RecordGrouping } from './records.ts'
+import { hasValue } from './records.ts'
 
 /** What a `group_by` of events names. */
 export type NamedGrouping =
@@ -51,9 +53,19 @@ function ofContact(name: string, timeZone: string): NamedGrouping {
 export function byData(path: readonly string[], hidden?: readonly string[]): EventGrouping {
   const { sql, parameters } = dataItems(path, 'key')
   if (hidden === undefined) return { sql, kind: 'items', parameters }
-  const isShown = `${DIGITS_OF_ITEM} NOT IN {hidden_keys: Array(String)} AND substring(item, 1, 1) NOT IN ('{', '[')`
-  const shown = `arrayFilter(item -> ${isShown}, ${sql})`
+  const shown = `arrayFilter(item -> ${isShownItem('hidden_keys')}, ${sql})`
   return { sql: shown, kind: 'items', parameters: { ...parameters, hidden_keys: hidden } }
+}
+
+/** Groups events by a value of their contact. @param setId of a set with these values */
+export function byRecord(record: RecordGrouping, setId: string): EventGrouping {
+  return {
+    sql: valuesOfContact('contact'),
+    kind: 'items',
+    parameters: { contact: setId },
+    valuesOf: 'contact',
+    hidesMissing: recordValue(record).kind === 'id',
+  }
 }
 
 /** Groups all events in one group without a key. */

@@ -3,10 +3,10 @@ import type { EventFilters } from '../events/filters.ts'
 import { rollupConditions } from '../events/rollups.ts'
 import { figureOf } from '../figures/event-figures.ts'
 import type { Measure } from '../figures/measure.ts'
+import type { BucketKey } from '../figures/values-of-records.ts'
 import { NOBODY } from '../platform/clickhouse/owner-links.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { hourKey } from '../platform/time-zone.ts'
-import type { BucketKey } from './dimension.ts'
 import { type EventGrouping, isPeriod, type KeyKind } from './event-dimensions.ts'
 import type { Summary } from './records.ts'
 
@@ -49,7 +49,7 @@ export async function aggregateEvents(
     lane: rollup ? 'light' : 'heavy',
     isRollup: rollup !== null,
     withContacts: kind === 'contact' || figure.withContacts,
-    ...(valuesOf === undefined ? {} : { valuesOf }),
+    ...(valuesOf === undefined ? {} : { valuesOf: [valuesOf] }),
     columns: `${keyAndRecords(grouping)}, ${figure.sql} AS value`,
     where,
     parameters: {

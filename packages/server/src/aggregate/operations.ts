@@ -6,19 +6,22 @@ import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
 import { CONTACT_DIMENSIONS } from '../contacts/dimensions.ts'
 import { hiddenFromSearch } from '../contacts/search.ts'
+import { conditionsOf } from '../events/conditions.ts'
 import { JoinedCompany, JoinedContact } from '../events/event-object.ts'
 import { pathOfField } from '../figures/event-figures.ts'
+import { CONTACT_MARKS, EVENT_MARKS, markByName } from '../figures/marks-by-name.ts'
 import { METRICS, type Measure, needsNumbers } from '../figures/measure.ts'
 import { phoneNumbersIn } from '../figures/phone-numbers.ts'
+import { copyValuesOfContacts } from '../figures/values-of-contacts.ts'
 import { operationsWith, type Redaction } from '../operations/declare.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { LABEL, WORD, when } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { warningsAbout } from '../properties/in-conditions.ts'
 import { unknownPropertyWarnings } from '../properties/unknown.ts'
-import { type Bucket, markByName } from './dimension.ts'
-import { EVENT_COLUMN_MARKS, EVENT_DIMENSIONS } from './event-dimensions.ts'
-import { BY_NOTHING, byData, exists, hasData } from './event-groupings.ts'
+import type { Bucket } from './dimension.ts'
+import { EVENT_DIMENSIONS } from './event-dimensions.ts'
+import { BY_NOTHING, byData, byRecord, exists, hasData } from './event-groupings.ts'
 import { aggregateEvents, type EventSummary } from './events.ts'
 import { aggregateCompanies, aggregateContacts, hasValue, type Summary } from './records.ts'
 import {
@@ -30,23 +33,20 @@ import {
   SCOPES_OF_OTHERS,
   scopeOfBody,
 } from './requests.ts'
-import { byValueOfContact } from './values-of-contacts.ts'
 import { restricted } from './where.ts'
 
-/** A company's name and domain are public. */
 const OF_COMPANIES = { ...COMPANY_DIMENSIONS, name: { mark: LABEL }, domain: { mark: WORD } }
-const OF_CONTACTS_COMPANY = { 'company.name': { mark: LABEL }, 'company.domain': { mark: WORD } }
 
 /** What a group's key is: as its dimension says or, of a property, as its name does. */
 const OF_DIMENSION = when(
   'entity',
   ['events'],
-  markByName({ ...EVENT_COLUMN_MARKS, ...EVENT_DIMENSIONS, ...OF_CONTACTS_COMPANY }),
+  markByName('group_by', { ...EVENT_MARKS, ...EVENT_DIMENSIONS }),
   when(
     'entity',
     ['companies'],
-    markByName(OF_COMPANIES),
-    markByName({ ...CONTACT_DIMENSIONS, ...OF_CONTACTS_COMPANY }),
+    markByName('group_by', OF_COMPANIES),
+    markByName('group_by', { ...CONTACT_DIMENSIONS, ...CONTACT_MARKS }),
   ),
 )
 
@@ -156,8 +156,9 @@ async function eventsBy(tenant: Tenant, aggregation: EventAggregation): Promise<
   const { grouping: named, filters, limit } = aggregation
   const measure = await withoutPhoneNumbers(tenant, aggregation)
   if (named.by === 'record') {
-    const grouping = await byValueOfContact(tenant, filters, named.record, measure.redaction !== undefined)
-    const summary = await aggregateEvents(tenant, filters, grouping, measure, limit)
+    const isRedacted = measure.redaction !== undefined
+    const setId = await copyValuesOfContacts(tenant, await conditionsOf(tenant, filters), named.record, isRedacted)
+    const summary = await aggregateEvents(tenant, filters, byRecord(named.record, setId), measure, limit)
     return named.record.name === 'company_id' ? withCompanies(tenant, summary) : summary
   }
   if (named.by === 'data') {

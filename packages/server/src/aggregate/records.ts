@@ -1,13 +1,13 @@
-import { type AliasableExpression, expressionBuilder, type RawBuilder, sql } from 'kysely'
-import { companiesWith, companyValue, valueOfCompany } from '../companies/dimensions.ts'
+import { type AliasableExpression, type RawBuilder, sql } from 'kysely'
+import { companiesWith } from '../companies/dimensions.ts'
 import type { CompanyFilters } from '../companies/list.ts'
-import { contactsWith, contactValue, type RecordValue } from '../contacts/dimensions.ts'
+import { contactsWith } from '../contacts/dimensions.ts'
 import type { ContactFilters } from '../contacts/list.ts'
 import { type Measure, type Metric, needsNumbers } from '../figures/measure.ts'
-import type { TenantTables } from '../platform/postgres/database.ts'
+import { type BucketKey, isKey, keysOf, type RecordGrouping, recordValue } from '../figures/values-of-records.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { membersCounted } from '../segments/list-filter.ts'
-import type { Bucket, BucketKey } from './dimension.ts'
+import type { Bucket } from './dimension.ts'
 
 export interface Summary {
   buckets: Bucket[]
@@ -15,24 +15,8 @@ export interface Summary {
   total: number
 }
 
-/** How contacts or companies are grouped. */
-export interface RecordGrouping {
-  entity: 'contacts' | 'companies'
-  name: string
-  timeZone: string
-}
-
 /** What a query of the records selects of each. */
 type FoundRecord = Record<'value' | 'object' | 'number', unknown>
-
-const COMPANY = 'company.'
-
-/** The value of a record with a name; of a contact also a value of its company, as `company.industry`. */
-export function recordValue({ entity, name, timeZone }: RecordGrouping): RecordValue {
-  if (entity === 'companies') return companyValue(name, timeZone)
-  if (name.startsWith(COMPANY)) return valueOfCompany(companyValue(name.slice(COMPANY.length), timeZone))
-  return contactValue(name, timeZone)
-}
 
 /** @throws ServiceError 400 `unknown_segment`, 409 `segment_counting`. */
 export async function aggregateContacts(
@@ -77,29 +61,6 @@ function valueAndNumber(grouping: RecordGrouping, measure: Measure) {
   const { object, key } = recordValue(grouping)
   const value = sql`${object} -> ${key}::text`
   return { value, object, number: needsNumbers(measure.metric) ? numberOf(grouping, measure) : sql<null>`NULL` }
-}
-
-/** A missing value is no key, and neither is an empty text. */
-function isKey(item: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql`${item} NOT IN ('null', '""')`
-}
-
-/**
- * The keys of a record: its value or, of a list, the different items. Without any, it has the key null.
- * @param redacted the key of the value in its object, if phone numbers of the record are left out, whatever their name
- */
-export function keysOf(redacted: string | null): RawBuilder<BucketKey[]> {
-  const isShown = (item: RawBuilder<unknown>) =>
-    redacted === null
-      ? isKey(item)
-      : sql<boolean>`${isKey(item)} AND NOT has_personal_number(object, ${item} #>> '{}', ${redacted}::text)`
-  const [value, item] = [sql.ref('value'), sql.ref('each.item')]
-  const items = expressionBuilder<TenantTables, never>()
-    .selectFrom(sql<{ item: unknown }>`jsonb_array_elements(value)`.as<'each'>(sql`each (item)`))
-    .select(sql`array_agg(DISTINCT each.item)`.as('items'))
-    .where(isShown(item))
-  return sql`CASE WHEN jsonb_typeof(value) = 'array' THEN coalesce(${items}, ARRAY[NULL::jsonb])
-    ELSE ARRAY[CASE WHEN ${isShown(value)} THEN value END] END`
 }
 
 /** The number that a figure is computed from. A name is a property's, except `company.<key>` and counts. */

@@ -12,6 +12,7 @@ import { CONTACT_IDS_MAX, type EventFilters, eventFilterSchemasExcept } from '..
 import { includeSystemInBody } from '../events/requests.ts'
 import { pathOfField } from '../figures/event-figures.ts'
 import { METRICS, type Measure, type Metric, needsNumbers, RECORD_METRICS } from '../figures/measure.ts'
+import type { RecordGrouping } from '../figures/values-of-records.ts'
 import { QUESTION_FIELDS } from '../insights/question.ts'
 import { EVENT_AHEAD_MS_MAX, EVENT_EARLIEST_MS } from '../journal/event-record.ts'
 import type { Scope } from '../operations/scopes.ts'
@@ -25,7 +26,6 @@ import { canonicalZone, problemsOfZone, ZONE_LENGTH_MAX } from '../platform/time
 import { groupBySchema, PROPERTY_NAME_LENGTH_MAX } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 import { groupingNamed, type NamedGrouping } from './event-groupings.ts'
-import type { RecordGrouping } from './records.ts'
 
 const ofContacts = ListContactsQuery.properties
 const ofCompanies = ListCompaniesQuery.properties

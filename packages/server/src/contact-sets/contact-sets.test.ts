@@ -203,7 +203,7 @@ describe('a set', () => {
     await tenant.handle.events.addToSet(old, `${ann}\n`)
     await expect(eventsOfSet(old)).rejects.toMatchObject({ status: 400, code: 'query_too_expensive' })
     const { orderBy: _, ...selection } = ofSet(old)
-    const valued = { ...selection, columns: 'count() AS n', where: [], valuesOf: 'some' }
+    const valued = { ...selection, columns: 'count() AS n', where: [], valuesOf: ['some'] }
     await expect(tenant.handle.events.select(valued)).rejects.toMatchObject({ code: 'query_too_expensive' })
     expect(createTableStatements(CONTACT_SETS_TABLE, null)[0]).toContain('\nTTL created_at + INTERVAL 90 MINUTE\n')
   })

@@ -16,6 +16,14 @@ const LONG = '^(-?[0-9]{7,20}|"[-+ ()./0-9]{7,30}")$'
 export const DIGITS_OF_ITEM = `replaceRegexpAll(item, '[^0-9]', '')`
 
 /**
+ * The condition that an item may be a key where personal values are hidden: it is none of the phone numbers in a parameter, and
+ * no object, which may have such numbers in it.
+ */
+export function isShownItem(parameter: string): string {
+  return `${DIGITS_OF_ITEM} NOT IN {${parameter}: Array(String)} AND substring(item, 1, 1) NOT IN ('{', '[')`
+}
+
+/**
  * The digits of numbers at a path in events' data, also in texts, that are phone numbers of the events' contacts: they are hidden where
  * the events are shown. Only PostgreSQL has the contacts' phone numbers, so long numbers are looked up there first.
  * @throws ServiceError 400 `hidden_property` if there are too many.

@@ -1,10 +1,18 @@
+import { createHash } from 'node:crypto'
 import Type from 'typebox'
-import { type EventProperty, eventPropertyNamed, PATH_KEYS_MAX } from '../conditions/event-property.ts'
+import { type EventProperty, eventPropertyNamed, PATH_KEYS_MAX, type Sql } from '../conditions/event-property.ts'
 import { itemsOf } from '../conditions/to-clickhouse.ts'
+import { EVENT_MARKS, markByName } from '../figures/marks-by-name.ts'
+import { isShownItem, phoneNumbersIn } from '../figures/phone-numbers.ts'
+import { copyValuesOfContacts } from '../figures/values-of-contacts.ts'
+import { type RecordGrouping, recordValue } from '../figures/values-of-records.ts'
+import { valuesOfContact } from '../platform/clickhouse/contact-sets.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
-import { ServiceError, validationError } from '../platform/errors.ts'
-import { TEXT } from '../platform/personal.ts'
-import type { QuestionContext } from './question.ts'
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { TEXT, WORD } from '../platform/personal.ts'
+import { unknownPropertyWarnings } from '../properties/unknown.ts'
+import { type Asked, inRange, type QuestionContext } from './question.ts'
+import type { Range } from './range.ts'
 
 export type BreakdownValue = string | number | boolean | null
 
@@ -14,19 +22,39 @@ export const BreakdownValues = Type.Array(Type.Union([Type.String(TEXT), Type.Nu
   description: 'The values of the breakdown.',
 })
 
+/** The field of an answer with the names of what it is broken down by. */
+export const BreakdownNames = Type.Optional(
+  Type.Array(Type.String(WORD), {
+    description: 'The properties whose values each `breakdown` has, as the question names them.',
+  }),
+)
+
+/** A value of a breakdown in an answer: what it says about people follows from its name in `BreakdownNames`. */
+export const ValueInAnswer = Type.Union(
+  [Type.String(), Type.Number(), Type.Boolean(), Type.Null()],
+  markByName('breakdown_by', EVENT_MARKS),
+)
+
+/** The field `BreakdownNames` of an answer. */
+export function namesOf(names: string[] = []): { breakdown_by?: string[] } {
+  return names.length === 0 ? {} : { breakdown_by: names }
+}
+
 /** What the events of a question are divided by: a key, or a list of them, as a text. A missing value is ''. */
 export interface Breakdown {
   /** The key of an event or, if `isList`, the list of its keys: it counts for each different one. */
   sql: string
   isList: boolean
   parameters: QueryParameters
-  /** The JSON of a key, by which equal figures are sorted, and the same in ClickHouse. */
-  json(key: string): string
+  /** Those of them that are sets of contacts, whose values a query needs. */
+  valuesOf: readonly string[]
+  /** A text of a key by which equal figures are sorted, and the same in ClickHouse. */
+  orderOf(key: string): string
   order(key: string): string
   /** Whether each value of a key is missing, in ClickHouse. */
   isMissing(key: string): string
-  valuesOf(key: string): BreakdownValue[]
-  /** The key of some values, the opposite of `valuesOf`. */
+  valuesOfKey(key: string): BreakdownValue[]
+  /** The key of some values, the opposite of `valuesOfKey`. */
   keyOf(values: readonly BreakdownValue[]): string
 }
 
@@ -35,62 +63,122 @@ export function hasKey({ sql, isList }: Breakdown, parameter: string): string {
   return isList ? `has(${sql}, {${parameter}: String})` : `${sql} = {${parameter}: String}`
 }
 
+/** The events that are broken down. */
+export interface BrokenDown {
+  asked: Asked
+  meant: readonly Sql[]
+}
+
 /**
- * Divides events by the values of at most two properties.
- * @throws ServiceError 400 naming what is no property of events; `hidden_property`.
+ * Divides events by the values of at most two properties, of the events or of their contacts and companies.
+ * @throws ServiceError 400 naming what is no property, `hidden_property`; 403 without the scope of contacts.
  */
-export function breakdownBy(
-  { visibleOnly }: Pick<QuestionContext, 'visibleOnly'>,
+export async function breakdownBy(
+  context: QuestionContext,
+  events: BrokenDown,
   names: readonly string[],
-  path = 'breakdown',
-): Breakdown | null {
-  if (names.length === 0) return null
-  const parts = names.map((name, index) => {
-    const property = eventPropertyNamed(name)
-    const at = `${path}[${index}]`
-    if (property === null) throw validationError([{ path: at, message: EXPECTED }])
-    const isData = property.kind === 'data'
-    if (isData && visibleOnly) throw hidden(name)
-    if (isData && property.path.length > PATH_KEYS_MAX) {
-      throw validationError([{ path: at, message: `must name at most ${PATH_KEYS_MAX} keys` }])
-    }
-    return partOf(property, `breakdown${index}`)
+): Promise<Breakdown | null> {
+  const details = names.flatMap((name, index): ErrorDetail[] => {
+    const message = problemOf(name)
+    return message === null ? [] : [{ path: `breakdown[${index}]`, message }]
   })
+  if (details.length > 0) throw validationError(details)
+  if (names.some((name) => OF_CONTACT.test(name))) context.requireScope('contacts:read')
+  const parts: Breakdown[] = []
+  for (const [index, name] of names.entries()) parts.push(await partNamed(context, events, name, `breakdown${index}`))
+  const mayBeUnknown = names.filter((name) => !isDimension(name, events.asked.zone))
+  for (const warning of await unknownPropertyWarnings(context.tenant, 'events', mayBeUnknown)) context.warn(warning)
   const [only, second] = parts
   if (only === undefined) return null
-  return second === undefined ? only : pairOf(only, second)
+  const breakdown = second === undefined ? only : pairOf(only, second)
+  return context.redaction === undefined ? breakdown : inSecretOrder(breakdown, context.redaction.orderSecret)
 }
 
-const EXPECTED = 'must be a property of events, such as country, utm_source or data.plan'
+const EXPECTED =
+  'must be a property of events, contacts or companies, such as country, data.plan, contact.plan or company.industry'
+const OF_CONTACT = /^(?:contact\.|(?=company\..))(.+)$/s
 
-function hidden(name: string): ServiceError {
-  const message = `Personal data is hidden from this connection, so it cannot break down by ${name}. Use a column such as country or url_path.`
-  return new ServiceError(400, 'hidden_property', message)
+/** The value of contacts that a name of events means, of them or of their companies; null for a property of the events. */
+function recordOf(name: string, timeZone: string): RecordGrouping | null {
+  const [, ofContact] = OF_CONTACT.exec(name) ?? []
+  return ofContact === undefined ? null : { entity: 'contacts', name: ofContact, timeZone }
 }
 
-function partOf(property: EventProperty, prefix: string): Breakdown {
-  if (property.kind === 'text') {
-    return {
-      // A text of few values is grouped by their numbers.
-      sql: property.column,
-      isList: false,
-      parameters: {},
-      json: (key) => JSON.stringify(key),
-      order: (key) => `toJSONString(toString(${key}))`,
-      isMissing: (key) => `${key} = ''`,
-      valuesOf: (key) => [key === '' ? null : key],
-      keyOf: ([value]) => String(value ?? ''),
+/** Whether contacts have a value with a name that is no property, such as the day on which they were created. */
+function isDimension(name: string, timeZone: string): boolean {
+  const record = recordOf(name, timeZone)
+  return record !== null && recordValue(record).isKnown === true
+}
+
+function problemOf(name: string): string | null {
+  if (OF_CONTACT.test(name)) return null
+  const property = eventPropertyNamed(name)
+  if (property === null) return EXPECTED
+  const isTooDeep = property.kind === 'data' && property.path.length > PATH_KEYS_MAX
+  return isTooDeep ? `must name at most ${PATH_KEYS_MAX} keys` : null
+}
+
+/** What one valid name means. @param prefix of the names of its placeholders */
+async function partNamed(
+  { tenant, visibleOnly }: QuestionContext,
+  { asked, meant }: BrokenDown,
+  name: string,
+  prefix: string,
+): Promise<Breakdown> {
+  const range = rangeOf(asked)
+  const record = recordOf(name, asked.zone)
+  if (record !== null) {
+    const inTime = inRange(range)
+    const events = {
+      where: [...asked.where, ...inTime.where, meant.map(({ sql }) => sql).join(' OR ')],
+      parameters: Object.assign({}, asked.parameters, inTime.parameters, ...meant.map(({ parameters }) => parameters)),
     }
+    const setId = await copyValuesOfContacts(tenant, events, record, visibleOnly)
+    return ofItems({ sql: valuesOfContact(prefix), parameters: { [prefix]: setId } }, prefix, [prefix])
   }
-  const { sql, parameters } = itemsOf(property, prefix)
+  const property = eventPropertyNamed(name)
+  if (property === null) throw new Error('A name is checked before it is used.')
+  if (property.kind === 'text') return ofText(property.column)
+  const items = itemsOf(property, prefix)
+  if (property.kind !== 'data' || !visibleOnly) return ofItems(items, prefix)
+  const inTime = { date_after: new Date(range.fromMs), date_before: new Date(range.untilMs), includeSystem: true }
+  const hidden = await phoneNumbersIn(tenant, inTime, property.path)
+  const shown = `arrayFilter(item -> ${isShownItem(`${prefix}_hidden`)}, ${items.sql})`
+  return ofItems({ sql: shown, parameters: { ...items.parameters, [`${prefix}_hidden`]: hidden } }, prefix)
+}
+
+/** Everything between the ends of a question's ranges. */
+function rangeOf({ range, compared }: Asked): Range {
+  const { fromMs, untilMs } = compared ?? range
+  return { fromMs: Math.min(range.fromMs, fromMs), untilMs: Math.max(range.untilMs, untilMs) }
+}
+
+function ofText(column: Extract<EventProperty, { column: string }>['column']): Breakdown {
+  return {
+    // A text of few values is grouped by their numbers.
+    sql: column,
+    isList: false,
+    parameters: {},
+    valuesOf: [],
+    orderOf: (key) => JSON.stringify(key),
+    order: (key) => `toJSONString(toString(${key}))`,
+    isMissing: (key) => `${key} = ''`,
+    valuesOfKey: (key) => [key === '' ? null : key],
+    keyOf: ([value]) => String(value ?? ''),
+  }
+}
+
+/** The JSON texts of a list are the keys. */
+function ofItems({ sql, parameters }: Sql, prefix: string, valuesOf: readonly string[] = []): Breakdown {
   return {
     sql: `if(empty(${sql} AS ${prefix}_items), [''], arrayDistinct(${prefix}_items))`,
     isList: true,
     parameters,
-    json: (key) => key,
+    valuesOf,
+    orderOf: (key) => key,
     order: (key) => key,
     isMissing: (key) => `${key} = ''`,
-    valuesOf: (key) => [valueIn(key)],
+    valuesOfKey: (key) => [valueIn(key)],
     keyOf: ([value = null]) => jsonOf(value),
   }
 }
@@ -136,20 +224,34 @@ function pairOf(first: Breakdown, second: Breakdown): Breakdown {
       : joined(`toString(${first.sql})`, `toString(${second.sql})`),
     isList,
     parameters: { ...first.parameters, ...second.parameters },
-    json: (key) => {
+    valuesOf: [...first.valuesOf, ...second.valuesOf],
+    orderOf: (key) => {
       const [a, b] = apart(key)
-      return `[${first.json(a)},${second.json(b)}]`
+      return `[${first.orderOf(a)},${second.orderOf(b)}]`
     },
     // Close to the order of the JSON: keys of one length are together.
     order: (key) => key,
     isMissing: (key) => `${key} = '0:'`,
-    valuesOf: (key) => {
+    valuesOfKey: (key) => {
       const [a, b] = apart(key)
-      return [...first.valuesOf(a), ...second.valuesOf(b)]
+      return [...first.valuesOfKey(a), ...second.valuesOfKey(b)]
     },
     keyOf: ([a = null, b = null]) => {
       const [keyA, keyB] = [first.keyOf([a]), second.keyOf([b])]
       return `${Buffer.byteLength(keyA)}:${keyA}${keyB}`
     },
+  }
+}
+
+/** Equal figures in an order that tells nothing about hidden values: the caller could send values between them. */
+function inSecretOrder(breakdown: Breakdown, orderSecret: string): Breakdown {
+  return {
+    ...breakdown,
+    parameters: { ...breakdown.parameters, order_secret: orderSecret },
+    orderOf: (key) =>
+      createHash('md5')
+        .update(orderSecret + key)
+        .digest('hex'),
+    order: (key) => `MD5(concat({order_secret: String}, toString(${key})))`,
   }
 }

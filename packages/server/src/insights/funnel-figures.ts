@@ -139,6 +139,7 @@ export async function stepsByKey(query: FunnelQuery, breakdown: Breakdown, limit
   const rows = await query.asked.tenant.events.select<FiguresRow & { is_all: number; key: string }>({
     name: 'insights.funnel_by_key',
     ...parts,
+    valuesOf: breakdown.valuesOf,
     parameters: { ...parts.parameters, ...breakdown.parameters },
     ...columnsOf(attemptColumns(attempts), ofFirstEvent(attempts, EVENT_ID_ORDER, keysOf(breakdown), 'keys')),
     outer: {
@@ -168,6 +169,7 @@ export async function stepsBeyond(
   const [row] = await query.asked.tenant.events.select<FiguresRow>({
     name: 'insights.funnel_beyond',
     ...parts,
+    valuesOf: breakdown.valuesOf,
     parameters: { ...parts.parameters, ...breakdown.parameters, keys: [...keys] },
     ...columnsOf(attemptColumns(attempts), ofFirstEvent(attempts, EVENT_ID_ORDER, isBeyond, 'is_beyond')),
     outer: { columns: figuresOf(query), where: `${HAS_ATTEMPT} AND found.is_beyond` },

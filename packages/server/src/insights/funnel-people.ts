@@ -34,11 +34,11 @@ export async function funnelPeople(
   at: FunnelNumber,
 ): Promise<PeopleQuery> {
   requireStep(question, at)
-  const { asked, queryIn } = await readFunnel(context, question)
+  const { asked, queryIn } = await readFunnel(context, at.breakdown ? question : { ...question, breakdown: [] })
   const query = await queryIn(asked.range)
   const { breakdown } = query
   const values = at.breakdown
-  const isAsked = (key: string) => isDeepStrictEqual(breakdown?.valuesOf(key), values)
+  const isAsked = (key: string) => isDeepStrictEqual(breakdown?.valuesOfKey(key), values)
   const known = breakdown && values ? (await stepsByKey(query, breakdown, VALUES_MAX)).ofKeys : null
   const keys = known?.map(({ key }) => key).filter(isAsked)
   const { attempts, ...parts } = partsOf(query)
@@ -48,6 +48,7 @@ export async function funnelPeople(
     name: 'insights.funnel_people',
     ...parts,
     withContacts: true,
+    ...(breakdown && keys ? { valuesOf: breakdown.valuesOf } : {}),
     parameters: { ...parts.parameters, ...(keys ? { ...breakdown?.parameters, keys } : {}) },
     ...columnsOf(attemptColumns(attempts), ofFirstEvent(attempts, EVENT_ID_ORDER, person, 'person')),
     outer: {

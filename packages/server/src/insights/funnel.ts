@@ -3,8 +3,9 @@ import { STEPS_MAX, stepsThatShare, windowMsOf } from '../conditions/attempts.ts
 import { WITHIN_UNITS, type Within } from '../conditions/language.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
-import { TEXT, WORD } from '../platform/personal.ts'
-import { type BreakdownValue, breakdownBy } from './breakdown.ts'
+import { WORD } from '../platform/personal.ts'
+import { type AnswerInRanges, answerInRanges } from './answer-in-ranges.ts'
+import { BreakdownNames, type BreakdownValue, breakdownBy, namesOf, ValueInAnswer } from './breakdown.ts'
 import { FUNNEL_ORDERS } from './funnel-attempts.ts'
 import {
   type FunnelQuery,
@@ -14,7 +15,6 @@ import {
   stepsByKey,
   stepsOfAll,
 } from './funnel-figures.ts'
-import { keptAnswer } from './kept-answers.ts'
 import {
   type Asked,
   compileMeant,
@@ -26,6 +26,7 @@ import {
   readQuestion,
 } from './question.ts'
 import type { Range } from './range.ts'
+import { countOfAll, SampleAnswered } from './sample.ts'
 
 const EXCLUDED_MAX = 10
 const LIMIT_DEFAULT = 10
@@ -72,7 +73,8 @@ export const FUNNEL_INPUT = {
   breakdown: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 200, ...WORD }), {
       maxItems: 2,
-      description: 'One group for each value of these properties of the first event, such as country or data.plan.',
+      description:
+        'One group for each value of these properties of the first event, such as country or data.plan, or of its contact or company, such as contact.plan or company.industry.',
     }),
   ),
   limit: Type.Optional(
@@ -100,7 +102,6 @@ const Steps = Type.Array(
     { title: 'FunnelStep' },
   ),
 )
-const Value = Type.Union([Type.String(TEXT), Type.Number(), Type.Boolean(), Type.Null()])
 const ANSWER = {
   steps: Steps,
   groups: Type.Optional(
@@ -108,7 +109,9 @@ const ANSWER = {
       Type.Object(
         {
           breakdown: Type.Optional(
-            Type.Array(Value, { description: 'The value of each property; absent for all other values together.' }),
+            Type.Array(ValueInAnswer, {
+              description: 'The value of each property; absent for all other values together.',
+            }),
           ),
           steps: Steps,
         },
@@ -120,6 +123,8 @@ const ANSWER = {
 }
 export const FUNNEL_OUTPUT = {
   ...ANSWER,
+  breakdown_by: BreakdownNames,
+  sample: SampleAnswered,
   compare: Type.Optional(
     Type.Object(ANSWER, { title: 'ComparedFunnel', description: 'The answer for the compared range.' }),
   ),
@@ -137,15 +142,13 @@ export interface FunnelPart {
   groups?: { breakdown?: BreakdownValue[]; steps: Step[] }[]
 }
 
-export type FunnelAnswer = FunnelPart & { compare?: FunnelPart }
+export type FunnelAnswer = AnswerInRanges<FunnelPart> & { breakdown_by?: string[] }
 
 /** How many people went through steps. @throws ServiceError 400 naming every invalid field, `hidden_property`; 403. */
 export async function funnel(context: QuestionContext, sent: FunnelQuestion): Promise<FunnelAnswer> {
   const { asked, queryIn } = await readFunnel(context, sent)
-  return keptAnswer(asked, sent, async () => {
-    const answer = await answerIn(await queryIn(asked.range), sent)
-    return asked.compared ? { ...answer, compare: await answerIn(await queryIn(asked.compared), sent) } : answer
-  })
+  const answer = await answerInRanges(asked, sent, async (range) => answerIn(await queryIn(range), sent))
+  return { ...answer, ...namesOf(sent.breakdown) }
 }
 
 interface ReadFunnel {
@@ -163,7 +166,9 @@ export async function readFunnel(context: QuestionContext, sent: FunnelQuestion)
     sent.steps.map(({ event, types }) => (event === undefined ? (types ?? null) : [event])),
   )
   const shared = { asked, steps, excluded, order, countBy, sharing, windowMs: windowMsOf(sent.window) }
-  const breakdown = breakdownBy(context, sent.breakdown ?? [])
+  // In any order, an attempt may begin with each step.
+  const begins = order === 'any' ? steps : steps.slice(0, 1)
+  const breakdown = await breakdownBy(context, { asked, meant: begins }, sent.breakdown ?? [])
   const queryIn = async (range: Range): Promise<FunnelQuery> => {
     const query = { ...shared, range, breakdown }
     if (order !== 'any' || sharing.every((set) => set.length === 1)) return query
@@ -180,14 +185,14 @@ function sharesTooMuch(): ServiceError {
 }
 
 async function answerIn(query: FunnelQuery, sent: FunnelQuestion): Promise<FunnelPart> {
-  const labelled = (figures: readonly StepFigures[]) => sharesOf(sent.steps.map(labelOf), figures)
+  const labelled = (figures: readonly StepFigures[]) => sharesOf(sent.steps.map(labelOf), figures, query.asked.sample)
   const { breakdown } = query
   if (breakdown === null) return { steps: labelled(await stepsOfAll(query)) }
   const limit = sent.limit ?? LIMIT_DEFAULT
   const { all, ofKeys } = await stepsByKey(query, breakdown, limit + 1)
   const largest = ofKeys.slice(0, limit)
   const groups: NonNullable<FunnelPart['groups']> = largest.map(({ key, steps }) => ({
-    breakdown: breakdown.valuesOf(key),
+    breakdown: breakdown.valuesOfKey(key),
     steps: labelled(steps),
   }))
   if (ofKeys.length > limit) {
@@ -197,12 +202,12 @@ async function answerIn(query: FunnelQuery, sent: FunnelQuestion): Promise<Funne
   return { steps: labelled(all), groups }
 }
 
-function sharesOf(labels: readonly string[], figures: readonly StepFigures[]): Step[] {
+function sharesOf(labels: readonly string[], figures: readonly StepFigures[], sample: number): Step[] {
   const countAt = (step: number) => figures[step]?.count ?? 0
   const part = (count: number, whole: number) => (whole === 0 ? null : count / whole)
   return labels.map((label, step) => ({
     label,
-    count: countAt(step),
+    count: countOfAll(countAt(step), sample),
     from_first: part(countAt(step), countAt(0)),
     from_previous: part(countAt(step), countAt(Math.max(step - 1, 0))),
     median_seconds: secondsOf(figures[step]?.medianMs ?? null),

@@ -128,15 +128,24 @@ export async function answerTo(
   }
 }
 
-/** An answer as a table. */
+/** An answer as a table. Each line of an estimate says so. */
 export function tableOf({ kind, question }: { kind: InsightKind; question: Values }, answer: Values): AnswerTable {
-  return KINDS[kind].table(question as never, answer as never)
+  const table = KINDS[kind].table(question as never, answer as never)
+  if (answer.sample === undefined) return table
+  return { columns: [...table.columns, 'sample'], rows: table.rows.map((cells) => [...cells, answer.sample]) }
 }
+
+const OF_SAMPLE = 'must be left out: the people behind a number are everybody whom it counts'
 
 /** What is wrong with a question, or with what names one of its numbers. What else it may be is known when it is asked. */
 export function problemsOfInsight({ insight, question, at }: InsightMatch, path = ''): ErrorDetail[] {
   const { checkQuestion, checkAt } = KINDS[insight]
-  const details = [...within('question', checkQuestion(question)), ...within('at', checkAt(at))]
+  const isSample = typeof question.sample === 'number' && question.sample < 1
+  const details = [
+    ...within('question', checkQuestion(question)),
+    ...(isSample ? [{ path: 'question.sample', message: OF_SAMPLE }] : []),
+    ...within('at', checkAt(at)),
+  ]
   return path === '' ? details : within(path, details)
 }
 

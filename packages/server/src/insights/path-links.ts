@@ -5,6 +5,7 @@ import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import { type Asked, IS_OF_SOMEBODY, inRange, PERSON } from './question.ts'
 import type { Range } from './range.ts'
+import { countOfAll } from './sample.ts'
 
 export const PATH_KINDS = ['pages', 'events'] as const
 export type PathKind = (typeof PATH_KINDS)[number]
@@ -131,7 +132,12 @@ export async function readPaths(query: PathsQuery): Promise<PathsFound> {
   const largest = rows.filter(({ is_node }) => Number(is_node) === 1).map(nodeOf)
   const nodes = [...largest, ...(await missingNodes(query, links, largest))]
   const taken = links.reduce((sum, { count }) => sum + count, 0)
-  return { nodes, links, others: Number(ofLinks[0]?.total ?? 0) - taken }
+  const others = Number(ofLinks[0]?.total ?? 0) - taken
+  const ofAll = <Counted extends { count: number }>(each: Counted) => ({
+    ...each,
+    count: countOfAll(each.count, asked.sample),
+  })
+  return { nodes: nodes.map(ofAll), links: links.map(ofAll), others: countOfAll(others, asked.sample) }
 }
 
 /** The nodes of some links that are not among the largest ones. */

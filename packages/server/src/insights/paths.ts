@@ -2,10 +2,11 @@ import Type, { type Static } from 'typebox'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import { validationError } from '../platform/errors.ts'
 import { TEXT } from '../platform/personal.ts'
-import { keptAnswer } from './kept-answers.ts'
+import { type AnswerInRanges, answerInRanges } from './answer-in-ranges.ts'
 import { PATH_KINDS, type PathKind, type PathsFound, type PathsQuery, peopleOfPaths, readPaths } from './path-links.ts'
 import { type Asked, compileFields, QUESTION_FIELDS, type QuestionContext, readQuestion } from './question.ts'
 import type { Range } from './range.ts'
+import { SampleAnswered } from './sample.ts'
 
 const NAME_LENGTH_MAX = 2_000
 const [DEPTH_MAX, DEPTH_DEFAULT] = [6, 4]
@@ -65,20 +66,18 @@ const ANSWER = {
 }
 export const PATHS_OUTPUT = {
   ...ANSWER,
+  sample: SampleAnswered,
   compare: Type.Optional(
     Type.Object(ANSWER, { title: 'ComparedPaths', description: 'The answer for the compared range.' }),
   ),
 }
 
-export type PathsAnswer = PathsFound & { compare?: PathsFound }
+export type PathsAnswer = AnswerInRanges<PathsFound>
 
 /** Which ways sessions take. @throws ServiceError 400 naming every invalid field; 403. */
 export async function paths(context: QuestionContext, sent: PathsQuestion): Promise<PathsAnswer> {
   const { asked, queryIn } = await read(context, sent)
-  return keptAnswer(asked, sent, async () => {
-    const answer = await readPaths(queryIn(asked.range))
-    return asked.compared ? { ...answer, compare: await readPaths(queryIn(asked.compared)) } : answer
-  })
+  return answerInRanges(asked, sent, (range) => readPaths(queryIn(range)))
 }
 
 /** Which number of an answer about paths: that of a link, or of a node. */

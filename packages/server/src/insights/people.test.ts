@@ -27,7 +27,16 @@ async function contactsIn(filter: unknown): Promise<string[]> {
   return body.contacts.map((contact: { contact_id: string }) => contact.contact_id).sort()
 }
 
-test.each([
+interface Place {
+  series: string
+  interval?: string
+  breakdown?: unknown[]
+  by?: string[]
+}
+const OF_EVENTS = ['country', 'data.plan']
+const OF_CONTACTS = ['contact.tags', 'company.industry']
+
+test.each<[Place, (event: StreamEvent) => boolean]>([
   [{ series: 'B' }, (event: StreamEvent) => event.name === 'signup'],
   [
     { series: 'B', interval: '2026-03-29' },
@@ -38,8 +47,20 @@ test.each([
     (event: StreamEvent) => event.country === 'DE' && [event.data.plan].flat().includes('pro'),
   ],
   [{ series: 'A', breakdown: [null, 5] }, (event: StreamEvent) => event.country === '' && event.data.plan === 5],
-])('the people behind %j of a trend are those of its events', async (at, isMeant) => {
-  const breakdown = 'breakdown' in at ? { breakdown: ['country', 'data.plan'] } : {}
+  [
+    { series: 'A', breakdown: ['beta', 'Rail'], by: OF_CONTACTS },
+    ({ person }: StreamEvent) =>
+      [stream.valueOf(person, 'contact.tags')].flat().includes('beta') &&
+      stream.valueOf(person, 'company.industry') === 'Rail',
+  ],
+  [
+    { series: 'A', breakdown: [null, null], by: OF_CONTACTS },
+    ({ person }: StreamEvent) =>
+      ['', undefined].includes([stream.valueOf(person, 'contact.tags')].flat()[0] as string) &&
+      stream.valueOf(person, 'company.industry') === undefined,
+  ],
+])('the people behind %j of a trend are those of its events', async ({ by = OF_EVENTS, ...at }: Place, isMeant) => {
+  const breakdown = 'breakdown' in at ? { breakdown: by } : {}
   const question = {
     ...RANGE,
     ...breakdown,

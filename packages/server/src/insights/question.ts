@@ -16,6 +16,7 @@ import { LABEL, WORD } from '../platform/personal.ts'
 import { canonicalZone, problemsOfZone, ZONE_LENGTH_MAX } from '../platform/time-zone.ts'
 import { warningsAbout } from '../properties/in-conditions.ts'
 import { LAST_UNITS, type LastUnit, type MovableRange, type Range, rangeIn } from './range.ts'
+import { inSample, SampleAsked } from './sample.ts'
 
 const LABEL_LENGTH_MAX = 200
 const TYPES_MAX = 100
@@ -88,6 +89,7 @@ export const QUESTION_FIELDS = {
   include_bots: Type.Optional(
     Type.Boolean({ default: false, description: 'Whether to count events whose senders identify themselves as bots.' }),
   ),
+  sample: SampleAsked,
   compare: Type.Optional(
     Type.Union(
       [
@@ -118,6 +120,8 @@ export interface Asked {
   /** Those of them that hold whatever the question's own `where` says. */
   always: readonly string[]
   parameters: QueryParameters
+  /** The part of all people whose events count; `always` has its condition. 1: everybody. */
+  sample: number
   /** Whether the answer depends on what contacts are. */
   usesContacts: boolean
   visibleOnly: boolean
@@ -172,7 +176,13 @@ export async function readQuestion(context: QuestionContext, sent: SentQuestion)
   const compiled = await conditionsIn(context, where, 'where', 'where_')
   const people = sent.people === undefined ? null : await context.copyPeople(tenant, sent.people, context)
   for (const warning of await warningsAbout(tenant, 'contacts', sent.people)) context.warn(warning)
-  const always = [...(sent.include_bots ? [] : ['NOT is_bot']), ...(people === null ? [] : [isInSet('people')])]
+  const { sample = 1 } = sent
+  const sampled = sample < 1 ? inSample(sample) : null
+  const always = [
+    ...(sent.include_bots ? [] : ['NOT is_bot']),
+    ...(people === null ? [] : [isInSet('people')]),
+    ...(sampled === null ? [] : [sampled.where]),
+  ]
   return {
     tenant,
     now,
@@ -181,7 +191,8 @@ export async function readQuestion(context: QuestionContext, sent: SentQuestion)
     compared: compare === 'previous_period' ? range.before() : other,
     where: [...always, ...compiled.where],
     always,
-    parameters: { ...compiled.parameters, ...(people === null ? {} : { people }) },
+    parameters: { ...compiled.parameters, ...(people === null ? {} : { people }), ...sampled?.parameters },
+    sample,
     usesContacts: people !== null || NAMES_CONTACTS.test(JSON.stringify(sent)),
     visibleOnly: context.visibleOnly,
   }

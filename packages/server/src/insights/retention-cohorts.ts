@@ -53,7 +53,11 @@ function overPeople(
   const { where, always, now, parameters } = asked
   const at = (name: string) => `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`
   const index = `toInt32(${intervals.indexInSql})`
-  const isCounted = [...where, `timestamp >= ${at('range_from')}`, comeback.sql]
+  const isCounted = [
+    ...where.filter((each) => !always.includes(each)),
+    `timestamp >= ${at('range_from')}`,
+    comeback.sql,
+  ]
   if (mode === 'on_or_after') isCounted.push(`timestamp <= ${at('now')}`)
   const isBack = isCounted.map((each) => `(${each})`).join(' AND ')
   const started = start.isFirstOfAll

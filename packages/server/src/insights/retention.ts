@@ -2,8 +2,8 @@ import Type, { type Static } from 'typebox'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import { validationError } from '../platform/errors.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
+import { type AnswerInRanges, answerInRanges } from './answer-in-ranges.ts'
 import { INTERVALS, intervalsOf } from './intervals.ts'
-import { keptAnswer } from './kept-answers.ts'
 import {
   type Asked,
   compileFields,
@@ -21,6 +21,7 @@ import {
   type RetentionQuery,
   readCohorts,
 } from './retention-cohorts.ts'
+import { countOfAll, SampleAnswered } from './sample.ts'
 
 const FURTHER_MAX = 30
 const FURTHER_DEFAULT = 7
@@ -70,6 +71,7 @@ const ANSWER = {
 }
 export const RETENTION_OUTPUT = {
   ...ANSWER,
+  sample: SampleAnswered,
   compare: Type.Optional(
     Type.Object(ANSWER, { title: 'ComparedRetention', description: 'The answer for the compared range.' }),
   ),
@@ -80,18 +82,14 @@ export interface RetentionPart {
   average: (number | null)[]
 }
 
-export type RetentionAnswer = RetentionPart & { compare?: RetentionPart }
+export type RetentionAnswer = AnswerInRanges<RetentionPart>
 
 /** How many people come back after they started. @throws ServiceError 400 naming every invalid field; 403. */
 export async function retention(context: QuestionContext, sent: RetentionQuestion): Promise<RetentionAnswer> {
   const { asked, queryIn } = await read(context, sent)
-  const answerIn = async (range: Range) => {
+  return answerInRanges(asked, sent, async (range) => {
     const query = queryIn(range)
     return partOf(query, await readCohorts(query))
-  }
-  return keptAnswer(asked, sent, async () => {
-    const answer = await answerIn(asked.range)
-    return asked.compared ? { ...answer, compare: await answerIn(asked.compared) } : answer
   })
 }
 
@@ -169,5 +167,9 @@ function partOf(query: RetentionQuery, found: ReadonlyMap<number, CohortFigures>
     const back = known.reduce((sum, { returned }) => sum + (returned[after - 1] ?? 0), 0)
     return people === 0 ? null : back / people
   })
-  return { cohorts, average }
+  const ofAll = (count: number) => countOfAll(count, query.asked.sample)
+  const ofEverybody = cohorts.map(({ from, size, returned }) => {
+    return { from, size: ofAll(size), returned: returned.map((count) => (count === null ? null : ofAll(count))) }
+  })
+  return { cohorts: ofEverybody, average }
 }

@@ -7,6 +7,7 @@ import type { Breakdown } from './breakdown.ts'
 import type { Intervals } from './intervals.ts'
 import { type Asked, IS_OF_SOMEBODY, inRange, PERSON, type QuestionContext } from './question.ts'
 import type { Range } from './range.ts'
+import { countOfAll, sumOfAll } from './sample.ts'
 
 export type TrendMetric = Metric | 'per_person'
 export type Figure = number | null
@@ -45,8 +46,8 @@ async function computedOf({ context, range, metric, property }: SeriesQuery): Pr
   const measure: Measure = { metric, field: property }
   const { redaction, tenant } = context
   if (redaction === undefined || !needsNumbers(metric)) return figureOf(measure)
-  const dates = { date_after: new Date(range.fromMs), date_before: new Date(range.untilMs) }
-  const phoneNumbers = await phoneNumbersIn(tenant, dates, pathOfField(property))
+  const inTime = { date_after: new Date(range.fromMs), date_before: new Date(range.untilMs), includeSystem: true }
+  const phoneNumbers = await phoneNumbersIn(tenant, inTime, pathOfField(property))
   return figureOf({ ...measure, redaction: { orderSecret: redaction.orderSecret, phoneNumbers } })
 }
 
@@ -80,6 +81,7 @@ export async function totalsByKey(
     name: 'insights.trend_keys',
     ...selection,
     columns: `${breakdown.isList ? `arrayJoin(${breakdown.sql})` : breakdown.sql} AS key, ${figure} AS value`,
+    valuesOf: breakdown.valuesOf,
     parameters: { ...parameters, ...breakdown.parameters },
     groupBy: 'key',
     outer: {
@@ -88,7 +90,7 @@ export async function totalsByKey(
       limit,
     },
   })
-  return rows.map(({ key, value }) => ({ key, total: numberOf(value) ?? nothingOf(query.metric) }))
+  return rows.map(({ key, value }) => ({ key, total: ofAll(query, value) }))
 }
 
 /**
@@ -107,6 +109,7 @@ export async function figuresOf(query: SeriesQuery, keys: readonly string[]): Pr
   }>({
     name: 'insights.trend',
     ...selection,
+    ...(keys.length > 0 && breakdown ? { valuesOf: breakdown.valuesOf } : {}),
     columns: `${slot} AS slot, toUInt16(${intervals.indexInSql}) AS at, grouping(at) AS is_total, ${figure} AS value`,
     parameters: {
       ...parameters,
@@ -121,7 +124,7 @@ export async function figuresOf(query: SeriesQuery, keys: readonly string[]): Pr
   for (const { slot: index, at, is_total, value } of rows) {
     const figures = all[Number(index)]
     if (figures === undefined) continue
-    const number = numberOf(value) ?? nothing
+    const number = ofAll(query, value)
     if (Number(is_total) === 1) figures.total = number
     else figures.points[Number(at)] = number
   }
@@ -137,6 +140,9 @@ function slotOf(breakdown: Breakdown | null, keys: readonly string[]): string {
   return `arrayJoin(arrayDistinct(arrayMap(k -> ${ofKey('k')}, ${breakdown.sql})))`
 }
 
-function numberOf(value: number | string | null): Figure {
-  return value === null ? null : Number(value)
+/** The figure of all people, of one in the database. What is no count and no sum, is the same in a sample. */
+function ofAll({ asked: { sample }, metric }: SeriesQuery, value: number | string | null): Figure {
+  if (value === null) return nothingOf(metric)
+  if (sample === 1 || nothingOf(metric) === null) return Number(value)
+  return metric === 'sum' ? sumOfAll(Number(value), sample) : countOfAll(Number(value), sample)
 }

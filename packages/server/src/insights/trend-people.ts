@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { CONTACT_OF_EVENT, NOBODY } from '../platform/clickhouse/owner-links.ts'
 import { validationError } from '../platform/errors.ts'
 import { WORD } from '../platform/personal.ts'
-import { type BreakdownValue, BreakdownValues, breakdownBy, hasKey } from './breakdown.ts'
+import { type BreakdownValue, BreakdownValues, type BrokenDown, breakdownBy, hasKey } from './breakdown.ts'
 import { intervalsOf } from './intervals.ts'
 import {
   compileMeant,
@@ -44,11 +44,12 @@ export async function peopleOfTrend(
   const { where, parameters } = inRange(asked.range)
   const conditions = [...where, ...asked.where, meant.sql]
   if (interval !== undefined) conditions.push(isIn(interval, question, asked))
-  const ofBreakdown = values === undefined ? null : ofValues(context, question.breakdown ?? [], values)
+  const ofBreakdown = values && (await ofValues(context, { asked, meant: [meant] }, question.breakdown ?? [], values))
   return {
     name: 'insights.trend_people',
     lane: 'heavy',
     withContacts: true,
+    ...(ofBreakdown ? { valuesOf: ofBreakdown.valuesOf } : {}),
     columns: `${PERSON} AS person, any(${CONTACT_OF_EVENT} != ${NOBODY}) AS is_contact`,
     where: [...conditions, IS_OF_SOMEBODY, ...(ofBreakdown ? [ofBreakdown.sql] : [])],
     parameters: { ...asked.parameters, ...parameters, ...meant.parameters, ...ofBreakdown?.parameters },
@@ -68,12 +69,17 @@ function isIn(
   throw validationError([{ path: 'at.interval', message: 'must be the key of one of the intervals' }])
 }
 
-function ofValues(context: QuestionContext, names: readonly string[], values: readonly BreakdownValue[]) {
-  const breakdown = breakdownBy(context, names)
+async function ofValues(
+  context: QuestionContext,
+  events: BrokenDown,
+  names: readonly string[],
+  values: readonly BreakdownValue[],
+) {
+  const breakdown = await breakdownBy(context, events, names)
   if (breakdown === null || values.length !== names.length) {
     const message = 'must have one value for each property of the breakdown'
     throw validationError([{ path: 'at.breakdown', message }])
   }
   const parameters = { ...breakdown.parameters, people_key: breakdown.keyOf(values) }
-  return { sql: hasKey(breakdown, 'people_key'), parameters }
+  return { sql: hasKey(breakdown, 'people_key'), parameters, valuesOf: breakdown.valuesOf }
 }

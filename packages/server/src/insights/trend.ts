@@ -4,11 +4,18 @@ import { pathOfField } from '../figures/event-figures.ts'
 import { METRICS, needsNumbers } from '../figures/measure.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
-import { TEXT, WORD } from '../platform/personal.ts'
-import { type Breakdown, type BreakdownValue, breakdownBy } from './breakdown.ts'
+import { WORD } from '../platform/personal.ts'
+import { type AnswerInRanges, answerInRanges } from './answer-in-ranges.ts'
+import {
+  type Breakdown,
+  BreakdownNames,
+  type BreakdownValue,
+  breakdownBy,
+  namesOf,
+  ValueInAnswer,
+} from './breakdown.ts'
 import { FORMULA_LENGTH_MAX, type Formula, parseFormula } from './formula.ts'
 import { INTERVALS, intervalsOf } from './intervals.ts'
-import { keptAnswer } from './kept-answers.ts'
 import {
   compileMeant,
   EventMeant,
@@ -20,6 +27,7 @@ import {
   readQuestion,
 } from './question.ts'
 import type { Range } from './range.ts'
+import { SampleAnswered } from './sample.ts'
 import {
   type Figure,
   type Figures,
@@ -76,7 +84,8 @@ export const TREND_INPUT = {
   breakdown: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 200, ...WORD }), {
       maxItems: 2,
-      description: 'One series for each value of these properties of the events, such as country or data.plan.',
+      description:
+        'One series for each value of these properties of the events, such as country or data.plan, or of their contacts and companies as they are now, such as contact.plan or company.industry.',
     }),
   ),
   limit: Type.Optional(
@@ -97,15 +106,15 @@ const figures = {
   total: FigureField,
   points: Type.Array(FigureField, { description: 'One figure for each interval.' }),
 }
-const Value = Type.Union([Type.String(TEXT), Type.Number(), Type.Boolean(), Type.Null()])
-
 const ANSWER = {
   intervals: Type.Array(IntervalKey),
   series: Type.Array(
     Type.Object(
       {
         ...figures,
-        breakdown: Type.Optional(Type.Array(Value, { description: 'The value of each property of the breakdown.' })),
+        breakdown: Type.Optional(
+          Type.Array(ValueInAnswer, { description: 'The value of each property of the breakdown.' }),
+        ),
       },
       { title: 'TrendFigures' },
     ),
@@ -118,6 +127,8 @@ const ANSWER = {
 }
 export const TREND_OUTPUT = {
   ...ANSWER,
+  breakdown_by: BreakdownNames,
+  sample: SampleAnswered,
   compare: Type.Optional(
     Type.Object(ANSWER, { title: 'ComparedTrend', description: 'The answer for the compared range.' }),
   ),
@@ -131,14 +142,14 @@ export interface TrendPart {
   series: (LabelledFigures & { breakdown?: BreakdownValue[] })[]
   others?: LabelledFigures[]
 }
-export type TrendAnswer = TrendPart & { compare?: TrendPart }
+export type TrendAnswer = AnswerInRanges<TrendPart> & { breakdown_by?: string[] }
 
 /** Figures of events over time. @throws ServiceError 400 naming every invalid field, `hidden_property`; 403. */
 export async function trend(context: QuestionContext, sent: TrendQuestion): Promise<TrendAnswer> {
   const formula = formulaOf(sent)
   const asked = await readQuestion(context, sent)
   const meant = await compileMeant(context, sent.series, 'series')
-  const breakdown = breakdownBy(context, sent.breakdown ?? [])
+  const breakdown = await breakdownBy(context, { asked, meant }, sent.breakdown ?? [])
   const answerIn = async (range: Range): Promise<TrendPart> => {
     const intervals = intervalsOf(sent.interval ?? 'day', range, asked.zone)
     if (Array.isArray(intervals)) throw validationError(intervals)
@@ -151,10 +162,7 @@ export async function trend(context: QuestionContext, sent: TrendQuestion): Prom
       : { series: await whole(sent, series, formula) }
     return { intervals: intervals.keys, ...parts }
   }
-  return keptAnswer(asked, sent, async () => {
-    const answer = await answerIn(asked.range)
-    return asked.compared ? { ...answer, compare: await answerIn(asked.compared) } : answer
-  })
+  return { ...(await answerInRanges(asked, sent, answerIn)), ...namesOf(sent.breakdown) }
 }
 
 /** What the schema cannot check. */
@@ -207,7 +215,7 @@ async function brokenDown(
   const add = (label: string, keys: readonly string[], hasMore: boolean, [rest, ...figures]: readonly Figures[]) => {
     for (const [index, key] of keys.entries()) {
       const ofKey = figures[index]
-      if (ofKey) found.push({ label, breakdown: breakdown.valuesOf(key), ...ofKey })
+      if (ofKey) found.push({ label, breakdown: breakdown.valuesOfKey(key), ...ofKey })
     }
     if (hasMore && rest) others.push({ label, ...rest })
   }
@@ -252,8 +260,8 @@ async function largestByFormula(
   const ranked = [...totals].map(([key, figures]) => ({
     key,
     total: formula(figures) ?? Number.NEGATIVE_INFINITY,
-    isMissing: breakdown.valuesOf(key).every((value) => value === null),
-    json: Buffer.from(breakdown.json(key)),
+    isMissing: breakdown.valuesOfKey(key).every((value) => value === null),
+    json: Buffer.from(breakdown.orderOf(key)),
   }))
   ranked.sort(
     (a, b) =>

@@ -39,8 +39,8 @@ beforeAll(async () => {
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: results of every shape
-async function use(args: object, key = tenant.key): Promise<any> {
-  const { body } = await callMcp(service, key, 'tools/call', { name: 'aggregate', arguments: args })
+async function use(args: object, key = tenant.key, name = 'aggregate'): Promise<any> {
+  const { body } = await callMcp(service, key, 'tools/call', { name, arguments: args })
   const { isError, content, structuredContent } = body.result
   return isError ? { error: content[0].text as string } : structuredContent
 }
@@ -50,6 +50,23 @@ async function keysOf(entity: string, group_by: string, key = tenant.key): Promi
   const { buckets, error } = await use({ entity, group_by, filters }, key)
   expect(error).toBeUndefined()
   return buckets.map((bucket: { key: unknown }) => bucket.key)
+}
+
+/** The values by which insights break down the same events. */
+async function valuesOf(name: string, key = tenant.key): Promise<unknown[]> {
+  const breakdown = [name, 'event']
+  const trend = { series: [{ event: 'call' }], breakdown }
+  const { answer } = await use({ kind: 'trend', question: trend }, key, 'run_insight')
+  const window = { value: 1, unit: 'day' }
+  const funnel = { steps: [{ event: 'call' }, { event: 'call' }], window, breakdown }
+  const { answer: other } = await use({ kind: 'funnel', question: funnel }, key, 'run_insight')
+  const valuesIn = (parts: { breakdown: unknown[] }[]) =>
+    parts.map((part) => {
+      expect(part.breakdown[1]).toBe('call')
+      return part.breakdown[0]
+    })
+  expect(valuesIn(other.groups)).toEqual(valuesIn(answer.series))
+  return valuesIn(answer.series)
 }
 
 describe.each([
@@ -62,6 +79,9 @@ describe.each([
   test.each(names)('%s shows no phone number of the contact', async (name) => {
     expect(await keysOf(entity, name)).toEqual([null])
     expect(await keysOf(entity, name, await tenant.keyThatSeesAll())).not.toEqual([null])
+    if (entity !== 'events') return
+    expect(await valuesOf(name)).toEqual([null])
+    expect(await valuesOf(name, await tenant.keyThatSeesAll())).not.toEqual([null])
   })
 })
 
@@ -83,7 +103,9 @@ describe.each([
   ['events', ['company.salary', 'company.properties.phone']],
 ])('of %s', (entity, names) => {
   test.each(names)('%s shows a pseudonym', async (name) => {
-    const shown = JSON.stringify(await keysOf(entity, name))
+    const keys = await keysOf(entity, name)
+    if (entity === 'events') expect(await valuesOf(name)).toEqual(keys)
+    const shown = JSON.stringify(keys)
     expect(shown).not.toMatch(/84321|Zorblax|Quintörp|mailtoken|5557788|5550101|Penthouse/)
     expect(shown).not.toBe('[null]')
   })
@@ -96,6 +118,9 @@ test('what is not personal is legible, with its type', async () => {
   expect(await keysOf('events', 'data.plan')).toEqual(['pro'])
   expect(await keysOf('events', 'data.user.plan')).toEqual(['team'])
   expect(await keysOf('events', 'company.name')).toEqual(['Engines'])
+  for (const name of ['data.plan', 'data.user.plan', 'data.list', 'contact.plan', 'company.name']) {
+    expect(await valuesOf(name)).toEqual(await keysOf('events', name))
+  }
 })
 
 test.each([

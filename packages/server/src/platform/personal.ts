@@ -51,7 +51,10 @@ export type Mark =
   | { is: 'contact' }
   /** Something that is never shown where personal values are hidden. */
   | { is: 'withheld' }
-  /** A value of the property, header or dimension that another field names, in the same object or around it. */
+  /**
+   * A value of the property, header or dimension that another field names, in the same object or around it. If that field is a
+   * list, an item is of the property at the same place.
+   */
   | { namedBy: string }
   /** In a record of properties: a value of the property that is the record's key. */
   | { is: 'value-of-key' }

@@ -88,6 +88,7 @@ const calls: Record<string, () => object[]> = {
   event_stats: () => [{ include_system: true }],
   run_insight: () => [
     { kind: 'trend', question: { series: [{}], breakdown: ['title', 'url'] } },
+    { kind: 'trend', question: { series: [{}], breakdown: ['contact.city', 'city'] } },
     {
       kind: 'trend',
       question: { series: [{ where: [{ property: 'contact.city', operator: 'equals', value: 'Zedburg' }] }] },

@@ -53,6 +53,8 @@ interface State extends Place {
   name: string
   /** The key of the record that the value is in. */
   key: string
+  /** The place of the value in the innermost list. */
+  index: number
   around: Around | null
   /** Within names that the tenant or its visitors chose; null where the schema says what a field is. */
   bag: Bag | null
@@ -68,6 +70,7 @@ const TOP: State = {
   depth: 0,
   name: '',
   key: '',
+  index: 0,
   around: null,
   bag: null,
   kind: null,
@@ -87,7 +90,7 @@ export function redactJson(values: Values, schema: Schema, rules: Rules): Values
 
 /** @param passed the mark of the list that the value is an item of */
 function redactStated(value: unknown, stated: Stated, passed: Mark | undefined, state: State, rules: Rules): unknown {
-  const mark = resolved(markOf(stated) ?? passed, state.around)
+  const mark = resolved(markOf(stated) ?? passed, state)
   const free = freeState(value, mark, stated, state, rules)
   if (free !== null) return redactFree(value, free, rules)
   if (typeof value === 'string') return redactDeclaredText(value, mark, stated, state, rules)
@@ -107,7 +110,7 @@ function freeState(value: unknown, mark: Mark | undefined, stated: Stated, state
     return { ...state, bag: mark.bag, name, isOwn: mark.bag === 'contact', words: 'all' }
   }
   if ('namedBy' in mark) {
-    const of = namedAround(mark.namedBy, state.around)
+    const of = namedAround(mark.namedBy, state)
     return { ...state, bag: 'any', ...(of === undefined ? {} : ruleOfValues(of, rules.kindOfName)) }
   }
   // A number, or an object of which everything is personal.
@@ -121,16 +124,17 @@ function freeState(value: unknown, mark: Mark | undefined, stated: Stated, state
 const NAMES_OF_BAGS: Partial<Record<Bag, string>> = { contact: 'properties', company: 'properties', person: 'person' }
 
 /** A mark that depends on another field of the object, or of one around it, by that field's value. */
-function resolved(mark: Mark | undefined, around: Around | null): Mark | undefined {
+function resolved(mark: Mark | undefined, at: Pick<State, 'around' | 'index'>): Mark | undefined {
   if (mark === undefined || !('when' in mark)) return mark
-  const value = namedAround(mark.when, around)
-  return resolved(value !== undefined && mark.has.includes(value) ? mark.mark : mark.otherwise, around)
+  const value = namedAround(mark.when, at)
+  return resolved(value !== undefined && mark.has.includes(value) ? mark.mark : mark.otherwise, at)
 }
 
-/** The text of a field of the object, or of the nearest one around it that has the field. */
-function namedAround(field: string, around: Around | null): string | undefined {
+/** The text of a field of the object, or of the nearest one around it that has the field; of a list, the item at the same place. */
+function namedAround(field: string, { around, index }: Pick<State, 'around' | 'index'>): string | undefined {
   for (let at = around; at !== null; at = at.outer) {
-    const name = at.object[field]
+    const value = at.object[field]
+    const name = Array.isArray(value) ? value[index] : value
     if (typeof name === 'string') return name
   }
   return undefined
@@ -138,7 +142,7 @@ function namedAround(field: string, around: Around | null): string | undefined {
 
 /** The state within an item of the output's list; lists within it do not count. */
 function inItem(state: State, index: number): State {
-  return state.item === '' ? { ...state, item: `${state.name} ${index}` } : state
+  return { ...state, index, ...(state.item === '' ? { item: `${state.name} ${index}` } : {}) }
 }
 
 function redactDeclared(object: Values, stated: Stated, outer: State, rules: Rules): Values {
@@ -165,7 +169,7 @@ function redactDeclared(object: Values, stated: Stated, outer: State, rules: Rul
 function contactIn(object: Values, stated: Stated, around: Around): string | null {
   for (const [name, value] of Object.entries(object)) {
     if (typeof value !== 'string' || !isUuid(value)) continue
-    const mark = resolved(markOf(fieldOf(stated, name)), around)
+    const mark = resolved(markOf(fieldOf(stated, name)), { around, index: 0 })
     if (mark !== undefined && 'is' in mark && mark.is === 'contact') return value
   }
   return null

@@ -26,7 +26,8 @@ const question = Type.Unsafe<Values>({
   description:
     `${Object.values(QUESTIONS).join('')}All kinds take last, e.g. {"value":30,"unit":"day"} (hour, day, week, month), or date_from and date_to; ` +
     'time_zone; compare: "previous_period"; and where, conditions on events such as [{"property":"data.plan","operator":"equals","value":"pro"}], ' +
-    'with the operators of segment filters and the properties url_path, country, utm_source, data.<path>, contact.<key>, company.<key>.',
+    'with the operators of segment filters and the properties url_path, country, utm_source, data.<path>, contact.<key>, company.<key>. breakdown takes the same properties. ' +
+    'sample: 0.1 estimates the answer from a tenth of the people, for a question that is too expensive.',
 })
 
 const kind = Type.Enum([...INSIGHT_KINDS])

@@ -23,7 +23,9 @@ export function isInSet(parameter: string): string {
 const IN_SET = /owner_id IN \{(\w+): ContactSet\}/g
 
 /** The values that a set has of an event's contact, in a query with `valuesOf`; an empty list if it has none. */
-export const VALUES_OF_CONTACT = 'valued.contact_values'
+export function valuesOfContact(parameter: string): string {
+  return `${parameter}_of.contact_values`
+}
 
 /** A statement with the owners of events in place of the sets that its conditions name. */
 export function withOwnersOfSets(sql: string): string {
@@ -35,10 +37,10 @@ export function withOwnersOfSets(sql: string): string {
  * @param sql the statement, before `withOwnersOfSets`
  * @throws ServiceError 400 `query_too_expensive` for a reader of many pages who took more than an hour.
  */
-export function requireSets(sql: string, parameters: QueryParameters, valuesOf: string | undefined): void {
+export function requireSets(sql: string, parameters: QueryParameters, valuesOf: readonly string[]): void {
   const named = [...sql.matchAll(IN_SET)].map(([, parameter = '']) => parameter)
   const oldest = Date.now() - USABLE_MS
-  for (const parameter of valuesOf === undefined ? named : [...named, valuesOf]) {
+  for (const parameter of [...named, ...valuesOf]) {
     if ((timeOfId(String(parameters[parameter])) ?? 0) >= oldest) continue
     const message =
       'Reading these events took more than an hour. Restrict them, for example with date_after and date_before.'
@@ -52,11 +54,11 @@ function ownersOfSet(parameter: string): string {
   return `${contacts} UNION ALL SELECT owner_id FROM (${linksWhere(OF_TENANT)}) WHERE contact_id GLOBAL IN (${contacts})`
 }
 
-/** The join that gives `VALUES_OF_CONTACT`. @param contact the contact of an event */
+/** The join that gives `valuesOfContact`. @param contact the contact of an event */
 export function joinValues(parameter: string, contact: string): string {
   const values = `SELECT contact_id, groupArray(value) AS contact_values FROM contact_sets
     WHERE ${isOfSet(parameter)} GROUP BY contact_id`
-  return `GLOBAL ANY LEFT JOIN (${values}) AS valued ON valued.contact_id = ${contact}`
+  return `GLOBAL ANY LEFT JOIN (${values}) AS ${parameter}_of ON ${parameter}_of.contact_id = ${contact}`
 }
 
 function isOfSet(parameter: string): string {

@@ -14,6 +14,7 @@ import {
   PERSON_OF_OWNER,
 } from './owner-links.ts'
 import type { QueryParameters } from './parameters.ts'
+import { withSamples } from './people-sample.ts'
 import { refusalCode } from './refusal.ts'
 import {
   FILE_BYTES_MAX,
@@ -57,8 +58,8 @@ export interface EventSelect {
   isPerPerson?: boolean
   /** Joins the link of each event's owner, for `CONTACT_OF_EVENT` and `PERSON_OF_EVENT`. */
   withContacts?: boolean
-  /** Joins the values that a set has of each event's contact, as `VALUES_OF_CONTACT`: the parameter with the set's id. */
-  valuesOf?: string
+  /** Joins the values that sets have of each event's contact, as `valuesOfContact`: the parameters with the sets' ids. */
+  valuesOf?: readonly string[]
   /** Uses only a projection's sums: see the rollups of the table. */
   isRollup?: boolean
   /** A second selection of rows with the same columns and grouping. `outer` combines both. */
@@ -129,8 +130,8 @@ export function tenantEvents(
 
   async function inTurn(selection: EventSelect) {
     const rendered = renderSelect(selection)
-    requireSets(rendered, selection.parameters, selection.valuesOf)
-    const sql = withOwnersOfSets(rendered)
+    requireSets(rendered, selection.parameters, selection.valuesOf ?? [])
+    const sql = withSamples(withOwnersOfSets(rendered))
     if (options.isUrgent && selection.lane !== 'light') {
       throw new Error('Inside a transaction, which occupies a PostgreSQL connection, only light reads may wait.')
     }
@@ -287,15 +288,23 @@ function linksOf(where: readonly string[]): string {
 }
 
 /** Every selection has the tenant's predicate. */
-function renderRows({ where, isPerContact, isPerPerson, withContacts, valuesOf, ...selection }: EventSelect): string {
+function renderRows({
+  where,
+  isPerContact,
+  isPerPerson,
+  withContacts,
+  valuesOf = [],
+  ...selection
+}: EventSelect): string {
   const keys = isPerContact ? 'owner_id, is_anonymous' : isPerPerson ? 'owner_id' : ''
   // An owner is either a contact or an episode; grouping by both columns would cost twice as much.
   const ofOwner = isPerPerson ? 'owner_id, any(is_anonymous) AS is_episode' : keys
   const columns = [ofOwner, selection.columns].filter(Boolean).join(', ')
   const groupBy = [keys, selection.groupBy].filter(Boolean).join(', ')
   // In a cluster, the links of all shards are sent to each: counting distinct contacts needs them.
-  const links = withContacts || valuesOf ? `GLOBAL ANY LEFT JOIN (${linksOf(where)}) AS links USING (owner_id)` : ''
-  const values = valuesOf ? joinValues(valuesOf, CONTACT_OF_EVENT) : ''
+  const links =
+    withContacts || valuesOf.length > 0 ? `GLOBAL ANY LEFT JOIN (${linksOf(where)}) AS links USING (owner_id)` : ''
+  const values = valuesOf.map((parameter) => joinValues(parameter, CONTACT_OF_EVENT)).join(' ')
   const conditions = [OF_TENANT, ...where.map((condition) => `(${condition})`)]
   const sql = [
     `SELECT ${columns} FROM events ${links} ${values} WHERE ${conditions.join(' AND ')}`,

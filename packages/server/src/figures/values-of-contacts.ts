@@ -3,47 +3,37 @@ import { copyContacts } from '../contact-sets/copy.ts'
 import { CONTACT_ID, isOneOf } from '../contacts/columns.ts'
 import { contactsWith } from '../contacts/dimensions.ts'
 import { type ContactSet, rangesOfContacts } from '../contacts/ranges.ts'
-import { conditionsOf } from '../events/conditions.ts'
-import type { EventFilters } from '../events/filters.ts'
+import type { EventConditions } from '../events/conditions.ts'
 import { contactsOf, type Owned } from '../owners/owners.ts'
-import { VALUES_OF_CONTACT } from '../platform/clickhouse/contact-sets.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { EventGrouping } from './event-dimensions.ts'
-import { keysOf, type RecordGrouping, recordValue } from './records.ts'
+import { keysOf, type RecordGrouping, recordValue } from './values-of-records.ts'
 
 /** Contacts that PostgreSQL reads at once. Their values are in memory together, and a value may be long. */
 const CONTACTS_AT_ONCE = 5_000
 
 /**
- * Groups events by a value of their contact, such as its country, its company or its company's industry. Only PostgreSQL has
- * those, so they are copied into a contact set.
- * @param filters those of the events
+ * Copies a value of the contacts of some events into a contact set, such as their country, their company or their company's
+ * industry: only PostgreSQL has those.
+ * @param events whose contacts are needed; of others, the set may have some too
  * @param isRedacted whether personal values are hidden from the caller
+ * @returns the set's id, for `valuesOf`. The values are the JSON of the keys.
  */
-export async function byValueOfContact(
+export async function copyValuesOfContacts(
   tenant: Tenant,
-  filters: EventFilters,
+  events: EventConditions,
   grouping: RecordGrouping,
   isRedacted: boolean,
-): Promise<EventGrouping> {
-  const few = await fewContactsOf(tenant, filters)
+): Promise<string> {
+  const few = await fewContactsOf(tenant, events)
   const contacts: AsyncIterable<ContactSet> | Iterable<ContactSet> =
     few === null ? rangesOfContacts(tenant, CONTACTS_AT_ONCE) : [{ contactIds: few }]
-  const setId = await copyContacts(tenant, contacts, (some) => keyLines(tenant, some, grouping, isRedacted))
-  return {
-    sql: VALUES_OF_CONTACT,
-    kind: 'items',
-    parameters: { contact_values: setId },
-    valuesOf: 'contact_values',
-    hidesMissing: recordValue(grouping).kind === 'id',
-  }
+  return copyContacts(tenant, contacts, (some) => keyLines(tenant, some, grouping, isRedacted))
 }
 
 /** The contacts of the events, or null if they are many: then copying the values of all contacts costs less. */
-async function fewContactsOf(tenant: Tenant, filters: EventFilters): Promise<string[] | null> {
-  const { where, parameters } = await conditionsOf(tenant, filters)
+async function fewContactsOf(tenant: Tenant, { where, parameters }: EventConditions): Promise<string[] | null> {
   const owners = await tenant.events.select<Owned>({
-    name: 'aggregate.owners',
+    name: 'figures.owners',
     lane: 'heavy',
     columns: 'DISTINCT owner_id, is_anonymous',
     where,
