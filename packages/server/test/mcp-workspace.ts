@@ -71,6 +71,7 @@ export function callsOf({ contactId, companyId, segmentId, agentId, runId, repor
     ['run_insight', { kind: 'trend', question: { series: [{ event: 'page_view' }] } }],
     ['insight_people', { kind: 'trend', question: { series: [{ event: 'page_view' }] }, at: { series: 'A' } }],
     ['list_reports', {}],
+    ['list_alerts', {}],
     ['get_report', { report_id: reportId }],
     ['list_segments', {}],
     ['segment_members', { segment_id: segmentId }],

@@ -66,6 +66,8 @@ export async function oneOfEach(
   const { report_id } = (await make('/v1/reports', { name: text, kind: 'trend', question: { series } })).report
   const tiles = [{ report_id, x: 0, y: 0, width: 12, height: 4 }]
   const { dashboard_id } = (await make('/v1/dashboards', { name: text, tiles, where: series[0]?.where })).dashboard
+  const alert = { name: text, report_id, at: { series: 'A' }, condition: { operator: 'above', value: 0 } }
+  const { alert_id } = (await make('/v1/alerts', alert)).alert
   const { agent_id } = (await make('/v1/agents', { name: text, description: text })).agent
   const { job_id: run_id } = await make(`/v1/agents/${agent_id}/trigger`, { contact_ids: [contact_id] })
   const place = { contactId: contact_id, agentId: agent_id, runId: run_id, actionIndex: 99 }
@@ -112,6 +114,7 @@ export async function oneOfEach(
     segment_id: segment.segmentId,
     report_id,
     dashboard_id,
+    alert_id,
     agent_id,
     run_id,
     action_index: '99',

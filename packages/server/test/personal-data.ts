@@ -179,6 +179,10 @@ export async function createPersonalData(service: TestService, tenant: TestTenan
   ]
   const question = { series: [{ label: `Of ${EMAIL}`, where }, { where: [] }], breakdown: ['title', 'event'] }
   ids.report_id = (await ok('POST', '/v1/reports', { name: `Like ${EMAIL}`, kind: 'trend', question })).report.report_id
+  await ok('POST', '/v1/alerts', {
+    ...{ name: `Few of ${EMAIL}`, report_id: ids.report_id, at: { series: 'A' } },
+    condition: { operator: 'below', value: 1 },
+  })
   const mail = { ...MAIL, params: { subject: 'Hi Zorblax', message: 'bodytoken, Zorblax' } }
   const place = { contactId, agentId: ids.agent_id, runId: ids.run_id, actionIndex: 0 }
   await propose(tenant.handle, service.jobs, { ...place, ...mail } as Parameters<typeof propose>[2])

@@ -19,6 +19,7 @@ const READS_BY_POST = [
   '/v1/insights/paths',
   '/v1/reports/:report_id/run',
   '/v1/dashboards/:dashboard_id/run',
+  '/v1/alerts/preview',
   '/v1/playbooks/check',
   '/v1/segments/preview',
   '/v1/mail-previews',

@@ -73,6 +73,7 @@ export const OPENS_NOTHING: Record<string, string> = {
   deleteView: 'ends it',
   deleteSegment: 'ends it',
   deleteReport: 'ends it',
+  deleteAlert: 'ends it',
   deleteDashboard: 'ends it',
   addSuppression: 'stops mails to an address that it names itself',
 }
@@ -94,6 +95,8 @@ export const OTHERS: Record<string, string[]> = {
   updateSegment: ['contacts:read'],
   createReport: ['events:read'],
   updateReport: ['events:read'],
+  createAlert: ['events:read'],
+  updateAlert: ['events:read'],
   createDashboard: ['events:read'],
   updateDashboard: ['events:read'],
   previewSegment: ['contacts:read'],

@@ -10,6 +10,8 @@ import type {
   AgentResult,
   AggregateInput,
   AggregateResult,
+  AlertResult,
+  AlertsPage,
   ApiKeyResult,
   ApiKeysPage,
   ApprovalsPage,
@@ -56,6 +58,7 @@ import type {
   ContactsPage,
   ConversationsPage,
   CreateAgentInput,
+  CreateAlertInput,
   CreateApiKeyInput,
   CreateApiKeyResult,
   CreateCompanyInput,
@@ -81,6 +84,8 @@ import type {
   DashboardsPage,
   DeleteAgentInput,
   DeleteAgentResult,
+  DeleteAlertInput,
+  DeleteAlertResult,
   DeleteCompanyInput,
   DeleteCompanyResult,
   DeleteConnectionInput,
@@ -135,6 +140,7 @@ import type {
   GetAgentInput,
   GetAgentRunInput,
   GetAgentSettingsResult,
+  GetAlertInput,
   GetApiKeyInput,
   GetAskModelResult,
   GetAuditEntryInput,
@@ -231,6 +237,7 @@ import type {
   ListAgentRunsResult,
   ListAgentsInput,
   ListAgentsResult,
+  ListAlertsInput,
   ListApiKeysInput,
   ListApprovalsInput,
   ListAuditLogInput,
@@ -309,6 +316,8 @@ import type {
   PauseWebhookResult,
   PlaybookTemplateResult,
   PlaybooksResult,
+  PreviewAlertInput,
+  PreviewAlertResult,
   PreviewHookInput,
   PreviewHookResult,
   PreviewImportInput,
@@ -434,6 +443,8 @@ import type {
   UpdateAgentInput,
   UpdateAgentSettingsInput,
   UpdateAgentSettingsResult,
+  UpdateAlertInput,
+  UpdateAlertResult,
   UpdateApiKeyInput,
   UpdateApiKeyResult,
   UpdateCompanyInput,
@@ -498,6 +509,7 @@ export interface OperationTypes {
   closeTenant: { input: CloseTenantInput; response: CloseTenantResult }
   completeAuthorization: { input: CompleteAuthorizationInput; response: CompleteAuthorizationResult }
   createAgent: { input: CreateAgentInput; response: AgentResult }
+  createAlert: { input: CreateAlertInput; response: AlertResult }
   createApiKey: { input: CreateApiKeyInput; response: CreateApiKeyResult }
   createCompany: { input: CreateCompanyInput; response: CompanyResult }
   createConnection: { input: CreateConnectionInput; response: ConnectionResult }
@@ -515,6 +527,7 @@ export interface OperationTypes {
   createWarehouseDestination: { input: CreateWarehouseDestinationInput; response: WarehouseDestinationResult }
   createWebhook: { input: CreateWebhookInput; response: CreateWebhookResult }
   deleteAgent: { input: DeleteAgentInput; response: DeleteAgentResult }
+  deleteAlert: { input: DeleteAlertInput; response: DeleteAlertResult }
   deleteCompany: { input: DeleteCompanyInput; response: DeleteCompanyResult }
   deleteConnection: { input: DeleteConnectionInput; response: DeleteConnectionResult }
   deleteContact: { input: DeleteContactInput; response: DeleteContactResult }
@@ -542,6 +555,7 @@ export interface OperationTypes {
   getAgent: { input: GetAgentInput; response: AgentResult }
   getAgentRun: { input: GetAgentRunInput; response: RunDetailResult }
   getAgentSettings: { input: Record<string, never>; response: GetAgentSettingsResult }
+  getAlert: { input: GetAlertInput; response: AlertResult }
   getApiKey: { input: GetApiKeyInput; response: ApiKeyResult }
   getAskModel: { input: Record<string, never>; response: GetAskModelResult }
   getAuditEntry: { input: GetAuditEntryInput; response: AuditLogEntryResult }
@@ -604,6 +618,7 @@ export interface OperationTypes {
   listActions: { input: ListActionsInput; response: ActionsPage }
   listAgentRuns: { input: ListAgentRunsInput; response: ListAgentRunsResult }
   listAgents: { input: ListAgentsInput; response: ListAgentsResult }
+  listAlerts: { input: ListAlertsInput; response: AlertsPage }
   listApiKeys: { input: ListApiKeysInput; response: ApiKeysPage }
   listApprovals: { input: ListApprovalsInput; response: ApprovalsPage }
   listAuditLog: { input: ListAuditLogInput; response: AuditLogPage }
@@ -665,6 +680,7 @@ export interface OperationTypes {
   pauseConnection: { input: PauseConnectionInput; response: PauseConnectionResult }
   pauseWarehouseDestination: { input: PauseWarehouseDestinationInput; response: PauseWarehouseDestinationResult }
   pauseWebhook: { input: PauseWebhookInput; response: PauseWebhookResult }
+  previewAlert: { input: PreviewAlertInput; response: PreviewAlertResult }
   previewHook: { input: PreviewHookInput; response: PreviewHookResult }
   previewImport: { input: PreviewImportInput; response: ImportResult }
   previewMail: { input: PreviewMailInput; response: MailPreviewResult }
@@ -732,6 +748,7 @@ export interface OperationTypes {
   unmergeContact: { input: UnmergeContactInput; response: UnmergeContactResult }
   updateAgent: { input: UpdateAgentInput; response: AgentResult }
   updateAgentSettings: { input: UpdateAgentSettingsInput; response: UpdateAgentSettingsResult }
+  updateAlert: { input: UpdateAlertInput; response: UpdateAlertResult }
   updateApiKey: { input: UpdateApiKeyInput; response: UpdateApiKeyResult }
   updateCompany: { input: UpdateCompanyInput; response: CompanyResult }
   updateConnectedApp: { input: UpdateConnectedAppInput; response: UpdateConnectedAppResult }
@@ -917,6 +934,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Watch a number of a report.
+   *
+   * The alert is checked at once, and then 5 minutes after each hour or day begins. It judges each interval once. It fires when its condition becomes true, and again only after it was false in between: it then records the event `alert_triggered`, and sends mails. If the report is about contacts or companies, you also need the scope `contacts:read`. Needs the scope `segments:write`. Also needs the scope `events:read`.
+   */
+  createAlert(input: CreateAlertInput, options?: RequestOptions): Promise<AlertResult> {
+    return this.call('POST /v1/alerts', input, options)
+  }
+
+  /**
    * Create an API key, which is shown only once.
    *
    * Needs the scope `keys:write`.
@@ -1070,6 +1096,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Delete an alert; its report stays.
+   *
+   * Needs the scope `segments:write`.
+   */
+  deleteAlert(input: DeleteAlertInput, options?: RequestOptions): Promise<DeleteAlertResult> {
+    return this.call('DELETE /v1/alerts/{alert_id}', input, options)
+  }
+
+  /**
    * Delete a company; its contacts remain.
    *
    * Needs the scope `companies:write`.
@@ -1151,7 +1186,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Delete a report that no dashboard shows.
+   * Delete a report that no dashboard and no alert uses.
    *
    * Needs the scope `segments:write`.
    */
@@ -1310,6 +1345,15 @@ export class Operations extends Caller {
    */
   getAgentSettings(options?: RequestOptions): Promise<GetAgentSettingsResult> {
     return this.call('GET /v1/agent-settings', {}, options)
+  }
+
+  /**
+   * Get an alert.
+   *
+   * Needs the scope `events:read`.
+   */
+  getAlert(input: GetAlertInput, options?: RequestOptions): Promise<AlertResult> {
+    return this.call('GET /v1/alerts/{alert_id}', input, options)
   }
 
   /**
@@ -1869,6 +1913,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the alerts, the one that changed last first.
+   *
+   * Needs the scope `events:read`.
+   */
+  listAlerts(input: ListAlertsInput = {}, options?: RequestOptions): List<AlertsPage, NonNullable<AlertsPage['alerts']>[number]> {
+    return this.list('GET /v1/alerts', input, options, 'alerts', 'page')
+  }
+
+  /**
    * List the API keys, newest first, including revoked and expired ones.
    *
    * Needs the scope `keys:write`.
@@ -2415,6 +2468,15 @@ export class Operations extends Caller {
    */
   pauseWebhook(input: PauseWebhookInput, options?: RequestOptions): Promise<PauseWebhookResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/pause', input, options)
+  }
+
+  /**
+   * Get when an alert would have fired in the past 90 days.
+   *
+   * By the rule of the checks, with what is known now. An interval that is not over yet is left out. A funnel and a retention are asked once for each interval. If the report is about contacts or companies, you also need the scope `contacts:read`. Needs the scope `events:read`.
+   */
+  previewAlert(input: PreviewAlertInput, options?: RequestOptions): Promise<PreviewAlertResult> {
+    return this.call('POST /v1/alerts/preview', input, options)
   }
 
   /**
@@ -3016,6 +3078,15 @@ export class Operations extends Caller {
    */
   updateAgentSettings(input: UpdateAgentSettingsInput = {}, options?: RequestOptions): Promise<UpdateAgentSettingsResult> {
     return this.call('PATCH /v1/agent-settings', input, options)
+  }
+
+  /**
+   * Change an alert, or turn it on or off; omitted fields keep their values.
+   *
+   * With another report, number or condition, and when it is turned on, the alert starts afresh: it is checked at once, and fires if its condition is true. Needs the scope `segments:write`. Also needs the scope `events:read`.
+   */
+  updateAlert(input: UpdateAlertInput, options?: RequestOptions): Promise<UpdateAlertResult> {
+    return this.call('PATCH /v1/alerts/{alert_id}', input, options)
   }
 
   /**

@@ -613,6 +613,88 @@ export type AggregationOfEvents = {
     people?: SegmentFilter;
 };
 
+export type Alert = {
+    alert_id: string;
+    name: string;
+    report_id: string;
+    report_name: string;
+    /**
+     * Which number. trend: `{"series": "A"}`, in the newest complete interval, or with `"running": true` in the one that is not over yet; `{}` if the question has a formula. funnel: `{"step": 2, "figure": "from_first"}`, where figure is count, from_first or from_previous. retention: `{"interval": 1}`, the average of that interval.
+     */
+    at: {
+        [key: string]: unknown;
+    };
+    condition: AlertCondition;
+    check_every: 'hour' | 'day';
+    /**
+     * The members who get a mail.
+     */
+    mail_to: Array<string>;
+    enabled: boolean;
+    /**
+     * new: not checked yet. quiet: the condition is false. fired: it is true. failing: the last check had an error. off: not enabled.
+     */
+    state: 'new' | 'quiet' | 'fired' | 'failing' | 'off';
+    last_checked_at: string | null;
+    /**
+     * The interval that was judged last.
+     */
+    last_interval: string | null;
+    /**
+     * Its number; null if it has none, and if the report is about contacts and you lack the scope `contacts:read`.
+     */
+    last_value: number | null;
+    /**
+     * When it last fired.
+     */
+    triggered_at: string | null;
+    /**
+     * Why the last check failed.
+     */
+    last_error: AlertError | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type AlertCondition = {
+    /**
+     * above and below: the limit itself is neither. changed_by: up or down by more than the limit, since the same hour or day of the week before, or since the week or month before.
+     */
+    operator: 'above' | 'below' | 'changed_by';
+    /**
+     * The limit. For from_first, from_previous and a retention, a part of 1, such as 0.2.
+     */
+    value: number;
+    /**
+     * For changed_by: the limit is in percent of the earlier number. Any change from 0 is above it.
+     */
+    percent?: boolean;
+};
+
+export type AlertError = {
+    code: string;
+    message: string;
+};
+
+export type AlertPreviewPoint = {
+    interval: string;
+    value: number | null;
+    fires: boolean;
+};
+
+export type AlertResult = {
+    status: 'success';
+    alert: Alert;
+    warnings?: Array<string>;
+};
+
+export type AlertsPage = {
+    status: 'success';
+    alerts: Array<Alert>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type ApiKey = {
     key_id: string;
     name: string;
@@ -1425,6 +1507,13 @@ export type DeleteAgentResult = {
     status: 'success';
     deleted: true;
     agent_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteAlertResult = {
+    status: 'success';
+    deleted: true;
+    alert_id: string;
     warnings?: Array<string>;
 };
 
@@ -3619,6 +3708,16 @@ export type PlaybooksResult = {
     warnings?: Array<string>;
 };
 
+export type PreviewAlertResult = {
+    status: 'success';
+    points: Array<AlertPreviewPoint>;
+    /**
+     * How often it would have fired.
+     */
+    fired: number;
+    warnings?: Array<string>;
+};
+
 export type PreviewHookResult = {
     status: 'success';
     /**
@@ -4924,6 +5023,16 @@ export type UpdateAgentSettingsResult = {
     warnings?: Array<string>;
 };
 
+export type UpdateAlertResult = {
+    status: 'success';
+    alert: Alert;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type UpdateApiKeyResult = {
     status: 'success';
     key: ApiKey;
@@ -5696,6 +5805,30 @@ export type CreateAgentInput = {
     enabled?: boolean;
 };
 
+export type CreateAlertInput = {
+    name: string;
+    /**
+     * The report whose number is watched.
+     */
+    report_id: string;
+    /**
+     * Which number. trend: `{"series": "A"}`, in the newest complete interval, or with `"running": true` in the one that is not over yet; `{}` if the question has a formula. funnel: `{"step": 2, "figure": "from_first"}`, where figure is count, from_first or from_previous. retention: `{"interval": 1}`, the average of that interval.
+     */
+    at: {
+        [key: string]: unknown;
+    };
+    condition: AlertCondition;
+    /**
+     * How often it is checked.
+     */
+    check_every?: 'hour' | 'day';
+    /**
+     * The ids of members who get a mail. Without any, only the event `alert_triggered` is recorded.
+     */
+    mail_to?: Array<string>;
+    enabled?: boolean;
+};
+
 export type CreateApiKeyInput = {
     name: string;
     /**
@@ -5914,6 +6047,13 @@ export type DeleteAgentInput = {
      * The agent.
      */
     agent_id: string;
+};
+
+export type DeleteAlertInput = {
+    /**
+     * The alert.
+     */
+    alert_id: string;
 };
 
 export type DeleteCompanyInput = {
@@ -6501,6 +6641,13 @@ export type GetAgentRunInput = {
      * The run.
      */
     run_id: string;
+};
+
+export type GetAlertInput = {
+    /**
+     * The alert.
+     */
+    alert_id: string;
 };
 
 export type GetApiKeyInput = {
@@ -7314,6 +7461,21 @@ export type ListAgentsInput = {
      * Number of records to skip.
      */
     offset?: number;
+};
+
+export type ListAlertsInput = {
+    /**
+     * Words that must all occur in the name. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
 };
 
 export type ListApiKeysInput = {
@@ -8451,6 +8613,20 @@ export type PauseWebhookInput = {
     subscription_id: string;
 };
 
+export type PreviewAlertInput = {
+    /**
+     * The report whose number is watched.
+     */
+    report_id: string;
+    /**
+     * Which number. trend: `{"series": "A"}`, in the newest complete interval, or with `"running": true` in the one that is not over yet; `{}` if the question has a formula. funnel: `{"step": 2, "figure": "from_first"}`, where figure is count, from_first or from_previous. retention: `{"interval": 1}`, the average of that interval.
+     */
+    at: {
+        [key: string]: unknown;
+    };
+    condition: AlertCondition;
+};
+
 export type PreviewHookInput = {
     /**
      * The hook.
@@ -9384,6 +9560,34 @@ export type UpdateAgentSettingsInput = {
      * The maximum cost of models in a calendar month (UTC); null for no cap.
      */
     monthly_cost_cap_usd?: number | null;
+};
+
+export type UpdateAlertInput = {
+    /**
+     * The alert.
+     */
+    alert_id: string;
+    name?: string;
+    /**
+     * The report whose number is watched.
+     */
+    report_id?: string;
+    /**
+     * Which number. trend: `{"series": "A"}`, in the newest complete interval, or with `"running": true` in the one that is not over yet; `{}` if the question has a formula. funnel: `{"step": 2, "figure": "from_first"}`, where figure is count, from_first or from_previous. retention: `{"interval": 1}`, the average of that interval.
+     */
+    at?: {
+        [key: string]: unknown;
+    };
+    condition?: AlertCondition;
+    /**
+     * How often it is checked.
+     */
+    check_every?: 'hour' | 'day';
+    /**
+     * The ids of members who get a mail. Without any, only the event `alert_triggered` is recorded.
+     */
+    mail_to?: Array<string>;
+    enabled?: boolean;
 };
 
 export type UpdateApiKeyInput = {

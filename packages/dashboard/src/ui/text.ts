@@ -39,6 +39,7 @@ export const text = {
       agent_action_proposed: 'Agent proposed an action',
       agent_action_executed: 'Agent took an action',
       agent_action_failed: 'Agent action failed',
+      alert_triggered: 'Alert fired',
     } as Record<string, string>,
     homePage: 'the home page',
     viewed: (page: string) => `Viewed ${page}`,

@@ -62,6 +62,17 @@ export async function namesOfMembers(
   return new Map(rows.map(({ id, name, email }) => [id, name || email]))
 }
 
+/** The addresses of those of some people who are members of a tenant, by their ids. */
+export async function emailsOfMembers(
+  database: Database,
+  tenantId: string,
+  userIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (userIds.length === 0) return new Map()
+  const rows = await selectMembers(database, tenantId).where('users.id', 'in', userIds).execute()
+  return new Map(rows.map(({ id, email }) => [id, email]))
+}
+
 function selectMembers(database: Database, tenantId: string) {
   return database
     .selectFrom('tenant_users')

@@ -11,6 +11,7 @@ import { AGENT_OPERATIONS } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS } from '../agents/playbooks/operations.ts'
 import { RUN_OPERATIONS } from '../agents/runs/operations.ts'
 import { AGGREGATE_OPERATIONS } from '../aggregate/operations.ts'
+import { ALERT_OPERATIONS } from '../alerts/operations.ts'
 import { ASK_OPERATIONS } from '../ask/operations.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
@@ -81,6 +82,7 @@ const FEATURES = [
   INSIGHT_OPERATIONS,
   REPORT_OPERATIONS,
   DASHBOARD_OPERATIONS,
+  ALERT_OPERATIONS,
   IDENTIFICATION_OPERATIONS,
   SOURCE_OPERATIONS,
   SOURCE_PUSH_OPERATIONS,

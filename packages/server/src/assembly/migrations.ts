@@ -28,6 +28,7 @@ const BASELINE = [
   'agents/tables.sql',
   'overview/tables.sql',
   'reports/tables.sql',
+  'alerts/tables.sql',
   'erasure/tables.sql',
   'imports/tables.sql',
   'event-imports/tables.sql',

@@ -1,4 +1,5 @@
 import { agentsOfIdentity } from '../agents/agents.ts'
+import { alertsOfReport } from '../alerts/alerts.ts'
 import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
@@ -48,6 +49,7 @@ export function operationServices<Given extends Parts>(parts: Given) {
     people,
     refuseWhileErasing,
     agentsOfIdentity,
+    alertsOfReport,
     findSegment,
     ...INSIGHT_SERVICES,
     reevaluateDays,

@@ -4,6 +4,7 @@ import { namesOfInvitations } from '../access/invitations.ts'
 import { namesOfMembers } from '../access/members.ts'
 import { namesOfAgents } from '../agents/agents.ts'
 import { namesOfRuns } from '../agents/runs/read.ts'
+import { namesOfAlerts } from '../alerts/alerts.ts'
 import type { SubjectKinds } from '../audit/subjects.ts'
 import { displayNamesOfCompanies } from '../companies/list.ts'
 import { namesOfConnections } from '../connectors/connections.ts'
@@ -22,6 +23,7 @@ import { namesOfSubscriptions } from '../webhooks/subscriptions.ts'
 /** The kinds of subjects that the audit log shows with their current names. Others have the name in their details, if any. */
 export const SUBJECT_KINDS: SubjectKinds = {
   agent: namesOfAgents,
+  alert: namesOfAlerts,
   api_key: namesOfKeys,
   company: displayNamesOfCompanies,
   connection: namesOfConnections,

@@ -1,5 +1,6 @@
 import { ACCESS_TABLES } from '../access/tables.ts'
 import { AGENT_TABLES } from '../agents/tables.ts'
+import { ALERT_TABLES } from '../alerts/tables.ts'
 import { CLOSING_TABLES } from '../closing/tables.ts'
 import { COMPANY_TABLES } from '../companies/tables.ts'
 import { CONNECTOR_TABLES } from '../connectors/tables.ts'
@@ -56,6 +57,7 @@ const ALL = {
   ...SOURCE_TABLES,
   ...OVERVIEW_TABLES,
   ...REPORT_TABLES,
+  ...ALERT_TABLES,
   ...PROVIDER_TABLES,
   ...EXPORT_TABLES,
   ...WAREHOUSE_TABLES,

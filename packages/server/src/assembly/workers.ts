@@ -1,5 +1,6 @@
 import { agentRuns } from '../agents/runs/work.ts'
 import { AGENT_QUEUES, startAgentWorkers } from '../agents/workers.ts'
+import { startAlertWorkers } from '../alerts/workers.ts'
 import { startDeletionWorkers } from '../closing/workers.ts'
 import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
@@ -19,6 +20,7 @@ import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { deleteOldRows } from '../platform/postgres/retention.ts'
 import { type RunWork, startRunWorkers } from '../platform/runs/workers.ts'
 import { type Clock, HOUR_MS } from '../platform/time.ts'
+import { INSIGHT_SERVICES } from '../segments/events.ts'
 import { exportRuns } from '../tenant-export/run.ts'
 import { warehouseRuns } from '../warehouse/runs/work.ts'
 import { startWebhookWorkers } from '../webhooks/workers.ts'
@@ -70,6 +72,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startConnectorWorkers,
   startHookWorkers,
   startDeletionWorkers,
+  (context) => startAlertWorkers({ ...context, ...INSIGHT_SERVICES }),
 ]
 
 /** The kinds of runs. */

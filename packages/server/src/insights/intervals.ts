@@ -7,8 +7,8 @@ import type { Range } from './range.ts'
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 export type IntervalUnit = (typeof INTERVALS)[number]
 
-/** Hours of a quarter, or days of six years. */
-const INTERVALS_MAX = 2_300
+/** Hours of a quarter and of a week before it, or days of six years. */
+const INTERVALS_MAX = 2_400
 
 /** The intervals of a range, in order. The range may cut the first and the last. */
 export interface Intervals {

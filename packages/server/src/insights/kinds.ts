@@ -5,10 +5,12 @@ import { type ErrorDetail, ServiceError, validationError } from '../platform/err
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { bag } from '../platform/personal.ts'
 import { tableOfFunnel, tableOfPaths, tableOfRetention } from './answer-tables.ts'
+import { FOLLOW_FUNNEL, FOLLOW_RETENTION, FOLLOW_TREND, type Follow, newestSpans, type Span } from './follow.ts'
 import { FUNNEL_INPUT, FUNNEL_OUTPUT, funnel } from './funnel.ts'
 import { FunnelNumber, funnelPeople } from './funnel-people.ts'
+import type { IntervalUnit } from './intervals.ts'
 import { PATHS_INPUT, PATHS_OUTPUT, PathsNumber, paths, peopleOfPath } from './paths.ts'
-import type { AnswerTable, PeopleQuery, QuestionContext } from './question.ts'
+import { type AnswerTable, type PeopleQuery, type QuestionContext, zoneOf } from './question.ts'
 import { peopleOfRetention, RETENTION_INPUT, RETENTION_OUTPUT, RetentionNumber, retention } from './retention.ts'
 import { TREND_INPUT, TREND_OUTPUT, trend } from './trend.ts'
 import { peopleOfTrend, TrendNumber } from './trend-people.ts'
@@ -16,7 +18,12 @@ import { tableOfTrend } from './trend-table.ts'
 
 export type InsightKind = InsightMatch['insight']
 
-interface Declared<Question extends TProperties, Answer extends TProperties, At extends TSchema> {
+interface Declared<
+  Question extends TProperties,
+  Answer extends TProperties,
+  At extends TSchema,
+  FollowedAt extends TSchema,
+> {
   /** The fields of the question and of its answer. */
   question: Question
   answer: Answer
@@ -25,6 +32,8 @@ interface Declared<Question extends TProperties, Answer extends TProperties, At 
   at: At
   people(context: QuestionContext, question: Static<TObject<Question>>, at: Static<At>): Promise<PeopleQuery>
   table(question: Static<TObject<Question>>, answer: Static<TObject<Answer>>): AnswerTable
+  /** How one of its numbers is followed over time; null if none is. */
+  follow: Follow<Static<TObject<Question>>, FollowedAt> | null
 }
 
 /** A kind of question. What is done with all kinds does it through this. */
@@ -35,16 +44,21 @@ interface Kind {
   ask(context: QuestionContext, question: never): Promise<object>
   people(context: QuestionContext, question: never, at: never): Promise<PeopleQuery>
   table(question: never, answer: never): AnswerTable
+  follow: (Omit<Follow<never, TSchema>, 'at'> & { checkAt(at: unknown): ErrorDetail[] }) | null
 }
 
-function kind<Question extends TProperties, Answer extends TProperties, At extends TSchema>(
-  declared: Declared<Question, Answer, At>,
-): Kind {
-  const { question, at } = declared
+function kind<
+  Question extends TProperties,
+  Answer extends TProperties,
+  At extends TSchema,
+  FollowedAt extends TSchema = TSchema,
+>(declared: Declared<Question, Answer, At, FollowedAt>): Kind {
+  const { question, at, follow } = declared
   return {
     ...declared,
     checkQuestion: compileBodyCheck(Type.Object(question, { additionalProperties: false })),
     checkAt: compileBodyCheck(at),
+    follow: follow && { ...follow, checkAt: compileBodyCheck(follow.at) },
   }
 }
 
@@ -56,6 +70,7 @@ const KINDS: Record<InsightKind, Kind> = {
     at: TrendNumber,
     people: peopleOfTrend,
     table: tableOfTrend,
+    follow: FOLLOW_TREND,
   }),
   funnel: kind({
     question: FUNNEL_INPUT,
@@ -64,6 +79,7 @@ const KINDS: Record<InsightKind, Kind> = {
     at: FunnelNumber,
     people: funnelPeople,
     table: tableOfFunnel,
+    follow: FOLLOW_FUNNEL,
   }),
   retention: kind({
     question: RETENTION_INPUT,
@@ -72,6 +88,7 @@ const KINDS: Record<InsightKind, Kind> = {
     at: RetentionNumber,
     people: peopleOfRetention,
     table: tableOfRetention,
+    follow: FOLLOW_RETENTION,
   }),
   paths: kind({
     question: PATHS_INPUT,
@@ -80,6 +97,7 @@ const KINDS: Record<InsightKind, Kind> = {
     at: PathsNumber,
     people: peopleOfPath,
     table: tableOfPaths,
+    follow: null,
   }),
 }
 
@@ -120,11 +138,52 @@ export async function answerTo(
 ): Promise<Values> {
   const problems = KINDS[kind].checkQuestion(question)
   if (problems.length > 0) throw validationError(within(path, problems))
+  return (await naming(path, () => KINDS[kind].ask(context, question as never))) as Values
+}
+
+/** Names the invalid fields of a question by their path in the request. */
+async function naming<Result>(path: string, ask: () => Promise<Result>): Promise<Result> {
   try {
-    return (await KINDS[kind].ask(context, question as never)) as Values
+    return await ask()
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'validation_error') throw error
     throw validationError(within(path, error.details ?? []))
+  }
+}
+
+/** A number that is followed from interval to interval, and how to ask for it. */
+export interface Followed {
+  unit: IntervalUnit
+  zone: string
+  /** The newest intervals, in order, as of now. */
+  spans(count: number, options: { includesRunning: boolean }): Span[]
+  /** The number in each of some of them; null where there is none. */
+  numbersIn(spans: readonly Span[]): Promise<(number | null)[]>
+}
+
+/** @param at names the number @throws ServiceError 400 naming every invalid field; 403. */
+export async function followNumber(
+  context: QuestionContext,
+  { kind, question }: { kind: InsightKind; question: Values },
+  at: unknown,
+): Promise<Followed> {
+  const { checkQuestion, follow } = KINDS[kind]
+  if (follow === null) {
+    const message = 'must be a trend, a funnel or a retention: the numbers of paths are not followed over time'
+    throw validationError([{ path: 'report_id', message }])
+  }
+  const problems = [...within('report.question', checkQuestion(question)), ...within('at', follow.checkAt(at))]
+  if (problems.length > 0) throw validationError(problems)
+  // The schemas have checked them.
+  const [asked, number] = [question as never, at as never]
+  const further = follow.problems(asked, number)
+  if (further.length > 0) throw validationError(further)
+  const [unit, zone] = [follow.unit(asked), await zoneOf(context.tenant, question)]
+  return {
+    unit,
+    zone,
+    spans: (count, options) => newestSpans(unit, count, { zone, now: context.now, ...options }),
+    numbersIn: (spans) => naming('report.question', () => follow.numbersIn(context, asked, number, { spans, zone })),
   }
 }
 

@@ -153,11 +153,17 @@ export function asking<Sent extends Context & InsightServices>(context: Sent): Q
   return { ...context, visibleOnly: context.redaction !== undefined }
 }
 
+/** The time zone of a question, as it was sent. */
+export async function zoneOf(tenant: Context['tenant'], { time_zone: zone }: SentQuestion): Promise<string> {
+  return zone ?? (await readTenant(tenant)).timeZone
+}
+
 /** Reads what all questions share. @throws ServiceError 400 naming every invalid field; 403. */
 export async function readQuestion(context: QuestionContext, sent: SentQuestion): Promise<Asked> {
   const { tenant, now } = context
   const details: ErrorDetail[] = []
-  const { time_zone: sentZone = (await readTenant(tenant)).timeZone, compare, where } = sent
+  const { compare, where } = sent
+  const sentZone = await zoneOf(tenant, sent)
   const wrongZone = problemsOfZone('time_zone', sentZone)
   const zone = wrongZone.length > 0 ? 'UTC' : canonicalZone(sentZone)
   details.push(...wrongZone)
@@ -193,9 +199,14 @@ export async function readQuestion(context: QuestionContext, sent: SentQuestion)
     always,
     parameters: { ...compiled.parameters, ...(people === null ? {} : { people }), ...sampled?.parameters },
     sample,
-    usesContacts: people !== null || NAMES_CONTACTS.test(JSON.stringify(sent)),
+    usesContacts: isAboutContacts(sent),
     visibleOnly: context.visibleOnly,
   }
+}
+
+/** Whether a question is about what contacts or companies are, so that asking it needs the scope of contacts. */
+export function isAboutContacts(question: { people?: unknown }): boolean {
+  return question.people !== undefined || NAMES_CONTACTS.test(JSON.stringify(question))
 }
 
 /** A property of contacts or of their companies; a text that looks like one does no harm. */

@@ -25,7 +25,7 @@ export interface MovableRange extends Range {
 }
 
 /** What is asked about if no range is sent. */
-const DEFAULT_LAST = { value: 30, unit: 'day' } as const
+export const DEFAULT_LAST = { value: 30, unit: 'day' } as const
 
 /**
  * The range of a question. Both ends are in it; a date alone is that day in the time zone. `last` covers whole units, the
@@ -60,7 +60,7 @@ function lastUnits({ value, unit }: { value: number; unit: LastUnit }, zone: str
 }
 
 /** The start of the unit that is so many units after the one in which a moment is. */
-function startOfUnit(unit: LastUnit, zone: string, moment: Date, units: number): Date {
+export function startOfUnit(unit: LastUnit, zone: string, moment: Date, units: number): Date {
   const local = localTime(zone, moment)
   if (unit === 'hour') {
     const sinceHour = (local.minuteOfDay % 60) * 60_000 + (moment.getTime() % 60_000)

@@ -24,7 +24,7 @@ import {
 import { countOfAll, SampleAnswered } from './sample.ts'
 
 const FURTHER_MAX = 30
-const FURTHER_DEFAULT = 7
+export const FURTHER_DEFAULT = 7
 
 export const RETENTION_INPUT = {
   ...QUESTION_FIELDS,

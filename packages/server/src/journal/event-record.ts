@@ -90,6 +90,7 @@ export const SYSTEM_EVENTS = [
   'agent_action_proposed',
   'agent_action_executed',
   'agent_action_failed',
+  'alert_triggered',
 ] as const
 export type SystemEventName = (typeof SYSTEM_EVENTS)[number]
 

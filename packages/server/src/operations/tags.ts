@@ -17,6 +17,7 @@ export const TAGS = [
     description: 'Questions about events: trends, funnels, retention and paths, and the people behind each number.',
   },
   { name: 'Reports', description: 'Questions about events that are saved under a name, with their current answers.' },
+  { name: 'Alerts', description: 'Numbers of reports that are watched, and who is told when one reaches a limit.' },
   { name: 'Dashboards', description: 'Reports side by side, over one range.' },
   { name: 'Segments', description: 'Contacts that match a filter, which the service keeps up to date.' },
   { name: 'Saved views', description: "Filters, order and columns of the dashboard's lists." },

@@ -8,7 +8,7 @@ import { searchText } from '../platform/http/query-parameters.ts'
 import { Changed, Id } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import { etagOfReport, Report } from './report-object.ts'
-import { createReport, deleteReport, listReports, readReport, updateReport } from './reports.ts'
+import { createReport, deleteReport, listReports, type ReportUsers, readReport, updateReport } from './reports.ts'
 
 const tag = 'Reports'
 const ReportPath = { report_id: idInPath('report') }
@@ -25,7 +25,7 @@ const example = {
 }
 
 export const entryOf = entryAbout('report')
-const reportOperation = operationsWith<InsightServices>()
+const reportOperation = operationsWith<InsightServices & ReportUsers>()
 
 export const REPORT_OPERATIONS = [
   reportOperation({
@@ -106,14 +106,14 @@ export const REPORT_OPERATIONS = [
     http: 'DELETE /v1/reports/:report_id',
     command: 'report delete',
     scope: 'segments:write',
-    summary: 'Delete a report that no dashboard shows',
+    summary: 'Delete a report that no dashboard and no alert uses',
     input: ReportPath,
     output: { deleted: Type.Literal(true), report_id: Id },
     forAudit: { name: Type.String(TEXT) },
     errors: ['409 report_in_use'],
     ifMatch: true,
-    async run({ tenant, requireMatch }, { report_id }) {
-      const { name } = await deleteReport(tenant, report_id, requireMatch)
+    async run(context, { report_id }) {
+      const { name } = await deleteReport(context.tenant, report_id, context)
       return { deleted: true as const, report_id, name }
     },
     audit: ({ report_id, name }) => entryOf('report.deleted', report_id, { name }),

@@ -95,11 +95,23 @@ export async function updateReport(
   return { report: toReport(row), changed }
 }
 
-/** @throws ServiceError 404; 409 `report_in_use` while a dashboard shows it; 412 `changed_meanwhile`. */
+/** What else uses reports: features do not import each other in circles. */
+export interface ReportUsers {
+  /** The names of the alerts that watch a report. */
+  alertsOfReport(tenant: Tenant, reportId: string): Promise<string[]>
+}
+
+/** Reads a report, and keeps it as it is until the transaction ends; undefined if there is none. */
+export async function holdReport({ db }: Tenant, reportId: string): Promise<Report | undefined> {
+  const row = await db.selectFrom('reports').selectAll().where('report_id', '=', reportId).forShare().executeTakeFirst()
+  return row && toReport(row)
+}
+
+/** @throws ServiceError 404; 409 `report_in_use` while a dashboard or an alert uses it; 412 `changed_meanwhile`. */
 export async function deleteReport(
   tx: Tenant,
   reportId: string,
-  requireMatch: Context['requireMatch'],
+  { requireMatch, alertsOfReport }: Pick<Context, 'requireMatch'> & ReportUsers,
 ): Promise<Report> {
   await lockTiles(tx)
   const report = await lockReport(tx, reportId)
@@ -108,6 +120,10 @@ export async function deleteReport(
   if (names.length > 0) {
     const message = `These dashboards show the report: ${names.join(', ')}. Remove its tiles first.`
     throw conflict('report_in_use', message)
+  }
+  const alerts = await alertsOfReport(tx, reportId)
+  if (alerts.length > 0) {
+    throw conflict('report_in_use', `These alerts watch the report: ${alerts.join(', ')}. Delete them first.`)
   }
   await tx.db.deleteFrom('reports').where('report_id', '=', reportId).execute()
   return report

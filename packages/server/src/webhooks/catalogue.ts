@@ -1,5 +1,5 @@
 import { toEventObject } from '../events/event-object.ts'
-import { EMPTY_RECORD, type EventRecord } from '../journal/event-record.ts'
+import { EMPTY_RECORD, type EventRecord, NOBODY } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import { EVENT_TYPES, EXAMPLE_CONTACT, findEventType, isOutsidePages, isSystemEvent } from './event-types.ts'
 import { type Recipient, renderBody, toRow } from './payload.ts'
@@ -31,24 +31,29 @@ export function samplePayload(
   return renderBody(tenantId, recipient, sampleContent(tenantId, event, eventId, now))
 }
 
-/** A sample event of a made-up contact. */
+/** A sample event; most are of a made-up contact. */
 export function sampleContent(tenantId: string, event: string, eventId: string, now: Date): Content {
   const at = now.getTime()
+  const type = findEventType(event)
+  const contact = type?.ofNobody ? null : EXAMPLE_CONTACT
   const common = { ...EMPTY_RECORD, tenant_id: tenantId, event_id: eventId, event, timestamp: at, received_at: at }
-  const data = JSON.stringify({ ...findEventType(event)?.data, test: true })
+  const data = JSON.stringify({ ...type?.data, test: true })
   const record: EventRecord = {
     ...common,
     ...(isOutsidePages(event) ? {} : PAGE),
     is_system: isSystemEvent(event),
-    owner_id: EXAMPLE_CONTACT._id,
-    is_anonymous: false,
+    owner_id: contact?._id ?? NOBODY,
+    is_anonymous: contact === null,
     data,
   }
   return {
-    event: { ...toEventObject(toRow(record), EXAMPLE_CONTACT._id), contact: EXAMPLE_CONTACT, company: COMPANY },
+    event: { ...toEventObject(toRow(record), contact?._id ?? null), contact, company: contact && COMPANY },
     title: record.title,
     path: record.url_path,
-    properties: { firstname: EXAMPLE_CONTACT.firstname, lastname: EXAMPLE_CONTACT.lastname, company: COMPANY.name },
+    properties:
+      contact === null
+        ? {}
+        : { firstname: EXAMPLE_CONTACT.firstname, lastname: EXAMPLE_CONTACT.lastname, company: COMPANY.name },
   }
 }
 

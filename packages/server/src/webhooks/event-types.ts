@@ -17,6 +17,20 @@ const AGENT_ACTION = {
 const REFUSED = { code: 'mail_refused', message: 'The mail server refused this mail: 550 no such user' }
 const SEGMENT = { segment_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6073', segment_name: 'Trial users' }
 
+const ALERT = {
+  alert_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6078',
+  name: 'Few sign-ups',
+  report_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6079',
+  report_name: 'Sign-ups by day',
+  interval: '2026-10-25',
+  value: 7,
+  compared: null,
+  operator: 'below',
+  limit: 10,
+  percent: false,
+  message: 'Sign-ups by day: 7 in 2026-10-25, below 10.',
+}
+
 const MESSAGE = {
   source: 'intercom',
   subject: 'Pricing',
@@ -34,6 +48,8 @@ interface EventType {
   text: string
   /** An example of `data.data`. */
   data: Record<string, unknown>
+  /** Whether it is about no contact. */
+  ofNobody?: true
 }
 
 /** What happens on the pages of a tenant. */
@@ -178,6 +194,12 @@ const OF_SYSTEM: Record<SystemEventName, EventType> = {
     summary: "An agent's action failed",
     text: "An agent's action for {{contact.name}} failed: {{event.data.error.message}}",
     data: { ...AGENT_ACTION, status: 'failed', error: REFUSED },
+  },
+  alert_triggered: {
+    summary: 'An alert fired: a number of a report is above, below or changed by more than a limit',
+    text: 'The alert {{event.data.name}} fired. {{event.data.message}}',
+    data: ALERT,
+    ofNobody: true,
   },
 }
 

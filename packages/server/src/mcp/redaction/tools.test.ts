@@ -96,6 +96,7 @@ const calls: Record<string, () => object[]> = {
   ],
   insight_people: () => [{ kind: 'trend', question: { series: [{}] }, at: { series: 'A' } }],
   list_reports: () => [{}, { query: 'zorblax' }],
+  list_alerts: () => [{}, { query: 'zorblax' }],
   get_report: () => [{ report_id: ids.report_id }],
   list_segments: () => [{}],
   segment_members: () => [{ segment_id: ids.segment_id }],

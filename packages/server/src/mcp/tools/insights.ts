@@ -43,6 +43,10 @@ function operationOf(kind: InsightKind): string {
   return `insight${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
 }
 
+const ALERT_ROW = {
+  ...{ alert_id: text, name: text, report_id: text, report_name: text, at: bag, condition: bag },
+  ...{ state: text, last_interval: text, last_value: Type.Number(), triggered_at: text },
+}
 const REPORT_ROW = { report_id: text, name: text, kind: text, updated_at: text }
 
 export const INSIGHT_TOOLS: readonly Tool[] = [
@@ -89,6 +93,23 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
       const place = placeOf(cursor, limit)
       const result = await call.operate('listReports', { search: query, ...place })
       return listResult('reports', rowsOf(result.reports, Object.keys(REPORT_ROW)), place, totalOf(result))
+    },
+  }),
+  tool({
+    name: 'list_alerts',
+    title: 'List alerts',
+    description:
+      'The numbers of reports that are watched, and whether each is beyond its limit now (state fired). The alert that changed last is first.',
+    uses: ['listAlerts'],
+    input: {
+      query: Type.Optional(Type.String({ maxLength: 1_000, description: 'Words that must all occur in the name.' })),
+      ...pageInput,
+    },
+    output: pageOf('alerts', ALERT_ROW),
+    async run(call, { query, limit = 25, cursor }) {
+      const place = placeOf(cursor, limit)
+      const result = await call.operate('listAlerts', { search: query, ...place })
+      return listResult('alerts', rowsOf(result.alerts, Object.keys(ALERT_ROW)), place, totalOf(result))
     },
   }),
   tool({

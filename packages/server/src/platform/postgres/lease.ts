@@ -25,6 +25,7 @@ import { newId } from '../ids.ts'
 const LEASE_SECONDS = {
   agent_action: 30,
   agent_run: 30,
+  alert: 60,
   erasure: 60,
   event_import: 60,
   export: 60,

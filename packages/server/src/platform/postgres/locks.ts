@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 /** What is limited per tenant. Adding one takes a lock (`../limits.ts`). */
 export type LimitName =
   | 'agents'
+  | 'alerts'
   | 'api_keys'
   | 'authorizations'
   | 'connections'

@@ -142,6 +142,29 @@ export interface AgentSettings {
   updated_at: Timestamp;
 }
 
+export interface Alerts {
+  alert_id: string;
+  at: Json;
+  check_every: string;
+  claim: string | null;
+  claimed_until: Timestamp | null;
+  condition: Json;
+  created_at: Timestamp;
+  enabled: boolean;
+  is_met: Generated<boolean>;
+  last_checked_at: Timestamp | null;
+  last_error: Json | null;
+  last_interval: string | null;
+  last_value: number | null;
+  mail_to: string[];
+  name: string;
+  next_check_at: Timestamp | null;
+  report_id: string;
+  tenant_id: string;
+  triggered_at: Timestamp | null;
+  updated_at: Timestamp;
+}
+
 export interface ApiKeys {
   created_at: Timestamp;
   expires_at: Timestamp | null;
@@ -1326,6 +1349,7 @@ export interface DB {
   agent_runs: AgentRuns;
   agent_settings: AgentSettings;
   agents: Agents;
+  alerts: Alerts;
   api_keys: ApiKeys;
   audit_log: AuditLog;
   authorizations: Authorizations;
