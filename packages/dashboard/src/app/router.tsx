@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRoute, createRouter } from '@tanstack/react-router'
 import { agentRoutes } from '../agents/routes.ts'
+import { alertRoutes } from '../alerts/routes.ts'
 import { approvalRoutes } from '../approvals/routes.ts'
 import { closingRoutes } from '../closing/routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
@@ -43,6 +44,7 @@ const routeTree = rootRoute.addChildren([
     ...companyRoutes,
     ...eventRoutes,
     ...insightRoutes,
+    ...alertRoutes,
     ...visitorRoutes,
     ...segmentRoutes,
     ...approvalRoutes,

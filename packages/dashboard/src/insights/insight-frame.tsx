@@ -20,7 +20,7 @@ export const KIND_PATHS = {
   retention: '/insights/retention',
   paths: '/insights/paths',
 } as const
-const PATHS = { ...KIND_PATHS, reports: '/insights/reports' } as const
+const PATHS = { ...KIND_PATHS, reports: '/insights/reports', alerts: '/insights/alerts' } as const
 type Tab = keyof typeof PATHS
 const TABS = Object.keys(PATHS) as Tab[]
 

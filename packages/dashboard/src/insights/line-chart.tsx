@@ -1,7 +1,7 @@
 import { useElementSize } from '@mantine/hooks'
 import { type PointerEvent, useState } from 'react'
 import { labelEvery, type Point } from '../ui/chart-scale.ts'
-import { axisOf, formatFigure, formatTick } from './axis.ts'
+import { axisOf, formatFigure, formatShare, formatTick } from './axis.ts'
 import { colorOf } from './colors.ts'
 import { longInterval, shortInterval, stateOfInterval } from './interval-keys.ts'
 import classes from './line-chart.module.css'
@@ -33,13 +33,19 @@ interface LineChartProps {
   /** The keys of the intervals. */
   keys: readonly string[]
   lines: readonly Line[]
+  /** A level across the chart. */
+  limit?: number | undefined
+  /** The intervals that are marked, and what that means. */
+  marks?: { at: ReadonlySet<number>; label: string }
+  /** Whether the figures are parts of 1. */
+  isShare?: boolean
 }
 
 /**
  * Figures over time as lines. The pointer, a finger or the arrow keys choose an interval, whose figures are then told: the
  * whole chart is a slider, which every screen reader knows.
  */
-export function LineChart({ label, unit, keys: all, lines }: LineChartProps) {
+export function LineChart({ label, unit, keys: all, lines, limit, marks, isShare = false }: LineChartProps) {
   const { ref, width } = useElementSize()
   const [chosen, setChosen] = useState<number | null>(null)
   const keys = all.filter((key) => stateOfInterval(unit, key) !== 'future')
@@ -51,7 +57,7 @@ export function LineChart({ label, unit, keys: all, lines }: LineChartProps) {
   }
   return (
     <div ref={ref} className={classes.canvas} style={{ height: HEIGHT }}>
-      {width > 0 ? <Drawing unit={unit} keys={keys} lines={lines} width={width} chosen={at} /> : null}
+      {width > 0 ? <Drawing {...{ unit, keys, lines, limit, marks, isShare, width }} chosen={at} /> : null}
       <input
         type="range"
         className={classes.slider}
@@ -59,7 +65,7 @@ export function LineChart({ label, unit, keys: all, lines }: LineChartProps) {
         max={Math.max(last, 0)}
         value={at ?? Math.max(last, 0)}
         aria-label={words.chartLabel(label)}
-        aria-valuetext={toldAt(unit, keys, lines, at ?? last)}
+        aria-valuetext={toldAt({ unit, keys, lines, marks, isShare }, at ?? last)}
         onChange={(event) => setChosen(Number(event.currentTarget.value))}
         onFocus={() => setChosen((before) => before ?? last)}
         onBlur={() => setChosen(null)}
@@ -84,10 +90,11 @@ export function LineChart({ label, unit, keys: all, lines }: LineChartProps) {
                   style={{ borderColor: colorOf(line.color) }}
                 />
                 <span className={classes.name}>{nameOf(line)}</span>
-                <b>{formatFigure(line.points[at])}</b>
+                <b>{inWords(line.points[at], isShare)}</b>
               </div>
             ))}
           {lines.length > TOLD_MAX ? <div>{words.more(lines.length - TOLD_MAX)}</div> : null}
+          {marks?.at.has(at) ? <div>{marks.label}</div> : null}
         </div>
       )}
     </div>
@@ -99,9 +106,9 @@ interface DrawingProps extends Omit<LineChartProps, 'label'> {
   chosen: number | null
 }
 
-function Drawing({ unit, keys, lines, width, chosen }: DrawingProps) {
+function Drawing({ unit, keys, lines, limit, marks, isShare, width, chosen }: DrawingProps) {
   const figures = lines.flatMap(({ points }) => points.slice(0, keys.length)).filter((point) => point !== null)
-  const ticks = axisOf(figures)
+  const ticks = axisOf(limit === undefined ? figures : [...figures, limit])
   const [bottom = 0, top = 1] = [ticks[0], ticks.at(-1)]
   const ground = HEIGHT - BOTTOM
   const x = (index: number) => placeOf(index, width, keys.length)
@@ -120,7 +127,7 @@ function Drawing({ unit, keys, lines, width, chosen }: DrawingProps) {
             y2={y(tick)}
           />
           <text className={classes.label} x={LEFT - 8} y={y(tick) + 4} textAnchor="end">
-            {formatTick(tick)}
+            {isShare ? formatShare(tick) : formatTick(tick)}
           </text>
         </g>
       ))}
@@ -137,10 +144,19 @@ function Drawing({ unit, keys, lines, width, chosen }: DrawingProps) {
           </text>
         ) : null,
       )}
+      {limit === undefined ? null : (
+        <line className={classes.limit} x1={LEFT} x2={width - RIGHT} y1={y(limit)} y2={y(limit)} />
+      )}
       {chosen === null ? null : <line className={classes.cursor} x1={x(chosen)} x2={x(chosen)} y1={TOP} y2={ground} />}
       {lines.map((line) => (
         <Curve key={line.key} line={line} unit={unit} keys={keys} x={x} y={y} chosen={chosen} />
       ))}
+      {[...(marks?.at ?? [])].map((index) => {
+        const figure = lines[0]?.points[index]
+        return typeof figure === 'number' ? (
+          <circle key={index} className={classes.mark} r={5} cx={x(index)} cy={y(figure)} />
+        ) : null
+      })}
     </svg>
   )
 }
@@ -233,12 +249,17 @@ function intervalWords(unit: Interval, key: string): string {
 }
 
 /** The figures of an interval as a sentence. */
-function toldAt(unit: Interval, keys: readonly string[], lines: readonly Line[], at: number): string {
+function toldAt({ unit, keys, lines, marks, isShare = false }: Omit<LineChartProps, 'label'>, at: number): string {
   const key = keys[at]
   if (key === undefined) return ''
   const told = largestAt(lines, at)
     .slice(0, TOLD_MAX)
-    .map((line) => words.figure(nameOf(line), formatFigure(line.points[at])))
+    .map((line) => words.figure(nameOf(line), inWords(line.points[at], isShare)))
   const more = lines.length > TOLD_MAX ? [words.more(lines.length - TOLD_MAX)] : []
-  return words.at(intervalWords(unit, key), [...told, ...more].join('; '))
+  const marked = marks?.at.has(at) ? [marks.label] : []
+  return words.at(intervalWords(unit, key), [...told, ...more, ...marked].join('; '))
+}
+
+function inWords(figure: number | null | undefined, isShare: boolean): string {
+  return isShare ? formatShare(figure) : formatFigure(figure)
 }

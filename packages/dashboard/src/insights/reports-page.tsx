@@ -1,7 +1,7 @@
 import { ActionIcon, Menu, Text } from '@mantine/core'
-import { IconDots, IconPencil, IconReportAnalytics, IconTrash } from '@tabler/icons-react'
+import { IconBell, IconDots, IconPencil, IconReportAnalytics, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { queryOf, useOperation } from '../api/operation.ts'
 import type { Report } from '../api/types.ts'
@@ -84,8 +84,9 @@ const MENU: Column<Report> = {
 }
 
 /** Renames or deletes a report. */
-function ReportMenu({ report: { report_id, name } }: { report: Report }) {
+function ReportMenu({ report: { report_id, name, kind } }: { report: Report }) {
   const { button, afterFocus } = useMenuButton()
+  const navigate = useNavigate()
   const [dialog, setDialog] = useState<'rename' | 'delete' | null>(null)
   const close = () => setDialog(null)
   const renaming = useOperation('updateReport', { onDone: close })
@@ -100,6 +101,14 @@ function ReportMenu({ report: { report_id, name } }: { report: Report }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          {kind === 'paths' ? null : (
+            <Menu.Item
+              leftSection={<IconBell size={16} aria-hidden />}
+              onClick={() => navigate({ to: '/insights/alerts/new', search: { report: report_id } })}
+            >
+              {words.alert}
+            </Menu.Item>
+          )}
           <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={afterFocus(() => setDialog('rename'))}>
             {words.rename.menu}
           </Menu.Item>

@@ -46,6 +46,7 @@ export const text = {
     retention: 'Retention',
     paths: 'Paths',
     reports: 'Reports',
+    alerts: 'Alerts',
   },
   loading: 'Loading the answer',
   slow: 'Still counting. A question about many events can take a while.',
@@ -180,6 +181,7 @@ export const text = {
     emptyHint: 'Ask a question and save it. Your team can then open it with one click.',
     ask: 'Ask a question',
     more: (name: string) => `More about ${name}`,
+    alert: 'Create an alert',
     rename: { menu: 'Rename', title: (name: string) => `Rename ${name}`, submit: 'Rename' },
     remove: {
       menu: 'Delete report',

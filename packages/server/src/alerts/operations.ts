@@ -88,7 +88,7 @@ export const ALERT_OPERATIONS = [
       report_id: ReportId,
       at: FollowedAt,
       condition: Condition,
-      check_every: oneOf(CHECK_EVERY, 'How often it is checked.', 'day'),
+      check_every: oneOf(CHECK_EVERY, 'How often it is checked. Default: day.'),
       mail_to: Type.Optional(MailTo),
       enabled: Type.Optional(Enabled),
     },
@@ -102,8 +102,8 @@ export const ALERT_OPERATIONS = [
       const report_id = await requireNumber(context, input)
       return { report_id, mail_to: await requireRecipients(context, mail_to) }
     },
-    async run(context, { enabled = true, ...input }, checked) {
-      return { alert: await createAlert(context, { ...input, enabled, ...checked }) }
+    async run(context, { enabled = true, check_every = 'day', ...input }, checked) {
+      return { alert: await createAlert(context, { ...input, enabled, check_every, ...checked }) }
     },
     audit: ({ alert: { alert_id, name } }) => entryOf('alert.created', alert_id, { name }),
   }),
