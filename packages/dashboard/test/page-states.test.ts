@@ -25,6 +25,7 @@ import {
 
 const NAMES = [
   'agent',
+  'alert',
   'company',
   'connection',
   'contact',
@@ -130,6 +131,9 @@ const PLACES: Place[] = [
   { path: '/insights/retention', shows: 'Average', empty: 'No events yet', beside: /types|properties/ },
   { path: '/insights/paths', shows: 'Paths of visits', empty: 'No events yet', beside: /types|properties/ },
   { path: '/insights/reports', shows: 'Trend', empty: 'No reports yet' },
+  { path: '/insights/alerts', shows: 'Above 1,000', empty: 'No alerts yet' },
+  { path: '/insights/alerts/new', shows: 'Choose a report to see' },
+  { path: '/insights/alerts/:alert', shows: 'Save changes' },
   { path: '/segments', shows: 'People of Engines', empty: 'No segments yet', beside: /properties/ },
   { path: '/segments/new', shows: 'Create segment', beside: /overview|suggestions/, pickers: BUILDER },
   { path: '/segments/:segment', shows: 'No contacts in this segment', beside: /properties/ },
@@ -241,8 +245,12 @@ async function fill(tenant: TestTenant): Promise<Ids> {
     expect(proposed.events).toHaveLength(1)
   })
   const { company_id: company } = body.company
+  const visits = { name: 'Visits', kind: 'trend', question: { series: [{ event: 'page_view' }] } }
+  const { report_id } = (await tenant.call('POST', '/v1/reports', visits)).body.report
+  const many = { name: 'Many visits', report_id, at: { series: 'A' }, condition: { operator: 'above', value: 1_000 } }
+  const alert = (await tenant.call('POST', '/v1/alerts', many)).body.alert.alert_id
   const connection = await insertConnection(tenant)
-  return { agent, company, connection, contact, delivery, event, identity, run: ref.runId, segment, webhook }
+  return { agent, alert, company, connection, contact, delivery, event, identity, run: ref.runId, segment, webhook }
 }
 
 /** Presses each "Try again". If one is gone before the press, its page has asked again by itself. */

@@ -6,7 +6,7 @@ import { queryOf, useOperation } from '../api/operation.ts'
 import type { Alert, AlertCondition, Report } from '../api/types.ts'
 import { Form, FormError } from '../ui/form.tsx'
 import { NameField } from '../ui/form-dialog.tsx'
-import { ErrorState } from '../ui/states.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { type AlertDraft, draftOf, isShare, newDraft, watchedOf } from './alert-draft.ts'
 import { AlertPreview } from './alert-preview.tsx'
 import { NumberFields } from './number-fields.tsx'
@@ -116,7 +116,8 @@ interface ReportFieldProps {
 function ReportField({ value, report, onChange }: ReportFieldProps) {
   const { data, error, refetch } = useQuery(queryOf('listReports', { limit: LISTED_MAX }))
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
-  const reports = data?.reports.filter(({ kind }) => kind !== 'paths') ?? []
+  if (!data) return <LoadingState lines={1} label={words.loadingReports} />
+  const reports = data.reports.filter(({ kind }) => kind !== 'paths')
   const isListed = reports.some(({ report_id: id }) => id === value)
   return (
     <NativeSelect
@@ -188,7 +189,8 @@ function ConditionFields({
 function Recipients({ value, onChange }: { value: string[]; onChange: (value: string[]) => void }) {
   const { data, error, refetch } = useQuery(queryOf('listMembers', { limit: LISTED_MAX }))
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
-  const isMember = (id: string) => data?.members.some(({ user_id }) => user_id === id)
+  if (!data) return <LoadingState lines={2} label={words.loadingMembers} />
+  const isMember = (id: string) => data.members.some(({ user_id }) => user_id === id)
   return (
     <Checkbox.Group
       label={words.mailTo}
@@ -197,7 +199,7 @@ function Recipients({ value, onChange }: { value: string[]; onChange: (value: st
       onChange={(chosen) => onChange(chosen.filter(isMember).slice(0, RECIPIENTS_MAX))}
     >
       <Stack gap={6} mt="xs">
-        {data?.members.map(({ user_id, name, email }) => (
+        {data.members.map(({ user_id, name, email }) => (
           <Checkbox key={user_id} value={user_id} label={name || email} />
         ))}
       </Stack>

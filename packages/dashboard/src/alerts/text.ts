@@ -49,6 +49,8 @@ export const text = {
     noReport: 'Choose a report to see its number of the past 90 days.',
     noFollow: 'The numbers of paths cannot be watched. Choose a trend, a funnel or a retention.',
     unknownQuestion: 'This question was written for the API. Change the alert with the API, too.',
+    loadingReports: 'Loading the reports',
+    loadingMembers: 'Loading the members',
     series: 'Series',
     running: 'Do not wait until the interval is over',
     runningHint: 'The alert fires at most once in each interval.',
