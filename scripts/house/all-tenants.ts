@@ -37,6 +37,7 @@ const UNSCOPED = [
   'erasure/erase-events.ts',
   'hooks/tokens.ts',
   'operations/idempotency.ts',
+  'reports/share-links.ts',
   'sites/problems/record.ts',
   'sources/usage.ts',
   'sources/write-keys.ts',

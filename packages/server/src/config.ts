@@ -120,6 +120,7 @@ export interface RateLimits {
   hookPerMinute: number
   hookPerTenantPerMinute: number
   scriptPerIpPerMinute: number
+  sharedPerIpPerMinute: number
   formPerIpPerMinute: number
   formPerPersonPerMinute: number
   formPerTenantPerMinute: number
@@ -317,6 +318,7 @@ function readRateLimits(integer: (name: string, fallback: number, min: number, m
     hookPerMinute: integer('CDS_RATE_LIMIT_HOOK_PER_MINUTE', 3_000, 1, 10_000_000),
     hookPerTenantPerMinute: integer('CDS_RATE_LIMIT_HOOK_PER_TENANT_PER_MINUTE', 6_000, 1, 10_000_000),
     scriptPerIpPerMinute: integer('CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE', 600, 1, 10_000_000),
+    sharedPerIpPerMinute: integer('CDS_RATE_LIMIT_SHARED_PER_IP_PER_MINUTE', 300, 1, 10_000_000),
     formPerIpPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_IP_PER_MINUTE', 20, 1, 10_000_000),
     formPerPersonPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
     formPerTenantPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_TENANT_PER_MINUTE', 600, 1, 10_000_000),

@@ -75,6 +75,8 @@ export const OPENS_NOTHING: Record<string, string> = {
   deleteReport: 'ends it',
   deleteAlert: 'ends it',
   deleteDashboard: 'ends it',
+  unshareReport: 'ends it',
+  unshareDashboard: 'ends it',
   addSuppression: 'stops mails to an address that it names itself',
 }
 
@@ -99,6 +101,8 @@ export const OTHERS: Record<string, string[]> = {
   updateAlert: ['events:read'],
   createDashboard: ['events:read'],
   updateDashboard: ['events:read'],
+  shareReport: ['events:read'],
+  shareDashboard: ['events:read'],
   previewSegment: ['contacts:read'],
   getImportPreview: ['contacts:read'],
   listKeptContacts: ['contacts:read'],

@@ -334,6 +334,8 @@ import type {
   PushSourceContactsResult,
   PushSourceConversationsInput,
   PushSourceConversationsResult,
+  ReadSharedInput,
+  ReadSharedResult,
   ReadyResult,
   ReceiveHookInput,
   ReceiveHookResult,
@@ -411,6 +413,9 @@ import type {
   SetImportFormatInput,
   SetImportMappingInput,
   SetOAuthClientInput,
+  ShareDashboardInput,
+  ShareReportInput,
+  ShareResult,
   SocialCheckInput,
   SocialCheckResult,
   SocialLoginCodeInput,
@@ -440,6 +445,10 @@ import type {
   UndoImportInput,
   UnmergeContactInput,
   UnmergeContactResult,
+  UnshareDashboardInput,
+  UnshareDashboardResult,
+  UnshareReportInput,
+  UnshareReportResult,
   UpdateAgentInput,
   UpdateAgentSettingsInput,
   UpdateAgentSettingsResult,
@@ -691,6 +700,7 @@ export interface OperationTypes {
   pullConnection: { input: PullConnectionInput; response: ConnectionResult }
   pushSourceContacts: { input: PushSourceContactsInput; response: PushSourceContactsResult }
   pushSourceConversations: { input: PushSourceConversationsInput; response: PushSourceConversationsResult }
+  readShared: { input: ReadSharedInput; response: ReadSharedResult }
   ready: { input: Record<string, never>; response: ReadyResult }
   receiveHook: { input: ReceiveHookInput; response: ReceiveHookResult }
   rejectAction: { input: RejectActionInput; response: ActionResult }
@@ -733,6 +743,8 @@ export interface OperationTypes {
   setImportFormat: { input: SetImportFormatInput; response: ImportResult }
   setImportMapping: { input: SetImportMappingInput; response: ImportResult }
   setOAuthClient: { input: SetOAuthClientInput; response: OAuthClientResult }
+  shareDashboard: { input: ShareDashboardInput; response: ShareResult }
+  shareReport: { input: ShareReportInput; response: ShareResult }
   socialCheck: { input: SocialCheckInput; response: SocialCheckResult }
   socialLogin: { input: SocialLoginInput; response: SocialLoginResult }
   socialLoginCode: { input: SocialLoginCodeInput; response: SocialLoginCodeResult }
@@ -746,6 +758,8 @@ export interface OperationTypes {
   undoDecisions: { input: UndoDecisionsInput; response: UndoDecisionsResult }
   undoImport: { input: UndoImportInput; response: ImportResult }
   unmergeContact: { input: UnmergeContactInput; response: UnmergeContactResult }
+  unshareDashboard: { input: UnshareDashboardInput; response: UnshareDashboardResult }
+  unshareReport: { input: UnshareReportInput; response: UnshareReportResult }
   updateAgent: { input: UpdateAgentInput; response: AgentResult }
   updateAgentSettings: { input: UpdateAgentSettingsInput; response: UpdateAgentSettingsResult }
   updateAlert: { input: UpdateAlertInput; response: UpdateAlertResult }
@@ -2570,6 +2584,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Read the figures of a shared report or dashboard.
+   *
+   * For anybody who has the link. The response has numbers, and never people: neither conditions nor values that may be about a person. It is computed once a minute.
+   */
+  readShared(input: ReadSharedInput, options?: RequestOptions): Promise<ReadSharedResult> {
+    return this.call('GET /v1/public/shared/{token}', input, options)
+  }
+
+  /**
    * Whether both databases respond, have disk space, and have the tables that the service needs
    */
   ready(options?: RequestOptions): Promise<ReadyResult> {
@@ -2946,6 +2969,24 @@ export class Operations extends Caller {
   }
 
   /**
+   * Create a link that shows the figures of a dashboard to anybody.
+   *
+   * Anybody who has the link can read the figures, also those of later changes. They see the names, the ranges and the numbers, but no conditions and no people. The link stays the same until it is deleted. A breakdown by values that may be about a person, such as those of `data`, cannot be shared. Needs the scope `segments:write`. Also needs the scope `events:read`. Also needs the scope `contacts:read` if a question is about contacts or companies.
+   */
+  shareDashboard(input: ShareDashboardInput, options?: RequestOptions): Promise<ShareResult> {
+    return this.call('POST /v1/dashboards/{dashboard_id}/share', input, options)
+  }
+
+  /**
+   * Create a link that shows the figures of a report to anybody.
+   *
+   * Anybody who has the link can read the figures, also those of later changes. They see the names, the ranges and the numbers, but no conditions and no people. The link stays the same until it is deleted. A breakdown by values that may be about a person, such as those of `data`, cannot be shared. Needs the scope `segments:write`. Also needs the scope `events:read`. Also needs the scope `contacts:read` if a question is about contacts or companies.
+   */
+  shareReport(input: ShareReportInput, options?: RequestOptions): Promise<ShareResult> {
+    return this.call('POST /v1/reports/{report_id}/share', input, options)
+  }
+
+  /**
    * Check with the network whether an identity's session is valid.
    *
    * Needs the scope `identities:write`.
@@ -3060,6 +3101,24 @@ export class Operations extends Caller {
    */
   unmergeContact(input: UnmergeContactInput, options?: RequestOptions): Promise<UnmergeContactResult> {
     return this.call('POST /v1/contacts/{contact_id}/unmerge', input, options)
+  }
+
+  /**
+   * Delete the link that shows a dashboard to anybody; it shows nothing from then on.
+   *
+   * Needs the scope `segments:write`.
+   */
+  unshareDashboard(input: UnshareDashboardInput, options?: RequestOptions): Promise<UnshareDashboardResult> {
+    return this.call('DELETE /v1/dashboards/{dashboard_id}/share', input, options)
+  }
+
+  /**
+   * Delete the link that shows a report to anybody; it shows nothing from then on.
+   *
+   * Needs the scope `segments:write`.
+   */
+  unshareReport(input: UnshareReportInput, options?: RequestOptions): Promise<UnshareReportResult> {
+    return this.call('DELETE /v1/reports/{report_id}/share', input, options)
   }
 
   /**

@@ -1460,6 +1460,10 @@ export type Dashboard = {
      * Conditions on every event, besides those of its reports.
      */
     where: Array<unknown>;
+    /**
+     * When a link that anybody can read was created; null without one.
+     */
+    shared_at: string | null;
     created_at: string;
     updated_at: string;
 };
@@ -3919,6 +3923,28 @@ export type QuietHours = {
     to: string;
 };
 
+export type ReadSharedResult = {
+    status: 'success';
+    /**
+     * The name of the report or the dashboard.
+     */
+    name: string;
+    kind: 'report' | 'dashboard';
+    /**
+     * Of days, weeks and months, if a question has no other.
+     */
+    time_zone: string;
+    /**
+     * When the figures were computed: at most a minute ago.
+     */
+    answered_at: string;
+    /**
+     * A report alone is the only tile.
+     */
+    tiles: Array<SharedTile>;
+    warnings?: Array<string>;
+};
+
 export type ReadyResult = {
     status: 'ok';
     postgres: string;
@@ -4020,6 +4046,10 @@ export type Report = {
     question: {
         [key: string]: unknown;
     };
+    /**
+     * When a link that anybody can read was created; null without one.
+     */
+    shared_at: string | null;
     created_at: string;
     updated_at: string;
 };
@@ -4612,6 +4642,70 @@ export type SetConnectionWriteBackResult = {
     warnings?: Array<string>;
 };
 
+export type Share = {
+    /**
+     * Where the dashboard shows the figures. Whoever has it can read them.
+     */
+    url: string;
+    created_at: string;
+};
+
+export type ShareResult = {
+    status: 'success';
+    share: Share;
+    warnings?: Array<string>;
+};
+
+export type SharedReport = {
+    name: string;
+    /**
+     * The kind of question.
+     */
+    kind: 'trend' | 'funnel' | 'retention' | 'paths';
+    /**
+     * The question without its conditions. `is_filtered` marks an event that has some.
+     */
+    question: {
+        [key: string]: unknown;
+    };
+    /**
+     * Whether conditions that are not shown leave out events or people.
+     */
+    is_filtered: boolean;
+    /**
+     * null if there is a `problem`.
+     */
+    answer: TrendAnswer | FunnelAnswer | RetentionAnswer | PathsAnswer | null;
+    /**
+     * not_shareable: it has been changed, and its answer could now show who people are. no_answer: the question cannot be answered at the moment.
+     */
+    problem: 'not_shareable' | 'no_answer' | null;
+};
+
+export type SharedTile = {
+    /**
+     * The first of its columns, of 12.
+     */
+    x: number;
+    /**
+     * The first of its rows.
+     */
+    y: number;
+    /**
+     * How many columns it covers.
+     */
+    width: number;
+    /**
+     * How many rows it covers.
+     */
+    height: number;
+    /**
+     * In place of a report: Markdown.
+     */
+    text?: string;
+    report?: SharedReport;
+};
+
 export type SocialCheckResult = {
     status: 'success';
     connected: boolean;
@@ -5010,6 +5104,20 @@ export type UnmergeContactResult = {
     status: 'success';
     contact: Contact;
     unmerged_from: string;
+    warnings?: Array<string>;
+};
+
+export type UnshareDashboardResult = {
+    status: 'success';
+    deleted: true;
+    dashboard_id: string;
+    warnings?: Array<string>;
+};
+
+export type UnshareReportResult = {
+    status: 'success';
+    deleted: true;
+    report_id: string;
     warnings?: Array<string>;
 };
 
@@ -8767,6 +8875,13 @@ export type PushSourceConversationsInput = {
     }>;
 };
 
+export type ReadSharedInput = {
+    /**
+     * The last part of the link.
+     */
+    token: string;
+};
+
 export type ReceiveHookInput = {
     token: string;
 } & {
@@ -9386,6 +9501,20 @@ export type SetOAuthClientInput = {
     client_secret: string;
 };
 
+export type ShareDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
+};
+
+export type ShareReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
+};
+
 export type SocialCheckInput = {
     /**
      * The identity.
@@ -9514,6 +9643,20 @@ export type UnmergeContactInput = {
      * The contact.
      */
     contact_id: string;
+};
+
+export type UnshareDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
+};
+
+export type UnshareReportInput = {
+    /**
+     * The report.
+     */
+    report_id: string;
 };
 
 export type UpdateAgentInput = {

@@ -193,6 +193,7 @@ const LABELS: Record<keyof RateLimits, string> = {
   hookPerMinute: 'Bodies for one incoming webhook',
   hookPerTenantPerMinute: 'Bodies for all incoming webhooks',
   scriptPerIpPerMinute: 'Loads of the tracker script from one address',
+  sharedPerIpPerMinute: 'Looks at shared reports and dashboards from one address',
   formPerIpPerMinute: 'Submissions of one form from one address',
   formPerPersonPerMinute: 'Form submissions that name one person',
   formPerTenantPerMinute: 'Form submissions by all people',

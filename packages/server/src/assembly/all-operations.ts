@@ -45,6 +45,7 @@ import { PROPERTY_OPERATIONS } from '../properties/operations.ts'
 import { PROVIDER_OPERATIONS } from '../providers/operations.ts'
 import { DASHBOARD_OPERATIONS } from '../reports/dashboard-operations.ts'
 import { REPORT_OPERATIONS } from '../reports/operations.ts'
+import { SHARE_OPERATIONS } from '../reports/share-operations.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
 import { INGESTION_OPERATIONS } from '../sites/ingestion/operations.ts'
 import { PROBLEM_OPERATIONS } from '../sites/problems/operations.ts'
@@ -83,6 +84,7 @@ const FEATURES = [
   REPORT_OPERATIONS,
   DASHBOARD_OPERATIONS,
   ALERT_OPERATIONS,
+  SHARE_OPERATIONS,
   IDENTIFICATION_OPERATIONS,
   SOURCE_OPERATIONS,
   SOURCE_PUSH_OPERATIONS,

@@ -32,6 +32,7 @@ import type { PlaceOf } from '../platform/places.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { reportRoutes } from '../reports/routes.ts'
+import { sharedRoutes } from '../reports/shared-routes.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
 import { watchServers } from '../sites/problems/watch.ts'
 import { segmentRoutes } from '../sites/segment/routes.ts'
@@ -85,6 +86,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   liveRoutes(app, dependencies)
   csvRoutes(app, services)
   reportRoutes(app, services)
+  sharedRoutes(app, services)
   exportFileRoute(app, dependencies)
   await app.register((scope) => importFileRoutes(scope as unknown as App, dependencies))
   authRoutes(app, dependencies)

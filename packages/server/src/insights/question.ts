@@ -212,6 +212,11 @@ export function isAboutContacts(question: { people?: unknown }): boolean {
 /** A property of contacts or of their companies; a text that looks like one does no harm. */
 const NAMES_CONTACTS = /"(contact|company)\./
 
+/** Whether the answer to a question depends on what contacts are, so that asking it needs the scope contacts:read. */
+export function isAboutContacts(question: { people?: unknown; where?: unknown }): boolean {
+  return question.people !== undefined || NAMES_CONTACTS.test(JSON.stringify(question))
+}
+
 /** The condition that an event is in a range. */
 export function inRange({ fromMs, untilMs }: Range): { where: string[]; parameters: QueryParameters } {
   const at = (name: string) => `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`

@@ -6,6 +6,7 @@ import { idInput } from '../platform/http/inputs.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { bag, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
+import { SharedAt } from './report-object.ts'
 
 /** The width of the grid in which tiles are placed. */
 export const COLUMNS = 12
@@ -16,7 +17,8 @@ const TILES_MAX = 20
 const TEXT_LENGTH_MAX = 2_000
 const CONDITIONS_MAX = 50
 
-const place = {
+/** Where a tile is. */
+export const PLACE = {
   x: Type.Integer({ minimum: 0, maximum: COLUMNS - 1, description: `The first of its columns, of ${COLUMNS}.` }),
   y: Type.Integer({ minimum: 0, maximum: ROWS_MAX, description: 'The first of its rows.' }),
   width: Type.Integer({ minimum: 1, maximum: COLUMNS, description: 'How many columns it covers.' }),
@@ -35,7 +37,7 @@ export const Tile = Type.Object(
         ...TEXT,
       }),
     ),
-    ...place,
+    ...PLACE,
   },
   { title: 'Tile', additionalProperties: false },
 )
@@ -74,6 +76,7 @@ export const Dashboard = Type.Object(
     where: Type.Array(Type.Unknown(bag('any')), {
       description: 'Conditions on every event, besides those of its reports.',
     }),
+    shared_at: SharedAt,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -81,13 +84,14 @@ export const Dashboard = Type.Object(
 )
 export type Dashboard = Type.Static<typeof Dashboard>
 
-export function toDashboard(row: Selectable<TenantTables['dashboards']>): Dashboard {
+export function toDashboard(row: Selectable<TenantTables['dashboards']> & { shared_at: Date | null }): Dashboard {
   return {
     dashboard_id: row.dashboard_id,
     name: row.name,
     tiles: row.tiles as unknown as Tile[],
     range: row.range as Dashboard['range'],
     where: row.conditions as unknown[],
+    shared_at: row.shared_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }

@@ -24,7 +24,7 @@ const example = {
   range: { last: { value: 7, unit: 'day' } },
 }
 
-const entryOf = entryAbout('dashboard')
+export const entryOf = entryAbout('dashboard')
 const dashboardOperation = operationsWith<InsightServices>()
 
 export const DASHBOARD_OPERATIONS = [

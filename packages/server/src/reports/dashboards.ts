@@ -28,27 +28,34 @@ export async function listDashboards(
   search: string | undefined,
   page: Page,
 ): Promise<{ dashboards: Dashboard[]; total: number }> {
-  const found = tenant.db
-    .selectFrom('dashboards')
-    .where((eb) => eb.and(wordsOf(search).map((word) => contains(sql`fold_text(name)`, word))))
+  const found = withSharing(tenant).where((eb) =>
+    eb.and(wordsOf(search).map((word) => contains(sql`fold_text(name)`, word))),
+  )
   const [rows, counted] = await Promise.all([
     found
-      .selectAll()
       .orderBy('updated_at', 'desc')
       .orderBy('dashboard_id', 'desc')
       .limit(page.limit)
       .offset(offsetOf(page))
       .execute(),
-    found.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
+    found
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow(),
   ])
   return { dashboards: rows.map(toDashboard), total: Number(counted.count) }
 }
 
 /** @throws ServiceError 404. */
-export async function readDashboard({ db }: Tenant, dashboardId: string): Promise<Dashboard> {
-  const row = await db.selectFrom('dashboards').selectAll().where('dashboard_id', '=', dashboardId).executeTakeFirst()
-  if (!row) throw notFound('dashboard')
-  return toDashboard(row)
+export async function readDashboard(tenant: Tenant, dashboardId: string): Promise<Dashboard> {
+  const dashboard = await findDashboard(tenant, dashboardId)
+  if (dashboard === null) throw notFound('dashboard')
+  return dashboard
+}
+
+export async function findDashboard(tenant: Tenant, dashboardId: string): Promise<Dashboard | null> {
+  const row = await withSharing(tenant).where('dashboard_id', '=', dashboardId).executeTakeFirst()
+  return row ? toDashboard(row) : null
 }
 
 /** @throws ServiceError 400 naming every invalid field; 409 `too_many_dashboards`. */
@@ -63,7 +70,7 @@ export async function createDashboard(tx: Tenant, wanted: Wanted, now: Date): Pr
     .values({ dashboard_id: newId(), ...columns, created_at: now, updated_at: now })
     .returningAll()
     .executeTakeFirstOrThrow()
-  return toDashboard(row)
+  return toDashboard({ ...row, shared_at: null })
 }
 
 /**
@@ -87,13 +94,12 @@ export async function updateDashboard(
     (field) => !isDeepStrictEqual(row[field], before[field]),
   )
   if (changed.length === 0) return { dashboard: before, changed }
-  const stored = await tx.db
+  await tx.db
     .updateTable('dashboards')
     .set({ ...columns, updated_at: now })
     .where('dashboard_id', '=', dashboardId)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  return { dashboard: toDashboard(stored), changed }
+    .execute()
+  return { dashboard: await readDashboard(tx, dashboardId), changed }
 }
 
 /** Deletes a dashboard; its reports stay. @throws ServiceError 404; 412 `changed_meanwhile`. */
@@ -107,6 +113,20 @@ export async function deleteDashboard(
   requireMatch(etagOfDashboard(dashboard))
   await tx.db.deleteFrom('dashboards').where('dashboard_id', '=', dashboardId).execute()
   return dashboard
+}
+
+/** The dashboards, each with when it was shared. */
+function withSharing({ db }: Tenant) {
+  return db
+    .selectFrom('dashboards')
+    .selectAll('dashboards')
+    .select((eb) =>
+      eb
+        .selectFrom('share_links')
+        .select('share_links.created_at')
+        .whereRef('share_links.dashboard_id', '=', 'dashboards.dashboard_id')
+        .as('shared_at'),
+    )
 }
 
 /** The names of the dashboards that show a report. */

@@ -2,9 +2,12 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { type InsightKind, InsightKindField, QuestionField } from '../insights/kinds.ts'
 import { etagOf } from '../operations/etag.ts'
-import { Id, Timestamp } from '../platform/http/responses.ts'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
+
+/** A field of what can be shared. */
+export const SharedAt = Nullable(Timestamp, 'When a link that anybody can read was created; null without one.')
 
 /** A question that is saved under a name. */
 export const Report = Type.Object(
@@ -13,6 +16,7 @@ export const Report = Type.Object(
     name: Type.String({ examples: ['Sign-ups by country'], ...TEXT }),
     kind: InsightKindField,
     question: QuestionField,
+    shared_at: SharedAt,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -20,13 +24,14 @@ export const Report = Type.Object(
 )
 export type Report = Type.Static<typeof Report>
 
-export function toReport(row: Selectable<TenantTables['reports']>): Report {
+export function toReport(row: Selectable<TenantTables['reports']> & { shared_at: Date | null }): Report {
   return {
     report_id: row.report_id,
     name: row.name,
     // Only checked kinds and questions are stored.
     kind: row.kind as InsightKind,
     question: row.question as Report['question'],
+    shared_at: row.shared_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }

@@ -22,32 +22,29 @@ export async function listReports(
   search: string | undefined,
   page: Page,
 ): Promise<{ reports: Report[]; total: number }> {
-  const found = tenant.db
-    .selectFrom('reports')
-    .where((eb) => eb.and(wordsOf(search).map((word) => contains(sql`fold_text(name)`, word))))
+  const found = withSharing(tenant).where((eb) =>
+    eb.and(wordsOf(search).map((word) => contains(sql`fold_text(name)`, word))),
+  )
   const [rows, counted] = await Promise.all([
+    found.orderBy('updated_at', 'desc').orderBy('report_id', 'desc').limit(page.limit).offset(offsetOf(page)).execute(),
     found
-      .selectAll()
-      .orderBy('updated_at', 'desc')
-      .orderBy('report_id', 'desc')
-      .limit(page.limit)
-      .offset(offsetOf(page))
-      .execute(),
-    found.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow(),
   ])
   return { reports: rows.map(toReport), total: Number(counted.count) }
 }
 
 /** The reports with these ids that exist, by id. */
-export async function reportsById({ db }: Tenant, ids: readonly string[]): Promise<Map<string, Report>> {
+export async function reportsById(tenant: Tenant, ids: readonly string[]): Promise<Map<string, Report>> {
   if (ids.length === 0) return new Map()
-  const rows = await db.selectFrom('reports').selectAll().where('report_id', 'in', ids).execute()
+  const rows = await withSharing(tenant).where('report_id', 'in', ids).execute()
   return new Map(rows.map((row) => [row.report_id, toReport(row)]))
 }
 
 /** @throws ServiceError 404. */
-export async function readReport({ db }: Tenant, reportId: string): Promise<Report> {
-  const row = await db.selectFrom('reports').selectAll().where('report_id', '=', reportId).executeTakeFirst()
+export async function readReport(tenant: Tenant, reportId: string): Promise<Report> {
+  const row = await withSharing(tenant).where('report_id', '=', reportId).executeTakeFirst()
   if (!row) throw notFound('report')
   return toReport(row)
 }
@@ -67,7 +64,7 @@ export async function createReport(
     .values({ report_id: newId(), ...wanted, created_at: now, updated_at: now })
     .returningAll()
     .executeTakeFirstOrThrow()
-  return toReport(row)
+  return toReport({ ...row, shared_at: null })
 }
 
 /**
@@ -86,13 +83,12 @@ export async function updateReport(
   const wanted = { name: name === undefined ? before.name : requireName(name), question: question ?? before.question }
   const changed = (['name', 'question'] as const).filter((field) => !isDeepStrictEqual(wanted[field], before[field]))
   if (changed.length === 0) return { report: before, changed }
-  const row = await tx.db
+  await tx.db
     .updateTable('reports')
     .set({ name: wanted.name, question: JSON.stringify(wanted.question), updated_at: now })
     .where('report_id', '=', reportId)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  return { report: toReport(row), changed }
+    .execute()
+  return { report: await readReport(tx, reportId), changed }
 }
 
 /** What else uses reports: features do not import each other in circles. */
@@ -134,13 +130,22 @@ export function namesOfReports({ db }: Tenant, ids: readonly string[]) {
   return namesIn(db.selectFrom('reports').select(['report_id as id', 'name']).where('report_id', 'in', ids))
 }
 
-async function lockReport({ db }: Tenant, reportId: string): Promise<Report> {
-  const row = await db
-    .selectFrom('reports')
-    .selectAll()
-    .where('report_id', '=', reportId)
-    .forUpdate()
-    .executeTakeFirst()
+async function lockReport(tx: Tenant, reportId: string): Promise<Report> {
+  const row = await withSharing(tx).where('report_id', '=', reportId).forUpdate().executeTakeFirst()
   if (!row) throw notFound('report')
   return toReport(row)
+}
+
+/** The reports, each with when it was shared. */
+function withSharing({ db }: Tenant) {
+  return db
+    .selectFrom('reports')
+    .selectAll('reports')
+    .select((eb) =>
+      eb
+        .selectFrom('share_links')
+        .select('share_links.created_at')
+        .whereRef('share_links.report_id', '=', 'reports.report_id')
+        .as('shared_at'),
+    )
 }

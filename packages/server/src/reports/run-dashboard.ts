@@ -47,7 +47,7 @@ export async function runDashboard(
   const asking = { ...context, warn: (text: string) => void warnings.add(text) }
   for (const [id, report] of await reportsById(context.tenant, ids)) {
     if (isGivenUp()) break
-    const question = withDefaults(report.question, { range, where })
+    const question = questionOn({ range, where }, report.question)
     results.set(id, { report, ...(await answerOrError(asking, { ...report, question })) })
   }
   // Once, although each question warns of the conditions of the dashboard.
@@ -69,7 +69,7 @@ async function answerOrError(
 }
 
 /** A question with the range of the dashboard in place of its own, and the conditions of both. */
-function withDefaults(question: Values, { range, where }: Pick<Dashboard, 'range' | 'where'>): Values {
+export function questionOn({ range, where }: Pick<Dashboard, 'range' | 'where'>, question: Values): Values {
   const { date_from, date_to, last, ...rest } = question
   const own = Array.isArray(question.where) ? question.where : []
   return {

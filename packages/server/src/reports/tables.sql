@@ -21,3 +21,21 @@ CREATE TABLE dashboards (
   updated_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, dashboard_id)
 );
+
+-- A link that shows the figures of a report or a dashboard to anybody. `token_hash` finds it; `token_sealed` shows its URL
+-- again to those who may share.
+CREATE TABLE share_links (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  link_id uuid NOT NULL,
+  report_id uuid,
+  dashboard_id uuid,
+  token_hash bytea NOT NULL UNIQUE,
+  token_sealed text NOT NULL,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, link_id),
+  UNIQUE (tenant_id, report_id),
+  UNIQUE (tenant_id, dashboard_id),
+  CHECK (num_nonnulls(report_id, dashboard_id) = 1),
+  FOREIGN KEY (tenant_id, report_id) REFERENCES reports ON DELETE CASCADE,
+  FOREIGN KEY (tenant_id, dashboard_id) REFERENCES dashboards ON DELETE CASCADE
+);

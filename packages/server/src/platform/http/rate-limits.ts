@@ -16,7 +16,7 @@ export interface Sender extends Pick<FastifyRequest, 'ip' | 'method' | 'headers'
 }
 
 /** A secret that a stranger may guess. Each kind has a limit of its own, so that guessing one refuses no other. */
-export type Guessable = 'API key' | 'write key' | 'hook token' | 'code or token'
+export type Guessable = 'API key' | 'write key' | 'hook token' | 'shared link' | 'code or token'
 
 /** Counts requests of this process and rejects those over a limit; the standard headers report the limits. */
 export interface RateLimiter {
@@ -49,6 +49,8 @@ export interface RateLimiter {
   checkHook(tenantId: string, hookId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkScript(ip: string, reply: FastifyReply): void
+  /** Counts a look at a shared link by address. @throws ServiceError 429 `rate_limited`. */
+  checkShared(sender: Sender, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
   /** @param person the form's visitor or email address. @throws ServiceError 429 `rate_limited`. */
@@ -96,6 +98,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     'API key': createLimit(limits?.invalidKeyPerIpPerMinute),
     'write key': createLimit(limits?.invalidKeyPerIpPerMinute),
     'hook token': createLimit(limits?.invalidKeyPerIpPerMinute),
+    'shared link': createLimit(limits?.invalidKeyPerIpPerMinute),
     'code or token': createLimit(limits?.invalidKeyPerIpPerMinute),
   }
   const trackers = createLimit(limits?.trackPerIpPerMinute)
@@ -105,6 +108,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const invalidSignatures = createLimit(limits?.invalidKeyPerIpPerMinute)
   const hookTenants = createLimit(limits?.hookPerTenantPerMinute)
   const scripts = createLimit(limits?.scriptPerIpPerMinute)
+  const shared = createLimit(limits?.sharedPerIpPerMinute)
   const forms = createLimit(limits?.formPerIpPerMinute)
   const formPersons = createLimit(limits?.formPerPersonPerMinute)
   const formTenants = createLimit(limits?.formPerTenantPerMinute)
@@ -159,6 +163,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
       count(hookTenants, tenantId, reply)
     },
     checkScript: (ip, reply) => count(scripts, hostOf(ip), reply),
+    checkShared: (sender, reply) => count(shared, placeOf(sender), reply),
     checkForm: (tenantId, formId, ip, reply) => {
       count(formTenants, tenantId, reply)
       count(forms, `${tenantId} ${hostOf(ip)} ${digest(formId)}`, reply)

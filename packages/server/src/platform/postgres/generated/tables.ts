@@ -997,6 +997,16 @@ export interface ServiceSecrets {
   sealed: string;
 }
 
+export interface ShareLinks {
+  created_at: Timestamp;
+  dashboard_id: string | null;
+  link_id: string;
+  report_id: string | null;
+  tenant_id: string;
+  token_hash: Buffer;
+  token_sealed: string;
+}
+
 export interface SocialProfiles {
   checked_at: Timestamp;
   connected: boolean;
@@ -1424,6 +1434,7 @@ export interface DB {
   segments: Segments;
   sent_mails: SentMails;
   service_secrets: ServiceSecrets;
+  share_links: ShareLinks;
   social_profiles: SocialProfiles;
   social_sandbox_logins: SocialSandboxLogins;
   social_sandbox_outbox: SocialSandboxOutbox;
