@@ -198,6 +198,12 @@ describe('every other route', () => {
     sdkAlias: bySource,
     sdkBatch: bySource,
     sdkImport: bySource,
+    readShared: async () => {
+      const question = { series: [{ event: 'page_view' }], date_from: '2026-01-30', date_to: '2026-01-31' }
+      const { body } = await other.call('POST', '/v1/reports', { name: 'Page views', kind: 'trend', question })
+      const shared = await other.call('POST', `/v1/reports/${body.report.report_id}/share`)
+      return call(service, 'GET', new URL(shared.body.share.url).pathname.replace('/shared/', '/v1/public/shared/'))
+    },
     receiveHook: async (_path, body) => send(service, await createHook(other, { mapping }), body),
     uploadImport: (_path, body) => other.upload(body),
   }
