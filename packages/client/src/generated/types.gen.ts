@@ -4895,6 +4895,10 @@ export type Tile = {
      */
     report_id?: string;
     /**
+     * What it shows of the report. `number`: its main figure, beside that of the period before. Default: chart.
+     */
+    view?: 'chart' | 'number' | 'table';
+    /**
      * In place of a report: Markdown.
      */
     text?: string;
@@ -4921,6 +4925,12 @@ export type TileResult = {
      * null for a text.
      */
     report: Report | null;
+    /**
+     * What was asked: the question of the report with the range and the conditions of the dashboard. null for a text.
+     */
+    question: {
+        [key: string]: unknown;
+    } | null;
     /**
      * null for a text, and if there is an error.
      */

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { QUESTION_FIELDS } from '../insights/question.ts'
 import { etagOf } from '../operations/etag.ts'
 import { idInput } from '../platform/http/inputs.ts'
+import { oneOf } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { bag, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -25,10 +26,18 @@ export const PLACE = {
   height: Type.Integer({ minimum: 1, maximum: TILE_ROWS_MAX, description: 'How many rows it covers.' }),
 }
 
+const VIEWS = ['chart', 'number', 'table'] as const
+
 /** A part of a dashboard: a report, or a text. */
 export const Tile = Type.Object(
   {
     report_id: Type.Optional(idInput({ description: 'The report that it shows.', ...WORD })),
+    view: Type.Optional(
+      oneOf(
+        VIEWS,
+        'What it shows of the report. `number`: its main figure, beside that of the period before. Default: chart.',
+      ),
+    ),
     text: Type.Optional(
       Type.String({
         minLength: 1,

@@ -94,7 +94,8 @@ test('its results are the answers of its reports over its range, with the condit
   const { status, body } = await tenant.call('POST', `/v1/dashboards/${id}/run`)
   expect([status, body.error]).toEqual([200, undefined])
   const [text, first, second] = body.results
-  expect(text).toEqual({ report: null, answer: null, error: null })
+  expect(text).toEqual({ report: null, question: null, answer: null, error: null })
+  expect(first.question).toEqual({ series, interval: 'day', where, ...RANGE })
   expect(second).toEqual(first)
   const asked = await tenant.call('POST', '/v1/insights/trend', { series, interval: 'day', where, ...RANGE })
   expect({ status: 'success', ...first.answer }).toEqual(asked.body)
@@ -106,6 +107,25 @@ test('its results are the answers of its reports over its range, with the condit
   expect(counted.length).toBeGreaterThan(0)
   expect(first.answer.series[0].total).toBe(counted.length)
   expect(first).toMatchObject({ error: null, report: { report_id, name: 'Signups' } })
+})
+
+test('a number is compared with the period before, unless its report is compared with another', async () => {
+  const report_id = await report({ series: [{ event: 'signup' }] })
+  const compare = { date_from: '2026-03-01', date_to: '2026-03-02' }
+  const compared = await report({ series: [{}], compare })
+  const tiles = [
+    { report_id, view: 'number', ...PLACE },
+    { report_id, view: 'table', ...PLACE },
+    { report_id: compared, view: 'number', ...PLACE },
+  ]
+  const id = await dashboard({ tiles, range: RANGE })
+  const { body } = await tenant.call('POST', `/v1/dashboards/${id}/run`)
+  expect(body.dashboard.tiles).toEqual(tiles)
+  const [number, table, other] = body.results
+  expect([number.question.compare, table.question.compare]).toEqual(['previous_period', undefined])
+  expect(number.answer.compare.intervals).toEqual(['2026-03-25', '2026-03-26', '2026-03-27'])
+  expect(table.answer).toEqual({ intervals: number.answer.intervals, series: number.answer.series })
+  expect(other.question.compare).toEqual(compare)
 })
 
 test('without a range of its own, each report keeps its own', async () => {
@@ -187,6 +207,7 @@ test.each([
   ],
   [{ tiles: [{ report_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071', ...PLACE }] }, 'tiles[0].report_id'],
   [{ tiles: [{ text: 'x', ...PLACE, x: 7 }] }, 'tiles[0].width'],
+  [{ tiles: [{ text: 'x', view: 'chart', ...PLACE }] }, 'tiles[0].view'],
   [{ tiles: [{ text: 'x', ...PLACE, x: 12 }] }, 'tiles[0].x'],
   [{ tiles: [{ text: 'x', ...PLACE, height: 0 }] }, 'tiles[0].height'],
   [{ tiles: Array.from({ length: 21 }, () => ({ text: 'x', ...PLACE })) }, 'tiles'],

@@ -169,11 +169,12 @@ async function requireTiles({ db }: Tenant, tiles: readonly Tile[]): Promise<voi
   const rows =
     ids.length === 0 ? [] : await db.selectFrom('reports').select('report_id').where('report_id', 'in', ids).execute()
   const known = new Set(rows.map(({ report_id }) => report_id))
-  const details = tiles.flatMap(({ report_id: id, text, x, width }, index) => {
+  const details = tiles.flatMap(({ report_id: id, text, view, x, width }, index) => {
     const path = `tiles[${index}]`
     const isOne = (id === undefined) !== (text === undefined)
     return [
       isOne ? [] : [{ path, message: 'must have either report_id or text' }],
+      text === undefined || view === undefined ? [] : [{ path: `${path}.view`, message: 'is for tiles with a report' }],
       id === undefined || known.has(id.toLowerCase())
         ? []
         : [{ path: `${path}.report_id`, message: 'must be the id of a report' }],

@@ -1,13 +1,13 @@
 import Type from 'typebox'
 import { readTenant } from '../access/tenants.ts'
-import { AnswerField, answerTo } from '../insights/kinds.ts'
+import { AnswerField, answerTo, QuestionField } from '../insights/kinds.ts'
 import { conditionsIn, type QuestionContext } from '../insights/question.ts'
 import { rangeIn } from '../insights/range.ts'
 import type { Values } from '../operations/declare.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
 import { Detail, Nullable } from '../platform/http/responses.ts'
 import { TEXT, WORD } from '../platform/personal.ts'
-import type { Dashboard } from './dashboard-object.ts'
+import type { Dashboard, Tile } from './dashboard-object.ts'
 import { Report } from './report-object.ts'
 import { reportsById } from './reports.ts'
 
@@ -15,6 +15,10 @@ import { reportsById } from './reports.ts'
 export const TileResult = Type.Object(
   {
     report: Nullable(Report, 'null for a text.'),
+    question: Nullable(
+      QuestionField,
+      'What was asked: the question of the report with the range and the conditions of the dashboard. null for a text.',
+    ),
     answer: Nullable(AnswerField, 'null for a text, and if there is an error.'),
     error: Nullable(
       Type.Object({
@@ -29,7 +33,7 @@ export const TileResult = Type.Object(
 )
 type TileResult = Type.Static<typeof TileResult>
 
-const OF_TEXT: TileResult = { report: null, answer: null, error: null }
+const OF_TEXT: TileResult = { report: null, question: null, answer: null, error: null }
 
 /**
  * Answers the reports of a dashboard, in the order of its tiles. One after another, so that a dashboard never takes the
@@ -42,17 +46,26 @@ export async function runDashboard(
   isGivenUp: () => boolean,
 ): Promise<TileResult[]> {
   const ids = tiles.flatMap(({ report_id: id }) => id ?? [])
-  const results = new Map<string, TileResult>()
+  const reports = await reportsById(context.tenant, ids)
+  const asked = new Map<string, TileResult>()
   const warnings = new Set<string>()
   const asking = { ...context, warn: (text: string) => void warnings.add(text) }
-  for (const [id, report] of await reportsById(context.tenant, ids)) {
-    if (isGivenUp()) break
-    const question = questionOn({ range, where }, report.question)
-    results.set(id, { report, ...(await answerOrError(asking, { ...report, question })) })
+  const results: TileResult[] = []
+  for (const { report_id: id = '', view } of tiles) {
+    const report = reports.get(id)
+    if (!report || isGivenUp()) {
+      results.push(OF_TEXT)
+      continue
+    }
+    const question = questionOf(report, { range, where, view })
+    const key = JSON.stringify([id, question])
+    const result = asked.get(key) ?? { report, question, ...(await answerOrError(asking, { ...report, question })) }
+    asked.set(key, result)
+    results.push(result)
   }
   // Once, although each question warns of the conditions of the dashboard.
   for (const warning of warnings) context.warn(warning)
-  return tiles.map(({ report_id: id }) => (id === undefined ? OF_TEXT : (results.get(id) ?? OF_TEXT)))
+  return results
 }
 
 async function answerOrError(
@@ -68,11 +81,15 @@ async function answerOrError(
   }
 }
 
-/** A question with the range of the dashboard in place of its own, and the conditions of both. */
-export function questionOn({ range, where }: Pick<Dashboard, 'range' | 'where'>, question: Values): Values {
+/** The question of a tile: with the range of the dashboard in place of its own, and the conditions of both. A number is compared. */
+function questionOf(
+  { question }: Pick<Report, 'question'>,
+  { range, where, view }: Pick<Dashboard, 'range' | 'where'> & { view: Tile['view'] },
+): Values {
   const { date_from, date_to, last, ...rest } = question
   const own = Array.isArray(question.where) ? question.where : []
   return {
+    ...(view === 'number' ? { compare: 'previous_period' } : {}),
     ...rest,
     ...(range ?? { date_from, date_to, last }),
     ...(where.length === 0 ? {} : { where: [...own, ...where] }),
