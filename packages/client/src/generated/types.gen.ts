@@ -4700,6 +4700,10 @@ export type SharedTile = {
      */
     height: number;
     /**
+     * What it shows of the report. `number`: its main figure, beside that of the period before. Default: chart.
+     */
+    view?: 'chart' | 'number' | 'table';
+    /**
      * In place of a report: Markdown.
      */
     text?: string;

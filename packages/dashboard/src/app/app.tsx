@@ -16,7 +16,7 @@ const queryClient = createQueryClient(() => {
 const router = createAppRouter(queryClient)
 
 /** Pages for people who are not signed in. */
-const PUBLIC = ['/sign-in', '/setup', '/invitation/', '/reset-password']
+const PUBLIC = ['/sign-in', '/setup', '/invitation/', '/reset-password', '/shared/']
 
 export function App() {
   return (

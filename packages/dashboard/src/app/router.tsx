@@ -13,7 +13,7 @@ import { homeRoutes } from '../home/routes.ts'
 import { hookRoutes } from '../hooks/routes.ts'
 import { identityRoutes } from '../identities/routes.ts'
 import { importRoutes } from '../imports/routes.ts'
-import { insightRoutes } from '../insights/routes.ts'
+import { insightRoutes, sharedRoutes } from '../insights/routes.ts'
 import { integrationRoutes } from '../integrations/routes.ts'
 import { oauthRoutes } from '../oauth/routes.ts'
 import { providerRoutes } from '../providers/routes.ts'
@@ -36,6 +36,7 @@ const routeTree = rootRoute.addChildren([
   ...signInRoutes,
   ...closingRoutes,
   ...oauthRoutes,
+  ...sharedRoutes,
   ...providerRoutes,
   shellRoute.addChildren([
     ...homeRoutes,

@@ -31,8 +31,15 @@ interface Chosen {
 
 const PeopleContext = createContext<((chosen: Chosen) => void) | null>(null)
 
+/** Around what is shown to people who are not signed in: numbers alone. */
+export const PeopleAreHidden = createContext(false)
+
 /** An answer whose numbers open the people behind them in a panel. Those of a sample do not: it is a part of the people. */
-export function WithPeople({ kind, question, children }: Asked & { children: ReactNode }) {
+export function WithPeople({ children, ...asked }: Asked & { children: ReactNode }) {
+  return useContext(PeopleAreHidden) ? children : <PeoplePanel {...asked}>{children}</PeoplePanel>
+}
+
+function PeoplePanel({ kind, question, children }: Asked & { children: ReactNode }) {
   const [chosen, setChosen] = useState<Chosen | null>(null)
   const [isOpen, setOpen] = useState(false)
   const mayRead = useMay('contacts:read')

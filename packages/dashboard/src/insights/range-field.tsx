@@ -80,7 +80,8 @@ export function RangeField({ range, onChange }: { range: Range; onChange: (range
   )
 }
 
-function rangeWords({ date_from: from, date_to: to, last = DEFAULT_LAST }: Range): string {
+/** A range as people read it. */
+export function rangeWords({ date_from: from, date_to: to, last = DEFAULT_LAST }: Range): string {
   if (from === undefined) return words.last(last.value, last.unit)
   return to === undefined ? words.since(formatDay(from)) : words.between(formatDay(from), formatDay(to))
 }

@@ -1,5 +1,5 @@
 import { ActionIcon, Menu, Text } from '@mantine/core'
-import { IconBell, IconDots, IconPencil, IconReportAnalytics, IconTrash } from '@tabler/icons-react'
+import { IconBell, IconDots, IconLink, IconPencil, IconReportAnalytics, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -14,6 +14,8 @@ import { List } from '../ui/list-page.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import { InsightHeader, KIND_PATHS } from './insight-frame.tsx'
+import { ShareDialog } from './shared/share-dialog.tsx'
+import { text as shareText } from './shared/text.ts'
 import { text } from './text.ts'
 
 const words = text.reports
@@ -61,10 +63,15 @@ const COLUMNS: Column<Report>[] = [
   {
     id: 'name',
     header: words.name,
-    cell: ({ name, kind, question }) => (
-      <AnchorLink fw={550} inherit to={KIND_PATHS[kind]} search={{ question: JSON.stringify(question) }}>
-        <Foreign max={120}>{name}</Foreign>
-      </AnchorLink>
+    cell: ({ name, kind, question, shared_at }) => (
+      <>
+        <AnchorLink fw={550} inherit to={KIND_PATHS[kind]} search={{ question: JSON.stringify(question) }}>
+          <Foreign max={120}>{name}</Foreign>
+        </AnchorLink>
+        {shared_at === null ? null : (
+          <IconLink size={14} role="img" aria-label={shareText.isShared} style={{ marginInlineStart: 6 }} />
+        )}
+      </>
     ),
   },
   { id: 'kind', header: words.kind, cell: ({ kind }) => text.kinds[kind] },
@@ -83,11 +90,11 @@ const MENU: Column<Report> = {
   cell: (report) => <ReportMenu report={report} />,
 }
 
-/** Renames or deletes a report. */
-function ReportMenu({ report: { report_id, name, kind } }: { report: Report }) {
+/** Shares, renames or deletes a report. */
+function ReportMenu({ report: { report_id, name, kind, shared_at } }: { report: Report }) {
   const { button, afterFocus } = useMenuButton()
   const navigate = useNavigate()
-  const [dialog, setDialog] = useState<'rename' | 'delete' | null>(null)
+  const [dialog, setDialog] = useState<'share' | 'rename' | 'delete' | null>(null)
   const close = () => setDialog(null)
   const renaming = useOperation('updateReport', { onDone: close })
   const remove = useOperation('deleteReport')
@@ -109,6 +116,9 @@ function ReportMenu({ report: { report_id, name, kind } }: { report: Report }) {
               {words.alert}
             </Menu.Item>
           )}
+          <Menu.Item leftSection={<IconLink size={16} aria-hidden />} onClick={afterFocus(() => setDialog('share'))}>
+            {shareText.dialog.menu}
+          </Menu.Item>
           <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={afterFocus(() => setDialog('rename'))}>
             {words.rename.menu}
           </Menu.Item>
@@ -121,6 +131,9 @@ function ReportMenu({ report: { report_id, name, kind } }: { report: Report }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      {dialog === 'share' ? (
+        <ShareDialog shared={{ report_id }} name={name} sharedAt={shared_at} onClose={close} />
+      ) : null}
       {dialog === 'rename' ? (
         <RenameDialog
           title={words.rename.title(shown)}

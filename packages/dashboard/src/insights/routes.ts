@@ -1,6 +1,6 @@
 import { createRoute } from '@tanstack/react-router'
 import { lazyPage } from '../session/lazy-page.ts'
-import { shellRoute } from '../session/root-routes.ts'
+import { rootRoute, shellRoute } from '../session/root-routes.ts'
 import { pageNumber, searchParams } from '../session/search-params.ts'
 import { QUESTION_LENGTH_MAX } from './question-length.ts'
 
@@ -63,3 +63,16 @@ const reports = createRoute({
 })
 
 export const insightRoutes = [trend, funnel, retention, paths, reports] as const
+
+/** For anybody who has the link, without a sign-in. */
+const shared = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/shared/$token',
+  loader: ({ context, params }) =>
+    void import('./shared/shared-query.ts').then(({ sharedQuery }) =>
+      context.queryClient.prefetchQuery(sharedQuery(params.token)),
+    ),
+  component: lazyPage(() => import('./shared/shared-page.tsx'), 'SharedPage'),
+})
+
+export const sharedRoutes = [shared] as const

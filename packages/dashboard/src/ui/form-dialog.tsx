@@ -61,7 +61,7 @@ export function FormDialog(props: FormDialogProps) {
 }
 
 /** Gives the focus back to what had it. A Modal does so itself only if it stays rendered when it is closed. */
-function useFocusReturn(): void {
+export function useFocusReturn(): void {
   const [before] = useState(() => document.activeElement)
   useEffect(
     () => () => {

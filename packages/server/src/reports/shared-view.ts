@@ -7,11 +7,11 @@ import { Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Clock, MINUTE_MS } from '../platform/time.ts'
-import { COLUMNS, type Dashboard, PLACE, type Tile } from './dashboard-object.ts'
+import { COLUMNS, type Dashboard, PLACE, Tile } from './dashboard-object.ts'
 import { readDashboard } from './dashboards.ts'
 import type { Report } from './report-object.ts'
 import { readReport, reportsById } from './reports.ts'
-import { questionOn, runDashboard } from './run-dashboard.ts'
+import { runDashboard } from './run-dashboard.ts'
 import type { Shared } from './share-links.ts'
 import { hiddenBreakdowns, isFiltered, visibleQuestion, withoutPeople } from './shareable.ts'
 
@@ -43,7 +43,8 @@ export const SharedView = {
     Type.Object(
       {
         ...PLACE,
-        text: Type.Optional(Type.String({ description: 'In place of a report: Markdown.', ...TEXT })),
+        view: Tile.properties.view,
+        text: Tile.properties.text,
         report: Type.Optional(SharedReport),
       },
       { title: 'SharedTile' },
@@ -111,16 +112,15 @@ async function viewOf(
   const context = { ...services, tenant, now, requireScope: () => {}, warn: () => {}, visibleOnly: false }
   const results = await runDashboard(context, { tiles: asked, range, where }, () => false)
   const tiles = subject.tiles.map((tile) => {
-    const { report_id: id, text, ...place } = tile
+    const { report_id: id, text, ...placed } = tile
     const report = id === undefined ? undefined : reports.get(id)
-    if (report === undefined) return { ...place, ...(text === undefined ? {} : { text }) }
-    const question = questionOn(subject, report.question)
-    const answer = results[asked.indexOf(tile)]?.answer ?? null
-    const shown = withoutPeople({ question: visibleQuestion(question), answer })
-    const isAnswered = answer !== null
-    const problem = isAnswered ? null : mayShow(tile) ? ('no_answer' as const) : ('not_shareable' as const)
-    const { name: title, kind: asks } = report
-    return { ...place, report: { name: title, kind: asks, is_filtered: isFiltered(question), problem, ...shown } }
+    if (report === undefined) return { ...placed, ...(text === undefined ? {} : { text }) }
+    const { question, answer } = results[asked.indexOf(tile)] ?? { question: null, answer: null }
+    const problem = answer !== null ? null : mayShow(tile) ? ('no_answer' as const) : ('not_shareable' as const)
+    const { name: title, kind: asks, question: stored } = report
+    const isPartial = isFiltered(question ?? stored)
+    const shown = withoutPeople({ question: visibleQuestion(question ?? stored), answer })
+    return { ...placed, report: { name: title, kind: asks, is_filtered: isPartial, problem, ...shown } }
   })
   return { name, kind, time_zone: timeZone, answered_at: now.toISOString(), tiles }
 }

@@ -1,0 +1,84 @@
+import { Group, Stack, Text, Title } from '@mantine/core'
+import { IconLinkOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { ApiError } from '../../api/client.ts'
+import { formatMoment } from '../../ui/format.ts'
+import { useTitle } from '../../ui/page-header.tsx'
+import { EmptyState, ErrorState, LoadingState } from '../../ui/states.tsx'
+import { Foreign } from '../../ui/text.tsx'
+import { PeopleAreHidden } from '../people-panel.tsx'
+import { rangeWords } from '../range-field.tsx'
+import { SharedAnswer } from './shared-answer.tsx'
+import classes from './shared-page.module.css'
+import { type SharedReport, type SharedView, sharedQuery } from './shared-query.ts'
+import { text } from './text.ts'
+
+const words = text.page
+const route = getRouteApi('/shared/$token')
+
+/** A report or a dashboard for people without an account, who have its link. */
+export function SharedPage() {
+  const { token } = route.useParams()
+  const { data, error, refetch } = useQuery(sharedQuery(token))
+  // A link that was deleted meanwhile shows nothing any more.
+  const isGone = error instanceof ApiError && error.status === 404
+  useTitle(isGone ? words.gone.title : (data?.name ?? words.title))
+  return (
+    <main className={classes.page}>
+      <div className={classes.content}>
+        {isGone ? (
+          <EmptyState icon={IconLinkOff} title={words.gone.title} order={1}>
+            {words.gone.hint}
+          </EmptyState>
+        ) : null}
+        {!isGone && data ? <View view={data} /> : null}
+        {!isGone && !data && error ? <ErrorState error={error} onRetry={refetch} /> : null}
+        {!data && !error ? <LoadingState lines={10} label={words.loading} /> : null}
+      </div>
+    </main>
+  )
+}
+
+function View({ view: { name, kind, answered_at: at, tiles } }: { view: SharedView }) {
+  const reports = tiles.flatMap(({ report }) => report ?? [])
+  return (
+    <PeopleAreHidden value={true}>
+      <header className={classes.head}>
+        <Title order={1}>
+          <Foreign max={120}>{name}</Foreign>
+        </Title>
+        <Text size="sm" c="dimmed">
+          {[...(kind === 'report' ? reports.map(rangeOf) : []), words.asOf(formatMoment(at))].join(' · ')}
+        </Text>
+        {reports.some(({ is_filtered: isPartial }) => isPartial) ? (
+          <Text size="sm" c="dimmed">
+            {words.partial}
+          </Text>
+        ) : null}
+      </header>
+      <Stack gap="xl">
+        {reports.map((report, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a view is replaced as a whole
+          <Stack key={index} component="section" gap="md">
+            {kind === 'report' ? null : (
+              <Title order={2} size="h4">
+                <Foreign max={120}>{report.name}</Foreign>
+              </Title>
+            )}
+            <SharedAnswer {...report} />
+          </Stack>
+        ))}
+      </Stack>
+      <Group component="footer" mt="xl">
+        <Text size="xs" c="dimmed">
+          {words.footer}
+        </Text>
+      </Group>
+    </PeopleAreHidden>
+  )
+}
+
+function rangeOf({ question }: SharedReport): string {
+  return rangeWords(question as Parameters<typeof rangeWords>[0])
+}
