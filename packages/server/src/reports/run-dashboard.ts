@@ -68,7 +68,7 @@ export async function runDashboard(
   return results
 }
 
-async function answerOrError(
+export async function answerOrError(
   context: QuestionContext,
   report: Pick<Report, 'kind' | 'question'>,
 ): Promise<Pick<TileResult, 'answer' | 'error'>> {
@@ -82,7 +82,7 @@ async function answerOrError(
 }
 
 /** The question of a tile: with the range of the dashboard in place of its own, and the conditions of both. A number is compared. */
-function questionOf(
+export function questionOf(
   { question }: Pick<Report, 'question'>,
   { range, where, view }: Pick<Dashboard, 'range' | 'where'> & { view: Tile['view'] },
 ): Values {

@@ -67,6 +67,16 @@ function visibleEvents(value: unknown): unknown {
   return { ...Object.fromEntries(shown), ...(hasConditions(value) ? { is_filtered: true } : {}) }
 }
 
+/**
+ * A question whose answer names the series of a trend by letter, as formulas do: two series may be about the same event and
+ * differ in what is not shown.
+ */
+export function byLetter({ series, ...question }: Values): Values {
+  if (!Array.isArray(series)) return question
+  const named = series.map((each, index) => ({ ...each, label: String.fromCharCode(65 + index) }))
+  return { ...question, series: named }
+}
+
 /** Whether a question counts only some events or people. */
 export function isFiltered(question: Values): boolean {
   const { people, visit } = question

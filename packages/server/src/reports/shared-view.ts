@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { readTenant } from '../access/tenants.ts'
 import { AnswerField, InsightKindField, QuestionField } from '../insights/kinds.ts'
-import type { InsightServices } from '../insights/question.ts'
+import type { InsightServices, QuestionContext } from '../insights/question.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -11,9 +11,9 @@ import { COLUMNS, type Dashboard, PLACE, Tile } from './dashboard-object.ts'
 import { readDashboard } from './dashboards.ts'
 import type { Report } from './report-object.ts'
 import { readReport, reportsById } from './reports.ts'
-import { runDashboard } from './run-dashboard.ts'
+import { answerOrError, questionOf } from './run-dashboard.ts'
 import type { Shared } from './share-links.ts'
-import { hiddenBreakdowns, isFiltered, visibleQuestion, withoutPeople } from './shareable.ts'
+import { byLetter, hiddenBreakdowns, isFiltered, visibleQuestion, withoutPeople } from './shareable.ts'
 
 const SharedReport = Type.Object(
   {
@@ -24,7 +24,10 @@ const SharedReport = Type.Object(
       description: 'The question without its conditions. `is_filtered` marks an event that has some.',
     },
     is_filtered: Type.Boolean({ description: 'Whether conditions that are not shown leave out events or people.' }),
-    answer: Nullable(AnswerField, 'null if there is a `problem`.'),
+    answer: Nullable(
+      AnswerField,
+      'Of a trend without a formula, the labels of the series are letters, A for the first one of the question. null if there is a `problem`.',
+    ),
     problem: Nullable(
       Type.Union([Type.Literal('not_shareable'), Type.Literal('no_answer')]),
       'not_shareable: it has been changed, and its answer could now show who people are. no_answer: the question cannot be answered at the moment.',
@@ -105,24 +108,33 @@ async function viewOf(
 ): Promise<SharedView> {
   const now = services.clock()
   const { timeZone } = await readTenant(tenant)
-  const mayShow = ({ report_id: id = '' }: Tile) => hiddenBreakdowns(reports.get(id)?.question ?? {}).length === 0
-  const { name, kind, range, where } = subject
-  const asked = subject.tiles.filter(mayShow)
   // Whoever shared it has the scopes.
   const context = { ...services, tenant, now, requireScope: () => {}, warn: () => {}, visibleOnly: false }
-  const results = await runDashboard(context, { tiles: asked, range, where }, () => false)
-  const tiles = subject.tiles.map((tile) => {
-    const { report_id: id, text, ...placed } = tile
-    const report = id === undefined ? undefined : reports.get(id)
-    if (report === undefined) return { ...placed, ...(text === undefined ? {} : { text }) }
-    const { question, answer } = results[asked.indexOf(tile)] ?? { question: null, answer: null }
-    const problem = answer !== null ? null : mayShow(tile) ? ('no_answer' as const) : ('not_shareable' as const)
-    const { name: title, kind: asks, question: stored } = report
-    const isPartial = isFiltered(question ?? stored)
-    const shown = withoutPeople({ question: visibleQuestion(question ?? stored), answer })
-    return { ...placed, report: { name: title, kind: asks, is_filtered: isPartial, problem, ...shown } }
-  })
+  const tiles: SharedView['tiles'] = []
+  // One after another, so that a link never takes the places of other reads of its tenant.
+  for (const { report_id: id = '', ...tile } of subject.tiles) {
+    const report = reports.get(id)
+    tiles.push(report ? { ...tile, report: await sharedReport(context, subject, tile, report) } : tile)
+  }
+  const { name, kind } = subject
   return { name, kind, time_zone: timeZone, answered_at: now.toISOString(), tiles }
+}
+
+async function sharedReport(
+  context: QuestionContext,
+  { range, where }: Subject,
+  { view }: Pick<Tile, 'view'>,
+  report: Report,
+): Promise<Static<typeof SharedReport>> {
+  const { name, kind } = report
+  const question = questionOf(report, { range, where, view })
+  const isShareable = hiddenBreakdowns(question).length === 0
+  const { answer } = isShareable
+    ? await answerOrError(context, { kind, question: byLetter(question) })
+    : { answer: null }
+  const problem = answer !== null ? null : isShareable ? 'no_answer' : 'not_shareable'
+  const shown = withoutPeople({ question: visibleQuestion(question), answer })
+  return { name, kind, is_filtered: isFiltered(question), problem, ...shown }
 }
 
 /** The reports of some tiles. */

@@ -85,7 +85,7 @@ describe.each(['report', 'dashboard'])('the link of a %s', (kind) => {
     expect(body.tiles).toMatchObject([
       { report: { name: 'Views', kind: 'trend', question: VIEWS, is_filtered: false, problem: null } },
     ])
-    expect(body.tiles[0].report.answer.series).toMatchObject([{ label: 'page_view', total: 0 }])
+    expect(body.tiles[0].report.answer.series).toMatchObject([{ label: 'A', total: 0 }])
     expect([headers.get('cache-control'), headers.get('referrer-policy'), headers.get('x-robots-tag')]).toEqual([
       'no-store',
       'no-referrer',

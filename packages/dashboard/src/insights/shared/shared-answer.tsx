@@ -10,7 +10,6 @@ import { RetentionResult } from '../retention-result.tsx'
 import { text as insightText } from '../text.ts'
 import { TrendResult } from '../trend-result.tsx'
 import { isNothing } from '../trend-rows.ts'
-import { byLetter } from './by-letter.ts'
 import type { SharedReport } from './shared-query.ts'
 import { text } from './text.ts'
 
@@ -29,9 +28,7 @@ function shows<Name extends InsightName>(
 }
 
 const KINDS: Record<SharedReport['kind'], Show> = {
-  trend: shows<'insightTrend'>(isNothing, ({ question, answer }) => (
-    <TrendResult question={question} answer={byLetter(question, answer)} />
-  )),
+  trend: shows<'insightTrend'>(isNothing, (answered) => <TrendResult {...answered} />),
   funnel: shows<'insightFunnel'>(
     ({ steps }) => steps.every(({ count }) => count === 0),
     (answered) => <FunnelResult {...answered} />,
