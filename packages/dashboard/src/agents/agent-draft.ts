@@ -28,15 +28,20 @@ export interface AgentDraft {
 let ids = 0
 export const newVariable = (name = '', value = '') => ({ id: ++ids, name, value })
 
-/** A new agent with the template's values. @param segmentId its audience */
-export function newDraft(playbooks: Playbooks, template: string | null, segmentId?: string): AgentDraft {
+/** A new agent with the template's values. @param segmentId its audience @param hasFilter whether a filter is its audience */
+export function newDraft(
+  playbooks: Playbooks,
+  template: string | null,
+  segmentId?: string,
+  hasFilter = false,
+): AgentDraft {
   const known = playbooks.templates.find(({ name }) => name === template)
   return {
     name: known?.title ?? '',
     description: '',
     ...templateFields(known),
     identityId: '',
-    audience: segmentId === undefined ? 'nobody' : 'segment',
+    audience: segmentId !== undefined ? 'segment' : hasFilter ? 'filter' : 'nobody',
     segmentId: segmentId ?? '',
     cron: '',
     timeZone: '',

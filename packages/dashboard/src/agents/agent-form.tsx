@@ -25,8 +25,9 @@ interface AgentFormProps {
 /** The form for an existing agent, on one page. */
 export function AgentForm({ initial, agent, playbooks }: AgentFormProps) {
   const navigate = useNavigate()
-  const fields = useAgentFields(initial, playbooks, agent)
-  const { agent_id: agentId } = agent
+  const { agent_id: agentId, monitoring } = agent
+  const { filter } = monitoring
+  const fields = useAgentFields(initial, playbooks, filter && !('segment_id' in filter) ? filter : undefined)
   const saving = useOperation('updateAgent', {
     onDone: () => navigate({ to: '/agents/$agentId', params: { agentId } }),
   })

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
+import { parseFilter } from '../filters/filter-text.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
@@ -11,7 +12,7 @@ import { text } from './text.ts'
 const route = getRouteApi('/shell/agents/new')
 
 export function NewAgentPage() {
-  const { template, segment } = route.useSearch()
+  const { template, segment, filter } = route.useSearch()
   const { data, error, refetch } = useQuery(queryOf('listPlaybooks'))
   const playbooks = data?.playbooks
   return (
@@ -29,7 +30,8 @@ export function NewAgentPage() {
       {!error && !playbooks ? <LoadingState lines={8} /> : null}
       {playbooks ? (
         <NewAgentSteps
-          initial={newDraft(playbooks, template ?? playbooks.templates[0]?.name ?? null, segment)}
+          initial={newDraft(playbooks, template ?? playbooks.templates[0]?.name ?? null, segment, filter !== undefined)}
+          audience={parseFilter(filter)}
           playbooks={playbooks}
         />
       ) : null}

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Stepper, Title } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useOperation } from '../api/operation.ts'
-import type { Playbooks } from '../api/types.ts'
+import type { Playbooks, SegmentFilter } from '../api/types.ts'
 import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import type { AgentDraft } from './agent-draft.ts'
@@ -24,12 +24,14 @@ const REVIEW = STEPS.length - 1
 interface NewAgentStepsProps {
   initial: AgentDraft
   playbooks: Playbooks
+  /** The filter that the audience begins with. */
+  audience?: SegmentFilter | undefined
 }
 
 /** A new agent in steps. The last one shows all settings and tries them before the agent is created. */
-export function NewAgentSteps({ initial, playbooks }: NewAgentStepsProps) {
+export function NewAgentSteps({ initial, playbooks, audience }: NewAgentStepsProps) {
   const navigate = useNavigate()
-  const fields = useAgentFields(initial, playbooks)
+  const fields = useAgentFields(initial, playbooks, audience)
   const [step, setStep] = useState(0)
   const [furthest, setFurthest] = useState(0)
   const heading = useRef<HTMLHeadingElement>(null)

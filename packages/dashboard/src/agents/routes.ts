@@ -1,11 +1,13 @@
 import { createRoute } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
+import { filterParam } from '../filters/filter-text.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
 import { pageNumber, searchParams, text } from '../session/search-params.ts'
 
 const pageSearch = searchParams({ page: pageNumber })
-const templateSearch = searchParams({ template: text, segment: text })
+/** With what a new agent begins: its playbook, and its audience, which is a segment or a filter. */
+const newSearch = searchParams({ template: text, segment: text, filter: filterParam })
 
 const list = createRoute({
   getParentRoute: () => shellRoute,
@@ -23,7 +25,7 @@ const create = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents/new',
   beforeLoad: ({ context }) => requireRole(context, 'admin', '/agents'),
-  validateSearch: templateSearch,
+  validateSearch: newSearch,
   loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('listPlaybooks')),
   component: lazyPage(() => import('./new-agent-page.tsx'), 'NewAgentPage'),
 })

@@ -1,18 +1,16 @@
 import { useState } from 'react'
-import type { Agent, Playbooks } from '../api/types.ts'
+import type { Playbooks, SegmentFilter } from '../api/types.ts'
 import { newProperty } from '../filters/draft.ts'
 import { useFilterForm } from '../filters/use-filter-form.ts'
 import { type AgentDraft, inputOf, templateFields } from './agent-draft.ts'
 
 export type AgentFields = ReturnType<typeof useAgentFields>
 
-/** The state of an agent's form. @param agent the one that is edited; absent for a new one. */
-export function useAgentFields(initial: AgentDraft, playbooks: Playbooks, agent?: Agent) {
+/** The state of an agent's form. @param stored the filter that is its audience */
+export function useAgentFields(initial: AgentDraft, playbooks: Playbooks, stored?: SegmentFilter) {
   const [draft, setDraft] = useState(initial)
   const change = (changes: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...changes }))
-  const stored = agent?.monitoring.filter
-  const storedFilter = stored !== undefined && !('segment_id' in stored) ? stored : undefined
-  const audience = useFilterForm('contacts', storedFilter, [newProperty()])
+  const audience = useFilterForm('contacts', stored, [newProperty()])
   const chooseTemplate = (name: string | null) => {
     const template = playbooks.templates.find((each) => each.name === name)
     const former = playbooks.templates.find((each) => each.name === draft.template)

@@ -1,18 +1,15 @@
-import { Button, Drawer, Group, Stack, Text, UnstyledButton } from '@mantine/core'
-import { IconFilterPlus, IconUsers } from '@tabler/icons-react'
+import { Drawer, Stack, Text, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useState } from 'react'
 import type { Input } from '../api/client.ts'
 import { queryOf } from '../api/operation.ts'
 import type { SegmentFilter } from '../api/types.ts'
-import { filterParam, filterText } from '../filters/filter-text.ts'
 import { ContactLinks } from '../records/contact-links.tsx'
-import { SaveAsSegment } from '../records/save-as-segment.tsx'
 import { useMay } from '../session/may.ts'
 import { formatNumber } from '../ui/format.ts'
-import { ButtonLink } from '../ui/link.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import { PeopleActions } from './people-actions.tsx'
 import classes from './people-panel.module.css'
 import { text } from './text.ts'
 
@@ -123,37 +120,12 @@ function People(asked: Input<'insightPeople'>) {
 }
 
 function Contacts({ filter, total }: { filter: SegmentFilter; total: number }) {
-  const inUrl = filterText(filter)
   const { data, error, refetch } = useQuery(
     queryOf('listContacts', { filter: JSON.stringify(filter), limit: CONTACTS_SHOWN }),
   )
-  const maySave = useMay('segments:write')
-  const [isSaving, setSaving] = useState(false)
   return (
     <>
-      <Group gap="xs">
-        {inUrl !== undefined && filterParam(inUrl) !== undefined ? (
-          <ButtonLink
-            to="/contacts"
-            search={{ filter: inUrl }}
-            variant="default"
-            size="xs"
-            leftSection={<IconUsers size={14} aria-hidden />}
-          >
-            {words.openList}
-          </ButtonLink>
-        ) : null}
-        {maySave ? (
-          <Button
-            variant="default"
-            size="xs"
-            leftSection={<IconFilterPlus size={14} aria-hidden />}
-            onClick={() => setSaving(true)}
-          >
-            {words.createSegment}
-          </Button>
-        ) : null}
-      </Group>
+      <PeopleActions filter={filter} />
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState label={words.loading} /> : null}
       {data ? <ContactLinks contacts={data.contacts} label={words.contacts} /> : null}
@@ -162,7 +134,6 @@ function Contacts({ filter, total }: { filter: SegmentFilter; total: number }) {
           {words.more(total - data.contacts.length)}
         </Text>
       ) : null}
-      {isSaving ? <SaveAsSegment filter={filter} description={words.segment} onClose={() => setSaving(false)} /> : null}
     </>
   )
 }

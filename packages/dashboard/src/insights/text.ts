@@ -104,7 +104,12 @@ export const text = {
     more: (count: number) => `and ${formatNumber(count)} more`,
     openList: 'Open as list',
     createSegment: 'Create segment',
+    startAgent: 'Start an agent',
+    download: 'Download',
+    downloadLabel: 'Download these contacts as CSV',
     segment: 'Contacts belong to the segment while the number counts them. A range such as “last 30 days” moves on.',
+    tooLong: 'The question is too long for a URL, so the people are kept as a segment first.',
+    tooLongToKeep: 'The question is too long for a URL. Remove a condition from it to open these people as a list.',
   },
   trend: {
     series: 'Series',

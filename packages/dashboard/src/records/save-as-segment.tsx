@@ -13,21 +13,25 @@ interface SaveAsSegmentProps {
   description?: string
   /** What narrows the table, and is no part of the filter. */
   omitted?: string | undefined
+  /** What to do with the segment; without it, its page opens. */
+  onSaved?: (segmentId: string) => void
   onClose: () => void
 }
 
-/** Creates a segment with the filter of a table, and opens it. */
+/** Creates a segment with a filter, and opens it. */
 export function SaveAsSegment({
   entity = 'contacts',
   filter,
   description = text.segment.description[entity],
   omitted,
+  onSaved,
   onClose,
 }: SaveAsSegmentProps) {
   const router = useRouter()
   const [name, setName] = useState('')
   const saving = useOperation('createSegment', {
-    onDone: ({ segment }) => router.navigate({ to: '/segments/$segmentId', params: { segmentId: segment.segment_id } }),
+    onDone: ({ segment: { segment_id: segmentId } }) =>
+      onSaved ? onSaved(segmentId) : router.navigate({ to: '/segments/$segmentId', params: { segmentId } }),
   })
   return (
     <FormDialog
