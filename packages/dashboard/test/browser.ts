@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { Browser, BrowserContext, JSHandle, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Download, JSHandle, Page } from 'playwright-core'
 import { onTestFinished, TestRunner } from 'vitest'
 import type { Role } from '../../server/src/operations/roles.ts'
 import { sharedChromium } from '../../server/test/chromium.ts'
@@ -371,6 +371,12 @@ interface Axe {
     root: Document,
     options: object,
   ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>
+}
+
+/** The content of a file that a page has saved. */
+export async function contentOf(file: Download): Promise<Buffer> {
+  const stream = await file.createReadStream()
+  return Buffer.from(await new Response(stream as unknown as ReadableStream).arrayBuffer())
 }
 
 /** Waits until the page shows all that it has asked for. */

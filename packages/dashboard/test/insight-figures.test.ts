@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { axisOf, formatFigure, formatShare } from '../src/insights/axis.ts'
+import { axisOf, formatFigure, formatShare, labelEvery } from '../src/insights/axis.ts'
 import { csvText } from '../src/insights/csv.ts'
 import { trendDraft, trendQuestion } from '../src/insights/draft.ts'
 import { funnelDraft, funnelQuestion, isFunnel } from '../src/insights/funnel-question.ts'
+import { wentOn } from '../src/insights/funnel-rows.ts'
 import { longInterval, shortInterval, stateOfInterval } from '../src/insights/interval-keys.ts'
 import { layoutOf } from '../src/insights/paths-layout.ts'
 import { isPaths, pathsDraft, pathsQuestion } from '../src/insights/paths-question.ts'
 import { isTrend, parseQuestion, trendRequest } from '../src/insights/question.ts'
 import { retentionDraft, retentionQuestion } from '../src/insights/retention-draft.ts'
 import { isRetention } from '../src/insights/retention-question.ts'
+import { funnelSummary, pathsSummary, retentionSummary, trendSummary } from '../src/insights/summary.ts'
+import { purchaseIn, templatesFor } from '../src/insights/templates.ts'
 import { rowsOf } from '../src/insights/trend-rows.ts'
 
 const NO_TYPES = { records: new Map(), events: new Map() }
@@ -143,6 +146,10 @@ test.each([
   expect(axisOf(figures)).toEqual(ticks)
 })
 
+test('the labels of an axis have room', () => {
+  expect([labelEvery(365, 800), labelEvery(7, 800), labelEvery(7, 0)]).toEqual([37, 1, 7])
+})
+
 test('figures have two decimals, small ones two digits, and unknown ones a dash', () => {
   expect([1234.567, 0.00123, 0, null, undefined].map(formatFigure)).toEqual(['1,234.57', '0.0012', '0', '–', '–'])
   expect([0.12345, null].map(formatShare)).toEqual(['12.3%', '–'])
@@ -204,4 +211,75 @@ test('a flow has no node over another, and bands as wide as their nodes are high
   expect(leaving).toBeCloseTo(home?.height ?? 0)
   const many = Array.from({ length: 15 }, (_, index) => ({ step: 1, name: `/${index}`, count: 1 }))
   expect(layoutOf({ nodes: many, links: [] }, 600, 400)).toMatchObject({ hidden: 5, links: [] })
+})
+
+const PROPERTY = { label: '', type: 'number' as const, is_editable: false, is_usual: false, choices: null }
+
+test('a template is about events that were seen, and says what it lacks', () => {
+  const events = ['page_view', 'button_click', 'Account Created', 'projectOpened', 'order_paid', 'form_submit']
+  const amount = { ...PROPERTY, name: 'data.amount', kinds: ['number' as const], values_seen: 1, last_seen_at: null }
+  expect(purchaseIn(events)).toBe('order_paid')
+  const templates = templatesFor(events, [amount])
+  expect(templates.map(({ id, events: names }) => [id, names])).toEqual([
+    ['signUp', ['page_view', 'Account Created', 'projectOpened']],
+    ['retention', []],
+    ['activation', ['Account Created', 'projectOpened']],
+    ['beforeSignUp', ['Account Created']],
+    ['revenue', ['order_paid']],
+  ])
+  // Each can be opened: its page accepts it.
+  const isKind = { trend: isTrend, funnel: isFunnel, retention: isRetention, paths: isPaths }
+  expect(templates.filter(({ kind, question }) => !isKind[kind](question))).toEqual([])
+  const missing = (seen: string[]) => templatesFor(seen, []).map((template) => template.missing)
+  expect(missing(['page_view'])).toEqual(['signUp', undefined, 'signUp', 'signUp', 'purchase'])
+  expect(missing(['page_view', 'form_submit'])).toEqual([undefined, undefined, 'activation', undefined, 'purchase'])
+  expect(missing(['sign_up', 'order_paid'])).toEqual([undefined, undefined, undefined, undefined, 'money'])
+})
+
+test.each([
+  ['user_signed_up', true],
+  ['signup_completed', true],
+  ['UserRegistered', true],
+  ['trial_started', true],
+  ['signup_viewed', false],
+  ['sign_in', false],
+  ['newsletter_signup_shown', false],
+])('%s is a sign-up: %s', (event, is) => {
+  const [signUp] = templatesFor(['page_view', event], [])
+  expect(signUp?.question !== null).toBe(is)
+})
+
+test('a question is told in one line', () => {
+  const last = { value: 8, unit: 'week' as const }
+  const compare = 'previous_period' as const
+  expect([
+    trendSummary({ series: [{ event: 'page_view', metric: 'unique_people' }, {}], breakdown: ['data.plan'] }),
+    funnelSummary({
+      steps: [{ event: 'page_view' }, { event: 'order_paid' }],
+      window: { value: 7, unit: 'day' },
+      last,
+    }),
+    retentionSummary({ start: 'first_seen', return: 'any', interval: 'week', last, compare }),
+    pathsSummary({ kind: 'pages', from: '/pricing', where: MEANT.where, people: SHARED.people }),
+  ]).toEqual([
+    { what: 'Viewed a page: people and Any event, by day, by value of Plan', when: 'Last 30 days' },
+    { what: 'Viewed a page → Order paid, within 7 days', when: 'Last 8 weeks' },
+    {
+      what: 'First event of all, then back for any event, by week',
+      when: 'Last 8 weeks, compared with the period before',
+    },
+    { what: 'Pages of visits from /pricing on', when: 'Last 30 days, some people, 1 condition' },
+  ])
+})
+
+test('a step says how many went on, and how long it took', () => {
+  const step = { label: '', count: 3, from_first: 0.5, from_previous: 0.375 }
+  expect([0.2, 90, 7_500, 300_000, null].map((median_seconds) => wentOn({ ...step, median_seconds }, 1))).toEqual([
+    '37.5% went on, half of them within 1\u00a0s',
+    '37.5% went on, half of them within 2\u00a0min',
+    '37.5% went on, half of them within 2\u00a0h 5\u00a0min',
+    '37.5% went on, half of them within 3.5 days',
+    '37.5% went on',
+  ])
+  expect(wentOn({ ...step, median_seconds: null }, 0)).toBe('')
 })

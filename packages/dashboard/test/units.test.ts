@@ -19,7 +19,6 @@ import {
 import { text as audit } from '../src/settings/audit-text.ts'
 import { SIGNING_CODE } from '../src/settings/signing-code.ts'
 import { redirectTarget } from '../src/sign-in/redirect-target.ts'
-import { areaPath, labelEvery, linePath, niceTicks } from '../src/ui/chart-scale.ts'
 import { eventLabel, eventLine } from '../src/ui/event-words.ts'
 import { formatAgo, formatDay, formatMoment } from '../src/ui/format.ts'
 import { withPageTimes } from '../src/ui/page-times.ts'
@@ -71,28 +70,6 @@ test('a range is a number of days including today, or the chosen days in order',
   expect(resolveRange(chosen, now)).toEqual({ from: '2026-02-01', to: '2026-02-03' })
   expect(overviewRange({ range: '7d' }, now)).toEqual({ from: '2026-03-04', to: '2026-03-10T15:05:00.000Z' })
   expect(overviewRange(chosen, now)).toEqual({ from: '2026-02-01', to: '2026-02-03' })
-})
-
-test.each([
-  [0, [0, 1]],
-  [3, [0, 1, 2, 3]],
-  [9, [0, 5, 10]],
-  [97, [0, 25, 50, 75, 100]],
-  [1_201, [0, 500, 1_000, 1_500]],
-])('the gridlines of a chart up to %d are at round values', (max, ticks) => {
-  expect(niceTicks(max)).toEqual(ticks)
-})
-
-test('lines connect the points, and areas extend to the axis', () => {
-  const points = [
-    { x: 0, y: 10 },
-    { x: 20, y: 5.04 },
-  ]
-  expect(linePath(points)).toBe('M0,10C10,10 10,5 20,5')
-  expect(areaPath(points, 50)).toBe('M0,10C10,10 10,5 20,5L20,50L0,50Z')
-  expect(areaPath([], 50)).toBe('')
-  expect(labelEvery(365, 800)).toBe(37)
-  expect(labelEvery(7, 0)).toBe(7)
 })
 
 test('input keeps the type of the previous value, and empty input removes it', () => {

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Result } from '../api/client.ts'
 import { queryOf } from '../api/operation.ts'
+import { DailyChart } from '../insights/daily-chart.tsx'
 import { BarList } from '../ui/bar-list.tsx'
 import { DateRange } from '../ui/date-range.tsx'
 import { eventLabel } from '../ui/event-words.ts'
@@ -13,7 +14,6 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { daysOf, resolveRange } from '../ui/range.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
-import { TrendChart } from '../ui/trend-chart.tsx'
 import {
   DIMENSIONS,
   type Dimension,
@@ -100,12 +100,12 @@ function Groups({
     const first = String(buckets[0]?.key)
     const days = daysOf(resolveRange(search)).filter((day) => buckets.length < MOST || day >= first)
     return (
-      <TrendChart
+      <DailyChart
         label={words.chart}
-        data={days.map((date) => ({ date, events: byDay.get(date) ?? 0 }))}
-        series={[{ name: 'events', label: words.series, color: 'ink.6' }]}
+        days={days}
+        lines={[{ key: 'events', name: words.series, color: 0, points: days.map((day) => byDay.get(day) ?? 0) }]}
         height={320}
-        dayLabel={(day) => <GroupLink search={search} bucket={day} name={day} />}
+        headingOf={(day) => <GroupLink search={search} bucket={day} name={day} />}
       />
     )
   }

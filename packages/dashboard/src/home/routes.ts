@@ -17,6 +17,8 @@ const home = createRoute({
     if (queryClient.getQueryData(queryOf('getTracker').queryKey)?.first_event === null) return
     void queryClient.prefetchQuery(overviewQuery(overviewRange(deps)))
     void queryClient.prefetchQuery(queryOf('listEvents', { limit: FEED_EVENTS }))
+    // The page says what failed.
+    import('../insights/daily-chart.tsx').catch(() => {})
   },
   component: lazyPage(() => import('./home-page.tsx'), 'HomePage'),
 })

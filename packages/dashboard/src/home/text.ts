@@ -86,7 +86,6 @@ export const text = {
     metric: 'Metric',
     metrics: { events: 'Events', visitors: 'Visitors' },
     byDay: { events: 'Events by day', visitors: 'Visitors by day' },
-    before: (days: number) => (days === 1 ? 'The day before' : `The ${formatNumber(days)} days before`),
   },
 
   pages: { title: 'Top pages', unit: 'views', empty: 'No page views in this period.' },

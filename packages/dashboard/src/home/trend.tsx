@@ -1,6 +1,7 @@
 import { Card, Group, SegmentedControl, Title } from '@mantine/core'
 import { useState } from 'react'
-import { TrendChart } from '../ui/trend-chart.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { useLater } from '../ui/use-later.ts'
 import type { Overview } from './overview.ts'
 import { text as texts } from './text.ts'
 
@@ -15,6 +16,14 @@ export function Trend({ overview }: { overview: Overview }) {
   // Without data, no line is clearer than a line at zero.
   const hasBefore = before.some((day) => day[metric] > 0)
   const offset = overview.by_day.length - before.length
+  const line = { name: text.metrics[metric], color: 0 }
+  const pointsOf = (days: typeof before, offset = 0) => [
+    ...Array<null>(offset).fill(null),
+    ...days.map((day) => day[metric]),
+  ]
+  // With its own script: the figures above are there before it.
+  const [failure, setFailure] = useState<unknown>(null)
+  const chart = useLater(failure === null, () => import('../insights/daily-chart.tsx'), setFailure)
   return (
     <Card>
       <Group justify="space-between" mb="xs" gap="xs">
@@ -29,20 +38,20 @@ export function Trend({ overview }: { overview: Overview }) {
           data={Object.entries(text.metrics).map(([value, label]) => ({ value, label }))}
         />
       </Group>
-      <TrendChart
-        label={text.byDay[metric]}
-        data={overview.by_day.map((day, index) => ({
-          date: day.date,
-          now: day[metric],
-          before: before[index - offset]?.[metric] ?? 0,
-        }))}
-        series={[
-          { name: 'now', label: text.metrics[metric], color: 'ink.6' },
-          ...(hasBefore
-            ? [{ name: 'before', label: text.before(overview.by_day.length), color: 'gray.6', isDashed: true }]
-            : []),
-        ]}
-      />
+      {chart ? (
+        <chart.DailyChart
+          label={text.byDay[metric]}
+          days={overview.by_day.map(({ date }) => date)}
+          lines={[
+            ...(hasBefore ? [{ ...line, key: 'before', points: pointsOf(before, offset), isBefore: true }] : []),
+            { ...line, key: 'now', points: pointsOf(overview.by_day) },
+          ]}
+        />
+      ) : failure ? (
+        <ErrorState error={failure} onRetry={() => setFailure(null)} />
+      ) : (
+        <LoadingState lines={7} />
+      )}
     </Card>
   )
 }

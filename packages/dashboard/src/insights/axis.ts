@@ -21,6 +21,11 @@ function trimmed(value: number): number {
   return Number(value.toPrecision(12))
 }
 
+/** The number of intervals from one label of the axis to the next, so that they fit. */
+export function labelEvery(intervals: number, width: number, labelWidth = 76): number {
+  return Math.max(1, Math.ceil(intervals / Math.max(1, Math.floor(width / labelWidth))))
+}
+
 const COMPACT = new Intl.NumberFormat(undefined, { notation: 'compact', maximumSignificantDigits: 3 })
 const FRACTION = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 })
 const SMALL = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 })

@@ -1,3 +1,4 @@
+import { saveFile } from './save-file.ts'
 import { text } from './text.ts'
 
 type Cell = string | number | null
@@ -13,18 +14,15 @@ export function csvText(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('')
 }
 
-/** Saves rows as a file of the person. Each line of an estimate says from which part of the people it is. */
+/**
+ * Saves rows as a file. Each line of an estimate says from which part of the people it is.
+ * @param name without its ending
+ */
 export function saveCsv(name: string, rows: readonly (readonly Cell[])[], sample: number | undefined): void {
   const [head = [], ...lines] = rows
   const marked =
     sample === undefined ? rows : [[...head, text.sample.column], ...lines.map((line) => [...line, sample])]
-  const url = URL.createObjectURL(new Blob([BYTE_ORDER_MARK, csvText(marked)], { type: 'text/csv' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The browser has read it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  saveFile(`${name}.csv`, new Blob([BYTE_ORDER_MARK, csvText(marked)], { type: 'text/csv' }))
 }
 
 function cellText(cell: Cell): string {

@@ -6,6 +6,7 @@ import { type FunnelQuestion, funnelDraft, funnelQuestion } from './funnel-quest
 import { FunnelResult } from './funnel-result.tsx'
 import { InsightPage, QuestionAndAnswer } from './insight-frame.tsx'
 import { FUNNEL } from './kinds.ts'
+import { funnelSummary } from './summary.ts'
 import { useQuestion } from './use-question.ts'
 
 const route = getRouteApi('/shell/insights/funnel')
@@ -31,6 +32,7 @@ function Funnel({ question }: { question: FunnelQuestion }) {
   })
   return (
     <QuestionAndAnswer
+      summary={funnelSummary(question)}
       question={<FunnelFields draft={draft} isTooLong={isTooLong} onChange={change} />}
       answer={
         <Answer

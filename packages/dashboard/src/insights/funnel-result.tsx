@@ -1,14 +1,17 @@
 import { Card, Group, Table, Text } from '@mantine/core'
+import { IconArrowDown } from '@tabler/icons-react'
 import type { FunnelGroup, FunnelStep } from '../api/types.ts'
-import { formatDuration, formatNumber } from '../ui/format.ts'
+import { formatNumber } from '../ui/format.ts'
 import { Foreign } from '../ui/text.tsx'
 import type { Answered } from './answer-query.ts'
 import { formatShare } from './axis.ts'
 import { saveCsv } from './csv.ts'
 import type { FunnelQuestion } from './funnel-question.ts'
 import classes from './funnel-result.module.css'
-import { PeopleFigure, WithPeople } from './people-panel.tsx'
-import { DownloadButton, ResultHeader } from './result-header.tsx'
+import { droppedAt, type FunnelRow, wentOn } from './funnel-rows.ts'
+import { PeopleFigure, useShowPeople, WithPeople } from './people-panel.tsx'
+import { DownloadButton, PictureButton, ResultHeader } from './result-header.tsx'
+import { funnelSummary } from './summary.ts'
 import { text } from './text.ts'
 import { meantName, valueName } from './trend-rows.ts'
 
@@ -17,35 +20,28 @@ const words = text.funnel
 /** The steps of a funnel as bars, and those of each value that it is broken down by as a table. */
 export function FunnelResult({ question, answer }: Answered<'insightFunnel'>) {
   const names = question.steps.map((step) => step.label ?? meantName(step))
-  const unit = words.counted[question.count_by ?? 'people']
   const rows = rowsOf(question, answer)
+  const steps = answer.steps.map((step, index) => ({
+    name: names[index] ?? '',
+    step,
+    before: answer.compare?.steps[index],
+  }))
   return (
     <WithPeople kind="funnel" question={{ ...question, compare: undefined }}>
       <Card>
-        <ResultHeader heading={words.heading(unit)}>
+        <ResultHeader heading={words.headings[question.count_by ?? 'people']}>
+          <PictureButton
+            fileName={words.fileName}
+            summary={funnelSummary(question)}
+            draw={async (width) => (await import('./funnel-drawing.tsx')).funnelDrawing(steps, width)}
+          />
           <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(names, rows), answer.sample)} />
         </ResultHeader>
         <ol className={classes.steps}>
-          {answer.steps.map((step, index) => (
+          {steps.map((row, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a step is about
             <li key={index}>
-              <Group justify="space-between" gap="xs" wrap="nowrap">
-                <Text size="sm" fw={600} truncate>
-                  {words.position(index + 1)} <Foreign max={120}>{names[index] ?? ''}</Foreign>
-                </Text>
-                <Text size="sm" fw={600} className={classes.figure}>
-                  <PeopleFigure name={names[index] ?? ''} at={{ step: index + 1 }} value={step.count}>
-                    {formatNumber(step.count)}
-                  </PeopleFigure>{' '}
-                  {words.share(formatShare(step.from_first))}
-                </Text>
-              </Group>
-              <Bar share={step.from_first} />
-              {answer.compare?.steps[index] ? <Bar share={answer.compare.steps[index].from_first} isBefore /> : null}
-              <Text size="xs" c="dimmed">
-                {[...factsOf(step), ...comparedWith(answer.compare?.steps[index])].join(' · ')}
-              </Text>
-              <Dropped name={names[index] ?? ''} step={index + 1} count={droppedAt(answer.steps, index)} />
+              <Step row={row} index={index} dropped={droppedAt(answer.steps, index)} />
             </li>
           ))}
         </ol>
@@ -55,44 +51,96 @@ export function FunnelResult({ question, answer }: Answered<'insightFunnel'>) {
   )
 }
 
-function Bar({ share, isBefore = false }: { share: number | null; isBefore?: boolean }) {
+interface StepProps {
+  row: FunnelRow
+  index: number
+  /** How many went no further. */
+  dropped: number
+}
+
+function Step({ row: { name, step, before }, index, dropped }: StepProps) {
+  const went = wentOn(step, index)
+  const at = { step: index + 1 }
   return (
-    <div className={classes.track} data-before={isBefore || undefined} aria-hidden>
-      <div className={classes.bar} style={{ width: `${(share ?? 0) * 100}%` }} />
+    <>
+      {went === '' ? null : (
+        <Group gap={6} mb="xs" wrap="nowrap" c="dimmed">
+          <IconArrowDown size={14} aria-hidden />
+          <Text size="sm">{went}</Text>
+        </Group>
+      )}
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="sm" fw={600} truncate>
+          {words.position(index + 1)} <Foreign max={120}>{name}</Foreign>
+        </Text>
+        <Text size="sm" fw={600} className={classes.figure}>
+          <PeopleFigure name={name} at={at} value={step.count}>
+            {formatNumber(step.count)}
+          </PeopleFigure>{' '}
+          {words.share(formatShare(step.from_first))}
+        </Text>
+      </Group>
+      <Bar name={name} step={step} index={index} dropped={dropped} />
+      {dropped > 0 ? (
+        <Text size="xs" c="dimmed">
+          <PeopleFigure name={words.leftAfter(name)} at={{ ...at, dropped: true }} value={dropped}>
+            {words.left(formatNumber(dropped))}
+          </PeopleFigure>
+        </Text>
+      ) : null}
+      {before ? (
+        <>
+          <div className={classes.track} data-before aria-hidden>
+            <div className={classes.bar} style={{ width: percent(before.from_first ?? 0) }} />
+          </div>
+          <Text size="xs" c="dimmed">
+            {words.before(formatNumber(before.count), formatShare(before.from_first))}
+          </Text>
+        </>
+      ) : null}
+    </>
+  )
+}
+
+interface BarProps extends Omit<StepProps, 'row'> {
+  name: string
+  step: FunnelStep
+}
+
+/** Those who reached a step, the part that went no further in a lighter color. A click opens them, as their figures do. */
+function Bar({ name, step: { count, from_first: share }, index, dropped }: BarProps) {
+  const show = useShowPeople()
+  const at = { step: index + 1 }
+  const parts = [
+    { name, at, part: count - dropped },
+    { name: words.leftAfter(name), at: { ...at, dropped: true }, part: dropped },
+  ]
+  return (
+    <div className={classes.track} aria-hidden>
+      {parts.map((each) => {
+        const look = {
+          className: classes.bar,
+          'data-dropped': each.at !== at,
+          style: { width: percent(count === 0 ? 0 : ((share ?? 0) * each.part) / count) },
+        }
+        if (show === null || each.part <= 0) return <div key={each.name} {...look} />
+        return (
+          <button
+            key={each.name}
+            type="button"
+            tabIndex={-1}
+            title={words.barHint(each.name, formatNumber(each.at === at ? count : dropped))}
+            onClick={() => show({ name: each.name, at: each.at })}
+            {...look}
+          />
+        )
+      })}
     </div>
   )
 }
 
-/** How many reached a step and not the next one. */
-function droppedAt(steps: readonly FunnelStep[], index: number): number {
-  const [step, next] = [steps[index], steps[index + 1]]
-  return step && next ? step.count - next.count : 0
-}
-
-function Dropped({ name, step, count }: { name: string; step: number; count: number }) {
-  if (count <= 0) return null
-  return (
-    <Text size="xs" c="dimmed">
-      <PeopleFigure name={words.leftAfter(name)} at={{ step, dropped: true }} value={count}>
-        {words.left(formatNumber(count))}
-      </PeopleFigure>
-    </Text>
-  )
-}
-
-/** What is told of a step below its bar. */
-function factsOf(step: FunnelStep): string[] {
-  const { from_previous, median_seconds } = step
-  // The first step has no time before it.
-  const isFirst = median_seconds === null && from_previous === 1
-  return [
-    ...(isFirst ? [] : [words.ofPrevious(formatShare(from_previous))]),
-    ...(median_seconds === null ? [] : [words.median(formatDuration(median_seconds) || words.underSecond)]),
-  ]
-}
-
-function comparedWith(before: FunnelStep | undefined): string[] {
-  return before ? [words.before(formatNumber(before.count), formatShare(before.from_first))] : []
+function percent(part: number): string {
+  return `${part * 100}%`
 }
 
 interface Row {

@@ -1,25 +1,22 @@
-import { Card, Tabs } from '@mantine/core'
+import { Box, Card, Tabs, Text, UnstyledButton } from '@mantine/core'
+import { useId, useMediaQuery } from '@mantine/hooks'
 import { IconActivity } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Input } from '../api/client.ts'
 import { ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { eventNamesQuery, type InsightName, type Kind } from './answer-query.ts'
 import classes from './insight-frame.module.css'
+import { KIND_PATHS } from './kind-paths.ts'
 import { parseQuestion } from './question.ts'
 import { SaveReport } from './save-report.tsx'
+import { StartCards } from './start-cards.tsx'
+import type { Summary } from './summary.ts'
 import { text as words } from './text.ts'
 
-/** The page of each kind of question. */
-export const KIND_PATHS = {
-  trend: '/insights',
-  funnel: '/insights/funnel',
-  retention: '/insights/retention',
-  paths: '/insights/paths',
-} as const
 const PATHS = { ...KIND_PATHS, reports: '/insights/reports', alerts: '/insights/alerts' } as const
 type Tab = keyof typeof PATHS
 const TABS = Object.keys(PATHS) as Tab[]
@@ -40,6 +37,7 @@ export function InsightPage<Name extends InsightName>({ tab, kind, text, childre
   return (
     <>
       <InsightHeader tab={tab} actions={question ? <SaveReport kind={tab} question={{ ...question }} /> : null} />
+      {tab === 'trend' && !stored && events && events.length > 0 ? <StartCards events={events} /> : null}
       {question ? children(question) : null}
       {!question && error ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!question && !error && !events ? <LoadingState lines={10} label={words.loading} /> : null}
@@ -91,12 +89,43 @@ function InsightTabs({ current }: { current: Tab }) {
   )
 }
 
-/** The question beside its answer; in a narrow window, above it. */
-export function QuestionAndAnswer({ question, answer }: { question: ReactNode; answer: ReactNode }) {
+/** Where there is no room for the question beside its answer. */
+const NARROW = '(max-width: 74.99em)'
+
+interface QuestionAndAnswerProps {
+  summary: Summary
+  question: ReactNode
+  answer: ReactNode
+}
+
+/** The question beside its answer. In a narrow window it is one line above the answer, until it is edited. */
+export function QuestionAndAnswer({ summary: { what, when }, question, answer }: QuestionAndAnswerProps) {
+  const [isOpen, setOpen] = useState(false)
+  const isNarrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false })
+  const id = useId()
+  const line = words.summary.whole(what, when)
   return (
     <div className={classes.columns}>
       <Card component="section" aria-label={words.question.label}>
-        {question}
+        {isNarrow ? (
+          <UnstyledButton
+            className={classes.summary}
+            aria-expanded={isOpen}
+            aria-controls={id}
+            aria-label={words.summary.label(line.slice(0, 300))}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <Text size="sm" fw={550} lineClamp={2}>
+              {line}
+            </Text>
+            <Text size="sm" c="var(--mantine-color-anchor)" flex="none">
+              {isOpen ? words.summary.close : words.summary.edit}
+            </Text>
+          </UnstyledButton>
+        ) : null}
+        <Box id={id} hidden={isNarrow && !isOpen} mt={isNarrow ? 'md' : 0}>
+          {question}
+        </Box>
       </Card>
       <div className={classes.answer}>{answer}</div>
     </div>

@@ -6,7 +6,9 @@ const HOUR_MS = 3_600_000
 
 const DAY_SHORT = formatDayIn({ day: 'numeric', month: 'short' })
 const DAY_LONG = formatDayIn({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
-const DAY_MIDDLE = formatDayIn({ day: 'numeric', month: 'short', year: 'numeric' })
+const MIDDLE = { day: 'numeric', month: 'short', year: 'numeric' } as const
+const DAY_MIDDLE = formatDayIn(MIDDLE)
+const DAYS_MIDDLE = new Intl.DateTimeFormat(undefined, { ...MIDDLE, timeZone: 'UTC' })
 const MONTH_SHORT = formatDayIn({ month: 'short', year: '2-digit' })
 const MONTH_LONG = formatDayIn({ month: 'long', year: 'numeric' })
 
@@ -16,7 +18,7 @@ export function shortInterval(unit: Interval, key: string): string {
   return unit === 'month' ? MONTH_SHORT(daysOfPeriod(key).from) : DAY_SHORT(daysOfPeriod(key).from)
 }
 
-/** The same in full: "Tuesday 3 March 2026", "3 Mar 2026, 03:00", "2 Mar 2026 – 8 Mar 2026", "March 2026". */
+/** The same in full: "Tuesday 3 March 2026", "3 Mar 2026, 03:00", "2–8 Mar 2026", "March 2026". */
 export function longInterval(unit: Interval, key: string): string {
   switch (unit) {
     case 'hour':
@@ -25,7 +27,7 @@ export function longInterval(unit: Interval, key: string): string {
       return DAY_LONG(key)
     case 'week': {
       const { from, to } = daysOfPeriod(key)
-      return `${DAY_MIDDLE(from)} – ${DAY_MIDDLE(to)}`
+      return DAYS_MIDDLE.formatRange(new Date(from), new Date(to))
     }
     case 'month':
       return MONTH_LONG(daysOfPeriod(key).from)

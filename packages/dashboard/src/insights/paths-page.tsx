@@ -6,6 +6,7 @@ import { PATHS } from './kinds.ts'
 import { PathsFields } from './paths-fields.tsx'
 import { type PathsQuestion, pathsDraft, pathsQuestion } from './paths-question.ts'
 import { PathsResult } from './paths-result.tsx'
+import { pathsSummary } from './summary.ts'
 import { useQuestion } from './use-question.ts'
 
 const route = getRouteApi('/shell/insights/paths')
@@ -31,6 +32,7 @@ function Paths({ question }: { question: PathsQuestion }) {
   })
   return (
     <QuestionAndAnswer
+      summary={pathsSummary(question)}
       question={<PathsFields draft={draft} isTooLong={isTooLong} onChange={change} />}
       answer={
         <Answer

@@ -1,5 +1,6 @@
 import { Card, Table, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
+import type { KeyboardEvent } from 'react'
 import type { PathLink } from '../api/types.ts'
 import { eventLabel } from '../ui/event-words.ts'
 import { formatNumber } from '../ui/format.ts'
@@ -9,8 +10,9 @@ import { colorOf } from './colors.ts'
 import { saveCsv } from './csv.ts'
 import { layoutOf } from './paths-layout.ts'
 import classes from './paths-result.module.css'
-import { PeopleFigure, WithPeople } from './people-panel.tsx'
-import { DownloadButton, ResultHeader } from './result-header.tsx'
+import { PeopleFigure, useShowPeople, WithPeople } from './people-panel.tsx'
+import { DownloadButton, PictureButton, ResultHeader } from './result-header.tsx'
+import { pathsSummary } from './summary.ts'
 import { text } from './text.ts'
 
 const words = text.paths
@@ -27,6 +29,14 @@ export function PathsResult({ question, answer }: Answered<'insightPaths'>) {
     <WithPeople kind="paths" question={{ ...question, compare: undefined }}>
       <Card>
         <ResultHeader heading={words.heading}>
+          <PictureButton
+            fileName={words.fileName}
+            summary={pathsSummary(question)}
+            draw={(width) => ({
+              drawing: <FlowDrawing flow={layoutOf(answer, width, HEIGHT)} width={width} nameOf={nameOf} />,
+              height: HEIGHT,
+            })}
+          />
           <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(answer.links), answer.sample)} />
         </ResultHeader>
         <Flow answer={answer} nameOf={nameOf} />
@@ -94,42 +104,84 @@ function Flow({ answer, nameOf }: FlowProps) {
   const { ref, width } = useElementSize()
   const steps = [...new Set(answer.nodes.map(({ step }) => step))].sort((a, b) => a - b)
   const whole = Math.max(width, steps.length * COLUMN_WIDTH_MIN)
-  const { nodes, links, hidden } = layoutOf(answer, whole, HEIGHT)
+  const flow = layoutOf(answer, whole, HEIGHT)
+  const show = useShowPeople()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section ref={ref} className={classes.flow} aria-label={words.heading} tabIndex={0}>
-      {width > 0 ? (
-        <svg width={whole} height={HEIGHT} role="img" aria-label={words.flow}>
-          {links.map((link) => (
-            <path
-              key={keyOf(link)}
-              className={classes.link}
-              d={link.path}
-              strokeWidth={link.width}
-              style={{ color: colorOf(0) }}
-            >
-              <title>{words.link(nameOf(link.from), nameOf(link.to), link.count)}</title>
-            </path>
-          ))}
-          {nodes.map(({ step, name, count, x, y, width: wide, height }) => (
-            <g key={JSON.stringify([step, name])}>
-              <rect x={x} y={y} width={wide} height={height} rx={2} fill={colorOf(0)}>
-                <title>{words.node(nameOf(name), count)}</title>
-              </rect>
-              <text className={classes.name} x={x} y={y - 5}>
-                {short(nameOf(name))} <tspan className={classes.count}>{formatNumber(count)}</tspan>
-              </text>
-            </g>
-          ))}
-        </svg>
-      ) : null}
-      {hidden > 0 ? (
+      {width > 0 ? <FlowDrawing flow={flow} width={whole} nameOf={nameOf} show={show} /> : null}
+      {flow.hidden > 0 ? (
         <Text size="xs" c="dimmed">
-          {words.hidden(hidden)}
+          {words.hidden(flow.hidden)}
         </Text>
       ) : null}
     </section>
   )
+}
+
+interface FlowDrawingProps {
+  flow: ReturnType<typeof layoutOf>
+  width: number
+  nameOf: (name: string) => string
+  /** Shows the people behind a node or a band. */
+  show?: ReturnType<typeof useShowPeople>
+}
+
+/** Nodes are buttons. Bands are opened with the pointer; for the keyboard, the table has the same. */
+function FlowDrawing({ flow: { nodes, links }, width, nameOf, show = null }: FlowDrawingProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a drawing has no fieldset
+    <svg width={width} height={HEIGHT} role="group" aria-label={words.flow}>
+      {links.map((link) => {
+        const { step, from, to } = link
+        const name = words.way(nameOf(from), nameOf(to))
+        return (
+          <path
+            key={keyOf(link)}
+            className={classes.link}
+            d={link.path}
+            strokeWidth={link.width}
+            style={{ color: colorOf(0) }}
+            aria-hidden
+            {...(show ? { 'data-opens': true, onClick: () => show({ name, at: { step, from, to } }) } : {})}
+          >
+            <title>{words.link(nameOf(from), nameOf(to), link.count)}</title>
+          </path>
+        )
+      })}
+      {nodes.map(({ step, name, count, x, y, width: wide, height }) => (
+        <g
+          key={JSON.stringify([step, name])}
+          className={classes.node}
+          {...(show
+            ? buttonOf(words.openNode(nameOf(name), count), () => show({ name: nameOf(name), at: { step, name } }))
+            : {})}
+        >
+          <rect x={x} y={y} width={wide} height={height} rx={2} fill={colorOf(0)}>
+            <title>{words.node(nameOf(name), count)}</title>
+          </rect>
+          <text className={classes.name} x={x} y={y - 5}>
+            {short(nameOf(name))} <tspan className={classes.count}>{formatNumber(count)}</tspan>
+          </text>
+        </g>
+      ))}
+    </svg>
+  )
+}
+
+/** What makes a part of a drawing a button. */
+function buttonOf(label: string, onPress: () => void) {
+  return {
+    role: 'button',
+    tabIndex: 0,
+    'aria-label': label,
+    onClick: onPress,
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' && event.key !== ' ') return
+      event.preventDefault()
+      onPress()
+    },
+  }
 }
 
 function keyOf({ step, from, to }: PathLink): string {

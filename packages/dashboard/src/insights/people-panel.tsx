@@ -60,6 +60,11 @@ function PeoplePanel({ kind, question, children }: Asked & { children: ReactNode
   )
 }
 
+/** Shows the people behind a number; null for those who may not read contacts. */
+export function useShowPeople(): ((chosen: Chosen) => void) | null {
+  return useContext(PeopleContext)
+}
+
 interface FigureButtonProps extends Chosen {
   /** The number as people read it. */
   children: string
@@ -67,7 +72,7 @@ interface FigureButtonProps extends Chosen {
 
 /** A number that opens the people behind it, for those who may read contacts. */
 function FigureButton({ name, at, children }: FigureButtonProps) {
-  const show = useContext(PeopleContext)
+  const show = useShowPeople()
   if (show === null) return children
   return (
     <UnstyledButton

@@ -3,12 +3,12 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconCalendar, IconCheck, IconChevronDown } from '@tabler/icons-react'
 import { useState } from 'react'
 import { localDay } from '../session/time-zone.ts'
-import { formatDay } from '../ui/format.ts'
 import { DAY_MS } from '../ui/range.ts'
 import { text as shared } from '../ui/text.ts'
 import { useLater } from '../ui/use-later.ts'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import type { SharedDraft } from './draft.ts'
+import { LAST_DEFAULT, rangeWords } from './summary.ts'
 import { text } from './text.ts'
 
 const words = text.range
@@ -21,8 +21,6 @@ const PRESETS: readonly Last[] = [
   { value: 90, unit: 'day' },
   { value: 12, unit: 'month' },
 ]
-/** The service's, if a question names no range. */
-const DEFAULT_LAST: Last = { value: 30, unit: 'day' }
 
 /** Chooses the range of a question: so many days or months until now, or a first and a last day. */
 export function RangeField({ range, onChange }: { range: Range; onChange: (range: Range) => void }) {
@@ -32,7 +30,7 @@ export function RangeField({ range, onChange }: { range: Range; onChange: (range
   const dialog = useLater(opened > 0 && `${opened}`, () => import('../ui/date-range-dialog.tsx'))
   const { button, afterFocus } = useMenuButton()
   const { date_from, date_to, last, ...zone } = range
-  const chosen = date_from === undefined ? (last ?? DEFAULT_LAST) : undefined
+  const chosen = date_from === undefined ? (last ?? LAST_DEFAULT) : undefined
   const isChosen = ({ value, unit }: Last) => chosen?.value === value && chosen.unit === unit
   const shown = rangeWords(range)
   return (
@@ -78,10 +76,4 @@ export function RangeField({ range, onChange }: { range: Range; onChange: (range
       ) : null}
     </>
   )
-}
-
-/** A range as people read it. */
-export function rangeWords({ date_from: from, date_to: to, last = DEFAULT_LAST }: Range): string {
-  if (from === undefined) return words.last(last.value, last.unit)
-  return to === undefined ? words.since(formatDay(from)) : words.between(formatDay(from), formatDay(to))
 }

@@ -7,6 +7,7 @@ import { retentionDraft, retentionQuestion } from './retention-draft.ts'
 import { RetentionFields } from './retention-fields.tsx'
 import type { RetentionQuestion } from './retention-question.ts'
 import { RetentionResult } from './retention-result.tsx'
+import { retentionSummary } from './summary.ts'
 import { useQuestion } from './use-question.ts'
 
 const route = getRouteApi('/shell/insights/retention')
@@ -32,6 +33,7 @@ function Retention({ question }: { question: RetentionQuestion }) {
   })
   return (
     <QuestionAndAnswer
+      summary={retentionSummary(question)}
       question={<RetentionFields draft={draft} isTooLong={isTooLong} onChange={change} />}
       answer={
         <Answer

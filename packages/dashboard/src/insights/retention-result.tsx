@@ -1,4 +1,4 @@
-import { Card, SegmentedControl, Table } from '@mantine/core'
+import { Card, SegmentedControl, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { RetentionCohort } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
@@ -8,8 +8,9 @@ import { saveCsv } from './csv.ts'
 import { mediumInterval, stateOfInterval } from './interval-keys.ts'
 import { PeopleFigure, WithPeople } from './people-panel.tsx'
 import type { Interval } from './question.ts'
-import { DownloadButton, ResultHeader } from './result-header.tsx'
+import { DownloadButton, PictureButton, ResultHeader } from './result-header.tsx'
 import classes from './retention-result.module.css'
+import { retentionSummary } from './summary.ts'
 import { text } from './text.ts'
 
 const words = text.retention
@@ -21,6 +22,9 @@ export function RetentionResult({ question, answer }: Answered<'insightRetention
   const unit = question.interval ?? 'day'
   const part = shown === 'before' && answer.compare ? answer.compare : answer
   const isNow = part === answer
+  const started = part.cohorts.filter(({ from }) => stateOfInterval(unit, from) !== 'future')
+  const cohorts = started.filter(({ size }) => size > 0)
+  const empty = started.length - cohorts.length
   return (
     <WithPeople kind="retention" question={{ ...question, compare: undefined }}>
       <Card>
@@ -34,6 +38,13 @@ export function RetentionResult({ question, answer }: Answered<'insightRetention
               data={words.periods}
             />
           ) : null}
+          <PictureButton
+            fileName={words.fileName}
+            summary={retentionSummary(question)}
+            draw={async (width) =>
+              (await import('./heat-drawing.tsx')).heatDrawing({ unit, cohorts, average: part.average }, width)
+            }
+          />
           <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, part), answer.sample)} />
         </ResultHeader>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
@@ -64,16 +75,36 @@ export function RetentionResult({ question, answer }: Answered<'insightRetention
                   <HeatCell key={index} share={share} isBold />
                 ))}
               </Table.Tr>
-              {part.cohorts
-                .filter(({ from }) => stateOfInterval(unit, from) !== 'future')
-                .map((cohort) => (
-                  <CohortRow key={cohort.from} unit={unit} cohort={cohort} isNow={isNow} />
-                ))}
+              {isNow && answer.compare ? <AverageBefore {...answer.compare} /> : null}
+              {cohorts.map((cohort) => (
+                <CohortRow key={cohort.from} unit={unit} cohort={cohort} isNow={isNow} />
+              ))}
             </Table.Tbody>
           </Table>
         </section>
+        {empty > 0 ? (
+          <Text size="sm" c="dimmed" mt="xs">
+            {words.empty(unit, empty)}
+          </Text>
+        ) : null}
       </Card>
     </WithPeople>
+  )
+}
+
+/** The average of the compared range, below that of the range. */
+function AverageBefore({ cohorts, average }: { cohorts: RetentionCohort[]; average: (number | null)[] }) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={400}>
+        {words.averageBefore}
+      </Table.Th>
+      <Table.Td ta="right">{formatNumber(cohorts.reduce((sum, { size }) => sum + size, 0))}</Table.Td>
+      {average.map((share, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
+        <HeatCell key={index} share={share} />
+      ))}
+    </Table.Tr>
   )
 }
 

@@ -5,6 +5,7 @@ import { missingInTrend, trendDraft, trendQuestion } from './draft.ts'
 import { InsightPage, QuestionAndAnswer } from './insight-frame.tsx'
 import { TREND } from './kinds.ts'
 import type { TrendQuestion } from './question.ts'
+import { trendSummary } from './summary.ts'
 import { TrendFields } from './trend-fields.tsx'
 import { TrendResult } from './trend-result.tsx'
 import { isNothing } from './trend-rows.ts'
@@ -33,6 +34,7 @@ function Trend({ question }: { question: TrendQuestion }) {
   })
   return (
     <QuestionAndAnswer
+      summary={trendSummary(question)}
       question={<TrendFields draft={draft} isTooLong={isTooLong} onChange={change} />}
       answer={
         <Answer kind={TREND} question={question} onSample={(sample) => change({ sample })} isEmpty={isNothing}>

@@ -1,23 +1,28 @@
-import { Button, Card, Checkbox, Group, Table } from '@mantine/core'
-import { IconChartLine, IconTable } from '@tabler/icons-react'
+import { Card, Checkbox, Group, Table } from '@mantine/core'
 import { useState } from 'react'
 import { Foreign } from '../ui/text.tsx'
 import type { Answered } from './answer-query.ts'
 import { formatFigure, formatShare } from './axis.ts'
 import { colorOf } from './colors.ts'
 import { saveCsv } from './csv.ts'
+import { ChartOrTable } from './daily-chart.tsx'
+import { columnsOf, Figure, FiguresTable } from './figures-table.tsx'
 import { longInterval, stateOfInterval } from './interval-keys.ts'
-import { type Line, LineChart } from './line-chart.tsx'
-import { PeopleFigure, WithPeople } from './people-panel.tsx'
+import { type Line, LineChart, legendOf, nameOf } from './line-chart.tsx'
+import { LineDrawing, scaleOf } from './line-drawing.tsx'
+import { useShowPeople, WithPeople } from './people-panel.tsx'
+import type { Drawn } from './picture.tsx'
 import type { Interval } from './question.ts'
-import { DownloadButton, ResultHeader } from './result-header.tsx'
+import { DownloadButton, PictureButton, ResultHeader } from './result-header.tsx'
+import { trendSummary } from './summary.ts'
 import { text } from './text.ts'
 import classes from './trend-result.module.css'
-import { type Figures, rowsOf, type TrendRow } from './trend-rows.ts'
+import { rowsOf, type TrendRow } from './trend-rows.ts'
 
 const words = text.trend
 /** More lines than that are hard to tell apart; the others can be shown in their rows. */
 const LINES_SHOWN = 8
+const PICTURE_HEIGHT = 440
 
 /** The lines of a trend, their totals, and all figures as a table. */
 export function TrendResult({ question, answer }: Answered<'insightTrend'>) {
@@ -33,26 +38,23 @@ export function TrendResult({ question, answer }: Answered<'insightTrend'>) {
     <WithPeople kind="trend" question={{ ...question, compare: undefined }}>
       <Card>
         <ResultHeader heading={words.heading(unit)}>
-          <Button
-            variant="subtle"
-            color="gray"
-            size="compact-xs"
-            leftSection={isTable ? <IconChartLine size={14} aria-hidden /> : <IconTable size={14} aria-hidden />}
-            onClick={() => setTable(!isTable)}
-          >
-            {isTable ? words.asChart : words.asTable}
-          </Button>
+          <ChartOrTable isTable={isTable} onChange={setTable} />
+          <PictureButton
+            fileName={words.fileName}
+            summary={trendSummary(question)}
+            draw={(width) => pictureOf(unit, answer.intervals, shown, width)}
+          />
           <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, answer.intervals, rows), answer.sample)} />
         </ResultHeader>
         {isTable ? (
-          <FiguresTable unit={unit} keys={answer.intervals} rows={rows.filter(isShown)} />
-        ) : (
-          <LineChart
-            label={words.chart(unit)}
+          <FiguresTable
+            label={words.figuresTable(unit)}
             unit={unit}
             keys={answer.intervals}
-            lines={shown.flatMap(({ row, index }) => linesOf(row, index))}
+            rows={rows.filter(isShown)}
           />
+        ) : (
+          <Lines unit={unit} keys={answer.intervals} shown={shown} />
         )}
       </Card>
       <Totals rows={rows} isShown={isShown} onToggle={toggle} />
@@ -60,9 +62,49 @@ export function TrendResult({ question, answer }: Answered<'insightTrend'>) {
   )
 }
 
-function linesOf({ key, name, points, before }: TrendRow, color: number): Line[] {
-  const own = { key, name, color, points }
-  return before ? [{ key: `${key} before`, name, color, points: before.points, isBefore: true }, own] : [own]
+/** A row that is shown, and its place, which has a color. */
+interface ShownRow {
+  row: TrendRow
+  index: number
+}
+
+interface LinesProps {
+  unit: Interval
+  keys: readonly string[]
+  shown: readonly ShownRow[]
+}
+
+/** The lines, whose points open the people behind them. */
+function Lines({ unit, keys, shown }: LinesProps) {
+  const show = useShowPeople()
+  const lines = shown.flatMap((each) => {
+    const { name, at } = each.row
+    if (show === null || at === undefined) return linesOf(each)
+    const onOpen = (key: string) =>
+      show({ name: words.within(name, longInterval(unit, key)), at: { ...at, interval: key } })
+    return linesOf(each, onOpen)
+  })
+  return <LineChart label={words.chart(unit)} unit={unit} keys={keys} lines={lines} />
+}
+
+function linesOf({ row: { key, name, points, before }, index }: ShownRow, onOpen?: (key: string) => void): Line[] {
+  const own = { key, name, color: index, points, ...(onOpen ? { onOpen } : {}) }
+  return before ? [{ key: `${key} before`, name, color: index, points: before.points, isBefore: true }, own] : [own]
+}
+
+/** The same lines with their names, for a picture. */
+function pictureOf(unit: Interval, all: readonly string[], shown: readonly ShownRow[], width: number): Drawn {
+  const keys = all.filter((key) => stateOfInterval(unit, key) !== 'future')
+  const drawn = { unit, keys, lines: shown.flatMap((each) => linesOf(each)), height: PICTURE_HEIGHT }
+  return {
+    drawing: <LineDrawing {...drawn} scale={scaleOf(drawn, width)} />,
+    height: PICTURE_HEIGHT,
+    legend: legendOf(drawn.lines).map((line) => ({
+      name: nameOf(line),
+      color: colorOf(line.color),
+      isDashed: line.isBefore,
+    })),
+  }
 }
 
 interface TotalsProps {
@@ -130,77 +172,10 @@ function Totals({ rows, isShown, onToggle }: TotalsProps) {
   )
 }
 
-interface FigureProps {
-  at: TrendRow['at'] | undefined
-  name: string
-  value: number | null | undefined
-}
-
-function Figure(props: FigureProps) {
-  return <PeopleFigure {...props}>{formatFigure(props.value)}</PeopleFigure>
-}
-
 /** How much a total grew, as a part of the one before. */
 function changeOf({ total, before }: TrendRow): number | null {
   if (total === null || !before?.total) return null
   return (total - before.total) / Math.abs(before.total)
-}
-
-interface FiguresTableProps {
-  unit: Interval
-  keys: readonly string[]
-  rows: readonly TrendRow[]
-}
-
-/** Every figure of the lines that are shown, newest first. */
-function FiguresTable({ unit, keys, rows }: FiguresTableProps) {
-  const columns = columnsOf(rows)
-  const intervals = keys
-    .map((key, index) => ({ key, index }))
-    .filter(({ key }) => stateOfInterval(unit, key) !== 'future')
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section className={classes.figures} aria-label={words.figuresTable(unit)} tabIndex={0}>
-      <Table stickyHeader verticalSpacing={4}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">{words.interval1[unit]}</Table.Th>
-            {columns.map(({ key, name }) => (
-              <Table.Th key={key} scope="col" ta="right">
-                <Foreign max={60}>{name}</Foreign>
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {intervals.toReversed().map(({ key, index }) => (
-            <Table.Tr key={key}>
-              <Table.Th scope="row" fw={400}>
-                {longInterval(unit, key)}
-              </Table.Th>
-              {columns.map((column) => (
-                <Table.Td key={column.key} ta="right">
-                  <Figure
-                    at={column.at && { ...column.at, interval: key }}
-                    name={words.within(column.name, longInterval(unit, key))}
-                    value={column.points[index]}
-                  />
-                </Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </section>
-  )
-}
-
-/** Each series, and what it is compared with. */
-function columnsOf(rows: readonly TrendRow[]): (Figures & Pick<TrendRow, 'key' | 'name' | 'at'>)[] {
-  return rows.flatMap(({ before, ...row }) => [
-    row,
-    ...(before ? [{ key: `${row.key} before`, name: words.before(row.name), ...before }] : []),
-  ])
 }
 
 /** A line for each interval, then the totals. */

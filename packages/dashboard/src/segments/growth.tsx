@@ -3,10 +3,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
 import type { GetSegmentGrowthResult } from '../api/types.ts'
+import { DailyChart } from '../insights/daily-chart.tsx'
 import { DateRange } from '../ui/date-range.tsx'
 import { resolveRange } from '../ui/range.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
-import { TrendChart } from '../ui/trend-chart.tsx'
 import { segmentSearch } from './segment-search.ts'
 import { text } from './text.ts'
 
@@ -56,6 +56,7 @@ function GrowthChart({ growth, from }: { growth: GetSegmentGrowthResult; from: s
   const isSince = since.slice(0, 10) >= from
   const sinceWords = past.length > 0 ? words.past(since) : isSince ? words.since(since) : ''
   const redefined = days.reduce((sum, day) => sum + day.redefined, 0)
+  const all = [...past.map((day) => ({ ...day, entered: 0 })), ...days]
   if (days.length === 0 && past.length === 0) {
     return (
       <Text size="sm" c="dimmed">
@@ -65,16 +66,13 @@ function GrowthChart({ growth, from }: { growth: GetSegmentGrowthResult; from: s
   }
   return (
     <>
-      <TrendChart
+      <DailyChart
         label={words.chart}
         height={200}
-        data={[
-          ...past.map(({ date, count }) => ({ date, count, entered: 0 })),
-          ...days.map(({ date, count, entered }) => ({ date, count, entered })),
-        ]}
-        series={[
-          { name: 'count', label: words.contacts, color: 'ink.6', isLevel: true },
-          { name: 'entered', label: words.entered, color: 'teal.6', isDashed: true },
+        days={all.map(({ date }) => date)}
+        lines={[
+          { key: 'count', name: words.contacts, color: 0, points: all.map(({ count }) => count), isLevel: true },
+          { key: 'entered', name: words.entered, color: 2, points: all.map(({ entered }) => entered) },
         ]}
       />
       <Text size="xs" c="dimmed">

@@ -12,7 +12,6 @@ const SOURCES: Readonly<Record<string, string>> = {
 /** The texts, by part. */
 export const text = {
   shortcuts: 'Shortcuts',
-  chart: { todaySoFar: 'Today so far' },
   event: {
     typesFailed: 'Could not load the events.',
     /** Verbs in the past tense, so that each also reads after "has": "has viewed a page". */
@@ -96,13 +95,6 @@ export const text = {
     more: 'Show more events',
     empty: 'The events of this visit are no longer stored.',
     loading: 'Loading the events of this visit',
-  },
-  trend: {
-    asTable: 'Show as table',
-    asChart: 'Show as chart',
-    day: 'Day',
-    chart: (label: string) => `${label}. You can show the numbers as a table.`,
-    value: (label: string, value: string) => `${label}: ${value}`,
   },
   /** Of the window. */
   title: (page: string | undefined) => (page === undefined ? 'Customer Data' : `${page} · Customer Data`),

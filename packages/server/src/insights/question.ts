@@ -204,11 +204,6 @@ export async function readQuestion(context: QuestionContext, sent: SentQuestion)
   }
 }
 
-/** Whether a question is about what contacts or companies are, so that asking it needs the scope of contacts. */
-export function isAboutContacts(question: { people?: unknown }): boolean {
-  return question.people !== undefined || NAMES_CONTACTS.test(JSON.stringify(question))
-}
-
 /** A property of contacts or of their companies; a text that looks like one does no harm. */
 const NAMES_CONTACTS = /"(contact|company)\./
 

@@ -98,8 +98,8 @@ export interface ReportUsers {
 }
 
 /** Reads a report, and keeps it as it is until the transaction ends; undefined if there is none. */
-export async function holdReport({ db }: Tenant, reportId: string): Promise<Report | undefined> {
-  const row = await db.selectFrom('reports').selectAll().where('report_id', '=', reportId).forShare().executeTakeFirst()
+export async function holdReport(tx: Tenant, reportId: string): Promise<Report | undefined> {
+  const row = await withSharing(tx).where('report_id', '=', reportId).forShare().executeTakeFirst()
   return row && toReport(row)
 }
 

@@ -1,0 +1,7 @@
+/** The page of each kind of question. */
+export const KIND_PATHS = {
+  trend: '/insights',
+  funnel: '/insights/funnel',
+  retention: '/insights/retention',
+  paths: '/insights/paths',
+} as const
