@@ -29,6 +29,7 @@ const NAMES = [
   'company',
   'connection',
   'contact',
+  'dashboard',
   'delivery',
   'event',
   'identity',
@@ -134,6 +135,8 @@ const PLACES: Place[] = [
   { path: '/insights/alerts', shows: 'Above 1,000', empty: 'No alerts yet' },
   { path: '/insights/alerts/new', shows: 'Choose a report to see' },
   { path: '/insights/alerts/:alert', shows: 'Save changes' },
+  { path: '/insights/dashboards', shows: 'Board of all', empty: 'No dashboards yet', beside: /stats/ },
+  { path: '/insights/dashboards/:dashboard', shows: 'Any event', beside: /properties/ },
   { path: '/segments', shows: 'People of Engines', empty: 'No segments yet', beside: /properties/ },
   { path: '/segments/new', shows: 'Create segment', beside: /overview|suggestions/, pickers: BUILDER },
   { path: '/segments/:segment', shows: 'No contacts in this segment', beside: /properties/ },
@@ -250,7 +253,12 @@ async function fill(tenant: TestTenant): Promise<Ids> {
   const many = { name: 'Many visits', report_id, at: { series: 'A' }, condition: { operator: 'above', value: 1_000 } }
   const alert = (await tenant.call('POST', '/v1/alerts', many)).body.alert.alert_id
   const connection = await insertConnection(tenant)
-  return { agent, alert, company, connection, contact, delivery, event, identity, run: ref.runId, segment, webhook }
+  const question = { series: [{ metric: 'unique_people' }] }
+  const reported = await tenant.call('POST', '/v1/reports', { name: 'People', kind: 'trend', question })
+  const tiles = [{ report_id: reported.body.report.report_id, x: 0, y: 0, width: 6, height: 5 }]
+  const board = await tenant.call('POST', '/v1/dashboards', { name: 'Board of all', tiles })
+  const { dashboard_id: dashboard } = board.body.dashboard
+  return { agent, alert, company, connection, contact, dashboard, delivery, event, identity, run: ref.runId, segment, webhook }
 }
 
 /** Presses each "Try again". If one is gone before the press, its page has asked again by itself. */

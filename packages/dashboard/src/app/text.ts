@@ -17,6 +17,7 @@ export const text = {
     segments: 'Segments',
     activity: 'Activity',
     insights: 'Insights',
+    dashboards: 'Dashboards',
     outreach: 'Outreach',
     approvals: 'Approvals',
     agents: 'Agents',
@@ -63,7 +64,7 @@ export const text = {
     results: 'Results',
     found: (count: number) => (count === 1 ? '1 result' : `${formatNumber(count)} results`),
     nothing: (query: string) => `Nothing matches “${query}”.`,
-    failed: (message: string) => `Contacts and companies could not be searched: ${message}`,
+    failed: (message: string) => `Some records could not be searched: ${message}`,
     keys: { move: 'to move', choose: 'to open', leave: 'to close' },
     groups: {
       recent: 'Recent',
@@ -72,6 +73,7 @@ export const text = {
       contacts: 'Contacts',
       companies: 'Companies',
       segments: 'Segments',
+      dashboards: 'Dashboards',
     },
     unnamedCompany: 'Unnamed company',
     actions: {

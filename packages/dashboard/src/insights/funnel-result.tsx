@@ -19,13 +19,8 @@ const words = text.funnel
 
 /** The steps of a funnel as bars, and those of each value that it is broken down by as a table. */
 export function FunnelResult({ question, answer }: Answered<'insightFunnel'>) {
-  const names = question.steps.map((step) => step.label ?? meantName(step))
+  const names = namesIn(question)
   const rows = rowsOf(question, answer)
-  const steps = answer.steps.map((step, index) => ({
-    name: names[index] ?? '',
-    step,
-    before: answer.compare?.steps[index],
-  }))
   return (
     <WithPeople kind="funnel" question={{ ...question, compare: undefined }}>
       <Card>
@@ -33,22 +28,51 @@ export function FunnelResult({ question, answer }: Answered<'insightFunnel'>) {
           <PictureButton
             fileName={words.fileName}
             summary={funnelSummary(question)}
-            draw={async (width) => (await import('./funnel-drawing.tsx')).funnelDrawing(steps, width)}
+            draw={async (width) => (await import('./funnel-drawing.tsx')).funnelDrawing(stepsIn({ question, answer }), width)}
           />
           <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(names, rows), answer.sample)} />
         </ResultHeader>
-        <ol className={classes.steps}>
-          {steps.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a step is about
-            <li key={index}>
-              <Step row={row} index={index} dropped={droppedAt(answer.steps, index)} />
-            </li>
-          ))}
-        </ol>
+        <Steps question={question} answer={answer} />
       </Card>
-      {answer.groups ? <Groups names={names} rows={rows} /> : null}
+      {answer.groups ? (
+        <Card p={0}>
+          <Groups names={names} rows={rows} />
+        </Card>
+      ) : null}
     </WithPeople>
   )
+}
+
+function namesIn({ steps }: FunnelQuestion): string[] {
+  return steps.map((step) => step.label ?? meantName(step))
+}
+
+function stepsIn({ question, answer }: Answered<'insightFunnel'>): FunnelRow[] {
+  const names = namesIn(question)
+  return answer.steps.map((step, index) => ({
+    name: names[index] ?? '',
+    step,
+    before: answer.compare?.steps[index],
+  }))
+}
+
+/** A bar for each step, with its figures. */
+export function Steps(answered: Answered<'insightFunnel'>) {
+  return (
+    <ol className={classes.steps}>
+      {stepsIn(answered).map((row, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a step is about
+        <li key={index}>
+          <Step row={row} index={index} dropped={droppedAt(answered.answer.steps, index)} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** The steps of all, and of each value, as a table. */
+export function StepsTable({ question, answer }: Answered<'insightFunnel'>) {
+  return <Groups names={namesIn(question)} rows={rowsOf(question, answer)} />
 }
 
 interface StepProps {
@@ -167,8 +191,7 @@ function rowsOf(
 
 function Groups({ names, rows }: { names: readonly string[]; rows: readonly Row[] }) {
   return (
-    <Card p={0}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
       <section className={classes.scroll} aria-label={words.groups} tabIndex={0}>
         <Table>
           <Table.Thead>
@@ -209,7 +232,6 @@ function Groups({ names, rows }: { names: readonly string[]; rows: readonly Row[
           </Table.Tbody>
         </Table>
       </section>
-    </Card>
   )
 }
 

@@ -9,6 +9,7 @@ import { ButtonLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { eventNamesQuery, type InsightName, type Kind } from './answer-query.ts'
+import { AddToDashboard } from './dashboards/add-to-dashboard.tsx'
 import classes from './insight-frame.module.css'
 import { KIND_PATHS } from './kind-paths.ts'
 import { parseQuestion } from './question.ts'
@@ -17,7 +18,12 @@ import { StartCards } from './start-cards.tsx'
 import type { Summary } from './summary.ts'
 import { text as words } from './text.ts'
 
-const PATHS = { ...KIND_PATHS, reports: '/insights/reports', alerts: '/insights/alerts' } as const
+const PATHS = {
+  ...KIND_PATHS,
+  reports: '/insights/reports',
+  dashboards: '/insights/dashboards',
+  alerts: '/insights/alerts',
+} as const
 type Tab = keyof typeof PATHS
 const TABS = Object.keys(PATHS) as Tab[]
 
@@ -36,7 +42,17 @@ export function InsightPage<Name extends InsightName>({ tab, kind, text, childre
   const question = stored ?? (events && events.length > 0 ? kind.propose(events) : undefined)
   return (
     <>
-      <InsightHeader tab={tab} actions={question ? <SaveReport kind={tab} question={{ ...question }} /> : null} />
+      <InsightHeader
+        tab={tab}
+        actions={
+          question ? (
+            <>
+              <AddToDashboard kind={tab} question={{ ...question }} />
+              <SaveReport kind={tab} question={{ ...question }} />
+            </>
+          ) : null
+        }
+      />
       {tab === 'trend' && !stored && events && events.length > 0 ? <StartCards events={events} /> : null}
       {question ? children(question) : null}
       {!question && error ? <ErrorState error={error} onRetry={refetch} /> : null}

@@ -22,17 +22,25 @@ const PRESETS: readonly Last[] = [
   { value: 12, unit: 'month' },
 ]
 
+interface RangeFieldProps {
+  range: Range
+  /** What no range means, if that can be chosen. Otherwise it is the service's. */
+  none?: string
+  onChange: (range: Range) => void
+}
+
 /** Chooses the range of a question: so many days or months until now, or a first and a last day. */
-export function RangeField({ range, onChange }: { range: Range; onChange: (range: Range) => void }) {
+export function RangeField({ range, none, onChange }: RangeFieldProps) {
   const [isOpen, { open, close }] = useDisclosure()
   // Loaded with the menu: a dialog returns the focus only if it was there, closed, before.
   const [opened, setOpened] = useState(0)
   const dialog = useLater(opened > 0 && `${opened}`, () => import('../ui/date-range-dialog.tsx'))
   const { button, afterFocus } = useMenuButton()
   const { date_from, date_to, last, ...zone } = range
-  const chosen = date_from === undefined ? (last ?? LAST_DEFAULT) : undefined
+  const isNone = none !== undefined && date_from === undefined && last === undefined
+  const chosen = date_from === undefined && !isNone ? (last ?? LAST_DEFAULT) : undefined
   const isChosen = ({ value, unit }: Last) => chosen?.value === value && chosen.unit === unit
-  const shown = rangeWords(range)
+  const shown = isNone ? none : rangeWords(range)
   return (
     <>
       <Menu position="bottom-start" width={200} onOpen={() => setOpened(opened + 1)}>
@@ -49,6 +57,14 @@ export function RangeField({ range, onChange }: { range: Range; onChange: (range
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
+          {none === undefined ? null : (
+            <Menu.Item
+              rightSection={isNone ? <IconCheck size={16} aria-label={shared.current} /> : null}
+              onClick={() => onChange(zone)}
+            >
+              {none}
+            </Menu.Item>
+          )}
           {PRESETS.map((preset) => (
             <Menu.Item
               key={`${preset.value} ${preset.unit}`}

@@ -1,5 +1,13 @@
 import { ActionIcon, Menu, Text } from '@mantine/core'
-import { IconBell, IconDots, IconLink, IconPencil, IconReportAnalytics, IconTrash } from '@tabler/icons-react'
+import {
+  IconBell,
+  IconDots,
+  IconLayoutDashboard,
+  IconLink,
+  IconPencil,
+  IconReportAnalytics,
+  IconTrash,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -13,6 +21,8 @@ import { AnchorLink, ButtonLink } from '../ui/link.tsx'
 import { List } from '../ui/list-page.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
+import { AddDialog } from './dashboards/add-to-dashboard.tsx'
+import { text as dashboardWords } from './dashboards/text.ts'
 import { InsightHeader } from './insight-frame.tsx'
 import { KIND_PATHS } from './kind-paths.ts'
 import { ShareDialog } from './shared/share-dialog.tsx'
@@ -91,11 +101,11 @@ const MENU: Column<Report> = {
   cell: (report) => <ReportMenu report={report} />,
 }
 
-/** Shares, renames or deletes a report. */
+/** What can be done with a report. */
 function ReportMenu({ report: { report_id, name, kind, shared_at } }: { report: Report }) {
   const { button, afterFocus } = useMenuButton()
   const navigate = useNavigate()
-  const [dialog, setDialog] = useState<'share' | 'rename' | 'delete' | null>(null)
+  const [dialog, setDialog] = useState<'add' | 'share' | 'rename' | 'delete' | null>(null)
   const close = () => setDialog(null)
   const renaming = useOperation('updateReport', { onDone: close })
   const remove = useOperation('deleteReport')
@@ -109,6 +119,12 @@ function ReportMenu({ report: { report_id, name, kind, shared_at } }: { report: 
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item
+            leftSection={<IconLayoutDashboard size={16} aria-hidden />}
+            onClick={afterFocus(() => setDialog('add'))}
+          >
+            {dashboardWords.add.button}
+          </Menu.Item>
           {kind === 'paths' ? null : (
             <Menu.Item
               leftSection={<IconBell size={16} aria-hidden />}
@@ -132,6 +148,7 @@ function ReportMenu({ report: { report_id, name, kind, shared_at } }: { report: 
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      {dialog === 'add' ? <AddDialog added={{ reportId: report_id }} onClose={close} /> : null}
       {dialog === 'share' ? (
         <ShareDialog shared={{ report_id }} name={name} sharedAt={shared_at} onClose={close} />
       ) : null}

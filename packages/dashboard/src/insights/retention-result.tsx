@@ -22,9 +22,7 @@ export function RetentionResult({ question, answer }: Answered<'insightRetention
   const unit = question.interval ?? 'day'
   const part = shown === 'before' && answer.compare ? answer.compare : answer
   const isNow = part === answer
-  const started = part.cohorts.filter(({ from }) => stateOfInterval(unit, from) !== 'future')
-  const cohorts = started.filter(({ size }) => size > 0)
-  const empty = started.length - cohorts.length
+  const cohorts = begun(unit, part.cohorts).filter(({ size }) => size > 0)
   return (
     <WithPeople kind="retention" question={{ ...question, compare: undefined }}>
       <Card>
@@ -47,53 +45,80 @@ export function RetentionResult({ question, answer }: Answered<'insightRetention
           />
           <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, part), answer.sample)} />
         </ResultHeader>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-        <section className={classes.scroll} aria-label={words.table} tabIndex={0}>
-          <Table className={classes.table} verticalSpacing={4} horizontalSpacing={4}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th scope="col">{words.cohort}</Table.Th>
-                <Table.Th scope="col" ta="right">
-                  {words.size}
-                </Table.Th>
-                {part.average.map((_, index) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
-                  <Table.Th key={index} scope="col" ta="center">
-                    {words.after(unit, index + 1)}
-                  </Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              <Table.Tr>
-                <Table.Th scope="row">{words.average}</Table.Th>
-                <Table.Td ta="right" fw={600}>
-                  {formatNumber(part.cohorts.reduce((sum, { size }) => sum + size, 0))}
-                </Table.Td>
-                {part.average.map((share, index) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
-                  <HeatCell key={index} share={share} isBold />
-                ))}
-              </Table.Tr>
-              {isNow && answer.compare ? <AverageBefore {...answer.compare} /> : null}
-              {cohorts.map((cohort) => (
-                <CohortRow key={cohort.from} unit={unit} cohort={cohort} isNow={isNow} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </section>
-        {empty > 0 ? (
-          <Text size="sm" c="dimmed" mt="xs">
-            {words.empty(unit, empty)}
-          </Text>
-        ) : null}
+        <Cohorts unit={unit} part={part} {...(isNow && answer.compare ? { before: answer.compare } : {})} isNow={isNow} />
       </Card>
     </WithPeople>
   )
 }
 
+type Part = Pick<Answered<'insightRetention'>['answer'], 'cohorts' | 'average'>
+
+interface CohortsProps {
+  unit: Interval
+  part: Part
+  /** That of the compared range. */
+  before?: Part
+  /** Whether its people can be listed: it is not the period before. */
+  isNow: boolean
+}
+
+/** A row for each cohort of somebody, and the average above them. */
+export function Cohorts({ unit, part, before, isNow }: CohortsProps) {
+  const started = begun(unit, part.cohorts)
+  const cohorts = started.filter(({ size }) => size > 0)
+  const empty = started.length - cohorts.length
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section className={classes.scroll} aria-label={words.table} tabIndex={0}>
+        <Table className={classes.table} verticalSpacing={4} horizontalSpacing={4}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">{words.cohort}</Table.Th>
+              <Table.Th scope="col" ta="right">
+                {words.size}
+              </Table.Th>
+              {part.average.map((_, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
+                <Table.Th key={index} scope="col" ta="center">
+                  {words.after(unit, index + 1)}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            <Table.Tr>
+              <Table.Th scope="row">{words.average}</Table.Th>
+              <Table.Td ta="right" fw={600}>
+                {formatNumber(part.cohorts.reduce((sum, { size }) => sum + size, 0))}
+              </Table.Td>
+              {part.average.map((share, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a column is about
+                <HeatCell key={index} share={share} isBold />
+              ))}
+            </Table.Tr>
+            {before ? <AverageBefore {...before} /> : null}
+            {cohorts.map((cohort) => (
+              <CohortRow key={cohort.from} unit={unit} cohort={cohort} isNow={isNow} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </section>
+      {empty > 0 ? (
+        <Text size="sm" c="dimmed" mt="xs">
+          {words.empty(unit, empty)}
+        </Text>
+      ) : null}
+    </>
+  )
+}
+
+function begun(unit: Interval, cohorts: readonly RetentionCohort[]): RetentionCohort[] {
+  return cohorts.filter(({ from }) => stateOfInterval(unit, from) !== 'future')
+}
+
 /** The average of the compared range, below that of the range. */
-function AverageBefore({ cohorts, average }: { cohorts: RetentionCohort[]; average: (number | null)[] }) {
+function AverageBefore({ cohorts, average }: Part) {
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={400}>

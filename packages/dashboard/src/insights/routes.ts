@@ -4,8 +4,9 @@ import { rootRoute, shellRoute } from '../session/root-routes.ts'
 import { pageNumber, searchParams } from '../session/search-params.ts'
 import { QUESTION_LENGTH_MAX } from './question-length.ts'
 
+const short = (text: string) => (text.length > QUESTION_LENGTH_MAX ? undefined : text)
 /** A question as JSON; its page reads it, and proposes another one if it cannot be shown. */
-const search = searchParams({ question: (text) => (text.length > QUESTION_LENGTH_MAX ? undefined : text) })
+const search = searchParams({ question: short })
 
 const trend = createRoute({
   getParentRoute: () => shellRoute,
@@ -62,7 +63,26 @@ const reports = createRoute({
   component: lazyPage(() => import('./reports-page.tsx'), 'ReportsPage'),
 })
 
-export const insightRoutes = [trend, funnel, retention, paths, reports] as const
+const dashboards = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/insights/dashboards',
+  validateSearch: searchParams({ page: pageNumber }),
+  component: lazyPage(() => import('./dashboards/dashboards-page.tsx'), 'DashboardsPage'),
+})
+
+const dashboard = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/insights/dashboards/$dashboardId',
+  // Its page reads them, and takes those of the dashboard in place of broken ones.
+  validateSearch: searchParams({ range: short, where: short }),
+  loader: ({ context, params }) =>
+    void import('./dashboards/save.ts').then(({ dashboardQuery }) =>
+      context.queryClient.prefetchQuery(dashboardQuery(params.dashboardId)),
+    ),
+  component: lazyPage(() => import('./dashboards/dashboard-page.tsx'), 'DashboardPage'),
+})
+
+export const insightRoutes = [trend, funnel, retention, paths, reports, dashboards, dashboard] as const
 
 /** For anybody who has the link, without a sign-in. */
 const shared = createRoute({

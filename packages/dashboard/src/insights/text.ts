@@ -46,6 +46,7 @@ export const text = {
     retention: 'Retention',
     paths: 'Paths',
     reports: 'Reports',
+    dashboards: 'Dashboards',
     alerts: 'Alerts',
   },
   loading: 'Loading the answer',

@@ -72,10 +72,12 @@ interface LinesProps {
   unit: Interval
   keys: readonly string[]
   shown: readonly ShownRow[]
+  height?: number
 }
 
 /** The lines, whose points open the people behind them. */
-function Lines({ unit, keys, shown }: LinesProps) {
+export function Lines({ shown, ...drawn }: LinesProps) {
+  const { unit } = drawn
   const show = useShowPeople()
   const lines = shown.flatMap((each) => {
     const { name, at } = each.row
@@ -84,7 +86,7 @@ function Lines({ unit, keys, shown }: LinesProps) {
       show({ name: words.within(name, longInterval(unit, key)), at: { ...at, interval: key } })
     return linesOf(each, onOpen)
   })
-  return <LineChart label={words.chart(unit)} unit={unit} keys={keys} lines={lines} />
+  return <LineChart label={words.chart(unit)} lines={lines} {...drawn} />
 }
 
 function linesOf({ row: { key, name, points, before }, index }: ShownRow, onOpen?: (key: string) => void): Line[] {
@@ -173,7 +175,7 @@ function Totals({ rows, isShown, onToggle }: TotalsProps) {
 }
 
 /** How much a total grew, as a part of the one before. */
-function changeOf({ total, before }: TrendRow): number | null {
+export function changeOf({ total, before }: Pick<TrendRow, 'total' | 'before'>): number | null {
   if (total === null || !before?.total) return null
   return (total - before.total) / Math.abs(before.total)
 }

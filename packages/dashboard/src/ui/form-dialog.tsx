@@ -93,16 +93,17 @@ export function RenameDialog({ name, onRename, ...dialog }: RenameDialogProps) {
 }
 
 interface NameFieldProps {
+  label?: string
   value: string
   onChange: (name: string) => void
   description?: string
 }
 
 /** The name of a thing, as the first field of a form. */
-export function NameField({ value, onChange, description }: NameFieldProps) {
+export function NameField({ label = text.name, value, onChange, description }: NameFieldProps) {
   return (
     <TextInput
-      label={text.name}
+      label={label}
       description={description}
       required
       {...upTo(200)}

@@ -1,5 +1,5 @@
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconBuilding, IconFilter, IconUser } from '@tabler/icons-react'
+import { IconBuilding, IconFilter, IconLayoutDashboard, IconUser } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { queryOf } from '../../api/operation.ts'
@@ -21,7 +21,7 @@ interface Found {
   error: unknown
 }
 
-/** Contacts, companies and segments that match, as far as the person may read them. */
+/** Contacts, companies, segments and dashboards that match, as far as the person may read them. */
 export function useFoundRecords(typed: string): Found {
   const router = useRouter()
   const [query] = useDebouncedValue(typed, PAUSE_MS)
@@ -29,13 +29,14 @@ export function useFoundRecords(typed: string): Found {
   const filters = { search: query, limit: FOUND_MAX }
   const contacts = useQuery({ ...queryOf('listContacts', filters), enabled: useMay('contacts:read') && isLong })
   const companies = useQuery({ ...queryOf('listCompanies', filters), enabled: useMay('companies:read') && isLong })
+  const dashboards = useQuery({ ...queryOf('listDashboards', filters), enabled: useMay('events:read') && isLong })
   const segments = useQuery({ ...allSegmentsQuery, enabled: useMay('segments:read') && isLong })
   const { groups: title } = text.palette
   if (typed.length < LENGTH_MIN) return { groups: [], isSearching: false, error: null }
   const page = { opensPage: true }
   return {
-    isSearching: typed !== query || contacts.isFetching || companies.isFetching,
-    error: contacts.error ?? companies.error ?? segments.error,
+    isSearching: typed !== query || contacts.isFetching || companies.isFetching || dashboards.isFetching,
+    error: contacts.error ?? companies.error ?? segments.error ?? dashboards.error,
     groups: [
       {
         title: title.contacts,
@@ -71,6 +72,16 @@ export function useFoundRecords(typed: string): Found {
           })),
           query,
         ).slice(0, FOUND_MAX),
+      },
+      {
+        title: title.dashboards,
+        items: (dashboards.data?.dashboards ?? []).map(({ dashboard_id: dashboardId, name }) => ({
+          id: dashboardId,
+          label: name,
+          icon: IconLayoutDashboard,
+          ...page,
+          run: () => void router.navigate({ to: '/insights/dashboards/$dashboardId', params: { dashboardId } }),
+        })),
       },
     ],
   }

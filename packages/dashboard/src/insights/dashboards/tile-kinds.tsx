@@ -1,0 +1,140 @@
+import type { ReactNode } from 'react'
+import type { Input, Result } from '../../api/client.ts'
+import type { Report } from '../../api/types.ts'
+import { formatNumber } from '../../ui/format.ts'
+import { type Answered, answerQuery, type InsightName, type Kind } from '../answer-query.ts'
+import { formatFigure, formatShare } from '../axis.ts'
+import { FiguresTable } from '../figures-table.tsx'
+import { Steps, StepsTable } from '../funnel-result.tsx'
+import { FUNNEL, PATHS, RETENTION, TREND } from '../kinds.ts'
+import { Flow, Ways } from '../paths-result.tsx'
+import { Cohorts } from '../retention-result.tsx'
+import { text as insightText } from '../text.ts'
+import { isNothing, meantName, rowsOf } from '../trend-rows.ts'
+import { text } from './text.ts'
+import { Fitted, Scroll } from './tile-body.tsx'
+import type { Headline } from './tile-number.tsx'
+import { TileTrend } from './tile-trend.tsx'
+
+const words = text.tile
+
+interface Declared<Name extends InsightName> {
+  kind: Kind<Name>
+  isEmpty(answer: Result<Name>): boolean
+  chart(answered: Answered<Name>, name: string): ReactNode
+  table(answered: Answered<Name>, name: string): ReactNode
+  /** Its main figure. */
+  headline(answered: Answered<Name>): Headline
+}
+
+/** How tiles show a kind of question. What a dashboard does with all kinds does it through this. */
+export interface TileKind {
+  ask(question: Report['question']): ReturnType<typeof answerQuery>
+  isEmpty(answer: never): boolean
+  chart(answered: never, name: string): ReactNode
+  table(answered: never, name: string): ReactNode
+  headline(answered: never): Headline
+}
+
+function tileKind<Name extends InsightName>(declared: Declared<Name>): TileKind {
+  return {
+    ...declared,
+    // The service has checked the questions of reports.
+    ask: (question) => answerQuery(declared.kind, question as Input<Name>) as unknown as ReturnType<typeof answerQuery>,
+  }
+}
+
+export const TILE_KINDS: Record<Report['kind'], TileKind> = {
+  trend: tileKind({
+    kind: TREND,
+    isEmpty: isNothing,
+    chart: (answered) => <TileTrend {...answered} />,
+    table: ({ question, answer }, name) => (
+      <Scroll name={name}>
+        <FiguresTable
+          label={insightText.trend.figuresTable(question.interval ?? 'day')}
+          unit={question.interval ?? 'day'}
+          keys={answer.intervals}
+          rows={rowsOf(question, answer)}
+        />
+      </Scroll>
+    ),
+    headline: ({ question, answer }) => {
+      const [row] = rowsOf(question, answer)
+      return {
+        name: row?.name ?? '',
+        value: row?.total ?? null,
+        before: row?.before?.total,
+        format: formatFigure,
+        people: row?.at && { at: row.at, count: row.total },
+      }
+    },
+  }),
+  funnel: tileKind({
+    kind: FUNNEL,
+    isEmpty: ({ steps }) => steps.every(({ count }) => count === 0),
+    chart: (answered, name) => (
+      <Scroll name={name}>
+        <Steps {...answered} />
+      </Scroll>
+    ),
+    table: (answered, name) => (
+      <Scroll name={name}>
+        <StepsTable {...answered} />
+      </Scroll>
+    ),
+    headline: ({ question, answer }) => {
+      const last = answer.steps.at(-1)
+      return {
+        name: words.finished(meantName(question.steps.at(-1) ?? {})),
+        value: last?.from_first ?? null,
+        before: answer.compare?.steps.at(-1)?.from_first,
+        format: formatShare,
+        people: { at: { step: answer.steps.length }, count: last?.count },
+      }
+    },
+  }),
+  retention: tileKind({
+    kind: RETENTION,
+    isEmpty: ({ cohorts }) => cohorts.every(({ size }) => size === 0),
+    chart: cohorts,
+    table: cohorts,
+    headline: ({ question, answer }) => ({
+      name: words.cameBack(insightText.retention.after(question.interval ?? 'day', 1)),
+      value: answer.average[0] ?? null,
+      before: answer.compare?.average[0],
+      format: formatShare,
+    }),
+  }),
+  paths: tileKind({
+    kind: PATHS,
+    isEmpty: ({ nodes }) => nodes.length === 0,
+    chart: (answered) => <Fitted>{(height) => <Flow {...answered} height={height} />}</Fitted>,
+    table: (answered, name) => (
+      <Scroll name={name}>
+        <Ways {...answered} />
+      </Scroll>
+    ),
+    headline: ({ answer }) => ({
+      name: words.visits,
+      value: visitsIn(answer),
+      before: answer.compare && visitsIn(answer.compare),
+      format: (value) => (value === null || value === undefined ? formatFigure(null) : formatNumber(value)),
+    }),
+  }),
+}
+
+function cohorts({ question, answer }: Answered<'insightRetention'>, name: string): ReactNode {
+  return (
+    <Scroll name={name}>
+      <Cohorts unit={question.interval ?? 'day'} part={answer} isNow />
+    </Scroll>
+  )
+}
+
+/** Every visit is at one of the places of the step with the most. */
+function visitsIn({ nodes }: Pick<Result<'insightPaths'>, 'nodes'>): number {
+  const sums = new Map<number, number>()
+  for (const { step, count } of nodes) sums.set(step, (sums.get(step) ?? 0) + count)
+  return Math.max(0, ...sums.values())
+}
