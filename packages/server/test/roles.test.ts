@@ -17,6 +17,7 @@ const READS_BY_POST = [
   '/v1/insights/people',
   '/v1/insights/retention',
   '/v1/insights/paths',
+  '/v1/insights/web',
   '/v1/reports/:report_id/run',
   '/v1/dashboards/:dashboard_id/run',
   '/v1/alerts/preview',

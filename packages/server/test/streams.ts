@@ -1,4 +1,10 @@
-import { EMPTY_RECORD, JOURNAL_FORMAT, serializeEvents, serializeRows } from '../src/journal/event-record.ts'
+import {
+  EMPTY_RECORD,
+  type EventRecord,
+  JOURNAL_FORMAT,
+  serializeEvents,
+  serializeRows,
+} from '../src/journal/event-record.ts'
 import { newId } from '../src/platform/ids.ts'
 import type { TestService, TestTenant } from './service.ts'
 
@@ -22,6 +28,8 @@ export interface StreamEvent {
   isBot: boolean
   isSystem: boolean
   data: Record<string, unknown>
+  /** Further columns. */
+  more: Partial<EventRecord>
 }
 
 export interface Stream {
@@ -49,6 +57,8 @@ export interface StreamOptions {
   /** How many different moments there are: few of them make events of equal times. */
   moments?: number
   names?: readonly string[]
+  /** Further columns of an event. */
+  more?: (pick: <Item>(items: readonly Item[]) => Item) => Partial<EventRecord>
 }
 
 const PATHS = ['/', '/pricing', '/docs', '/signup', '/blog/a?b']
@@ -62,7 +72,15 @@ const PLANS = ['pro', 'free', 5, true, null, ['pro', 'team'], [], { a: 1 }]
 export async function writeStream(
   { stores }: TestService,
   { id: tenantId, handle }: TestTenant,
-  { seed, events: count, from, until, moments = 400, names = ['view', 'click', 'signup', 'paid'] }: StreamOptions,
+  {
+    seed,
+    events: count,
+    from,
+    until,
+    moments = 400,
+    names = ['view', 'click', 'signup', 'paid'],
+    more = () => ({}),
+  }: StreamOptions,
 ): Promise<Stream> {
   const random = randomFrom(seed)
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
@@ -93,6 +111,7 @@ export async function writeStream(
       isBot: random() < 0.05,
       isSystem: random() < 0.05,
       data: { plan: pick(PLANS), amount: pick([0.1, 0.2, 7, '12.5', 'none', null]) },
+      more: more(pick),
     }
   })
   await writeEvents({ stores }, tenantId, events, contacts)
@@ -114,7 +133,7 @@ const COMPANIES: readonly ({ industry?: string } | null)[] = [{ industry: 'Tea' 
 /** An event of an anonymous visitor, for `writeEvents`. */
 export function visitorEvent(owner: string, name: string, at: number, more: Partial<StreamEvent> = {}): StreamEvent {
   const event = { id: newId(), name, at, person: owner, isContact: false, owner, session: '', path: '/', country: '' }
-  return { ...event, isBot: false, isSystem: false, data: {}, ...more }
+  return { ...event, isBot: false, isSystem: false, data: {}, more: {}, ...more }
 }
 
 async function insertContacts({ handle }: Pick<TestTenant, 'handle'>, contacts: readonly string[]): Promise<void> {
@@ -151,6 +170,7 @@ export async function writeEvents(
     visitor_id: event.owner === EMPTY_RECORD.owner_id ? '' : event.owner,
     ...{ url_path: event.path, country: event.country, is_bot: event.isBot, is_system: event.isSystem },
     data: JSON.stringify(event.data),
+    ...event.more,
   }))
   await stores.clickhouse.insert('events', JOURNAL_FORMAT, serializeEvents(records), newId())
 }

@@ -221,6 +221,8 @@ import type {
   InsightRetentionResult,
   InsightTrendInput,
   InsightTrendResult,
+  InsightWebInput,
+  InsightWebResult,
   InvitationResult,
   InvitationsPage,
   KeptContactsPage,
@@ -620,6 +622,7 @@ export interface OperationTypes {
   insightPeople: { input: InsightPeopleInput; response: InsightPeopleResult }
   insightRetention: { input: InsightRetentionInput; response: InsightRetentionResult }
   insightTrend: { input: InsightTrendInput; response: InsightTrendResult }
+  insightWeb: { input: InsightWebInput; response: InsightWebResult }
   linkedinCheck: { input: LinkedinCheckInput; response: LinkedinCheckResult }
   linkedinLogin: { input: LinkedinLoginInput; response: LinkedinLoginResult }
   linkedinLoginCode: { input: LinkedinLoginCodeInput; response: LinkedinLoginCodeResult }
@@ -1861,6 +1864,15 @@ export class Operations extends Caller {
    */
   insightTrend(input: InsightTrendInput, options?: RequestOptions): Promise<InsightTrendResult> {
     return this.call('POST /v1/insights/trend', input, options)
+  }
+
+  /**
+   * Get the figures of websites.
+   *
+   * Counts people, visits and page views, in total and by time, with the sources, campaigns, pages, places and devices of the most people, and who reached goals. People are counted once across their devices and their anonymous past. A visit that began before the range counts with its part in the range. Needs the scope `events:read`.
+   */
+  insightWeb(input: InsightWebInput = {}, options?: RequestOptions): Promise<InsightWebResult> {
+    return this.call('POST /v1/insights/web', input, options)
   }
 
   /**

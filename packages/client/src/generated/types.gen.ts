@@ -1059,6 +1059,25 @@ export type ComparedTrend = {
     others?: Array<TrendFiguresOfOthers>;
 };
 
+/**
+ * The answer for the compared range.
+ */
+export type ComparedWeb = {
+    intervals: Array<string>;
+    totals: WebTotals;
+    points: WebPoints;
+    lists: WebLists;
+    more: WebMore;
+    /**
+     * The goals, in the order that was sent.
+     */
+    goals: Array<WebGoal>;
+    /**
+     * Page views without a session, which are in no other figure.
+     */
+    outside_visits: number;
+};
+
 export type CompleteAuthorizationResult = {
     status: 'success';
     provider: string;
@@ -2952,6 +2971,25 @@ export type InsightTrendResult = {
     warnings?: Array<string>;
 };
 
+export type InsightWebResult = {
+    status: 'success';
+    intervals: Array<string>;
+    totals: WebTotals;
+    points: WebPoints;
+    lists: WebLists;
+    more: WebMore;
+    /**
+     * The goals, in the order that was sent.
+     */
+    goals: Array<WebGoal>;
+    /**
+     * Page views without a session, which are in no other figure.
+     */
+    outside_visits: number;
+    compare?: ComparedWeb;
+    warnings?: Array<string>;
+};
+
 export type Invitation = {
     invitation_id: string;
     email: string;
@@ -4039,7 +4077,7 @@ export type Report = {
     /**
      * The kind of question.
      */
-    kind: 'trend' | 'funnel' | 'retention' | 'paths';
+    kind: 'trend' | 'funnel' | 'retention' | 'paths' | 'web';
     /**
      * The question, with the fields of the operation of its kind.
      */
@@ -4348,7 +4386,7 @@ export type RunReportResult = {
     /**
      * The answer of the operation of the kind.
      */
-    answer: TrendAnswer | FunnelAnswer | RetentionAnswer | PathsAnswer;
+    answer: TrendAnswer | FunnelAnswer | RetentionAnswer | PathsAnswer | WebAnswer;
     warnings?: Array<string>;
 };
 
@@ -4563,7 +4601,7 @@ export type SegmentFilter = {
         };
         operator: 'did' | 'did_not';
     } | {
-        insight: 'trend' | 'funnel' | 'retention' | 'paths';
+        insight: 'trend' | 'funnel' | 'retention' | 'paths' | 'web';
         question: {
             [key: string]: unknown;
         };
@@ -4938,7 +4976,7 @@ export type TileResult = {
     /**
      * null for a text, and if there is an error.
      */
-    answer: TrendAnswer | FunnelAnswer | RetentionAnswer | PathsAnswer | null;
+    answer: TrendAnswer | FunnelAnswer | RetentionAnswer | PathsAnswer | WebAnswer | null;
     /**
      * Why the question has no answer.
      */
@@ -5490,6 +5528,238 @@ export type WarehouseRunsPage = {
     runs: Array<WarehouseRun>;
     pagination: Pagination;
     warnings?: Array<string>;
+};
+
+export type WebAnswer = {
+    intervals: Array<string>;
+    totals: WebTotals;
+    points: WebPoints;
+    lists: WebLists;
+    more: WebMore;
+    /**
+     * The goals, in the order that was sent.
+     */
+    goals: Array<WebGoal>;
+    /**
+     * Page views without a session, which are in no other figure.
+     */
+    outside_visits: number;
+    compare?: ComparedWeb;
+};
+
+export type WebGoal = {
+    /**
+     * The `label` that was sent, or the names of the events.
+     */
+    label: string;
+    /**
+     * Who did it.
+     */
+    people: number;
+    /**
+     * How often it was done.
+     */
+    events: number;
+    /**
+     * The part of the people of `totals`; null of nobody.
+     */
+    rate: number | null;
+};
+
+/**
+ * The rows of the most people first; of equals, by value, and null last.
+ */
+export type WebLists = {
+    /**
+     * The hosts that referred to the first page of visits; null: none did.
+     */
+    source?: Array<WebRow>;
+    /**
+     * Of the first page of visits. Visits without a value have no row.
+     */
+    utm_source?: Array<WebRow>;
+    /**
+     * Of the first page of visits. Visits without a value have no row.
+     */
+    utm_medium?: Array<WebRow>;
+    /**
+     * Of the first page of visits. Visits without a value have no row.
+     */
+    utm_campaign?: Array<WebRow>;
+    /**
+     * Of the first page of visits. Visits without a value have no row.
+     */
+    utm_content?: Array<WebRow>;
+    /**
+     * Of the first page of visits. Visits without a value have no row.
+     */
+    utm_term?: Array<WebRow>;
+    /**
+     * The URL paths that were viewed. `page_views` are those of the page, and `visits` those that viewed it.
+     */
+    page?: Array<WebRow>;
+    /**
+     * The URL paths with which visits begin.
+     */
+    entry_page?: Array<WebRow>;
+    /**
+     * The URL paths with which visits end.
+     */
+    exit_page?: Array<WebRow>;
+    /**
+     * Of the first page of visits.
+     */
+    country?: Array<WebRow>;
+    /**
+     * Of the first page of visits. Visits without a value have no row.
+     */
+    region?: Array<WebRow>;
+    /**
+     * Of the first page of visits. Visits without a value have no row.
+     */
+    city?: Array<WebRowOfCity>;
+    /**
+     * Of the first page of visits.
+     */
+    browser?: Array<WebRow>;
+    /**
+     * Of the first page of visits.
+     */
+    os?: Array<WebRow>;
+    /**
+     * Of the first page of visits.
+     */
+    device_type?: Array<WebRow>;
+};
+
+/**
+ * How many further values each list has.
+ */
+export type WebMore = {
+    source?: number;
+    utm_source?: number;
+    utm_medium?: number;
+    utm_campaign?: number;
+    utm_content?: number;
+    utm_term?: number;
+    page?: number;
+    entry_page?: number;
+    exit_page?: number;
+    country?: number;
+    region?: number;
+    city?: number;
+    browser?: number;
+    os?: number;
+    device_type?: number;
+};
+
+/**
+ * One figure for each interval, of the visits that begin in it.
+ */
+export type WebPoints = {
+    people: Array<number>;
+    visits: Array<number>;
+    page_views: Array<number>;
+    /**
+     * The part of visits with a single page view, from 0 to 1; null of none.
+     */
+    bounce_rate: Array<number | null>;
+    /**
+     * The average time from the first page view of a visit to its last one, or until that page was left; null of none.
+     */
+    visit_seconds: Array<number | null>;
+};
+
+export type WebRow = {
+    /**
+     * null: of visits without a value.
+     */
+    value: string | null;
+    /**
+     * Different people: contacts, and visitors whom nobody knows.
+     */
+    people: number;
+    /**
+     * Visits with a page view. A visit is one person's session.
+     */
+    visits: number;
+    /**
+     * Page views in visits.
+     */
+    page_views: number;
+    /**
+     * The part of visits with a single page view, from 0 to 1; null of none.
+     */
+    bounce_rate: number | null;
+    /**
+     * The average time from the first page view of a visit to its last one, or until that page was left; null of none.
+     */
+    visit_seconds: number | null;
+};
+
+export type WebRowName = {
+    /**
+     * A list of the answer.
+     */
+    list: 'source' | 'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_content' | 'utm_term' | 'page' | 'entry_page' | 'exit_page' | 'country' | 'region' | 'city' | 'browser' | 'os' | 'device_type';
+    /**
+     * A value of the list; null: without one.
+     */
+    value: string | null;
+};
+
+export type WebRowOfCity = {
+    /**
+     * null: of visits without a value.
+     */
+    value: string | null;
+    /**
+     * Different people: contacts, and visitors whom nobody knows.
+     */
+    people: number;
+    /**
+     * Visits with a page view. A visit is one person's session.
+     */
+    visits: number;
+    /**
+     * Page views in visits.
+     */
+    page_views: number;
+    /**
+     * The part of visits with a single page view, from 0 to 1; null of none.
+     */
+    bounce_rate: number | null;
+    /**
+     * The average time from the first page view of a visit to its last one, or until that page was left; null of none.
+     */
+    visit_seconds: number | null;
+};
+
+export type WebTotals = {
+    /**
+     * Different people: contacts, and visitors whom nobody knows.
+     */
+    people: number;
+    /**
+     * Visits with a page view. A visit is one person's session.
+     */
+    visits: number;
+    /**
+     * Page views in visits.
+     */
+    page_views: number;
+    /**
+     * The part of visits with a single page view, from 0 to 1; null of none.
+     */
+    bounce_rate: number | null;
+    /**
+     * The average time from the first page view of a visit to its last one, or until that page was left; null of none.
+     */
+    visit_seconds: number | null;
+    /**
+     * null of no visits.
+     */
+    views_per_visit: number | null;
 };
 
 export type Webhook = {
@@ -6080,7 +6350,7 @@ export type CreateReportInput = {
     /**
      * The kind of question.
      */
-    kind: 'trend' | 'funnel' | 'retention' | 'paths';
+    kind: 'trend' | 'funnel' | 'retention' | 'paths' | 'web';
     /**
      * The question, with the fields of the operation of its kind.
      */
@@ -7349,7 +7619,7 @@ export type InsightPeopleInput = {
     /**
      * The kind of question.
      */
-    kind: 'trend' | 'funnel' | 'retention' | 'paths';
+    kind: 'trend' | 'funnel' | 'retention' | 'paths' | 'web';
     /**
      * The question, with the fields of the operation of its kind.
      */
@@ -7357,7 +7627,7 @@ export type InsightPeopleInput = {
         [key: string]: unknown;
     };
     /**
-     * Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out. funnel: `{"step": 2}`, with `"dropped": true` those who went no further, and `breakdown`. retention: `{"cohort": "2026-W43", "interval": 1}`, or the cohort alone. paths: `{"step": 1, "from": "/", "to": "/pricing"}` or `{"step": 1, "name": "/"}`.
+     * Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out. funnel: `{"step": 2}`, with `"dropped": true` those who went no further, and `breakdown`. retention: `{"cohort": "2026-W43", "interval": 1}`, or the cohort alone. paths: `{"step": 1, "from": "/", "to": "/pricing"}` or `{"step": 1, "name": "/"}`. web: `{}` for all people, `{"interval": "2026-10-25"}`, `{"list": "source", "value": "google.com"}` or `{"goal": 1}`.
      */
     at: {
         [key: string]: unknown;
@@ -7466,6 +7736,55 @@ export type InsightTrendInput = {
     breakdown?: Array<string>;
     /**
      * How many values of the breakdown have a series of their own: the largest ones.
+     */
+    limit?: number;
+};
+
+export type InsightWebInput = {
+    /**
+     * The first moment: ISO 8601 with an offset, or a date alone, which is that day in `time_zone`.
+     */
+    date_from?: string;
+    /**
+     * The last moment, and with a date alone the whole day. Default: now.
+     */
+    date_to?: string;
+    last?: LastUnits;
+    /**
+     * IANA time zone of days, weeks and months. Default: the workspace's.
+     */
+    time_zone?: string;
+    /**
+     * Conditions on every event of the question; all must be true.
+     */
+    where?: Array<unknown>;
+    people?: SegmentFilter;
+    /**
+     * Whether to count events whose senders identify themselves as bots.
+     */
+    include_bots?: boolean;
+    /**
+     * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
+     */
+    compare?: 'previous_period' | ComparedRange;
+    /**
+     * What a point covers. Default: hour for at most 2 days, day for at most 92, month for more.
+     */
+    interval?: 'hour' | 'day' | 'week' | 'month';
+    /**
+     * Only the visits that these rows of lists count, and all of their page views: `[{"list": "source", "value": "google.com"}]`.
+     */
+    visit?: Array<WebRowName>;
+    /**
+     * Events that visitors are meant to do.
+     */
+    goals?: Array<EventMeant>;
+    /**
+     * Which lists are returned. Default: all.
+     */
+    lists?: Array<'source' | 'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_content' | 'utm_term' | 'page' | 'entry_page' | 'exit_page' | 'country' | 'region' | 'city' | 'browser' | 'os' | 'device_type'>;
+    /**
+     * How many rows a list has: those of the most people.
      */
     limit?: number;
 };

@@ -36,7 +36,7 @@ export const COUNT_OPERATORS = ['equals', 'not_equals', 'gt', 'gte', 'lt', 'lte'
 /** What a measure computes from a property of the matching events. */
 export const MEASURES = ['sum', 'avg', 'min', 'max', 'distinct', 'first', 'last'] as const
 /** The questions about events whose numbers lead to people. */
-export const INSIGHT_KINDS = ['trend', 'funnel', 'retention', 'paths'] as const
+export const INSIGHT_KINDS = ['trend', 'funnel', 'retention', 'paths', 'web'] as const
 export const WITHIN_UNITS = ['minute', 'hour', 'day', 'week'] as const
 
 /** How deep filters may be nested. */

@@ -3,6 +3,8 @@ import type { PathsFound } from './path-links.ts'
 import type { PathsAnswer } from './paths.ts'
 import type { AnswerTable } from './question.ts'
 import type { RetentionAnswer, RetentionPart } from './retention.ts'
+import type { WebAnswer, WebPart } from './web.ts'
+import { WEB_LISTS } from './web-visits.ts'
 
 /*
  * Answers as tables, for files. With `compare`, `is_compared` says that a line is of the compared range.
@@ -59,4 +61,27 @@ export function tableOfPaths(_question: unknown, answer: PathsAnswer): AnswerTab
   return ofParts<PathsFound>(answer, ['step', 'from', 'to', 'count'], ({ links }) =>
     links.map(({ step, from, to, count }): Cell[] => [step, from, to, count]),
   )
+}
+
+const WEB_FIGURES = ['people', 'visits', 'page_views', 'bounce_rate', 'visit_seconds'] as const
+
+/** A line for all visits, for each interval, for each row of each list, and for each goal. */
+export function tableOfWeb(_question: unknown, answer: WebAnswer): AnswerTable {
+  const columns = ['list', 'value', ...WEB_FIGURES, 'events', 'rate']
+  return ofParts<WebPart>(answer, columns, ({ intervals, totals, points, lists, goals }) => [
+    ['total', null, ...WEB_FIGURES.map((name) => totals[name]), null, null],
+    ...intervals.map((key, at): Cell[] => [
+      'interval',
+      key,
+      ...WEB_FIGURES.map((name) => points[name][at] ?? null),
+      ...[null, null],
+    ]),
+    ...WEB_LISTS.flatMap((list) =>
+      (lists[list] ?? []).map((row): Cell[] => [list, row.value, ...WEB_FIGURES.map((name) => row[name]), null, null]),
+    ),
+    ...goals.map(({ label, people, events, rate }): Cell[] => [
+      ...['goal', label, people, null, null, null, null],
+      ...[events, rate],
+    ]),
+  ])
 }

@@ -4,7 +4,7 @@ import type { Values } from '../operations/declare.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { bag } from '../platform/personal.ts'
-import { tableOfFunnel, tableOfPaths, tableOfRetention } from './answer-tables.ts'
+import { tableOfFunnel, tableOfPaths, tableOfRetention, tableOfWeb } from './answer-tables.ts'
 import { FOLLOW_FUNNEL, FOLLOW_RETENTION, FOLLOW_TREND, type Follow, newestSpans, type Span } from './follow.ts'
 import { FUNNEL_INPUT, FUNNEL_OUTPUT, funnel } from './funnel.ts'
 import { FunnelNumber, funnelPeople } from './funnel-people.ts'
@@ -15,6 +15,8 @@ import { peopleOfRetention, RETENTION_INPUT, RETENTION_OUTPUT, RetentionNumber, 
 import { TREND_INPUT, TREND_OUTPUT, trend } from './trend.ts'
 import { peopleOfTrend, TrendNumber } from './trend-people.ts'
 import { tableOfTrend } from './trend-table.ts'
+import { WEB_INPUT, WEB_OUTPUT, web } from './web.ts'
+import { peopleOfWeb, WebNumber } from './web-people.ts'
 
 export type InsightKind = InsightMatch['insight']
 
@@ -99,6 +101,15 @@ const KINDS: Record<InsightKind, Kind> = {
     table: tableOfPaths,
     follow: null,
   }),
+  web: kind({
+    question: WEB_INPUT,
+    answer: WEB_OUTPUT,
+    ask: web,
+    at: WebNumber,
+    people: peopleOfWeb,
+    table: tableOfWeb,
+    follow: null,
+  }),
 }
 
 /** The kind of a question in a request or a response. */
@@ -169,7 +180,7 @@ export async function followNumber(
 ): Promise<Followed> {
   const { checkQuestion, follow } = KINDS[kind]
   if (follow === null) {
-    const message = 'must be a trend, a funnel or a retention: the numbers of paths are not followed over time'
+    const message = 'must be a trend, a funnel or a retention: the numbers of other kinds are not followed over time'
     throw validationError([{ path: 'report_id', message }])
   }
   const problems = [...within('report.question', checkQuestion(question)), ...within('at', follow.checkAt(at))]

@@ -10,6 +10,7 @@ import { PATHS_INPUT, PATHS_OUTPUT, paths } from './paths.ts'
 import { amongPeople, asking, type InsightServices, type QuestionContext } from './question.ts'
 import { RETENTION_INPUT, RETENTION_OUTPUT, retention } from './retention.ts'
 import { TREND_INPUT, TREND_OUTPUT, trend } from './trend.ts'
+import { WEB_INPUT, WEB_OUTPUT, web } from './web.ts'
 
 const tag = 'Insights'
 
@@ -20,7 +21,7 @@ const PEOPLE_INPUT = {
   question: QuestionField,
   at: Type.Record(Type.String(), Type.Unknown(bag('any')), {
     description:
-      'Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out. funnel: `{"step": 2}`, with `"dropped": true` those who went no further, and `breakdown`. retention: `{"cohort": "2026-W43", "interval": 1}`, or the cohort alone. paths: `{"step": 1, "from": "/", "to": "/pricing"}` or `{"step": 1, "name": "/"}`.',
+      'Which number. trend: `{"series": "A", "interval": "2026-10-25", "breakdown": ["DE"]}`, where all but the series may be left out. funnel: `{"step": 2}`, with `"dropped": true` those who went no further, and `breakdown`. retention: `{"cohort": "2026-W43", "interval": 1}`, or the cohort alone. paths: `{"step": 1, "from": "/", "to": "/pricing"}` or `{"step": 1, "name": "/"}`. web: `{}` for all people, `{"interval": "2026-10-25"}`, `{"list": "source", "value": "google.com"}` or `{"goal": 1}`.',
   }),
 } as const
 
@@ -123,6 +124,27 @@ export const INSIGHT_OPERATIONS = [
     errors: ['400 unknown_segment'],
     reads: true,
     run: (context, question) => paths(asking(context), question),
+  }),
+  insightOperation({
+    name: 'insightWeb',
+    tag,
+    http: 'POST /v1/insights/web',
+    command: 'insight web',
+    scope: 'events:read',
+    summary: 'Get the figures of websites',
+    description:
+      'Counts people, visits and page views, in total and by time, with the sources, campaigns, pages, places and devices of the most people, and who reached goals. People are counted once across their devices and their anonymous past. A visit that began before the range counts with its part in the range.',
+    input: WEB_INPUT,
+    output: WEB_OUTPUT,
+    example: {
+      last: { value: 7, unit: 'day' },
+      lists: ['source', 'page'],
+      goals: [{ event: 'form_submitted' }],
+      limit: 3,
+    },
+    errors: ['400 unknown_segment'],
+    reads: true,
+    run: (context, question) => web(asking(context), question),
   }),
 ]
 

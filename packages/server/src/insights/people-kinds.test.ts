@@ -86,6 +86,7 @@ describe('every kind of question', () => {
     ['funnel', FUNNEL],
     ['retention', RETENTION],
     ['paths', PATHS],
+    ['web', { ...RANGE, goals: [{}] }],
   ])(
     'such as a %s counts the events of some people alone, as a condition on the contact of events does',
     async (kind, question) => {
@@ -121,6 +122,9 @@ test.each([
   ['retention', RETENTION, { cohort: '2026-W01' }, 'at.cohort'],
   ['retention', RETENTION, {}, 'at.cohort'],
   ['paths', PATHS, { step: 1, from: 'a' }, undefined],
+  ['web', RANGE, { interval: '2025' }, 'at.interval'],
+  ['web', RANGE, { goal: 1 }, 'at.goal'],
+  ['web', RANGE, { list: 'source' }, undefined],
 ])('of a %s, %j at %j is refused', async (kind, question, at, path) => {
   const { status, body } = await tenant.call('POST', '/v1/insights/people', { kind, question, at })
   expect([status, body.error.code]).toEqual([400, 'validation_error'])

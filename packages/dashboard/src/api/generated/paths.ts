@@ -122,6 +122,7 @@ export const PATHS = {
   insightPeople: 'POST /v1/insights/people',
   insightRetention: 'POST /v1/insights/retention',
   insightTrend: 'POST /v1/insights/trend',
+  insightWeb: 'POST /v1/insights/web',
   linkedinCheck: 'GET /v1/identities/{identity_id}/linkedin/check',
   linkedinLogin: 'POST /v1/identities/{identity_id}/linkedin/login',
   linkedinLoginCode: 'POST /v1/identities/{identity_id}/linkedin/code/{session_id}',

@@ -19,6 +19,7 @@ const QUESTIONS: Record<InsightKind, string> = {
   retention:
     'retention, who comes back: {"start":{"event":"signup"},"return":"any","interval":"week","intervals":8}. start may be "first_seen"; mode: on or on_or_after. ',
   paths: 'paths, which ways sessions take: {"kind":"pages","depth":4}, with from or to, a node to begin or end with. ',
+  web: 'web, the figures of websites: {"goals":[{"event":"signup"}]}: people, visits, bounce rate, and lists (source, utm_campaign, page, entry_page, exit_page, country, device_type and others). lists chooses some; visit: [{"list":"source","value":"google.com"}] only these visits. ',
 }
 
 const question = Type.Unsafe<Values>({
