@@ -1,13 +1,14 @@
 /**
  * Generates files that are checked in: the types of PostgreSQL's tables from the migrations, openapi.json from the routes,
- * docs/cli.md from the commands, docs/settings.md from .env.example, the client's methods and types from openapi.json, and
- * the code of quick starts that the dashboard shows too. Tests compare them with the code.
+ * docs/cli.md from the commands, docs/settings.md from .env.example, the client's methods and types from openapi.json, the map
+ * of countries from an atlas, and the code of quick starts that the dashboard shows too. Tests compare them with the code.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateClient, pathsOfOperations } from '../packages/client/generate.ts'
+import { worldMap } from '../packages/dashboard/world-map.ts'
 import { startService } from '../packages/server/src/assembly/service.ts'
 import { renderCliReference } from '../packages/server/src/cli/reference.ts'
 import { readConfig } from '../packages/server/src/config.ts'
@@ -18,6 +19,7 @@ import { pagesWithShownCode } from './shown-code.ts'
 
 const TABLES = 'packages/server/src/platform/postgres/generated/tables.ts'
 
+writeFileSync('packages/dashboard/src/insights/generated/world.ts', worldMap())
 writeFileSync('docs/cli.md', renderCliReference())
 writeFileSync('docs/settings.md', renderSettingsPage(readFileSync('.env.example', 'utf8')))
 for (const { path, expected } of pagesWithShownCode()) writeFileSync(path, expected)
