@@ -63,6 +63,14 @@ const SENTENCES: [sentence: string, condition: SegmentCondition][] = [
     },
   ],
   [
+    'Is among the people of web analytics of “Order paid”',
+    { insight: 'web', question: { goals: [{}, { event: 'order_paid' }] }, at: { goal: 2 }, operator: 'did' },
+  ],
+  [
+    'Is not among the people of web analytics (country, DE)',
+    { insight: 'web', question: {}, at: { list: 'country', value: 'DE' }, operator: 'did_not' },
+  ],
+  [
     'Has not viewed a page, then done “Order paid”, within 1 week',
     { sequence: [{ type: 'page_view' }, paid], within: { value: 1, unit: 'week' }, operator: 'did_not' },
   ],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { axisOf, formatFigure, formatShare, labelEvery } from '../src/insights/axis.ts'
+import { axisOf, formatFigure, formatLength, formatShare, labelEvery } from '../src/insights/axis.ts'
 import { csvText } from '../src/insights/csv.ts'
 import { trendDraft, trendQuestion } from '../src/insights/draft.ts'
 import { funnelDraft, funnelQuestion, isFunnel } from '../src/insights/funnel-question.ts'
 import { wentOn } from '../src/insights/funnel-rows.ts'
-import { longInterval, shortInterval, stateOfInterval } from '../src/insights/interval-keys.ts'
+import { longInterval, shortInterval, stateOfInterval, unitOf } from '../src/insights/interval-keys.ts'
 import { layoutOf } from '../src/insights/paths-layout.ts'
 import { isPaths, pathsDraft, pathsQuestion } from '../src/insights/paths-question.ts'
 import { isTrend, parseQuestion, trendRequest } from '../src/insights/question.ts'
@@ -13,6 +13,8 @@ import { isRetention } from '../src/insights/retention-question.ts'
 import { funnelSummary, pathsSummary, retentionSummary, trendSummary } from '../src/insights/summary.ts'
 import { purchaseIn, templatesFor } from '../src/insights/templates.ts'
 import { rowsOf } from '../src/insights/trend-rows.ts'
+import { rowName } from '../src/insights/web-lists.ts'
+import { conditionsOf, isWeb, siteOf, toggleRow, withSite } from '../src/insights/web-question.ts'
 
 const NO_TYPES = { records: new Map(), events: new Map() }
 const SHARED = {
@@ -93,10 +95,32 @@ describe('a question survives its form unchanged, and its URL', () => {
       [{ start: {}, return: 'first_seen' }, isRetention],
       [{ kind: 'clicks' }, isPaths],
       [{ kind: 'pages', from: 5 }, isPaths],
+      [{ interval: 'year' }, isWeb],
+      [{ goals: [{ event: 5 }] }, isWeb],
+      [{ visit: [{ list: 'nobody', value: 'x' }] }, isWeb],
+      [{ visit: [{ list: 'source' }] }, isWeb],
     ] as const) {
       expect([broken, parseQuestion<unknown>(JSON.stringify(broken), isQuestion)]).toEqual([broken, undefined])
     }
   })
+})
+
+test('a question of web analytics is narrowed to rows and sites, and no longer', () => {
+  const question = { ...SHARED, goals: [MEANT], visit: [{ list: 'country' as const, value: 'DE' }] }
+  expect(parseQuestion(JSON.stringify(question), isWeb)).toEqual(question)
+  expect(toggleRow(question, 'source', null).visit).toEqual([...question.visit, { list: 'source', value: null }])
+  expect(toggleRow(question, 'country', 'FR').visit).toEqual([{ list: 'country', value: 'FR' }])
+  expect(toggleRow(question, 'country', 'DE')).toEqual({ visit: undefined })
+  const { where } = withSite(conditionsOf(question), 'shop.example.com')
+  expect([where?.length, siteOf(conditionsOf({ where: where ?? [] }))]).toEqual([2, 'shop.example.com'])
+  expect(withSite(conditionsOf({ where: where ?? [] }), undefined)).toEqual({ where: SHARED.where })
+  const names = [
+    rowName('source', null),
+    rowName('country', 'DE'),
+    rowName('city', null),
+    rowName('device_type', 'mobile'),
+  ]
+  expect(names).toEqual(['Direct', 'Germany', 'Not known', 'Phone'])
 })
 
 test('rows are named by their series and values, and paired with the period before', () => {
@@ -153,6 +177,15 @@ test('the labels of an axis have room', () => {
 test('figures have two decimals, small ones two digits, and unknown ones a dash', () => {
   expect([1234.567, 0.00123, 0, null, undefined].map(formatFigure)).toEqual(['1,234.57', '0.0012', '0', '–', '–'])
   expect([0.12345, null].map(formatShare)).toEqual(['12.3%', '–'])
+  const lengths = [0, 59.6, 155, 3_600, 7_384, null].map(formatLength)
+  expect(lengths.map((length) => length.replaceAll('\u00a0', ' '))).toEqual([
+    '0 s',
+    '1 min 0 s',
+    '2 min 35 s',
+    '1 h',
+    '2 h 3 min',
+    '–',
+  ])
 })
 
 test('a file quotes what it must, and no cell is a formula', () => {
@@ -180,6 +213,12 @@ test('an interval is over, running or to come', () => {
   ])
   const hours = ['2026-03-04T12:00+01:00', '2026-03-04T12:00+00:00', '2026-03-04T14:00+01:00']
   expect(hours.map((key) => stateOfInterval('hour', key, now))).toEqual(['over', 'running', 'future'])
+  expect(['2026-10-25T02:00+01:00', '2026-10-25', '2026-W43', '2026-10'].map(unitOf)).toEqual([
+    'hour',
+    'day',
+    'week',
+    'month',
+  ])
   expect(longInterval('week', '2026-W10')).toMatch(/2.+8/)
   expect(shortInterval('hour', '2026-10-25T02:00+01:00')).toBe('02:00')
 })

@@ -2986,6 +2986,10 @@ export type InsightWebResult = {
      * Page views without a session, which are in no other figure.
      */
     outside_visits: number;
+    /**
+     * The part of the people from which the answer is estimated. Absent: everybody counts.
+     */
+    sample?: number;
     compare?: ComparedWeb;
     warnings?: Array<string>;
 };
@@ -4699,7 +4703,7 @@ export type SharedReport = {
     /**
      * The kind of question.
      */
-    kind: 'trend' | 'funnel' | 'retention' | 'paths';
+    kind: 'trend' | 'funnel' | 'retention' | 'paths' | 'web';
     /**
      * The question without its conditions. `is_filtered` marks an event that has some.
      */
@@ -4711,9 +4715,9 @@ export type SharedReport = {
      */
     is_filtered: boolean;
     /**
-     * null if there is a `problem`.
+     * Of a trend without a formula, the labels of the series are letters, A for the first one of the question. null if there is a `problem`.
      */
-    answer: TrendAnswer | FunnelAnswer | RetentionAnswer | PathsAnswer | null;
+    answer: TrendAnswer | FunnelAnswer | RetentionAnswer | PathsAnswer | WebAnswer | null;
     /**
      * not_shareable: it has been changed, and its answer could now show who people are. no_answer: the question cannot be answered at the moment.
      */
@@ -5544,6 +5548,10 @@ export type WebAnswer = {
      * Page views without a session, which are in no other figure.
      */
     outside_visits: number;
+    /**
+     * The part of the people from which the answer is estimated. Absent: everybody counts.
+     */
+    sample?: number;
     compare?: ComparedWeb;
 };
 
@@ -6211,7 +6219,7 @@ export type CreateAlertInput = {
     };
     condition: AlertCondition;
     /**
-     * How often it is checked.
+     * How often it is checked. Default: day.
      */
     check_every?: 'hour' | 'day';
     /**
@@ -7763,6 +7771,10 @@ export type InsightWebInput = {
      * Whether to count events whose senders identify themselves as bots.
      */
     include_bots?: boolean;
+    /**
+     * Answers from this part of the people, for questions that are too expensive: 0.1 is a tenth. Counts and sums are scaled up, so they are estimates. It is always the same people. Numbers of a sample do not lead to their people.
+     */
+    sample?: number;
     /**
      * Answers the same question for another range too, in `compare`: the one before, or one between two dates.
      */

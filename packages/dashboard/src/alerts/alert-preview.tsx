@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { queryOf } from '../api/operation.ts'
 import type { Report } from '../api/types.ts'
+import { formatShare } from '../insights/axis.ts'
 import { shortInterval } from '../insights/interval-keys.ts'
 import { LineChart } from '../insights/line-chart.tsx'
 import type { Interval } from '../insights/question.ts'
@@ -56,7 +57,7 @@ function Numbers({ draft, report }: { draft: AlertDraft; report: Report }) {
         lines={[{ key: 'number', name: words.number, color: 0, points: data.points.map(({ value }) => value) }]}
         limit={isAbsolute ? watched.condition.value : undefined}
         marks={{ at: new Set(fired), label: words.fires }}
-        isShare={isShare(report.kind, draft.figure)}
+        format={isShare(report.kind, draft.figure) ? formatShare : undefined}
       />
       <Text size="sm" role="status">
         {hasLimit

@@ -109,6 +109,7 @@ export const NAVIGATION: { label: string | null; items: MainPage[] }[] = [
 
 /** Pages behind those of the navigation, which people also look for by name. */
 const FURTHER_PAGES: Page[] = [
+  { label: label.web, icon: IconChartLine, link: linkOptions({ to: '/insights/web' }) },
   { label: label.dashboards, icon: IconChartLine, link: linkOptions({ to: '/insights/dashboards' }), key: 'd' },
   { label: label.imports, icon: IconUpload, link: linkOptions({ to: '/imports' }) },
   { label: label.systems, icon: IconRefresh, link: linkOptions({ to: '/connections' }), key: 'y' },

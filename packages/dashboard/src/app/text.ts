@@ -17,6 +17,7 @@ export const text = {
     segments: 'Segments',
     activity: 'Activity',
     insights: 'Insights',
+    web: 'Web analytics',
     dashboards: 'Dashboards',
     outreach: 'Outreach',
     approvals: 'Approvals',

@@ -149,7 +149,7 @@ export const text = {
     isAmong: (people: string) => `is among ${people}`,
     isNotAmong: (people: string) => `is not among ${people}`,
     peopleOf: (kind: InsightKind, event: string, place: string) =>
-      `the people of a ${kind}${event === '' ? '' : ` of ${event}`}${place === '' ? '' : ` (${place})`}`,
+      `the people of ${kind === 'web' ? 'web analytics' : `a ${kind}`}${event === '' ? '' : ` of ${event}`}${place === '' ? '' : ` (${place})`}`,
     stepOf: (step: number) => `step ${step}`,
     dropped: 'dropped',
     ofCompany: (label: string) => `Company ${lowerFirst(label)}`,

@@ -156,9 +156,9 @@ function sequenceSentence({ sequence, within }: SequenceCondition, names: Filter
 
 /** "the people of a trend of “Order paid” (2026-01-31)". */
 export function insightPeople({ insight, question, at }: InsightCondition): string {
-  const { series, step, dropped, ...place } = at
-  const listed = [question.series, question.steps].find(Array.isArray) ?? []
-  const index = typeof series === 'string' ? series.charCodeAt(0) - 65 : Number(step) - 1
+  const { series, step, goal, dropped, ...place } = at
+  const listed = [question.series, question.steps, question.goals].find(Array.isArray) ?? []
+  const index = typeof series === 'string' ? series.charCodeAt(0) - 65 : Number(step ?? goal) - 1
   const { event, types } = (listed[index] ?? {}) as { event?: string; types?: string[] }
   const names = (event === undefined ? (types ?? []) : [event]).map((name) => cut(eventLabel(name)))
   const parts = [

@@ -1,5 +1,5 @@
-import { Badge, Box, Card, Group, Text } from '@mantine/core'
-import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
+import { Box, Card, Group, Text } from '@mantine/core'
+import { Change } from '../ui/change.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { Sparkline } from '../ui/sparkline.tsx'
 import { text as texts } from './text.ts'
@@ -40,21 +40,5 @@ export function StatCard({ label, value, before, byDay }: StatCardProps) {
         </Text>
       </Group>
     </Card>
-  )
-}
-
-function Change({ value, before }: { value: number; before: number }) {
-  const percent = before === 0 ? 0 : Math.round(((value - before) / before) * 100)
-  if (percent === 0) return null
-  const Icon = percent > 0 ? IconArrowUpRight : IconArrowDownRight
-  return (
-    <Badge
-      size="sm"
-      variant="light"
-      color={percent > 0 ? 'teal' : 'orange'}
-      leftSection={<Icon size={12} aria-hidden />}
-    >
-      {percent > 0 ? text.rise(percent) : text.fall(-percent)}
-    </Badge>
   )
 }

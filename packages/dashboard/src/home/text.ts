@@ -78,8 +78,6 @@ export const text = {
     created: 'New contacts',
     byDay: (label: string) => `${label} by day`,
     before: (count: number) => (count === 0 ? 'none before' : `${formatNumber(count)} before`),
-    rise: (percent: number) => `+${formatNumber(percent)}%`,
-    fall: (percent: number) => `−${formatNumber(percent)}%`,
   },
 
   trend: {

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { call, type Input, type Result } from '../api/client.ts'
 import { keyOf, queryOf } from '../api/operation.ts'
 
-export type InsightName = 'insightTrend' | 'insightFunnel' | 'insightRetention' | 'insightPaths'
+export type InsightName = 'insightTrend' | 'insightFunnel' | 'insightRetention' | 'insightPaths' | 'insightWeb'
 
 /** A kind of question. */
 export interface Kind<Name extends InsightName> {
@@ -13,6 +13,8 @@ export interface Kind<Name extends InsightName> {
   propose: (events: readonly string[]) => Input<Name>
   /** What is sent to ask a question. */
   requestOf: (question: Input<Name>) => Input<Name>
+  /** How often the answer is read again while people look at it. */
+  refreshMs?: number
 }
 
 /** An answer, and the question that it belongs to: the one before is still shown while the next one is asked. */
@@ -21,11 +23,13 @@ export interface Answered<Name extends InsightName> {
   answer: Result<Name>
 }
 
-export function answerQuery<Name extends InsightName>({ name, requestOf }: Kind<Name>, question: Input<Name>) {
+export function answerQuery<Name extends InsightName>(kind: Kind<Name>, question: Input<Name>) {
+  const { name, requestOf, refreshMs = false } = kind
   const request = requestOf(question)
   return queryOptions<Answered<Name>>({
     queryKey: keyOf(name, request),
     queryFn: async ({ signal }) => ({ question, answer: await call(name, request, signal) }),
+    refetchInterval: refreshMs,
   })
 }
 

@@ -41,6 +41,19 @@ export function formatFigure(value: number | null | undefined): string {
   return value !== 0 && Math.abs(value) < 0.01 ? SMALL.format(value) : FRACTION.format(value)
 }
 
+/** A length of time in seconds, with its two largest units: "2 min 35 s"; a dash if it is not known. */
+export function formatLength(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return '–'
+  const whole = Math.round(seconds)
+  const [hours, minutes, rest] = [Math.floor(whole / 3_600), Math.floor((whole % 3_600) / 60), whole % 60]
+  const parts = [hours > 0 ? `${hours}\u00a0h` : '', minutes > 0 ? `${minutes}\u00a0min` : '', `${rest}\u00a0s`]
+  const first = parts.findIndex((part) => part !== '')
+  return parts
+    .slice(first, first + 2)
+    .filter((part) => part !== '')
+    .join(' ')
+}
+
 /** A part of 1 as a percentage; a dash if it is not known. */
 export function formatShare(part: number | null | undefined): string {
   return part === null || part === undefined ? '–' : SHARE.format(part)

@@ -41,7 +41,7 @@ export function DailyChart({ label, days, lines, height = 260, headingOf }: Dail
           label={label}
           unit="day"
           keys={days}
-          rows={legend.map((line) => ({ key: line.key, name: nameOf(line), total: null, points: [...line.points] }))}
+          columns={legend.map((line) => ({ key: line.key, name: nameOf(line), points: line.points }))}
           headingOf={headingOf}
           stateOf={stateInUtc}
         />

@@ -5,36 +5,43 @@ import { formatFigure } from './axis.ts'
 import classes from './figures-table.module.css'
 import { longInterval, stateOfInterval } from './interval-keys.ts'
 import type { StateOf } from './line-drawing.tsx'
-import { PeopleFigure } from './people-panel.tsx'
+import { PeopleFigure, type Place } from './people-panel.tsx'
 import type { Interval } from './question.ts'
 import { text } from './text.ts'
 import type { Figures, TrendRow } from './trend-rows.ts'
 
 const words = text.trend
 
-interface FigureProps {
-  at: TrendRow['at'] | undefined
+/** A line of a chart as a column of its table. */
+export interface FiguresColumn {
+  key: string
   name: string
-  value: number | null | undefined
-}
-
-export function Figure(props: FigureProps) {
-  return <PeopleFigure {...props}>{formatFigure(props.value)}</PeopleFigure>
+  points: readonly (number | null)[]
+  /** What names the number of an interval, where its people can be listed. */
+  at?: ((interval: string) => Place) | undefined
 }
 
 interface FiguresTableProps {
   label: string
   unit: Interval
   keys: readonly string[]
-  rows: readonly TrendRow[]
+  columns: readonly FiguresColumn[]
   /** The heading of an interval's row, in place of its name. */
   headingOf?: ((key: string) => ReactNode) | undefined
   stateOf?: StateOf
+  format?: ((figure: number | null | undefined) => string) | undefined
 }
 
 /** Every figure of some lines, newest first. */
-export function FiguresTable({ label, unit, keys, rows, headingOf, stateOf = stateOfInterval }: FiguresTableProps) {
-  const columns = columnsOf(rows)
+export function FiguresTable({
+  label,
+  unit,
+  keys,
+  columns,
+  headingOf,
+  stateOf = stateOfInterval,
+  format = formatFigure,
+}: FiguresTableProps) {
   const intervals = keys.map((key, index) => ({ key, index })).filter(({ key }) => stateOf(unit, key) !== 'future')
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -58,11 +65,13 @@ export function FiguresTable({ label, unit, keys, rows, headingOf, stateOf = sta
               </Table.Th>
               {columns.map((column) => (
                 <Table.Td key={column.key} ta="right">
-                  <Figure
-                    at={column.at && { ...column.at, interval: key }}
+                  <PeopleFigure
+                    at={column.at?.(key)}
                     name={words.within(column.name, longInterval(unit, key))}
                     value={column.points[index]}
-                  />
+                  >
+                    {format(column.points[index])}
+                  </PeopleFigure>
                 </Table.Td>
               ))}
             </Table.Tr>
@@ -74,9 +83,9 @@ export function FiguresTable({ label, unit, keys, rows, headingOf, stateOf = sta
 }
 
 /** Each series, and what it is compared with. */
-export function columnsOf(rows: readonly TrendRow[]): (Figures & Pick<TrendRow, 'key' | 'name' | 'at'>)[] {
-  return rows.flatMap(({ before, ...row }) => [
-    row,
+export function columnsOf(rows: readonly TrendRow[]): (Figures & FiguresColumn)[] {
+  return rows.flatMap(({ before, at, ...row }) => [
+    { ...row, at: at && ((interval: string) => ({ ...at, interval })) },
     ...(before ? [{ key: `${row.key} before`, name: words.before(row.name), ...before }] : []),
   ])
 }

@@ -2,6 +2,13 @@ import { localDay } from '../session/time-zone.ts'
 import { daysOfPeriod } from '../ui/range.ts'
 import type { Interval } from './question.ts'
 
+/** The unit of an interval, which its key shows: `2026-01-31`, `2026-W05`, `2026-01`, `2026-01-31T08:00+01:00`. */
+export function unitOf(key: string): Interval {
+  if (key.includes('T')) return 'hour'
+  if (key.includes('W')) return 'week'
+  return key.length === 10 ? 'day' : 'month'
+}
+
 const HOUR_MS = 3_600_000
 
 const DAY_SHORT = formatDayIn({ day: 'numeric', month: 'short' })

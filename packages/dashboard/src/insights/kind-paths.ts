@@ -4,4 +4,5 @@ export const KIND_PATHS = {
   funnel: '/insights/funnel',
   retention: '/insights/retention',
   paths: '/insights/paths',
+  web: '/insights/web',
 } as const

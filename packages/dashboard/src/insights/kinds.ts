@@ -5,6 +5,7 @@ import { isFunnel } from './funnel-question.ts'
 import { isPaths } from './paths-question.ts'
 import { isTrend, parseQuestion, trendRequest } from './question.ts'
 import { isRetention } from './retention-question.ts'
+import { isWeb } from './web-question.ts'
 
 export const TREND: Kind<'insightTrend'> = {
   name: 'insightTrend',
@@ -55,6 +56,24 @@ export const RETENTION: Kind<'insightRetention'> = {
     mode: 'on',
   }),
   requestOf: (question) => question,
+}
+
+const GOALS_PROPOSED = 3
+
+export const WEB: Kind<'insightWeb'> = {
+  name: 'insightWeb',
+  isQuestion: isWeb,
+  propose: (events) => {
+    const goals = events.filter((event) => event !== 'page_view').slice(0, GOALS_PROPOSED)
+    return {
+      last: { value: 30, unit: 'day' },
+      compare: 'previous_period',
+      ...(goals.length > 0 ? { goals: goals.map((event) => ({ event })) } : {}),
+    }
+  },
+  // The page shows all lists, whichever a report is about.
+  requestOf: ({ lists: _, limit: __, ...question }) => question,
+  refreshMs: 60_000,
 }
 
 /** Asks the question in a URL, or the one that is proposed, before its page is there. */

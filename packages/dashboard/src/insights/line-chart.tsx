@@ -1,6 +1,6 @@
 import { useElementSize } from '@mantine/hooks'
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useState } from 'react'
-import { formatFigure, formatShare } from './axis.ts'
+import { formatFigure } from './axis.ts'
 import { colorOf } from './colors.ts'
 import { longInterval, stateOfInterval } from './interval-keys.ts'
 import classes from './line-chart.module.css'
@@ -23,7 +23,7 @@ interface LineChartProps extends Lines {
  * of the line at the pointer, or of the one that the arrow keys up and down have chosen.
  */
 export function LineChart({ label, ...drawn }: LineChartProps) {
-  const { unit, keys: all, lines, marks, isShare = false, height = HEIGHT, stateOf = stateOfInterval } = drawn
+  const { unit, keys: all, lines, marks, format = formatFigure, height = HEIGHT, stateOf = stateOfInterval } = drawn
   const { ref, width } = useElementSize()
   const [chosen, setChosen] = useState<number | null>(null)
   const [markedKey, setMarked] = useState<string | null>(null)
@@ -108,7 +108,7 @@ export function LineChart({ label, ...drawn }: LineChartProps) {
               <div key={line.key} data-marked={line.key === marked?.key && openable.length > 1}>
                 <LineKey line={line} />
                 <span className={classes.name}>{nameOf(line)}</span>
-                <b>{inWords(line.points[at], isShare)}</b>
+                <b>{format(line.points[at])}</b>
               </div>
             ))}
           {lines.length > TOLD_MAX ? <div>{words.more(lines.length - TOLD_MAX)}</div> : null}
@@ -148,7 +148,7 @@ function largestAt(lines: readonly Line[], at: number): Line[] {
 function toldAt(
   key: string | undefined,
   intervalOf: (key: string) => string,
-  { lines, marks, isShare = false }: Lines,
+  { lines, marks, format = formatFigure }: Lines,
   at: number,
   marked: Line | undefined,
 ): string {
@@ -156,12 +156,8 @@ function toldAt(
   const largest = largestAt(lines, at)
   const told = (marked ? [marked, ...largest.filter((line) => line !== marked)] : largest)
     .slice(0, TOLD_MAX)
-    .map((line) => words.figure(nameOf(line), inWords(line.points[at], isShare)))
+    .map((line) => words.figure(nameOf(line), format(line.points[at])))
   const more = lines.length > TOLD_MAX ? [words.more(lines.length - TOLD_MAX)] : []
   const meaning = marks?.at.has(at) ? [marks.label] : []
   return words.at(intervalOf(key), [...told, ...more, ...meaning].join('; '))
-}
-
-function inWords(figure: number | null | undefined, isShare: boolean): string {
-  return isShare ? formatShare(figure) : formatFigure(figure)
 }

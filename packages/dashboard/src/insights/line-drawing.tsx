@@ -1,4 +1,4 @@
-import { axisOf, formatShare, formatTick, labelEvery } from './axis.ts'
+import { axisOf, formatTick, labelEvery } from './axis.ts'
 import { colorOf } from './colors.ts'
 import { shortInterval, stateOfInterval } from './interval-keys.ts'
 import classes from './line-chart.module.css'
@@ -41,8 +41,8 @@ export interface Lines {
   limit?: number | undefined
   /** The intervals that are marked, and what that means. */
   marks?: { at: ReadonlySet<number>; label: string }
-  /** Whether the figures are parts of 1. */
-  isShare?: boolean
+  /** How figures are written, and the ticks of the axis; as plain numbers by default. */
+  format?: ((figure: number | null | undefined) => string) | undefined
   /** For keys that are not in the time zone of the workspace. */
   stateOf?: StateOf
 }
@@ -91,7 +91,7 @@ interface LineDrawingProps extends Lines {
 
 /** Figures over time as lines. */
 export function LineDrawing({ scale, chosen = null, marked, ...drawn }: LineDrawingProps) {
-  const { unit, keys, lines, limit, marks, isShare = false } = drawn
+  const { unit, keys, lines, limit, marks, format = formatTick } = drawn
   const { width, height, ticks, ground, x, y } = scale
   const every = labelEvery(keys.length, width - LEFT)
   const isAlone = lines.filter(({ isBefore = false }) => !isBefore).length === 1
@@ -108,7 +108,7 @@ export function LineDrawing({ scale, chosen = null, marked, ...drawn }: LineDraw
             y2={y(tick)}
           />
           <text className={classes.label} x={LEFT - 8} y={y(tick) + 4} textAnchor="end">
-            {isShare ? formatShare(tick) : formatTick(tick)}
+            {format(tick)}
           </text>
         </g>
       ))}

@@ -16,7 +16,7 @@ import { text } from './text.ts'
 const words = text.people
 const CONTACTS_SHOWN = 20
 
-type Place = Input<'insightPeople'>['at']
+export type Place = Input<'insightPeople'>['at']
 type Asked = Pick<Input<'insightPeople'>, 'kind' | 'question'>
 
 /** A number of an answer. */

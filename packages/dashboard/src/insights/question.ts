@@ -86,7 +86,7 @@ function isWhere(conditions: unknown): boolean {
   return parseEventFilter(JSON.stringify({ match: 'all', conditions })) !== undefined
 }
 
-function isFields(value: unknown): value is Fields {
+export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -16,9 +16,11 @@ type Range = SharedDraft['range']
 type Last = NonNullable<Range['last']>
 
 const PRESETS: readonly Last[] = [
+  { value: 1, unit: 'day' },
   { value: 7, unit: 'day' },
   { value: 30, unit: 'day' },
   { value: 90, unit: 'day' },
+  { value: 1, unit: 'month' },
   { value: 12, unit: 'month' },
 ]
 

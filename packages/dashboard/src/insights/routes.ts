@@ -56,6 +56,18 @@ const paths = createRoute({
   component: lazyPage(() => import('./paths-page.tsx'), 'PathsPage'),
 })
 
+const web = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/insights/web',
+  validateSearch: search,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) =>
+    void import('./kinds.ts').then(({ WEB, prefetchAnswer }) =>
+      prefetchAnswer(context.queryClient, WEB, deps.question),
+    ),
+  component: lazyPage(() => import('./web-page.tsx'), 'WebPage'),
+})
+
 const reports = createRoute({
   getParentRoute: () => shellRoute,
   path: '/insights/reports',
@@ -82,7 +94,7 @@ const dashboard = createRoute({
   component: lazyPage(() => import('./dashboards/dashboard-page.tsx'), 'DashboardPage'),
 })
 
-export const insightRoutes = [trend, funnel, retention, paths, reports, dashboards, dashboard] as const
+export const insightRoutes = [trend, funnel, retention, paths, web, reports, dashboards, dashboard] as const
 
 /** For anybody who has the link, without a sign-in. */
 const shared = createRoute({

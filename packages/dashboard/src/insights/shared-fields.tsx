@@ -12,17 +12,26 @@ interface SharedFieldsProps {
   onChange: (changes: Partial<SharedDraft>) => void
 }
 
-/** What the questions of all kinds ask at their end: conditions on every event, whose events, bots, the period before. */
-export function SharedFields({ draft: { where, people, includeBots, compare }, onChange }: SharedFieldsProps) {
+/** What the questions of all kinds ask at their end: which events count, and the period before. */
+export function SharedFields({ draft, onChange }: SharedFieldsProps) {
+  return (
+    <>
+      <EventFields draft={draft} onChange={onChange} />
+      <Switch
+        label={words.compare}
+        checked={draft.compare !== undefined}
+        onChange={(event) => onChange({ compare: event.currentTarget.checked ? 'previous_period' : undefined })}
+      />
+    </>
+  )
+}
+
+/** Which events count: conditions on every event, whose events, bots. */
+export function EventFields({ draft: { where, people, includeBots }, onChange }: SharedFieldsProps) {
   return (
     <>
       <Conditions where={where} label={words.everyEvent} onChange={(changed) => onChange({ where: changed })} />
       <PeopleField value={people} onChange={(changed) => onChange({ people: changed })} />
-      <Switch
-        label={words.compare}
-        checked={compare !== undefined}
-        onChange={(event) => onChange({ compare: event.currentTarget.checked ? 'previous_period' : undefined })}
-      />
       <Switch
         label={words.bots}
         checked={includeBots}

@@ -45,6 +45,7 @@ export const text = {
     funnel: 'Funnel',
     retention: 'Retention',
     paths: 'Paths',
+    web: 'Web analytics',
     reports: 'Reports',
     dashboards: 'Dashboards',
     alerts: 'Alerts',
@@ -139,7 +140,10 @@ export const text = {
   },
   range: {
     label: (range: string) => `Date range: ${range}`,
-    last: (value: number, unit: Unit) => (value === 1 ? `This ${unit}` : `Last ${formatNumber(value)} ${unit}s`),
+    last: (value: number, unit: Unit) => {
+      if (value > 1) return `Last ${formatNumber(value)} ${unit}s`
+      return unit === 'day' ? 'Today' : `This ${unit}`
+    },
     since: (from: string) => `Since ${from}`,
     between: (from: string, to: string) => `${from} – ${to}`,
   },

@@ -6,11 +6,11 @@ import { formatFigure, formatShare } from './axis.ts'
 import { colorOf } from './colors.ts'
 import { saveCsv } from './csv.ts'
 import { ChartOrTable } from './daily-chart.tsx'
-import { columnsOf, Figure, FiguresTable } from './figures-table.tsx'
+import { columnsOf, FiguresTable } from './figures-table.tsx'
 import { longInterval, stateOfInterval } from './interval-keys.ts'
 import { type Line, LineChart, legendOf, nameOf } from './line-chart.tsx'
 import { LineDrawing, scaleOf } from './line-drawing.tsx'
-import { useShowPeople, WithPeople } from './people-panel.tsx'
+import { PeopleFigure, useShowPeople, WithPeople } from './people-panel.tsx'
 import type { Drawn } from './picture.tsx'
 import type { Interval } from './question.ts'
 import { DownloadButton, PictureButton, ResultHeader } from './result-header.tsx'
@@ -51,7 +51,7 @@ export function TrendResult({ question, answer }: Answered<'insightTrend'>) {
             label={words.figuresTable(unit)}
             unit={unit}
             keys={answer.intervals}
-            rows={rows.filter(isShown)}
+            columns={columnsOf(rows.filter(isShown))}
           />
         ) : (
           <Lines unit={unit} keys={answer.intervals} shown={shown} />
@@ -157,7 +157,9 @@ function Totals({ rows, isShown, onToggle }: TotalsProps) {
                   </Group>
                 </Table.Th>
                 <Table.Td ta="right" fw={600}>
-                  <Figure at={row.at} name={row.name} value={row.total} />
+                  <PeopleFigure at={row.at} name={row.name} value={row.total}>
+                    {formatFigure(row.total)}
+                  </PeopleFigure>
                 </Table.Td>
                 {isCompared ? (
                   <>

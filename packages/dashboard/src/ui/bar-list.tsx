@@ -4,7 +4,8 @@ import classes from './bar-list.module.css'
 import { formatNumber } from './format.ts'
 
 interface BarListProps {
-  rows: { key: string; label: ReactNode; value: number }[]
+  /** In place of its value, a row may show a figure. */
+  rows: { key: string; label: ReactNode; value: number; figure?: ReactNode }[]
   /** The unit of the values. */
   unit: string
   empty: string
@@ -22,12 +23,12 @@ export function BarList({ rows, unit, empty }: BarListProps) {
   }
   return (
     <ol className={classes.list}>
-      {rows.map(({ key, label, value }) => (
+      {rows.map(({ key, label, value, figure }) => (
         <li key={key} className={classes.row}>
           <span className={classes.bar} style={{ width: `${(value / max) * 100}%` }} aria-hidden />
           <span className={classes.label}>{label}</span>
           <span className={classes.value}>
-            {formatNumber(value)}
+            {figure ?? formatNumber(value)}
             <span className={classes.unit}> {unit}</span>
           </span>
         </li>

@@ -239,6 +239,10 @@ export const text = {
     move: (column: string) => `Move ${column}. Use the up and down keys.`,
     reset: 'Reset to default',
   },
+  change: {
+    rise: (percent: number) => `+${formatNumber(percent)}%`,
+    fall: (percent: number) => `−${formatNumber(percent)}%`,
+  },
   filters: {
     title: 'Filters',
     button: (active: number) => (active > 0 ? `Filters (${formatNumber(active)})` : 'Filters'),

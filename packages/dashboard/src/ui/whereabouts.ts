@@ -15,6 +15,6 @@ export function placeWords({ country, region, city }: Placed): string | null {
 }
 
 /** The name of a country; a text that is no code stays as it is. */
-function countryName(code: string): string {
+export function countryName(code: string): string {
   return /^[A-Z]{2}$/.test(code) ? (COUNTRIES.of(code) ?? code) : code
 }

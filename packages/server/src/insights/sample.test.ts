@@ -148,6 +148,7 @@ test('a question that is too expensive offers a sample, and then a smaller one',
     funnel: { steps: STEPS, window },
     retention: { start: 'first_seen', interval: 'day' },
     paths: { kind: 'pages' },
+    web: {},
   }
   const asked = (kind: InsightMatch['insight'], sample: number) =>
     answerTo(context, { kind, question: { ...questions[kind], sample } })

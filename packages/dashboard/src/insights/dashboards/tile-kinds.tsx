@@ -4,17 +4,20 @@ import type { Report } from '../../api/types.ts'
 import { formatNumber } from '../../ui/format.ts'
 import { type Answered, answerQuery, type InsightName, type Kind } from '../answer-query.ts'
 import { formatFigure, formatShare } from '../axis.ts'
-import { FiguresTable } from '../figures-table.tsx'
+import { columnsOf, FiguresTable } from '../figures-table.tsx'
 import { Steps, StepsTable } from '../funnel-result.tsx'
-import { FUNNEL, PATHS, RETENTION, TREND } from '../kinds.ts'
+import { FUNNEL, PATHS, RETENTION, TREND, WEB } from '../kinds.ts'
 import { Flow, Ways } from '../paths-result.tsx'
 import { Cohorts } from '../retention-result.tsx'
 import { text as insightText } from '../text.ts'
 import { isNothing, meantName, rowsOf } from '../trend-rows.ts'
+import { isNothing as isNoVisit } from '../web-figures.ts'
+import { text as webWords } from '../web-text.ts'
 import { text } from './text.ts'
 import { Fitted, Scroll } from './tile-body.tsx'
 import type { Headline } from './tile-number.tsx'
 import { TileTrend } from './tile-trend.tsx'
+import { WebTile } from './web-tile.tsx'
 
 const words = text.tile
 
@@ -55,7 +58,7 @@ export const TILE_KINDS: Record<Report['kind'], TileKind> = {
           label={insightText.trend.figuresTable(question.interval ?? 'day')}
           unit={question.interval ?? 'day'}
           keys={answer.intervals}
-          rows={rowsOf(question, answer)}
+          columns={columnsOf(rowsOf(question, answer))}
         />
       </Scroll>
     ),
@@ -119,9 +122,34 @@ export const TILE_KINDS: Record<Report['kind'], TileKind> = {
       name: words.visits,
       value: visitsIn(answer),
       before: answer.compare && visitsIn(answer.compare),
-      format: (value) => (value === null || value === undefined ? formatFigure(null) : formatNumber(value)),
+      format: countWords,
     }),
   }),
+  web: tileKind({
+    kind: WEB,
+    isEmpty: isNoVisit,
+    chart: (answered, name) => (
+      <Scroll name={name}>
+        <WebTile {...answered} />
+      </Scroll>
+    ),
+    table: (answered, name) => (
+      <Scroll name={name}>
+        <WebTile {...answered} />
+      </Scroll>
+    ),
+    headline: ({ answer: { totals, compare } }) => ({
+      name: webWords.figures.people,
+      value: totals.people,
+      before: compare?.totals.people,
+      format: countWords,
+      people: { at: {}, count: totals.people },
+    }),
+  }),
+}
+
+function countWords(value: number | null | undefined): string {
+  return value === null || value === undefined ? formatFigure(null) : formatNumber(value)
 }
 
 function cohorts({ question, answer }: Answered<'insightRetention'>, name: string): ReactNode {

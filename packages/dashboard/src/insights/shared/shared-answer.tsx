@@ -10,6 +10,8 @@ import { RetentionResult } from '../retention-result.tsx'
 import { text as insightText } from '../text.ts'
 import { TrendResult } from '../trend-result.tsx'
 import { isNothing } from '../trend-rows.ts'
+import { isNothing as isNoVisit } from '../web-figures.ts'
+import { WebResult } from '../web-result.tsx'
 import type { SharedReport } from './shared-query.ts'
 import { text } from './text.ts'
 
@@ -41,6 +43,7 @@ const KINDS: Record<SharedReport['kind'], Show> = {
     ({ nodes }) => nodes.length === 0,
     (answered) => <PathsResult {...answered} />,
   ),
+  web: shows<'insightWeb'>(isNoVisit, (answered) => <WebResult {...answered} />),
 }
 
 /** The answer of a shared report, or why there is none. */
