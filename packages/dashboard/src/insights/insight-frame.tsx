@@ -119,7 +119,6 @@ export function QuestionAndAnswer({ summary: { what, when }, question, answer }:
   const [isOpen, setOpen] = useState(false)
   const isNarrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false })
   const id = useId()
-  const line = words.summary.whole(what, when)
   return (
     <div className={classes.columns}>
       <Card component="section" aria-label={words.question.label}>
@@ -128,13 +127,12 @@ export function QuestionAndAnswer({ summary: { what, when }, question, answer }:
             className={classes.summary}
             aria-expanded={isOpen}
             aria-controls={id}
-            aria-label={words.summary.label(line.slice(0, 300))}
             onClick={() => setOpen(!isOpen)}
           >
-            <Text size="sm" fw={550} lineClamp={2}>
-              {line}
+            <Text component="span" size="sm" fw={550} lineClamp={2}>
+              {words.summary.whole(what, when)}
             </Text>
-            <Text size="sm" c="var(--mantine-color-anchor)" flex="none">
+            <Text component="span" size="sm" c="var(--mantine-color-anchor)" flex="none">
               {isOpen ? words.summary.close : words.summary.edit}
             </Text>
           </UnstyledButton>

@@ -78,7 +78,6 @@ export const text = {
   periodBefore: 'The period before',
   /** A question in one line. */
   summary: {
-    label: (question: string) => `${question}. Edit the question`,
     whole: (what: string, when: string) => `${what}, ${when.charAt(0).toLowerCase()}${when.slice(1)}`,
     edit: 'Edit',
     close: 'Close',
