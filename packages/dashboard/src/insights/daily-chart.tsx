@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core'
 import { IconChartLine, IconTable } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { FiguresTable } from './figures-table.tsx'
+import classes from './line-chart.module.css'
 import { type Line, LineChart, LineKey, legendOf, nameOf } from './line-chart.tsx'
 import { text } from './text.ts'
 
@@ -21,10 +22,20 @@ interface DailyChartProps {
 export function DailyChart({ label, days, lines, height = 260, headingOf }: DailyChartProps) {
   const [isTable, setTable] = useState(false)
   const legend = legendOf(lines)
+  const isRunning =
+    stateInUtc('day', days.at(-1) ?? '') === 'running' && lines.some(({ isBefore, isLevel }) => !isBefore && !isLevel)
   return (
     <div>
       <Group justify="space-between" mb="xs" gap="xs">
         <Group gap="md">
+          {isRunning ? (
+            <Group gap={6}>
+              <span className={classes.key} data-running />
+              <Text size="xs" c="dimmed">
+                {words.todaySoFar}
+              </Text>
+            </Group>
+          ) : null}
           {legend.map((line) => (
             <Group key={line.key} gap={6}>
               <LineKey line={line} />

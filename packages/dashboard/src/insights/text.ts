@@ -211,6 +211,7 @@ export const text = {
       `${label}. Left and right choose an interval, up and down a series, Enter shows its people. The table has all figures.`,
     openHint: 'Click to see the people',
     before: (series: string) => `${series}, the period before`,
+    todaySoFar: 'Today so far',
     soFar: (interval: string) => `${interval}, so far`,
     at: (interval: string, figures: string) => `${interval}: ${figures}`,
     figure: (series: string, figure: string) => `${series}: ${figure}`,
