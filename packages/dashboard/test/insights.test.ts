@@ -440,7 +440,7 @@ describe.skipIf(!HAS_BROWSER)('insights', () => {
     await page.getByRole('combobox', { name: 'Property 1 to break down by' }).click()
     await page.getByRole('option', { name: /plan/i }).click()
     await totals(page)
-      .getByRole('row', { name: /^Show Signed up, free/ })
+      .getByRole('row', { name: /^Show free/ })
       .waitFor()
     expect(asked(page).breakdown).toEqual(['contact.plan'])
     const other = { ...question, people: filter }
