@@ -76,7 +76,7 @@ describe.skipIf(!HAS_BROWSER)('dashboards', () => {
     await page.getByRole('row', { name: /^Growth 7/ }).waitFor()
     await page.getByRole('button', { name: 'More about Growth' }).click()
     await page.getByRole('menuitem', { name: 'Rename' }).click()
-    await page.getByLabel('Name').fill('Weekly')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Weekly')
     await page.getByRole('button', { name: 'Rename' }).click()
     await page.getByRole('button', { name: 'More about Weekly' }).click()
     await page.getByRole('menuitem', { name: 'Delete dashboard' }).click()

@@ -1,6 +1,6 @@
 import { Anchor, Code, Table, Text, Title } from '@mantine/core'
 import { lexer, type Token, type Tokens } from 'marked'
-import { Fragment, type ReactNode } from 'react'
+import { createContext, Fragment, type ReactNode, useContext } from 'react'
 import { AnchorLink } from './link.tsx'
 import classes from './markdown.module.css'
 import { text } from './text.ts'
@@ -10,8 +10,24 @@ import { isWebAddress } from './text.tsx'
  * Markdown as React elements. HTML in it stays text, links lead to web and mail addresses and to contacts only, and images are not
  * loaded: text from others must neither run code nor reveal who reads it.
  */
-export function Markdown({ children }: { children: string }) {
-  return <div className={classes.markdown}>{blocks(lexer(children))}</div>
+export function Markdown({ children, heading = 4 }: { children: string; heading?: HeadingOrder }) {
+  return (
+    <Heading value={heading}>
+      <div className={classes.markdown}>{blocks(lexer(children))}</div>
+    </Heading>
+  )
+}
+
+type HeadingOrder = 2 | 4
+/** The headings of a text come below those of the page around it, whatever levels the text uses. */
+const Heading = createContext<HeadingOrder>(4)
+
+function TextHeading({ isLarge, children }: { isLarge: boolean; children: ReactNode }) {
+  return (
+    <Title order={useContext(Heading)} size={isLarge ? 'h5' : 'h6'} dir="auto">
+      {children}
+    </Title>
+  )
 }
 
 function blocks(tokens: readonly Token[]): ReactNode {
@@ -22,12 +38,7 @@ function blocks(tokens: readonly Token[]): ReactNode {
 function block(token: Tokens.Generic): ReactNode {
   switch (token.type) {
     case 'heading':
-      return (
-        // Below the headings of the page, whatever levels the note uses.
-        <Title order={4} size={token.depth <= 2 ? 'h5' : 'h6'} dir="auto">
-          {inline(token.tokens)}
-        </Title>
-      )
+      return <TextHeading isLarge={token.depth <= 2}>{inline(token.tokens)}</TextHeading>
     case 'paragraph':
       return <p dir="auto">{inline(token.tokens)}</p>
     case 'blockquote':

@@ -73,7 +73,7 @@ export function EditedTile({ tile, tiles, grid, defaults, onChange, onSay, onRem
   return (
     <div className={classes.edited}>
       {reportId === undefined ? (
-        <TileCard title={text.tile.text} handle={mover} tools={tools}>
+        <TileCard isText title={text.tile.text} handle={mover} tools={tools}>
           <TileText>{written}</TileText>
         </TileCard>
       ) : (
@@ -109,7 +109,7 @@ function TileMenu({ name, tile, onChange, onResize, move, resize, onRemove }: Ti
     <>
       <Menu position="bottom-end" width={200}>
         <Menu.Target>
-          <ActionIcon ref={button} variant="subtle" color="gray" aria-label={words.more(name)}>
+          <ActionIcon ref={button} variant="subtle" color="gray" size={24} aria-label={words.more(name)}>
             <IconDots size={16} aria-hidden />
           </ActionIcon>
         </Menu.Target>

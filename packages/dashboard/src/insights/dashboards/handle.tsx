@@ -58,6 +58,7 @@ export function Handle({ label, icon, className, grid, onStep, onDrag }: HandleP
     <ActionIcon
       variant="subtle"
       color="gray"
+      size={24}
       className={className}
       aria-label={label}
       aria-keyshortcuts="ArrowLeft ArrowRight ArrowUp ArrowDown"

@@ -14,17 +14,19 @@ interface TileCardProps {
   /** Before and after the title. */
   handle?: ReactNode
   tools?: ReactNode
+  /** A text has headings of its own. */
+  isText?: boolean
   children: ReactNode
 }
 
 /** The frame of a tile. */
-export function TileCard({ title, handle, tools, children }: TileCardProps) {
+export function TileCard({ title, handle, tools, isText = title === undefined, children }: TileCardProps) {
   return (
     <Card className={classes.card} p="sm">
       {title || handle || tools ? (
         <div className={classes.head}>
           {handle}
-          <Text component={title ? 'h2' : 'div'} className={classes.title}>
+          <Text component={isText ? 'div' : 'h2'} className={classes.title}>
             {title}
           </Text>
           {tools}
@@ -39,7 +41,7 @@ export function TileCard({ title, handle, tools, children }: TileCardProps) {
 export function TileText({ children }: { children: string }) {
   return (
     <Scroll name={text.tile.text}>
-      <Markdown>{children}</Markdown>
+      <Markdown heading={2}>{children}</Markdown>
     </Scroll>
   )
 }
