@@ -17,13 +17,11 @@ describe.skipIf(!HAS_BROWSER)('alerts', () => {
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     const noon = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2
-    const events = SIGN_UPS.flatMap((count, index) =>
-      Array.from({ length: count }, () => ({
-        event: 'signed_up',
-        timestamp: new Date(noon - (SIGN_UPS.length - index) * DAY_MS).toISOString(),
-      })),
-    )
-    await tenant.track({ visitor_id: 'v', events })
+    for (const [index, count] of SIGN_UPS.entries()) {
+      const timestamp = new Date(noon - (SIGN_UPS.length - index) * DAY_MS).toISOString()
+      const events = Array.from({ length: count }, () => ({ event: 'signed_up', timestamp }))
+      await tenant.track({ visitor_id: 'v', events })
+    }
     const question = { series: [{ event: 'signed_up' }], interval: 'day', last: { value: 30, unit: 'day' } }
     await tenant.call('POST', '/v1/reports', { name: 'Sign-ups by day', kind: 'trend', question })
     const steps = [{ event: 'page_view' }, { event: 'signed_up' }]

@@ -103,9 +103,17 @@ const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
     return { import_id }
   },
   closeTenant: async () => ({ confirm: 'Test' }),
+  createAlert: anotherReport,
+  previewAlert: anotherReport,
   startAuthorization: async () => ({ purpose: { kind: 'mailbox', identity_id: ids.identity_id } }),
   socialLoginCode: () => waitingForCode('social'),
   linkedinLoginCode: () => waitingForCode('linkedin'),
+}
+
+/** A report that nothing else uses: that of the owner is deleted later. */
+async function anotherReport(): Promise<Record<string, string>> {
+  const report = { name: 'Another', kind: 'trend', question: { series: [{}] } }
+  return { report_id: (await tenant.call('POST', '/v1/reports', report)).body.report.report_id }
 }
 
 /** Logs in again: a later login replaces an earlier one. */

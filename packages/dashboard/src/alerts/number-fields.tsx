@@ -30,7 +30,7 @@ export function NumberFields({ draft, report: { kind, question }, onChange }: Nu
             onChange={({ currentTarget }) => onChange({ series: currentTarget.value })}
             data={question.series.map((series, index) => {
               const value = String.fromCharCode('A'.charCodeAt(0) + index)
-              return { value, label: `${value}: ${seriesName(series).slice(0, 120)}` }
+              return { value, label: words.seriesOf(value, seriesName(series).slice(0, 120)) }
             })}
           />
         ) : null}

@@ -52,6 +52,7 @@ export const text = {
     loadingReports: 'Loading the reports',
     loadingMembers: 'Loading the members',
     series: 'Series',
+    seriesOf: (letter: string, name: string) => `${letter}: ${name}`,
     running: 'Do not wait until the interval is over',
     runningHint: 'The alert fires at most once in each interval.',
     step: 'Step',
