@@ -25,7 +25,7 @@ describe.skipIf(!HAS_BROWSER)('alerts', () => {
     const question = { series: [{ event: 'signed_up' }], interval: 'day', last: { value: 30, unit: 'day' } }
     await tenant.call('POST', '/v1/reports', { name: 'Sign-ups by day', kind: 'trend', question })
     const steps = [{ event: 'page_view' }, { event: 'signed_up' }]
-    const funnel = { steps, window: { value: 1, unit: 'day' }, last: { value: 7, unit: 'day' } }
+    const funnel = { steps, window: { value: 1, unit: 'day' }, last: { value: 4, unit: 'week' } }
     await tenant.call('POST', '/v1/reports', { name: 'From visit to sign-up', kind: 'funnel', question: funnel })
   })
   afterAll(() => browser?.close())

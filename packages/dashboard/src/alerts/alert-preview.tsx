@@ -43,7 +43,14 @@ function Numbers({ draft, report }: { draft: AlertDraft; report: Report }) {
   })
   if (watched === null) return <Text c="dimmed">{report.kind === 'paths' ? text.form.noFollow : words.enterLimit}</Text>
   if (error) return <ErrorState error={error} onRetry={refetch} />
-  if (!data) return <LoadingState lines={8} label={words.loading} />
+  if (!data) {
+    return (
+      <>
+        {report.kind === 'trend' ? null : <Text c="dimmed">{words.slow}</Text>}
+        <LoadingState lines={8} label={words.loading} />
+      </>
+    )
+  }
   const keys = data.points.map(({ interval }) => interval)
   const unit = unitOf(keys[0] ?? '')
   const fired = data.points.flatMap(({ fires }, index) => (fires && hasLimit ? [index] : []))

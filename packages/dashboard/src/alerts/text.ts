@@ -83,6 +83,7 @@ export const text = {
     chart: 'The number of the past 90 days, and the limit',
     number: 'Number',
     loading: 'Loading the past 90 days',
+    slow: 'This question is asked once for each day, week or month. That can take a while.',
     enterLimit: 'Enter a limit to see when the alert would have fired.',
     fires: 'Fires',
     never: 'It would not have fired.',
