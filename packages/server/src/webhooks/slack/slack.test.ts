@@ -298,7 +298,8 @@ test('every known event has a default text without gaps', async () => {
     const { status, body } = await tenant.call('GET', `/v1/webhooks/preview?event=${event}`)
     expect([event, status]).toEqual([event, 200])
     expect(body.text).not.toMatch(/\{\{|undefined|null|: ?$|“”|\(\)|, \(|: ,/)
-    if (!['page_view', 'contact_deleted', 'alert_triggered'].includes(event)) expect(body.text).toContain('Ada Lovelace')
+    if (!['page_view', 'contact_deleted', 'alert_triggered'].includes(event))
+      expect(body.text).toContain('Ada Lovelace')
   }
   const { body } = await tenant.call('GET', '/v1/webhooks/preview?event=of_my_own')
   expect(body).toMatchObject({ text: 'of_my_own: Ada Lovelace, ada@example.com' })
