@@ -411,6 +411,25 @@ test('a stranger finds no alert, and numbers about contacts need their scope', a
   expect(shown.body.alert).toMatchObject({ state: 'fired', last_value: null })
 })
 
+test('a report about a segment that was deleted cannot be watched', async () => {
+  const own = await createTestTenant(bench.service)
+  const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Ulm' }] }
+  const { segment_id } = (await own.call('POST', '/v1/segments', { name: 'Ulm', filter })).body.segment
+  const people = { match: 'all', conditions: [{ property: 'segment', operator: 'in', value: [segment_id] }] }
+  const report_id = await report(own, { ...QUESTION, people })
+  const id = await alert(own, { report_id, enabled: false })
+  expect((await own.call('DELETE', `/v1/segments/${segment_id}`)).status).toBe(200)
+  const { at, condition } = FEW
+  for (const [method, path, body] of [
+    ['POST', '/v1/alerts', { ...FEW, report_id }],
+    ['POST', '/v1/alerts/preview', { report_id, at, condition }],
+    ['PATCH', `/v1/alerts/${id}`, { enabled: true }],
+  ] as const) {
+    const refused = await own.call(method, path, body)
+    expect([path, refused.status, refused.body.error?.code]).toEqual([path, 400, 'unknown_segment'])
+  }
+})
+
 test('a tenant has at most 100 alerts', async () => {
   const own = await createTestTenant(bench.service)
   const report_id = await report(own)
