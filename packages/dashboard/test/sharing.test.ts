@@ -117,6 +117,32 @@ describe.skipIf(!HAS_BROWSER)('sharing', () => {
     expect(await checkWholePage(guest, `shared-${kind}`)).toEqual([])
   })
 
+  test('a shared dashboard has its tiles, whose numbers open nobody', async () => {
+    const tiles = [
+      { report_id: ids.trend, view: 'number', x: 0, y: 0, width: 4, height: 3 },
+      { text: 'Figures of **our shop**', x: 4, y: 0, width: 8, height: 3 },
+      ...REPORTS.map(([kind], index) => ({
+        report_id: ids[kind],
+        x: 6 * (index % 2),
+        y: 3 + 6 * (index >> 1),
+        width: 6,
+        height: 6,
+      })),
+    ]
+    const { body } = await tenant.call('POST', '/v1/dashboards', { name: 'Growth', tiles })
+    const page = await browser.signedIn(tenant, { path: `/insights/dashboards/${body.dashboard.dashboard_id}` })
+    await page.getByRole('button', { name: 'More about Growth' }).click()
+    await page.getByRole('menuitem', { name: 'Share' }).click()
+    await page.getByRole('button', { name: 'Create link' }).click()
+    const link = page.getByRole('textbox', { name: 'Link' })
+    await link.waitFor()
+    const guest = await visit(new URL(await link.inputValue()).pathname)
+    await guest.getByText('our shop').waitFor()
+    for (const [, name] of REPORTS) await guest.getByRole('heading', { level: 2, name }).first().waitFor()
+    expect(await guest.getByRole('button', { name: /Show the people/ }).count()).toBe(0)
+    expect(await checkWholePage(guest, 'shared-dashboard')).toEqual([])
+  })
+
   test('a viewer cannot share, and a member is told what cannot be shared', async () => {
     const viewer = await browser.signedIn(tenant, { path: '/insights/reports', role: 'viewer' })
     await viewer.getByRole('link', { name: 'Sign-up' }).waitFor()

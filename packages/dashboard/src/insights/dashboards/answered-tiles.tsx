@@ -1,7 +1,6 @@
-import { Alert } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { Report, Tile, TileResult } from '../../api/types.ts'
 import { Foreign } from '../../ui/text.tsx'
-import { lettered } from './lettered.ts'
 import { TileAnswer, TileCard, TileText } from './tile.tsx'
 import { TileGrid } from './tile-grid.tsx'
 
@@ -9,8 +8,10 @@ import { TileGrid } from './tile-grid.tsx'
 export interface AnsweredTile extends Tile {
   report: Pick<Report, 'name' | 'kind'> | null
   question: Record<string, unknown> | null
+  /** Of a trend, with the letters by which the charts know the series. */
   answer: TileResult['answer']
-  error: { message: string } | null
+  /** Why there is no answer. */
+  problem: string | null
 }
 
 /** The tiles of a dashboard with their answers, for readers who may not ask: nothing is fetched, and no number opens its people. */
@@ -22,7 +23,7 @@ export function AnsweredTiles({ tiles }: { tiles: readonly AnsweredTile[] }) {
   )
 }
 
-function Answered({ text, view, report, question, answer, error }: AnsweredTile) {
+function Answered({ text, view, report, question, answer, problem }: AnsweredTile) {
   if (!report) {
     return (
       <TileCard>
@@ -33,19 +34,13 @@ function Answered({ text, view, report, question, answer, error }: AnsweredTile)
   const { name, kind } = report
   return (
     <TileCard title={<Foreign max={120}>{name}</Foreign>}>
-      {error ? (
-        <Alert color="red" variant="light">
-          {error.message}
-        </Alert>
-      ) : null}
+      {problem === null ? null : (
+        <Text size="sm" c="dimmed">
+          {problem}
+        </Text>
+      )}
       {question && answer ? (
-        <TileAnswer
-          kind={kind}
-          name={name}
-          view={view}
-          question={question}
-          answer={kind === 'trend' ? lettered(question, answer) : answer}
-        />
+        <TileAnswer kind={kind} name={name} view={view} question={question} answer={answer} />
       ) : null}
     </TileCard>
   )

@@ -1,5 +1,5 @@
 import { ActionIcon, Menu, Text } from '@mantine/core'
-import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
+import { IconDots, IconLink, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
@@ -9,6 +9,8 @@ import { ConfirmDialog } from '../../ui/confirm-button.tsx'
 import { RenameDialog } from '../../ui/form-dialog.tsx'
 import { isolated } from '../../ui/text.tsx'
 import { useMenuButton } from '../../ui/use-menu-button.ts'
+import { ShareDialog } from '../shared/share-dialog.tsx'
+import { text as shareText } from '../shared/text.ts'
 import { readDashboard, saveDashboard } from './save.ts'
 import { text } from './text.ts'
 
@@ -18,11 +20,11 @@ interface DashboardMenuProps {
   onDeleted?: () => unknown
 }
 
-/** Renames or deletes a dashboard, if nobody has changed its name or deleted it meanwhile. */
-export function DashboardMenu({ dashboard: { dashboard_id: id, name }, onDeleted }: DashboardMenuProps) {
+/** Shares a dashboard, and renames or deletes it, if nobody has changed its name or deleted it meanwhile. */
+export function DashboardMenu({ dashboard: { dashboard_id: id, name, shared_at }, onDeleted }: DashboardMenuProps) {
   const { button, afterFocus } = useMenuButton()
   const queryClient = useQueryClient()
-  const [dialog, setDialog] = useState<'rename' | 'delete' | null>(null)
+  const [dialog, setDialog] = useState<'share' | 'rename' | 'delete' | null>(null)
   const close = () => setDialog(null)
   const renaming = useMutation({
     mutationFn: async (typed: string) => saveDashboard(queryClient, await readDashboard(id), { name: typed }),
@@ -50,6 +52,9 @@ export function DashboardMenu({ dashboard: { dashboard_id: id, name }, onDeleted
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item leftSection={<IconLink size={16} aria-hidden />} onClick={afterFocus(() => setDialog('share'))}>
+            {shareText.dialog.menu}
+          </Menu.Item>
           <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={afterFocus(() => setDialog('rename'))}>
             {text.rename.menu}
           </Menu.Item>
@@ -62,6 +67,9 @@ export function DashboardMenu({ dashboard: { dashboard_id: id, name }, onDeleted
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      {dialog === 'share' ? (
+        <ShareDialog shared={{ dashboard_id: id }} name={name} sharedAt={shared_at} onClose={close} />
+      ) : null}
       {dialog === 'rename' ? (
         <RenameDialog
           title={text.rename.title(shown)}

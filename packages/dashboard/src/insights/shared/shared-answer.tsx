@@ -59,7 +59,7 @@ export function SharedAnswer({ kind, question, answer, problem }: SharedReport) 
 }
 
 /** The events of a question with as many conditions as their names tell: that there are some. */
-function named(question: SharedReport['question']): SharedReport['question'] {
+export function named(question: SharedReport['question']): SharedReport['question'] {
   const marked = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(marked)
     if (typeof value !== 'object' || value === null || !('is_filtered' in value)) return value

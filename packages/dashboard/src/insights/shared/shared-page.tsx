@@ -7,11 +7,12 @@ import { formatMoment } from '../../ui/format.ts'
 import { useTitle } from '../../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../ui/states.tsx'
 import { Foreign } from '../../ui/text.tsx'
+import { type AnsweredTile, AnsweredTiles } from '../dashboards/answered-tiles.tsx'
 import { PeopleAreHidden } from '../people-panel.tsx'
 import { rangeWords } from '../summary.ts'
-import { SharedAnswer } from './shared-answer.tsx'
+import { named, SharedAnswer } from './shared-answer.tsx'
 import classes from './shared-page.module.css'
-import { type SharedReport, type SharedView, sharedQuery } from './shared-query.ts'
+import { type SharedReport, type SharedTile, type SharedView, sharedQuery } from './shared-query.ts'
 import { text } from './text.ts'
 
 const words = text.page
@@ -57,19 +58,15 @@ function View({ view: { name, kind, answered_at: at, tiles } }: { view: SharedVi
           </Text>
         ) : null}
       </header>
-      <Stack gap="xl">
-        {reports.map((report, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a view is replaced as a whole
-          <Stack key={index} component="section" gap="md">
-            {kind === 'report' ? null : (
-              <Title order={2} size="h4">
-                <Foreign max={120}>{report.name}</Foreign>
-              </Title>
-            )}
+      {kind === 'report' ? (
+        reports.map((report) => (
+          <Stack key={report.name} gap="md">
             <SharedAnswer {...report} />
           </Stack>
-        ))}
-      </Stack>
+        ))
+      ) : (
+        <AnsweredTiles tiles={tiles.map(toAnswered)} />
+      )}
       <Group component="footer" mt="xl">
         <Text size="xs" c="dimmed">
           {words.footer}
@@ -81,4 +78,10 @@ function View({ view: { name, kind, answered_at: at, tiles } }: { view: SharedVi
 
 function rangeOf({ question }: SharedReport): string {
   return rangeWords(question as Parameters<typeof rangeWords>[0])
+}
+
+function toAnswered({ report, ...tile }: SharedTile): AnsweredTile {
+  if (!report) return { ...tile, report: null, question: null, answer: null, problem: null }
+  const { problem, answer } = report
+  return { ...tile, report, question: named(report.question), answer, problem: problem && words.problems[problem] }
 }
