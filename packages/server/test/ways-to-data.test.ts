@@ -196,6 +196,7 @@ const KEEPS_SECRETS: Record<string, Tag | `no way: ${string}`> = {
   oauth_grants: 'no way: a hash of what its refresh tokens begin with',
   oauth_tokens: 'no way: a grant has no scope that its person lacks (oauth.test.ts)',
   provider_clients: 'Providers',
+  share_links: 'Reports',
   social_sessions: 'no way: credentials of a login that is under way',
   warehouse_destinations: 'Warehouse',
   webhook_subscriptions: 'Webhooks',

@@ -4,7 +4,7 @@ export const text = {
     menu: 'Share',
     title: (name: string) => `Share ${name}`,
     explanation:
-      'Create a link that anybody can open, without an account. It shows these figures, also as they change.',
+      'Anybody who has the link can open it, without an account. It shows these figures, also as they change.',
     seen: 'People with the link see names, ranges and numbers. They see no people, no conditions, and no values that may be about a person.',
     create: 'Create link',
     link: 'Link',
