@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FairnessTenants } from './fairness-tenants.ts'
+import { isNot } from './insights.ts'
 import { URL_OF_SERVICE, withKey } from './load.ts'
 import { SIZE } from './options.ts'
 import { run, start } from './processes.ts'
+import { INSIGHTS } from './queries.ts'
 import { number, progress, report } from './report.ts'
 import { READY, SERVICE } from './target.ts'
 
@@ -20,8 +22,13 @@ const EVENTS_MIN = 200_000
 
 /** The reads of a dashboard, a list and a profile. */
 const LIGHT = ['/v1/events?limit=20', '/v1/contacts?limit=20', '/v1/contacts/CONTACT']
+interface Heavy {
+  path: string
+  body?: object
+}
+
 /** Each reads all the data of its tenant. */
-const HEAVY: readonly { path: string; body?: object }[] = [
+const HEAVY: readonly Heavy[] = [
   { path: '/v1/events?search=a%20e%20i%20o' },
   { path: '/v1/events/stats' },
   { path: '/v1/contacts?search=a%20e%20i%20o' },
@@ -30,7 +37,21 @@ const HEAVY: readonly { path: string; body?: object }[] = [
   { path: '/v1/aggregate', body: { entity: 'contacts', group_by: 'city' } },
 ]
 
-/** Light reads of one tenant beside heavy ones of eight others, compared with the same reads undisturbed. */
+/** What somebody reads who looks at a contact. */
+const OF_CONTACT = ['/v1/contacts/CONTACT', '/v1/contacts?limit=25', '/v1/timeline?contact_id=CONTACT']
+/** The same questions again would be answered at once, so each has another condition. */
+const QUESTIONS = Array.from({ length: 200 }, (_, number) =>
+  INSIGHTS.map(({ path, asks }) => ({ path, body: { ...asks, where: [isNot(number)] } })),
+).flat()
+
+interface Beside {
+  what: string
+  light: { apiKey: string; paths: readonly string[] }
+  heavy: readonly string[]
+  queries: readonly Heavy[]
+}
+
+/** Light reads of one tenant beside heavy ones of others, compared with the same reads undisturbed. */
 export async function measureFairness(directory: string, environment: Record<string, string>): Promise<void> {
   const size = { contacts: Math.min(20_000, SIZE.contacts), events: Math.max(EVENTS_MIN, Math.round(SIZE.events / 10)) }
   progress(`loading 8 tenants with ${number(size.events)} events each`)
@@ -39,40 +60,56 @@ export async function measureFairness(directory: string, environment: Record<str
   const { heavy, light } = JSON.parse(readFileSync(TENANTS_FILE, 'utf8')) as FairnessTenants
   const service = await start(SERVICE, [], environment, READY)
   try {
-    progress('light reads beside heavy ones')
-    const paths = await lightPaths(light)
-    await readLight(light, paths, WARM_UP_MS)
-    const [undisturbed, disturbed]: [number[], number[]] = [[], []]
-    let served = 0
-    for (let round = 0; round < ROUNDS; round++) {
-      undisturbed.push(...(await readLight(light, paths, SIZE.seconds * 1_000)))
-      const disturbing = new AbortController()
-      const queries = heavy.flatMap((apiKey) =>
-        Array.from({ length: CONNECTIONS }, (_, first) => readHeavy(apiKey, first, disturbing.signal)),
-      )
-      await sleep(WARM_UP_MS)
-      disturbed.push(...(await readLight(light, paths, SIZE.seconds * 1_000)))
-      disturbing.abort()
-      served += (await Promise.all(queries)).reduce((sum, count) => sum + count, 0)
-      // Queries still running must not disturb the other side.
-      await sleep(WARM_UP_MS)
-    }
-    if (served === 0) throw new Error('No heavy query was served, so nothing disturbed the light reads.')
-    report({
+    const [asking = ''] = heavy
+    await measureBeside({
       what: `reads of one tenant beside ${heavy.length} with heavy queries`,
-      measured: latencyOf(disturbed),
-      limit: `${latencyOf(undisturbed)} undisturbed`,
-      ratio: percentile(disturbed, 0.99) / percentile(undisturbed, 0.99),
-      aim: 'at most 3.00',
+      light: { apiKey: light, paths: await pathsOf(light, LIGHT) },
+      heavy,
+      queries: HEAVY,
+    })
+    await measureBeside({
+      what: 'reads of a contact beside another tenant that asks insights',
+      light: { apiKey: light, paths: await pathsOf(light, OF_CONTACT) },
+      heavy: [asking],
+      queries: QUESTIONS,
     })
   } finally {
     await service.stop()
   }
 }
 
-async function lightPaths(apiKey: string): Promise<string[]> {
+async function measureBeside({ what, light: { apiKey, paths }, heavy, queries }: Beside): Promise<void> {
+  progress(what)
+  await readLight(apiKey, paths, WARM_UP_MS)
+  const [undisturbed, disturbed]: [number[], number[]] = [[], []]
+  let served = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    undisturbed.push(...(await readLight(apiKey, paths, SIZE.seconds * 1_000)))
+    const disturbing = new AbortController()
+    const first = Math.floor((round * queries.length) / ROUNDS)
+    const disturbers = heavy.flatMap((heavyKey) =>
+      Array.from({ length: CONNECTIONS }, (_, lane) => readHeavy(heavyKey, queries, first + lane, disturbing.signal)),
+    )
+    await sleep(WARM_UP_MS)
+    disturbed.push(...(await readLight(apiKey, paths, SIZE.seconds * 1_000)))
+    disturbing.abort()
+    served += (await Promise.all(disturbers)).reduce((sum, count) => sum + count, 0)
+    // Queries still running must not disturb the other side.
+    await sleep(WARM_UP_MS)
+  }
+  if (served === 0) throw new Error('No heavy query was served, so nothing disturbed the light reads.')
+  report({
+    what,
+    measured: `${latencyOf(disturbed)}; ${served} heavy ones served`,
+    limit: `${latencyOf(undisturbed)} undisturbed`,
+    ratio: percentile(disturbed, 0.99) / percentile(undisturbed, 0.99),
+    aim: 'at most 3.00',
+  })
+}
+
+async function pathsOf(apiKey: string, paths: readonly string[]): Promise<string[]> {
   const { contacts } = await (await ask(apiKey, { path: '/v1/contacts?limit=1' })).json()
-  return LIGHT.map((path) => path.replace('CONTACT', contacts[0].contact_id))
+  return paths.map((path) => path.replace('CONTACT', contacts[0].contact_id))
 }
 
 /** @returns the latencies in milliseconds. */
@@ -89,11 +126,16 @@ async function readLight(apiKey: string, paths: readonly string[], milliseconds:
 }
 
 /** Sends heavy queries one after another. @returns how many were served. */
-async function readHeavy(apiKey: string, first: number, signal: AbortSignal): Promise<number> {
+async function readHeavy(
+  apiKey: string,
+  queries: readonly Heavy[],
+  first: number,
+  signal: AbortSignal,
+): Promise<number> {
   let served = 0
   try {
-    for (let n = first; !signal.aborted; n++) {
-      const query = HEAVY[n % HEAVY.length]
+    for (let n = first; !signal.aborted; n += CONNECTIONS) {
+      const query = queries[n % queries.length]
       if (query) await (await ask(apiKey, query, signal)).arrayBuffer()
       served++
     }
@@ -103,11 +145,7 @@ async function readHeavy(apiKey: string, first: number, signal: AbortSignal): Pr
   return served
 }
 
-async function ask(
-  apiKey: string,
-  { path, body }: { path: string; body?: object },
-  signal: AbortSignal | null = null,
-): Promise<Response> {
+async function ask(apiKey: string, { path, body }: Heavy, signal: AbortSignal | null = null): Promise<Response> {
   const response = await fetch(URL_OF_SERVICE + path, {
     method: body ? 'POST' : 'GET',
     headers: { ...withKey(apiKey), ...(body ? { 'content-type': 'application/json' } : {}) },

@@ -4,7 +4,7 @@ import { latency, milliseconds, progress, report } from './report.ts'
 import type { Target } from './target.ts'
 
 /** A condition that every event meets, another one for each number. */
-function isNot(number: number) {
+export function isNot(number: number) {
   return { property: 'country', operator: 'not_equals', value: `none-${number}` }
 }
 

@@ -1646,7 +1646,7 @@ export class Operations extends Caller {
   /**
    * Get the figures of a range of days and of the preceding range of the same length.
    *
-   * Events from bots are not counted. Needs the scope `events:read`.
+   * Events from bots are not counted. Of a range with a million events, pages, sources and contacts may be a minute old. Needs the scope `events:read`.
    */
   getOverview(input: GetOverviewInput = {}, options?: RequestOptions): Promise<GetOverviewResult> {
     return this.call('GET /v1/overview', input, options)

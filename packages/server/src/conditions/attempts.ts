@@ -91,9 +91,8 @@ export function walkable(
   order: 'ordered' | 'strict',
   prefix: string,
 ): string {
-  const isShared = sharing.some((steps) => steps.length > 1)
   // Events of one step each are sorted by their steps.
-  if (order === 'ordered' && !isShared) return events
+  if (order === 'ordered' && !isShared(sharing)) return events
   const count = Math.max(...sharing.flat()) + 1
   const meetsSeveral = (event: string) => `bitAnd(bitAnd(${event}, ${event} - 1), ${STEPS}) != 0`
   const isTangled = [
@@ -137,6 +136,11 @@ export function stepsThatShare(names: readonly (readonly string[] | null)[]): nu
   return sets.map(({ steps }) => steps)
 }
 
+/** Whether an event may meet several steps. */
+function isShared(sharing: readonly (readonly number[])[]): boolean {
+  return sharing.some((steps) => steps.length > 1)
+}
+
 /**
  * For the last of some steps, a list beside the events: at an event that reaches the step, the latest begin of an attempt
  * that reaches it there, else a negative number. An event that is the next step of an attempt hands its begin on. The list of
@@ -146,14 +150,17 @@ export function stepsThatShare(names: readonly (readonly string[] | null)[]): nu
  */
 export function latestBegins(
   events: string,
-  steps: number,
+  sharing: readonly (readonly number[])[],
   windowMs: number,
   prefix: string,
   endings: string | null = null,
 ): string {
+  const steps = sharing.flat().length
   let begins = `(arrayMap(x -> if(${isOfStep('x', 0)}, ${asBegin('x')}, ${NONE}), ${events}) AS ${prefix}0)`
   for (let step = 1; step < steps; step++) {
-    const known = before(`(arrayFill(b -> b >= 0, ${begins}) AS ${prefix}until${step})`)
+    const latest = `arrayFill(b -> b >= 0, ${begins})`
+    // An event of one step is no begin that it could itself hand on.
+    const known = isShared(sharing) ? before(latest) : latest
     const least = leastBegin('x', windowMs, endings && 'e')
     const isReached = `${isOfStep('x', step)} AND b >= ${least}`
     begins = `(arrayMap((x, b${endings ? ', e' : ''}) -> if(${isReached}, b, ${NONE}), ${[events, known, ...(endings ? [endings] : [])].join(', ')}) AS ${prefix}${step})`

@@ -71,34 +71,37 @@ function eventsOf(attempts: Attempts): string {
   return `groupArrayArray(${list})`
 }
 
-/** A list beside the events: how many steps have been reached by each. */
-function mostReached(lists: readonly string[]): string {
-  const names = lists.map((_, step) => `b${step}`)
-  const reached = names.map((name, step) => `${name} >= 0, ${step + 1}`).toReversed()
-  return `arrayMap((${names.join(', ')}) -> multiIf(${reached.join(', ')}, 0), ${lists.join(', ')})`
-}
-
 function ordered({ steps, windowMs, excluded, sharing }: Attempts): string[] {
-  const count = steps.length
+  const last = steps.length - 1
   const endings = excluded === null ? null : `${PREFIX}endings`
-  const last = latestBegins(EVENTS, count, windowMs, `${PREFIX}begins`, endings)
-  const lists = steps.map((_, step) => (step === count - 1 ? last : `${PREFIX}begins${step}`))
-  const place = `indexOf(${PREFIX}reaches, ${REACHED})`
-  const least = leastBegin(`${EVENTS}[${place}]`, windowMs, endings && `${endings}[${place}]`)
-  const next = steps.slice(1).map((_, index) => {
-    const isNext = `${isOfStep('x', index + 1)} AND i > ${PREFIX}place${index}`
-    return `arrayFirstIndex((x, i) -> ${isNext}, ${EVENTS}, arrayEnumerate(${EVENTS})) AS ${PREFIX}place${index + 1}`
+  const begins = latestBegins(EVENTS, sharing, windowMs, `${PREFIX}begins`, endings)
+  const firstBy = (step: number) => `${PREFIX}first${step}`
+  const firsts = steps.map((_, step) => {
+    // The list of the last step has those of the others in it.
+    const list = step === last ? begins : `${PREFIX}begins${step}`
+    return `arrayFirstIndex(b -> b >= 0, ${list}) AS ${firstBy(step)}`
   })
+  const ofFurthest = (value: (step: number) => string | number, none: number) => {
+    const cases = steps.map((_, step) => `${firstBy(step)} > 0, ${value(step)}`).toReversed()
+    return `multiIf(${cases.join(', ')}, ${none})`
+  }
+  const place = `${PREFIX}place`
+  const least = leastBegin(`${EVENTS}[${place}]`, windowMs, endings && `${endings}[${place}]`)
+  const between = steps.slice(1, last).map((_, index) => {
+    const isNext = `${isOfStep('x', index + 1)} AND i > ${place}${index}`
+    return `arrayFirstIndex((x, i) -> ${isNext}, ${EVENTS}, arrayEnumerate(${EVENTS})) AS ${place}${index + 1}`
+  })
+  const places = steps.map((_, step) => (step === last ? firstBy(last) : `${place}${step}`))
   return [
     `${walkable(SORTED, sharing, 'ordered', `${PREFIX}walk_`)} AS ${EVENTS}`,
     ...(endings ? [`${lastEndings(EVENTS)} AS ${endings}`] : []),
-    `${mostReached(lists)} AS ${PREFIX}reaches`,
-    `arrayMax(${PREFIX}reaches) AS ${REACHED}`,
+    firsts.join(', '),
+    `${ofFurthest((step) => step + 1, 0)} AS ${REACHED}, ${ofFurthest(firstBy, 0)} AS ${place}`,
     `${least} AS ${PREFIX}least`,
     // The furthest step is reached first by the earliest attempts that reach it: no later one can be sooner there.
-    `arrayFirstIndex(x -> ${isOfStep('x', 0)} AND ${asBegin('x')} >= ${PREFIX}least, ${EVENTS}) AS ${PREFIX}place0`,
-    ...next,
-    `[${steps.map((_, step) => `${EVENTS}[${PREFIX}place${step}]`).join(', ')}] AS ${TIMES}`,
+    `arrayFirstIndex(x -> ${isOfStep('x', 0)} AND ${asBegin('x')} >= ${PREFIX}least, ${EVENTS}) AS ${place}0`,
+    ...between,
+    `[${places.map((each) => `${EVENTS}[${each}]`).join(', ')}] AS ${TIMES}`,
   ]
 }
 

@@ -10,6 +10,9 @@ export type IntervalUnit = (typeof INTERVALS)[number]
 /** Hours of a quarter and of a week before it, or days of six years. */
 const INTERVALS_MAX = 2_400
 
+/** When an event happened. Days and weeks are divided from it at once, because each further step costs every event. */
+const UNIX_MS = 'toUnixTimestamp64Milli(timestamp)'
+
 /** The intervals of a range, in order. The range may cut the first and the last. */
 export interface Intervals {
   unit: IntervalUnit
@@ -62,13 +65,11 @@ function hoursOf({ fromMs, untilMs }: Range, offsets: readonly Offset[], further
     start = Math.min(start + HOUR_MS, change)
   }
   starts.push(start)
-  const unix = 'toInt64(toUnixTimestamp(timestamp))'
   const isRegular = offsets.every(({ seconds }) => mod(seconds - (offsets[0]?.seconds ?? 0), 3600) === 0)
-  const first = Math.floor((starts[0] ?? 0) / 1000)
   // Lord Howe Island changes its clocks by half an hour.
   const indexInSql = isRegular
-    ? `intDiv(${unix} - ${first}, 3600)`
-    : `arrayLastIndex(start -> start <= ${unix}, [${starts.map((each) => each / 1000)}]) - 1`
+    ? `intDiv(${UNIX_MS} - ${starts[0] ?? 0}, ${HOUR_MS})`
+    : `arrayLastIndex(start -> start <= ${UNIX_MS}, [${starts}]) - 1`
   return { unit: 'hour', keys, starts, indexInSql }
 }
 
@@ -83,18 +84,22 @@ function daysOf(
   offsets: readonly Offset[],
   further: number,
 ): Intervals {
-  const { numberOf, firstDayOf, keyOf, inSql } = CALENDAR[unit]
+  const { numberOf, firstDayOf, keyOf } = CALENDAR[unit]
   const dayAt = (moment: number) => Math.floor((moment + offsetAt(offsets, moment) * 1000) / DAY_MS)
   const [first, last] = [numberOf(dayAt(fromMs)), numberOf(dayAt(untilMs))]
   const numbers = Array.from({ length: last - first + 1 }, (_, index) => first + index)
-  const day = `toInt64(intDiv(toInt64(toUnixTimestamp(timestamp)) + ${offsetInSql('toInt64(toUnixTimestamp(timestamp))', offsets)}, 86400))`
+  const local = `${UNIX_MS} + ${offsetInSql(UNIX_MS, offsets, 1000)}`
+  const month = `toDate(intDiv(${local}, ${DAY_MS}))`
   return {
     unit,
     keys: numbers.map((number) => keyOf(new Date(firstDayOf(number) * DAY_MS))),
     starts: Array.from({ length: numbers.length + further + 1 }, (_, index) =>
       startOfDay(firstDayOf(first + index), offsets),
     ),
-    indexInSql: `${inSql(day)} - ${first}`,
+    indexInSql:
+      unit === 'month'
+        ? `toYear(${month}) * 12 + toMonth(${month}) - ${first + 1}`
+        : `intDiv(${local} - ${firstDayOf(first) * DAY_MS}, ${(firstDayOf(1) - firstDayOf(0)) * DAY_MS})`,
   }
 }
 
@@ -114,8 +119,6 @@ interface Calendar {
   numberOf(day: number): number
   firstDayOf(number: number): number
   keyOf(firstDay: Date): string
-  /** `numberOf` in ClickHouse. */
-  inSql(day: string): string
 }
 
 const dateOf = (day: number) => new Date(day * DAY_MS)
@@ -125,20 +128,17 @@ const CALENDAR: Record<Exclude<IntervalUnit, 'hour'>, Calendar> = {
     numberOf: (day) => day,
     firstDayOf: (number) => number,
     keyOf: (date) => date.toISOString().slice(0, 10),
-    inSql: (day) => day,
   },
   // 1970-01-01 was a Thursday.
   week: {
     numberOf: (day) => Math.floor((day + 3) / 7),
     firstDayOf: (number) => number * 7 - 3,
     keyOf: isoWeek,
-    inSql: (day) => `intDiv(${day} + 3, 7)`,
   },
   month: {
     numberOf: (day) => dateOf(day).getUTCFullYear() * 12 + dateOf(day).getUTCMonth(),
     firstDayOf: (number) => Date.UTC(Math.floor(number / 12), number % 12) / DAY_MS,
     keyOf: (date) => date.toISOString().slice(0, 7),
-    inSql: (day) => `(toYear(toDate(${day})) * 12 + toMonth(toDate(${day})) - 1)`,
   },
 }
 

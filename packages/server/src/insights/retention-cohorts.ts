@@ -37,43 +37,66 @@ export interface CohortFigures {
 /** Stands for no interval: the person did not start in the range. */
 const NEVER = 1_000_000
 
-/** Whether somebody of an interval's cohort came back in the interval `after` it. */
-function cameBack(mode: RetentionMode, after: string): string {
-  return mode === 'on' ? `has(returned, cohort + ${after})` : `arrayMax(returned) >= cohort + ${after}`
+/** How it is remembered of an owner, and of a person with several, when they came back. */
+interface Comebacks {
+  ofEvents(index: string, isBack: string): string
+  ofOwners(column: string): string
+  /** Whether somebody came back in an interval or, for `on_or_after`, in it or later. */
+  cameBack(interval: string): string
 }
 
-/**
- * A query over people, each of whom has a `cohort`, the interval of the first start in the range, and `returned`: the
- * different intervals in which they came back or, for `on_or_after`, the last one.
- */
-function overPeople(
-  { asked, range, intervals, start, comeback, mode }: RetentionQuery,
-  selection: NonNullable<EventSelect['outer']>,
-): EventSelect {
+/** The last interval. */
+const LAST: Comebacks = {
+  ofEvents: (index, isBack) => `maxIf(${index}, ${isBack})`,
+  ofOwners: (column) => `max(${column})`,
+  cameBack: (interval) => `returned >= ${interval}`,
+}
+
+/** As many intervals fit into a number, which takes half the time of a list. */
+const BITS = 64
+const EACH_AS_BIT: Comebacks = {
+  ofEvents: (index, isBack) => `groupBitOrIf(bitShiftLeft(toUInt64(1), bitAnd(${index}, ${BITS - 1})), ${isBack})`,
+  ofOwners: (column) => `groupBitOr(${column})`,
+  cameBack: (interval) => `bitTest(returned, ${interval})`,
+}
+
+const EACH_IN_LIST: Comebacks = {
+  ofEvents: (index, isBack) => `groupUniqArrayIf(${index}, ${isBack})`,
+  ofOwners: (column) => `groupUniqArrayArray(${column})`,
+  cameBack: (interval) => `has(returned, ${interval})`,
+}
+
+function comebacksOf({ mode, intervals, further }: RetentionQuery): Comebacks {
+  if (mode === 'on_or_after') return LAST
+  return intervals.keys.length + further <= BITS ? EACH_AS_BIT : EACH_IN_LIST
+}
+
+/** A query over people, each of whom has a `cohort`, the interval of the first start in the range, and `returned`. */
+function overPeople(query: RetentionQuery, selection: NonNullable<EventSelect['outer']>): EventSelect {
+  const { asked, range, intervals, start, comeback, mode } = query
   const { where, always, now, parameters } = asked
   const at = (name: string) => `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`
   const index = `toInt32(${intervals.indexInSql})`
-  const isCounted = [
-    ...where.filter((each) => !always.includes(each)),
-    `timestamp >= ${at('range_from')}`,
-    comeback.sql,
-  ]
+  const inTime = [...where.filter((each) => !always.includes(each)), `timestamp >= ${at('range_from')}`]
+  // What holds for all events that are read is not asked again of each.
+  const isCounted = [...(start.isFirstOfAll ? inTime : []), comeback.sql]
   if (mode === 'on_or_after') isCounted.push(`timestamp <= ${at('now')}`)
   const isBack = isCounted.map((each) => `(${each})`).join(' AND ')
   const started = start.isFirstOfAll
     ? `multiIf(NOT ${start.sql}, ${NEVER}, timestamp < ${at('range_from')}, -1, timestamp <= ${at('range_until')}, ${index}, ${NEVER})`
     : `if(${start.sql} AND timestamp <= ${at('range_until')}, ${index}, ${NEVER})`
   const end = mode === 'on' ? (intervals.starts.at(-1) ?? 0) - 1 : now.getTime()
+  const comebacks = comebacksOf(query)
   return {
     name: 'insights.retention',
     lane: 'heavy',
     isPerPerson: true,
-    columns: `min(${started}) AS first_start,
-      ${mode === 'on' ? `groupUniqArrayIf(${index}, ${isBack})` : `[maxIf(${index}, ${isBack})]`} AS comebacks`,
+    columns: `min(${started}) AS first_start, ${comebacks.ofEvents(index, isBack)} AS comebacks`,
     where: [
       IS_OF_SOMEBODY,
       `timestamp <= ${at('read_until')}`,
-      ...(start.isFirstOfAll ? always : [...where, `timestamp >= ${at('range_from')}`]),
+      ...always,
+      ...(start.isFirstOfAll ? [] : inTime),
       `${start.sql} OR ${comeback.sql}`,
     ],
     parameters: {
@@ -81,8 +104,7 @@ function overPeople(
       ...{ read_until: Math.max(end, range.untilMs), now: now.getTime() },
     },
     outer: {
-      columns:
-        'person, any(is_contact) AS is_contact, min(first_start) AS cohort, groupUniqArrayArray(comebacks) AS returned',
+      columns: `person, any(is_contact) AS is_contact, min(first_start) AS cohort, ${comebacks.ofOwners('comebacks')} AS returned`,
       groupBy: 'person',
       outer: selection,
     },
@@ -91,10 +113,11 @@ function overPeople(
 
 /** The figures of the cohorts that anybody is in, by the index of their intervals. */
 export async function readCohorts(query: RetentionQuery): Promise<Map<number, CohortFigures>> {
-  const { asked, intervals, further, mode } = query
+  const { asked, intervals, further } = query
+  const isBack = comebacksOf(query).cameBack('cohort + after')
   const selection = overPeople(query, {
     columns: `cohort, count() AS size,
-      sumForEach(arrayMap(after -> toUInt32(${cameBack(mode, 'after')}), range(1, ${further + 1}))) AS returned`,
+      sumForEach(arrayMap(after -> toUInt32(${isBack}), range(1, ${further + 1}))) AS returned`,
     where: `cohort >= 0 AND cohort < ${intervals.keys.length}`,
     groupBy: 'cohort',
   })
@@ -109,7 +132,7 @@ export async function readCohorts(query: RetentionQuery): Promise<Map<number, Co
 
 /** The rows of a cohort's people or, with `after`, of those who came back in the interval so many after it. */
 export function peopleOfCohort(query: RetentionQuery, cohort: number, after: number | null): EventSelect {
-  const isMeant = after === null ? '' : ` AND ${cameBack(query.mode, String(Math.trunc(after)))}`
+  const isMeant = after === null ? '' : ` AND ${comebacksOf(query).cameBack(String(Math.trunc(cohort + after)))}`
   return overPeople(query, {
     columns: 'toString(person) AS person, is_contact',
     where: `cohort = ${Math.trunc(cohort)}${isMeant}`,

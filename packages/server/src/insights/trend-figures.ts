@@ -3,7 +3,7 @@ import { figureOf, pathOfField } from '../figures/event-figures.ts'
 import { type Measure, type Metric, needsNumbers } from '../figures/measure.ts'
 import { phoneNumbersIn } from '../figures/phone-numbers.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
-import type { Breakdown } from './breakdown.ts'
+import { type Breakdown, isListKey } from './breakdown.ts'
 import type { Intervals } from './intervals.ts'
 import { type Asked, IS_OF_SOMEBODY, inRange, PERSON, type QuestionContext } from './question.ts'
 import type { Range } from './range.ts'
@@ -69,15 +69,30 @@ async function selectionOf(query: SeriesQuery) {
   }
 }
 
-/** The keys of a breakdown with their totals: the largest first, then by the JSON of the key; a missing value is last. */
-export async function totalsByKey(
-  query: SeriesQuery,
-  breakdown: Breakdown,
-  limit: number,
-): Promise<{ key: string; total: Figure }[]> {
+/** Keys with their totals, and the breakdown that they are of. */
+interface KeyTotals {
+  totals: { key: string; total: Figure }[]
+  breakdown: Breakdown
+}
+
+/**
+ * The keys of a breakdown with their totals: the largest first, then by the JSON of the key; a missing value is last. Most
+ * properties are no lists, so that is tried first.
+ */
+export async function totalsByKey(query: SeriesQuery, breakdown: Breakdown, limit: number): Promise<KeyTotals> {
+  const { withoutLists } = breakdown
+  const found = await totalsOf(query, withoutLists ?? breakdown, limit)
+  if (withoutLists === undefined || found.hasLists) {
+    const { totals } = withoutLists === undefined ? found : await totalsOf(query, breakdown, limit)
+    return { totals, breakdown }
+  }
+  return { totals: found.totals, breakdown: withoutLists }
+}
+
+async function totalsOf(query: SeriesQuery, breakdown: Breakdown, limit: number) {
   const { figure, parameters, ...selection } = await selectionOf(query)
   const { tenant } = query.asked
-  const rows = await tenant.events.select<{ key: string; value: number | string | null }>({
+  const rows = await tenant.events.select<{ key: string; value: number | string | null; has_lists: number }>({
     name: 'insights.trend_keys',
     ...selection,
     columns: `${breakdown.isList ? `arrayJoin(${breakdown.sql})` : breakdown.sql} AS key, ${figure} AS value`,
@@ -85,12 +100,13 @@ export async function totalsByKey(
     parameters: { ...parameters, ...breakdown.parameters },
     groupBy: 'key',
     outer: {
-      columns: 'toString(key) AS key, value',
+      columns: `toString(key) AS key, value, max(${isListKey('found.key')}) OVER () AS has_lists`,
       orderBy: `value DESC NULLS LAST, ${breakdown.isMissing('found.key')}, ${breakdown.order('found.key')}`,
       limit,
     },
   })
-  return rows.map(({ key, value }) => ({ key, total: ofAll(query, value) }))
+  const totals = rows.map(({ key, value }) => ({ key, total: ofAll(query, value) }))
+  return { totals, hasLists: rows.some(({ has_lists }) => Number(has_lists) === 1) }
 }
 
 /**

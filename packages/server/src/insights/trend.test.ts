@@ -32,6 +32,8 @@ const DAYS = ['2026-03-28', '2026-03-29', '2026-03-30']
 /** What events are divided by, as a naive computation finds it. */
 const BY: Record<string, (event: StreamEvent) => unknown> = {
   'data.plan': ({ data }) => data.plan,
+  // No list is among its values.
+  'data.amount': ({ data }) => data.amount,
   'contact.tags': ({ person }) => stream.valueOf(person, 'contact.tags'),
   'company.industry': ({ person }) => stream.valueOf(person, 'company.industry'),
 }

@@ -221,9 +221,10 @@ async function brokenDown(
   }
   if (formula === null) {
     for (const [index, each] of series.entries()) {
-      const largest = (await totalsByKey(each, breakdown, limit + 1)).map(({ key }) => key)
-      const keys = largest.slice(0, limit)
-      add(labelIn(sent, index), keys, largest.length > limit, await figuresOf(each, keys))
+      const found = await totalsByKey(each, breakdown, limit + 1)
+      const keys = found.totals.slice(0, limit).map(({ key }) => key)
+      const figures = await figuresOf({ ...each, breakdown: found.breakdown }, keys)
+      add(labelIn(sent, index), keys, found.totals.length > limit, figures)
     }
   } else {
     const largest = await largestByFormula(series, breakdown, formula)
@@ -249,7 +250,7 @@ async function largestByFormula(
 ): Promise<string[]> {
   const totals = new Map<string, Figure[]>()
   for (const [index, each] of series.entries()) {
-    const found = await totalsByKey(each, breakdown, VALUES_MAX + 1)
+    const { totals: found } = await totalsByKey(each, breakdown, VALUES_MAX + 1)
     if (found.length > VALUES_MAX) throw tooManyValues()
     for (const { key, total } of found) {
       const known = totals.get(key) ?? series.map(({ metric }) => nothingOf(metric))

@@ -35,10 +35,11 @@ export const OVERVIEW_OPERATIONS = [
     command: 'overview get',
     scope: 'events:read',
     summary: 'Get the figures of a range of days and of the preceding range of the same length',
-    description: 'Events from bots are not counted.',
+    description:
+      'Events from bots are not counted. Of a range with a million events, pages, sources and contacts may be a minute old.',
     input: rangeParameters,
     output: Overview,
-    run: ({ tenant, now }, range) => readOverview(tenant, rangeOf(range, now)),
+    run: ({ tenant, now }, range) => readOverview(tenant, rangeOf(range, now), now),
   }),
   operation({
     name: 'suggestSegmentValues',

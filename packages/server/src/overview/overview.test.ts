@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
-import { DAY_MS, HOUR_MS } from '../platform/time.ts'
+import { rangeOf } from '../platform/http/days.ts'
+import { openTenant } from '../platform/tenant.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/time.ts'
+import { readOverview } from './overview.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -79,4 +82,23 @@ test.each([
 ])('the range %s is 400', async (query, path) => {
   const { status, body } = await viewer.call('GET', `/v1/overview?${query}`)
   expect([status, body.error.details[0].path]).toEqual([400, path])
+})
+
+test('of a range with many events, what is read from their rows is kept for a minute, and their number is not', async () => {
+  const busy = await createTestTenant(service)
+  const reader = openTenant(service.stores, busy.id)
+  const at = now()
+  const range = rangeOf({ to: new Date(at.getTime() + HOUR_MS) }, at)
+  const view = () => busy.track({ visitor_id: 'eve', events: [{ event: 'page_view', url: `https://${busy.site}/a` }] })
+  const read = async (later: number, manyEvents: number) => {
+    const { events, top_pages } = await readOverview(reader, range, new Date(at.getTime() + later), manyEvents)
+    return { events, views: top_pages[0]?.views }
+  }
+  await view()
+  expect(await read(0, 2)).toEqual({ events: 1, views: 1 })
+  await view()
+  expect(await read(0, 2)).toEqual({ events: 2, views: 2 })
+  await view()
+  expect(await read(MINUTE_MS - 1, 2)).toEqual({ events: 3, views: 2 })
+  expect(await read(MINUTE_MS, 2)).toEqual({ events: 3, views: 3 })
 })

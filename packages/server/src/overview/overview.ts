@@ -6,6 +6,7 @@ import { type Range, rangeBefore } from '../platform/http/days.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT, WORD } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 import { identifiedContacts, readFigures } from './figures.ts'
 
 const Day = Type.String({ format: 'date', examples: ['2026-01-31'] })
@@ -43,21 +44,27 @@ const PAGES_MAX = 10
 const SOURCES_MAX = 10
 
 /** The figures of the dashboard's first page. Their queries, each one pass over the range, run concurrently. */
-export async function readOverview(tenant: Tenant, range: Range): Promise<Overview> {
+export async function readOverview(
+  tenant: Tenant,
+  range: Range,
+  now: Date,
+  manyEvents = MANY_EVENTS,
+): Promise<Overview> {
   const before = rangeBefore(range)
-  const [figures, contacts, pages, sources, created, createdBefore, waiting] = await Promise.all([
+  const key = [tenant.id, range.from.getTime(), range.to >= now ? 'now' : range.to.getTime()].join()
+  const known = keptFigures(key, now)
+  const [figures, slow, waiting] = await Promise.all([
     readFigures(tenant, range, before),
-    identifiedContacts(tenant, range, before),
-    topPages(tenant, range),
-    topSources(tenant, range),
-    countContacts(tenant, createdIn(range)),
-    countContacts(tenant, createdIn(before)),
+    known ?? readSlow(tenant, range, before),
     countWaitingActions(tenant),
   ])
+  const ofRange = figures(true, range)
+  if (known === null && ofRange.events >= manyEvents) keep(key, slow, now)
+  const { contacts, pages, sources, created, createdBefore } = slow
   return {
     from: range.from.toISOString(),
     to: range.to.toISOString(),
-    ...figures(true, range),
+    ...ofRange,
     identified_contacts: contacts.now,
     contacts_created: created,
     top_pages: pages,
@@ -65,6 +72,39 @@ export async function readOverview(tenant: Tenant, range: Range): Promise<Overvi
     previous: { ...figures(false, before), identified_contacts: contacts.before, contacts_created: createdBefore },
     waiting_for_approval: waiting,
   }
+}
+
+/** What is read from the rows of the range, where `readFigures` has sums. */
+async function readSlow(tenant: Tenant, range: Range, before: Range) {
+  const [contacts, pages, sources, created, createdBefore] = await Promise.all([
+    identifiedContacts(tenant, range, before),
+    topPages(tenant, range),
+    topSources(tenant, range),
+    countContacts(tenant, createdIn(range)),
+    countContacts(tenant, createdIn(before)),
+  ])
+  return { contacts, pages, sources, created, createdBefore }
+}
+type SlowFigures = Awaited<ReturnType<typeof readSlow>>
+
+/**
+ * With so many events in the range, the rows take long to read, and a minute changes little in what they say. With fewer, each
+ * event shows at once.
+ */
+const MANY_EVENTS = 1_000_000
+const KEPT_MAX = 100
+const kept = new Map<string, { figures: SlowFigures; until: number }>()
+
+function keptFigures(key: string, now: Date): SlowFigures | null {
+  const known = kept.get(key)
+  return known && known.until > now.getTime() ? known.figures : null
+}
+
+function keep(key: string, figures: SlowFigures, now: Date): void {
+  kept.delete(key)
+  // Callers can choose any range, so the oldest is dropped.
+  if (kept.size >= KEPT_MAX) for (const oldest of kept.keys().take(1)) kept.delete(oldest)
+  kept.set(key, { figures, until: now.getTime() + MINUTE_MS })
 }
 
 async function topPages(tenant: Tenant, { from, to }: Range): Promise<Overview['top_pages']> {

@@ -180,7 +180,7 @@ function compileSequence(
   const steps = stepsMet(conditions)
   const sharing = stepsThatShare(sequence.map(({ type, types }) => (type === undefined ? (types ?? null) : [type])))
   const events = walkable(`arraySort(groupArrayArray(found.${prefix}e))`, sharing, 'ordered', prefix)
-  const begins = latestBegins(`${prefix}events`, sequence.length, windowMsOf(within), prefix)
+  const begins = latestBegins(`${prefix}events`, sharing, windowMsOf(within), prefix)
   return {
     ofOwner: [`groupArrayIf(${attemptEvent(steps)}, ${steps} != 0) AS ${prefix}e`],
     isMet: `notEmpty(${events} AS ${prefix}events) AND arrayExists(b -> b >= 0, ${begins})`,
