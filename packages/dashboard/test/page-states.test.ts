@@ -259,7 +259,20 @@ async function fill(tenant: TestTenant): Promise<Ids> {
   const tiles = [{ report_id: reported.body.report.report_id, x: 0, y: 0, width: 6, height: 5 }]
   const board = await tenant.call('POST', '/v1/dashboards', { name: 'Board of all', tiles })
   const { dashboard_id: dashboard } = board.body.dashboard
-  return { agent, alert, company, connection, contact, dashboard, delivery, event, identity, run: ref.runId, segment, webhook }
+  return {
+    agent,
+    alert,
+    company,
+    connection,
+    contact,
+    dashboard,
+    delivery,
+    event,
+    identity,
+    run: ref.runId,
+    segment,
+    webhook,
+  }
 }
 
 /** Presses each "Try again". If one is gone before the press, its page has asked again by itself. */

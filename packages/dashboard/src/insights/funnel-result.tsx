@@ -28,7 +28,9 @@ export function FunnelResult({ question, answer }: Answered<'insightFunnel'>) {
           <PictureButton
             fileName={words.fileName}
             summary={funnelSummary(question)}
-            draw={async (width) => (await import('./funnel-drawing.tsx')).funnelDrawing(stepsIn({ question, answer }), width)}
+            draw={async (width) =>
+              (await import('./funnel-drawing.tsx')).funnelDrawing(stepsIn({ question, answer }), width)
+            }
           />
           <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(names, rows), answer.sample)} />
         </ResultHeader>
@@ -192,46 +194,46 @@ function rowsOf(
 function Groups({ names, rows }: { names: readonly string[]; rows: readonly Row[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-      <section className={classes.scroll} aria-label={words.groups} tabIndex={0}>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th scope="col">{words.value}</Table.Th>
-              {names.map((name, index) => (
+    <section className={classes.scroll} aria-label={words.groups} tabIndex={0}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{words.value}</Table.Th>
+            {names.map((name, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a step is about
+              <Table.Th key={index} scope="col" ta="right">
+                {words.position(index + 1)} <Foreign max={60}>{name}</Foreign>
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(({ name, at, steps }, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two values may be written alike
+            <Table.Tr key={place}>
+              <Table.Th scope="row" fw={place === 0 ? 600 : 400}>
+                <Foreign max={120}>{name}</Foreign>
+              </Table.Th>
+              {steps.map(({ count, from_first }, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a step is about
-                <Table.Th key={index} scope="col" ta="right">
-                  {words.position(index + 1)} <Foreign max={60}>{name}</Foreign>
-                </Table.Th>
+                <Table.Td key={index} ta="right">
+                  <PeopleFigure
+                    name={words.stepOf(names[index] ?? '', name)}
+                    at={at && { ...at, step: index + 1 }}
+                    value={count}
+                  >
+                    {formatNumber(count)}
+                  </PeopleFigure>{' '}
+                  <Text span size="xs" c="dimmed">
+                    {formatShare(from_first)}
+                  </Text>
+                </Table.Td>
               ))}
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map(({ name, at, steps }, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two values may be written alike
-              <Table.Tr key={place}>
-                <Table.Th scope="row" fw={place === 0 ? 600 : 400}>
-                  <Foreign max={120}>{name}</Foreign>
-                </Table.Th>
-                {steps.map(({ count, from_first }, index) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a step is about
-                  <Table.Td key={index} ta="right">
-                    <PeopleFigure
-                      name={words.stepOf(names[index] ?? '', name)}
-                      at={at && { ...at, step: index + 1 }}
-                      value={count}
-                    >
-                      {formatNumber(count)}
-                    </PeopleFigure>{' '}
-                    <Text span size="xs" c="dimmed">
-                      {formatShare(from_first)}
-                    </Text>
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </section>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
   )
 }
 

@@ -33,7 +33,9 @@ export function PathsResult({ question, answer }: Answered<'insightPaths'>) {
             fileName={words.fileName}
             summary={pathsSummary(question)}
             draw={(width) => ({
-              drawing: <FlowDrawing flow={layoutOf(answer, width, HEIGHT)} width={width} height={HEIGHT} nameOf={nameOf} />,
+              drawing: (
+                <FlowDrawing flow={layoutOf(answer, width, HEIGHT)} width={width} height={HEIGHT} nameOf={nameOf} />
+              ),
               height: HEIGHT,
             })}
           />

@@ -46,8 +46,6 @@ function CountryMap({ question, onChoose }: CountryMapProps) {
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   const people = new Map(data?.lists.country?.map((row) => [row.value ?? '', row.people]))
   return (
-    <Box style={{ aspectRatio: '2000 / 870' }}>
-      {map ? <map.WorldMap people={people} onChoose={onChoose} /> : null}
-    </Box>
+    <Box style={{ aspectRatio: '2000 / 870' }}>{map ? <map.WorldMap people={people} onChoose={onChoose} /> : null}</Box>
   )
 }

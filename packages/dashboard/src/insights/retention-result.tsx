@@ -45,7 +45,12 @@ export function RetentionResult({ question, answer }: Answered<'insightRetention
           />
           <DownloadButton onClick={() => saveCsv(words.fileName, csvOf(unit, part), answer.sample)} />
         </ResultHeader>
-        <Cohorts unit={unit} part={part} {...(isNow && answer.compare ? { before: answer.compare } : {})} isNow={isNow} />
+        <Cohorts
+          unit={unit}
+          part={part}
+          {...(isNow && answer.compare ? { before: answer.compare } : {})}
+          isNow={isNow}
+        />
       </Card>
     </WithPeople>
   )

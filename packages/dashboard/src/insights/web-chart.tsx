@@ -5,8 +5,8 @@ import { ChartOrTable } from './daily-chart.tsx'
 import { type FiguresColumn, FiguresTable } from './figures-table.tsx'
 import { longInterval, unitOf } from './interval-keys.ts'
 import { LineChart } from './line-chart.tsx'
-import { INTERVALS } from './question.ts'
 import { useShowPeople } from './people-panel.tsx'
+import { INTERVALS } from './question.ts'
 import { DownloadButton, ResultHeader } from './result-header.tsx'
 import { text as shared } from './text.ts'
 import { type Figure, formatOf, pointsOf } from './web-figures.ts'
@@ -58,7 +58,9 @@ export function WebChart({ question, answer, figure, onChange }: WebChartProps) 
               ...INTERVALS.map((each) => ({ value: each, label: words.intervals[each] })),
             ]}
             value={question.interval ?? ''}
-            onChange={({ currentTarget: { value } }) => onChange({ interval: INTERVALS.find((each) => each === value) })}
+            onChange={({ currentTarget: { value } }) =>
+              onChange({ interval: INTERVALS.find((each) => each === value) })
+            }
           />
         ) : null}
         <ChartOrTable isTable={isTable} onChange={setTable} />

@@ -48,9 +48,10 @@ async function sampleOf(events: readonly StreamEvent[]): Promise<(event: StreamE
   return ({ person, session, id }) => ((person === null ? others.get(session || id) : people.get(person)) ?? 1) < SAMPLE
 }
 
-const COUNTED = ['count', 'size', 'returned', 'total', 'points', 'others']
-/** Their names in web analytics, where shares stand beside them. */
-const COUNTED_OF_WEB = ['people', 'visits', 'page_views', 'events', 'outside_visits']
+const COUNTED = [
+  ...['count', 'size', 'returned', 'total', 'points', 'others'],
+  ...['people', 'visits', 'page_views', 'events', 'outside_visits'],
+]
 /** An answer about a sample as one about everybody. */
 function estimated(answer: unknown, scale: (figure: number) => number, isCount = false): unknown {
   if (typeof answer === 'number') return isCount ? scale(answer) : answer

@@ -1,4 +1,3 @@
-import { countOfAll } from './sample.ts'
 import { IS_SOMEBODY, isCounted, ofList, visitsOf, WEB_LISTS, type WebList, type WebQuery } from './web-visits.ts'
 
 /** What is counted of some visits. */
@@ -88,19 +87,18 @@ export async function readFigures(query: WebQuery, lists: readonly WebList[], li
       },
     },
   })
-  const { sample } = asked
   const rowsOf = Map.groupBy(rows, ({ list }) => Number(list))
-  const ofInterval = new Map(rowsOf.get(INTERVAL)?.map((row) => [Number(row.value), figuresOf(row, sample)]))
+  const ofInterval = new Map(rowsOf.get(INTERVAL)?.map((row) => [Number(row.value), figuresOf(row)]))
   const total = rowsOf.get(TOTAL)?.[0]
   return {
-    total: total ? figuresOf(total, sample) : NOTHING,
+    total: total ? figuresOf(total) : NOTHING,
     points: intervals.keys.map((_, at) => ofInterval.get(at) ?? NOTHING),
     lists: Object.fromEntries(
       lists.map((list) => [
         list,
         (rowsOf.get(numberOf(list)) ?? []).map((row) => ({
           value: row.value === '' ? null : row.value,
-          ...figuresOf(row, sample),
+          ...figuresOf(row),
         })),
       ]),
     ),
@@ -110,16 +108,16 @@ export async function readFigures(query: WebQuery, lists: readonly WebList[], li
         return [list, Number(found[0]?.values ?? 0) - found.length]
       }),
     ),
-    outsideVisits: countOfAll(Number(rowsOf.get(OUTSIDE)?.[0]?.page_views ?? 0), sample),
+    outsideVisits: Number(rowsOf.get(OUTSIDE)?.[0]?.page_views ?? 0),
   }
 }
 
-function figuresOf({ people, visits, page_views, bounces, milliseconds }: Row, sample: number): VisitFigures {
+function figuresOf({ people, visits, page_views, bounces, milliseconds }: Row): VisitFigures {
   const count = Number(visits)
   return {
-    people: countOfAll(Number(people), sample),
-    visits: countOfAll(count, sample),
-    page_views: countOfAll(Number(page_views), sample),
+    people: Number(people),
+    visits: count,
+    page_views: Number(page_views),
     bounce_rate: Number(bounces) / count,
     visit_seconds: Number(milliseconds) / 1_000 / count,
   }

@@ -1,4 +1,3 @@
-import { countOfAll } from './sample.ts'
 import { IS_SOMEBODY, isCounted, visitsOf, type WebQuery } from './web-visits.ts'
 
 export interface GoalFigures {
@@ -19,8 +18,8 @@ export async function readGoals(query: WebQuery): Promise<GoalFigures[]> {
     outer: { columns: figures.join(', '), where: reachesGoals(query) },
   })
   return goals.map((_, index) => ({
-    people: countOfAll(Number(row[`people_${index}`] ?? 0), asked.sample),
-    events: countOfAll(Number(row[`events_${index}`] ?? 0), asked.sample),
+    people: Number(row[`people_${index}`] ?? 0),
+    events: Number(row[`events_${index}`] ?? 0),
   }))
 }
 

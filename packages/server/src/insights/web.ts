@@ -18,7 +18,7 @@ import {
   readQuestion,
 } from './question.ts'
 import type { Range } from './range.ts'
-import { SampleAnswered } from './sample.ts'
+import { countOfAll, SampleAnswered } from './sample.ts'
 import { readFigures } from './web-figures.ts'
 import { readGoals } from './web-goals.ts'
 import { COLUMN_OF_LIST, WEB_LISTS, type WebList, type WebQuery } from './web-visits.ts'
@@ -214,10 +214,12 @@ async function answerTo(
   const wanted = WEB_LISTS.filter((list) => listed.includes(list))
   const { total, points, lists, more, outsideVisits } = await readFigures(query, wanted, limit)
   const reached = await readGoals(query)
-  const each = <Name extends keyof WebFigures>(name: Name) => points.map((figures) => figures[name])
+  const { sample } = query.asked
+  const figures = points.map((each) => ofAll(each, sample))
+  const each = <Name extends keyof WebFigures>(name: Name) => figures.map((point) => point[name])
   return {
     intervals: query.intervals.keys,
-    totals: { ...total, views_per_visit: total.visits === 0 ? null : total.page_views / total.visits },
+    totals: { ...ofAll(total, sample), views_per_visit: total.visits === 0 ? null : total.page_views / total.visits },
     points: {
       people: each('people'),
       visits: each('visits'),
@@ -225,12 +227,29 @@ async function answerTo(
       bounce_rate: each('bounce_rate'),
       visit_seconds: each('visit_seconds'),
     },
-    lists,
+    lists: Object.fromEntries(
+      Object.entries(lists).map(([list, rows]) => [list, rows.map((row) => ofAll(row, sample))]),
+    ),
     more,
     goals: goals.map((goal, index) => {
       const { people, events } = reached[index] ?? { people: 0, events: 0 }
-      return { label: labelOf(goal), people, events, rate: total.people === 0 ? null : people / total.people }
+      const rate = total.people === 0 ? null : people / total.people
+      return { label: labelOf(goal), people: countOfAll(people, sample), events: countOfAll(events, sample), rate }
     }),
-    outside_visits: outsideVisits,
+    outside_visits: countOfAll(outsideVisits, sample),
+  }
+}
+
+/** Figures of all people, of those in a sample. */
+function ofAll<Figures extends Pick<WebFigures, 'people' | 'visits' | 'page_views'>>(
+  figures: Figures,
+  sample: number,
+): Figures {
+  const { people, visits, page_views } = figures
+  return {
+    ...figures,
+    people: countOfAll(people, sample),
+    visits: countOfAll(visits, sample),
+    page_views: countOfAll(page_views, sample),
   }
 }
