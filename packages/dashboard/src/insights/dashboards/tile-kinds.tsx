@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react'
+import { SimpleGrid } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import type { Input, Result } from '../../api/client.ts'
 import type { Report } from '../../api/types.ts'
 import { formatNumber } from '../../ui/format.ts'
@@ -11,13 +12,15 @@ import { Flow, Ways } from '../paths-result.tsx'
 import { Cohorts } from '../retention-result.tsx'
 import { text as insightText } from '../text.ts'
 import { isNothing, meantName, rowsOf } from '../trend-rows.ts'
-import { isNothing as isNoVisit } from '../web-figures.ts'
+import { WebChart } from '../web-chart.tsx'
+import { type Figure, isNothing as isNoVisit } from '../web-figures.ts'
+import { ListCard } from '../web-list-card.tsx'
 import { text as webWords } from '../web-text.ts'
+import { Totals } from '../web-totals.tsx'
 import { text } from './text.ts'
 import { Fitted, Scroll } from './tile-body.tsx'
 import type { Headline } from './tile-number.tsx'
 import { TileTrend } from './tile-trend.tsx'
-import { WebTile } from './web-tile.tsx'
 
 const words = text.tile
 
@@ -165,4 +168,19 @@ function visitsIn({ nodes }: Pick<Result<'insightPaths'>, 'nodes'>): number {
   const sums = new Map<number, number>()
   for (const { step, count } of nodes) sums.set(step, (sums.get(step) ?? 0) + count)
   return Math.max(0, ...sums.values())
+}
+
+/** The figures of visits, one of them over time, and where they came from and went to. */
+function WebTile({ question, answer }: Answered<'insightWeb'>) {
+  const [figure, setFigure] = useState<Figure>('people')
+  return (
+    <>
+      <Totals answer={answer} chosen={figure} onChoose={setFigure} />
+      <WebChart question={question} answer={answer} figure={figure} />
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xs" verticalSpacing="xs">
+        <ListCard card="source" question={question} answer={answer} />
+        <ListCard card="page" question={question} answer={answer} />
+      </SimpleGrid>
+    </>
+  )
 }
