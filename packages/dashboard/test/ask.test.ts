@@ -77,6 +77,34 @@ describe.skipIf(!HAS_BROWSER)('ask your data', () => {
     await page.getByRole('alert').filter({ hasText: 'check its API key' }).waitFor()
   })
 
+  test('a question about behavior is answered with its chart, its people and a link to it', async () => {
+    await tenant.contact('grace@example.com', { firstname: 'Grace' })
+    const view = (path: string) => ({
+      email: 'grace@example.com',
+      event: 'page_view',
+      url: `https://${tenant.site}${path}`,
+    })
+    expect((await tenant.call('POST', '/v1/events', { events: [view('/pricing')] })).body.failed).toBe(0)
+    const at = (path: string) => ({
+      event: 'page_view',
+      where: [{ property: 'url_path', operator: 'equals', value: path }],
+    })
+    const question = { steps: [at('/pricing'), at('/signup')], window: { value: 7, unit: 'day' } }
+    model.answer = ({ messages }) =>
+      messages.some(({ role }) => role === 'tool')
+        ? { content: 'All of them leave after pricing.' }
+        : { calls: [{ name: 'run_insight', arguments: { kind: 'funnel', question } }] }
+    const page = await browser.signedIn(tenant)
+    await page.getByRole('button', { name: 'Where do people drop off', exact: false }).click()
+    await page.getByText('All of them leave after pricing.').waitFor()
+    await page.getByRole('button', { name: 'No further than', exact: false }).first().waitFor()
+    expect(await checkPage(page, 'home-answer-chart')).toEqual([])
+    await page.getByRole('link', { name: 'Open this question', exact: false }).click()
+    await page.getByRole('heading', { name: 'Insights', level: 1 }).waitFor()
+    expect(JSON.parse(new URL(page.url()).searchParams.get('question') ?? '')).toEqual(question)
+    expect(browser.problems).toEqual([])
+  })
+
   test('is absent for viewers', async () => {
     const viewer = await browser.signedIn(tenant, { role: 'viewer' })
     await viewer.getByRole('heading', { name: 'Events by day' }).waitFor()

@@ -1,9 +1,22 @@
-import type { ToolCall } from '../api/types.ts'
+import type { Report, ToolCall } from '../api/types.ts'
 import { type ContactSearch, contactSearch } from '../contacts/contact-search.ts'
 import { type EventGroupSearch, eventGroupSearch } from '../events/event-search.ts'
 
 /** The page that shows the same as a call, where a person can change it. */
 export type AskLink = { to: '/contacts'; search: ContactSearch } | { to: '/events/groups'; search: EventGroupSearch }
+
+/** A question about events over time. */
+export interface AskedInsight {
+  kind: Report['kind']
+  question: Report['question']
+}
+
+/** The last such question that was answered; null if none was. */
+export function insightIn(calls: readonly ToolCall[]): AskedInsight | null {
+  const asked = calls.findLast(({ tool, error }) => tool === 'run_insight' && error === null)?.arguments
+  // The service has answered it, so it is one.
+  return asked === undefined ? null : (asked as unknown as AskedInsight)
+}
 
 /** The page for the last call that has one; null if none has. */
 export function linkOf(calls: readonly ToolCall[]): AskLink | null {

@@ -64,10 +64,14 @@ export const text = {
       'Who looked at pricing twice this week and got no reply?',
       'Where did last week’s new contacts come from?',
       'Which companies are most active this month?',
+      'Where do people drop off between pricing and sign-up this month?',
     ],
     calls: (count: number) => (count === 1 ? 'How it was looked up: 1 step' : `How it was looked up: ${count} steps`),
     openContacts: 'Open these contacts, to change the filter or save it as a segment',
     openChart: 'Open this breakdown, to change it',
+    openQuestion: 'Open this question, to change it or save it as a report',
+    chart: 'What was asked, as a chart',
+    loadingChart: 'Loading the chart',
   },
 
   figures: {
