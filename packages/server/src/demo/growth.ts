@@ -20,7 +20,7 @@ const REPORTS = {
     question: { ...LAST_DAYS, series: [{ event: 'page_view', metric: 'unique_people' }], interval: 'day' },
   },
   revenue: {
-    name: 'New subscriptions by campaign',
+    name: 'New subscriptions by plan',
     kind: 'trend',
     question: {
       ...LAST_DAYS,
@@ -76,7 +76,9 @@ const REPORTS = {
 } as const
 type ReportName = keyof typeof REPORTS
 
-const WELCOME = `**This company launched six weeks ago**, ran a campaign two weeks later, and had a bad Tuesday since. Find the day on which nobody could start a trial, and who wanted to.`
+const WELCOME = `**This invented company launched six weeks ago**, ran a campaign two weeks later, and since then had a Tuesday on which nobody could start a trial.
+
+Click _went no further_ in the funnel to see who wanted one. An alert would have told you: see _Insights → Alerts_.`
 
 /** Saves reports, a dashboard of them and an alert, through the API as a person would. */
 export async function createGrowthReports(app: App, apiKey: string): Promise<void> {
@@ -96,10 +98,10 @@ export async function createGrowthReports(app: App, apiKey: string): Promise<voi
       { text: WELCOME, x: 0, y: 0, width: 12, height: 2 },
       { report_id: ids.people, x: 0, y: 2, width: 8, height: 4 },
       { report_id: ids.trialWorks, x: 8, y: 2, width: 4, height: 4 },
-      { report_id: ids.signUp, x: 0, y: 6, width: 12, height: 5 },
-      { report_id: ids.staying, x: 0, y: 11, width: 6, height: 5 },
-      { report_id: ids.revenue, x: 6, y: 11, width: 6, height: 5 },
-      { report_id: ids.ways, x: 0, y: 16, width: 12, height: 6 },
+      { report_id: ids.signUp, x: 0, y: 6, width: 12, height: 8 },
+      { report_id: ids.staying, x: 0, y: 14, width: 7, height: 5 },
+      { report_id: ids.revenue, x: 7, y: 14, width: 5, height: 5 },
+      { report_id: ids.ways, x: 0, y: 19, width: 12, height: 6 },
     ],
   })
   await post('/v1/alerts', {
