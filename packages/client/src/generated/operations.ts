@@ -81,6 +81,7 @@ import type {
   CreateWebhookInput,
   CreateWebhookResult,
   DashboardResult,
+  DashboardSubscriptionResult,
   DashboardsPage,
   DeleteAgentInput,
   DeleteAgentResult,
@@ -157,6 +158,7 @@ import type {
   GetConversationInput,
   GetConversationResult,
   GetDashboardInput,
+  GetDashboardResult,
   GetDomainInput,
   GetEmailAccountInput,
   GetErasureInput,
@@ -431,6 +433,7 @@ import type {
   StartAuthorizationInput,
   StartAuthorizationResult,
   StartImportInput,
+  SubscribeToDashboardInput,
   SuggestSegmentValuesInput,
   SuggestSegmentValuesResult,
   SuppressionResult,
@@ -451,6 +454,8 @@ import type {
   UnshareDashboardResult,
   UnshareReportInput,
   UnshareReportResult,
+  UnsubscribeFromDashboardInput,
+  UnsubscribeFromDashboardResult,
   UpdateAgentInput,
   UpdateAgentSettingsInput,
   UpdateAgentSettingsResult,
@@ -578,7 +583,7 @@ export interface OperationTypes {
   getContact: { input: GetContactInput; response: GetContactResult }
   getContactEngagement: { input: GetContactEngagementInput; response: GetContactEngagementResult }
   getConversation: { input: GetConversationInput; response: GetConversationResult }
-  getDashboard: { input: GetDashboardInput; response: DashboardResult }
+  getDashboard: { input: GetDashboardInput; response: GetDashboardResult }
   getDomain: { input: GetDomainInput; response: DomainResult }
   getEmailAccount: { input: GetEmailAccountInput; response: EmailAccountResult }
   getErasure: { input: GetErasureInput; response: ErasureReceiptResult }
@@ -754,6 +759,7 @@ export interface OperationTypes {
   socialLoginStatus: { input: SocialLoginStatusInput; response: SocialLoginStatusResult }
   startAuthorization: { input: StartAuthorizationInput; response: StartAuthorizationResult }
   startImport: { input: StartImportInput; response: ImportResult }
+  subscribeToDashboard: { input: SubscribeToDashboardInput; response: DashboardSubscriptionResult }
   suggestSegmentValues: { input: SuggestSegmentValuesInput; response: SuggestSegmentValuesResult }
   testWarehouseDestination: { input: TestWarehouseDestinationInput; response: TestWarehouseDestinationResult }
   testWebhook: { input: TestWebhookInput; response: TestWebhookResult }
@@ -763,6 +769,7 @@ export interface OperationTypes {
   unmergeContact: { input: UnmergeContactInput; response: UnmergeContactResult }
   unshareDashboard: { input: UnshareDashboardInput; response: UnshareDashboardResult }
   unshareReport: { input: UnshareReportInput; response: UnshareReportResult }
+  unsubscribeFromDashboard: { input: UnsubscribeFromDashboardInput; response: UnsubscribeFromDashboardResult }
   updateAgent: { input: UpdateAgentInput; response: AgentResult }
   updateAgentSettings: { input: UpdateAgentSettingsInput; response: UpdateAgentSettingsResult }
   updateAlert: { input: UpdateAlertInput; response: UpdateAlertResult }
@@ -1477,7 +1484,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `events:read`.
    */
-  getDashboard(input: GetDashboardInput, options?: RequestOptions): Promise<DashboardResult> {
+  getDashboard(input: GetDashboardInput, options?: RequestOptions): Promise<GetDashboardResult> {
     return this.call('GET /v1/dashboards/{dashboard_id}', input, options)
   }
 
@@ -3053,6 +3060,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get the figures of a dashboard by mail each Monday.
+   *
+   * For the person who is signed in; an API key has no mail address. The mail is sent from 08:00 in the time zone of the workspace. It has the main figure of each report in the week that is over, beside that of the week before. Needs the scope `events:read`.
+   */
+  subscribeToDashboard(input: SubscribeToDashboardInput, options?: RequestOptions): Promise<DashboardSubscriptionResult> {
+    return this.call('PUT /v1/dashboards/{dashboard_id}/subscription', input, options)
+  }
+
+  /**
    * List the most frequent values of a property, to choose from in a filter.
    *
    * Needs the scope `segments:read`. Also needs the scope `contacts:read` for a property of contacts. Also needs the scope `companies:read` for `company_id`. Also needs the scope `events:read` for a field of events.
@@ -3131,6 +3147,15 @@ export class Operations extends Caller {
    */
   unshareReport(input: UnshareReportInput, options?: RequestOptions): Promise<UnshareReportResult> {
     return this.call('DELETE /v1/reports/{report_id}/share', input, options)
+  }
+
+  /**
+   * Stop the mail of a dashboard to the person who is signed in.
+   *
+   * Needs the scope `events:read`.
+   */
+  unsubscribeFromDashboard(input: UnsubscribeFromDashboardInput, options?: RequestOptions): Promise<UnsubscribeFromDashboardResult> {
+    return this.call('DELETE /v1/dashboards/{dashboard_id}/subscription', input, options)
   }
 
   /**

@@ -1508,6 +1508,22 @@ export type DashboardResult = {
     warnings?: Array<string>;
 };
 
+export type DashboardSubscription = {
+    next_mail_at: string;
+    last_mailed_at: string | null;
+    /**
+     * Why the last mail could not be sent.
+     */
+    last_error: SubscriptionError | null;
+    created_at: string;
+};
+
+export type DashboardSubscriptionResult = {
+    status: 'success';
+    subscription: DashboardSubscription;
+    warnings?: Array<string>;
+};
+
 export type DashboardsPage = {
     status: 'success';
     dashboards: Array<Dashboard>;
@@ -2231,6 +2247,16 @@ export type GetConversationResult = {
     status: 'success';
     conversation: Conversation;
     pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type GetDashboardResult = {
+    status: 'success';
+    dashboard: Dashboard;
+    /**
+     * The mail that you get on Mondays; null without one, and for an API key.
+     */
+    subscription: DashboardSubscription | null;
     warnings?: Array<string>;
 };
 
@@ -4839,6 +4865,11 @@ export type SubmitFormResult = {
     warnings?: Array<string>;
 };
 
+export type SubscriptionError = {
+    code: string;
+    message: string;
+};
+
 export type SuggestSegmentValuesResult = {
     status: 'success';
     property: string;
@@ -5174,6 +5205,13 @@ export type UnshareReportResult = {
     status: 'success';
     deleted: true;
     report_id: string;
+    warnings?: Array<string>;
+};
+
+export type UnsubscribeFromDashboardResult = {
+    status: 'success';
+    deleted: true;
+    dashboard_id: string;
     warnings?: Array<string>;
 };
 
@@ -9935,6 +9973,13 @@ export type StartImportInput = {
     tag?: string;
 };
 
+export type SubscribeToDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
+};
+
 export type SuggestSegmentValuesInput = {
     /**
      * A property of contacts, or a field of their events, such as `event.type`.
@@ -10002,6 +10047,13 @@ export type UnshareReportInput = {
      * The report.
      */
     report_id: string;
+};
+
+export type UnsubscribeFromDashboardInput = {
+    /**
+     * The dashboard.
+     */
+    dashboard_id: string;
 };
 
 export type UpdateAgentInput = {

@@ -1,3 +1,4 @@
+import { figureWords } from '../insights/headline.ts'
 import type { SystemEvent } from '../journal/append.ts'
 import type { Report } from '../reports/report-object.ts'
 import type { AlertRow } from './alert-object.ts'
@@ -44,11 +45,11 @@ export function mailOf(firings: readonly Firing[], publicUrl: string): { subject
 
 /** `Sign-ups by day: 7 in 2026-10-25, below 10.` */
 function sentenceOf({ alert, report, condition, point }: Firing): string {
-  const shown = (number: number | null) => inWords(number, isPart(report, alert))
+  const shown = (number: number | null) => figureWords(number, isPart(report, alert))
   const { operator, value: limit, percent } = condition
   const start = `${report.name}: ${shown(point.value)} in ${point.interval}`
   if (operator !== 'changed_by') return `${start}, ${operator} ${shown(limit)}.`
-  const by = percent ? `${inWords(limit, false)}%` : shown(limit)
+  const by = percent ? `${figureWords(limit, false)}%` : shown(limit)
   return `${start}, changed by more than ${by} from ${shown(point.compared)}.`
 }
 
@@ -56,10 +57,4 @@ function sentenceOf({ alert, report, condition, point }: Firing): string {
 function isPart({ kind }: Report, { at }: AlertRow): boolean {
   const figure = typeof at === 'object' && at !== null && 'figure' in at ? String(at.figure) : ''
   return kind === 'retention' || figure.startsWith('from_')
-}
-
-function inWords(number: number | null, isPart: boolean): string {
-  if (number === null) return 'nothing'
-  const format = new Intl.NumberFormat('en', { style: isPart ? 'percent' : 'decimal', maximumSignificantDigits: 6 })
-  return format.format(number)
 }

@@ -46,6 +46,7 @@ import { PROVIDER_OPERATIONS } from '../providers/operations.ts'
 import { DASHBOARD_OPERATIONS } from '../reports/dashboard-operations.ts'
 import { REPORT_OPERATIONS } from '../reports/operations.ts'
 import { SHARE_OPERATIONS } from '../reports/share-operations.ts'
+import { SUBSCRIPTION_OPERATIONS } from '../reports/subscription-operations.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
 import { INGESTION_OPERATIONS } from '../sites/ingestion/operations.ts'
 import { PROBLEM_OPERATIONS } from '../sites/problems/operations.ts'
@@ -85,6 +86,7 @@ const FEATURES = [
   DASHBOARD_OPERATIONS,
   ALERT_OPERATIONS,
   SHARE_OPERATIONS,
+  SUBSCRIPTION_OPERATIONS,
   IDENTIFICATION_OPERATIONS,
   SOURCE_OPERATIONS,
   SOURCE_PUSH_OPERATIONS,

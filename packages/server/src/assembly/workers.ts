@@ -20,6 +20,7 @@ import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { deleteOldRows } from '../platform/postgres/retention.ts'
 import { type RunWork, startRunWorkers } from '../platform/runs/workers.ts'
 import { type Clock, HOUR_MS } from '../platform/time.ts'
+import { startMondayMails } from '../reports/workers.ts'
 import { INSIGHT_SERVICES } from '../segments/events.ts'
 import { exportRuns } from '../tenant-export/run.ts'
 import { warehouseRuns } from '../warehouse/runs/work.ts'
@@ -73,6 +74,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startHookWorkers,
   startDeletionWorkers,
   (context) => startAlertWorkers({ ...context, ...INSIGHT_SERVICES }),
+  (context) => startMondayMails({ ...context, ...INSIGHT_SERVICES }),
 ]
 
 /** The kinds of runs. */

@@ -8,6 +8,14 @@ import { tableOfFunnel, tableOfPaths, tableOfRetention, tableOfWeb } from './ans
 import { FOLLOW_FUNNEL, FOLLOW_RETENTION, FOLLOW_TREND, type Follow, newestSpans, type Span } from './follow.ts'
 import { FUNNEL_INPUT, FUNNEL_OUTPUT, funnel } from './funnel.ts'
 import { FunnelNumber, funnelPeople } from './funnel-people.ts'
+import {
+  type Headline,
+  headlineOfFunnel,
+  headlineOfPaths,
+  headlineOfRetention,
+  headlineOfTrend,
+  headlineOfWeb,
+} from './headline.ts'
 import type { IntervalUnit } from './intervals.ts'
 import { PATHS_INPUT, PATHS_OUTPUT, PathsNumber, paths, peopleOfPath } from './paths.ts'
 import { type AnswerTable, type PeopleQuery, type QuestionContext, zoneOf } from './question.ts'
@@ -34,6 +42,7 @@ interface Declared<
   at: At
   people(context: QuestionContext, question: Static<TObject<Question>>, at: Static<At>): Promise<PeopleQuery>
   table(question: Static<TObject<Question>>, answer: Static<TObject<Answer>>): AnswerTable
+  headline(question: Static<TObject<Question>>, answer: Static<TObject<Answer>>): Headline
   /** How one of its numbers is followed over time; null if none is. */
   follow: Follow<Static<TObject<Question>>, FollowedAt> | null
 }
@@ -46,6 +55,7 @@ interface Kind {
   ask(context: QuestionContext, question: never): Promise<object>
   people(context: QuestionContext, question: never, at: never): Promise<PeopleQuery>
   table(question: never, answer: never): AnswerTable
+  headline(question: never, answer: never): Headline
   follow: (Omit<Follow<never, TSchema>, 'at'> & { checkAt(at: unknown): ErrorDetail[] }) | null
 }
 
@@ -72,6 +82,7 @@ const KINDS: Record<InsightKind, Kind> = {
     at: TrendNumber,
     people: peopleOfTrend,
     table: tableOfTrend,
+    headline: headlineOfTrend,
     follow: FOLLOW_TREND,
   }),
   funnel: kind({
@@ -81,6 +92,7 @@ const KINDS: Record<InsightKind, Kind> = {
     at: FunnelNumber,
     people: funnelPeople,
     table: tableOfFunnel,
+    headline: headlineOfFunnel,
     follow: FOLLOW_FUNNEL,
   }),
   retention: kind({
@@ -90,6 +102,7 @@ const KINDS: Record<InsightKind, Kind> = {
     at: RetentionNumber,
     people: peopleOfRetention,
     table: tableOfRetention,
+    headline: headlineOfRetention,
     follow: FOLLOW_RETENTION,
   }),
   paths: kind({
@@ -99,6 +112,7 @@ const KINDS: Record<InsightKind, Kind> = {
     at: PathsNumber,
     people: peopleOfPath,
     table: tableOfPaths,
+    headline: headlineOfPaths,
     follow: null,
   }),
   web: kind({
@@ -108,6 +122,7 @@ const KINDS: Record<InsightKind, Kind> = {
     at: WebNumber,
     people: peopleOfWeb,
     table: tableOfWeb,
+    headline: headlineOfWeb,
     follow: null,
   }),
 }
@@ -203,6 +218,11 @@ export function tableOf({ kind, question }: { kind: InsightKind; question: Value
   const table = KINDS[kind].table(question as never, answer as never)
   if (answer.sample === undefined) return table
   return { columns: [...table.columns, 'sample'], rows: table.rows.map((cells) => [...cells, answer.sample]) }
+}
+
+/** The main figure of an answer, beside that of the compared range. */
+export function headlineOf({ kind, question }: { kind: InsightKind; question: Values }, answer: Values): Headline {
+  return KINDS[kind].headline(question as never, answer as never)
 }
 
 const OF_SAMPLE = 'must be left out: the people behind a number are everybody whom it counts'

@@ -4,11 +4,12 @@ import { entryAbout } from '../operations/audit.ts'
 import { type FurtherScopes, idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { searchText } from '../platform/http/query-parameters.ts'
-import { Changed, Id } from '../platform/http/responses.ts'
+import { Changed, Id, Nullable } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import { DASHBOARD_FIELDS, Dashboard, etagOfDashboard } from './dashboard-object.ts'
 import { createDashboard, deleteDashboard, listDashboards, readDashboard, updateDashboard } from './dashboards.ts'
 import { requireDefaults, runDashboard, TileResult } from './run-dashboard.ts'
+import { findSubscription, Subscription } from './subscriptions.ts'
 
 const tag = 'Dashboards'
 const DashboardPath = { dashboard_id: idInPath('dashboard') }
@@ -72,9 +73,15 @@ export const DASHBOARD_OPERATIONS = [
     scope: 'events:read',
     summary: 'Get a dashboard, without the answers of its reports',
     input: DashboardPath,
-    output: { dashboard: Dashboard },
+    output: {
+      dashboard: Dashboard,
+      subscription: Nullable(Subscription, 'The mail that you get on Mondays; null without one, and for an API key.'),
+    },
     etag: ({ dashboard }) => etagOfDashboard(dashboard),
-    run: async ({ tenant }, { dashboard_id }) => ({ dashboard: await readDashboard(tenant, dashboard_id) }),
+    run: async (context, { dashboard_id }) => ({
+      dashboard: await readDashboard(context.tenant, dashboard_id),
+      subscription: await findSubscription(context, dashboard_id),
+    }),
   }),
   dashboardOperation({
     name: 'updateDashboard',

@@ -39,3 +39,21 @@ CREATE TABLE share_links (
   FOREIGN KEY (tenant_id, report_id) REFERENCES reports ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, dashboard_id) REFERENCES dashboards ON DELETE CASCADE
 );
+
+-- Who gets the figures of a dashboard by mail on Mondays. `next_mail_at` is when the next one is due.
+CREATE TABLE dashboard_subscriptions (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  dashboard_id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  next_mail_at timestamptz NOT NULL,
+  claim uuid,
+  claimed_until timestamptz,
+  last_mailed_at timestamptz,
+  last_error jsonb,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, dashboard_id, user_id),
+  FOREIGN KEY (tenant_id, dashboard_id) REFERENCES dashboards ON DELETE CASCADE,
+  FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_users ON DELETE CASCADE
+);
+CREATE INDEX dashboard_subscriptions_of_user ON dashboard_subscriptions (tenant_id, user_id);
+CREATE INDEX dashboard_subscriptions_due ON dashboard_subscriptions (next_mail_at);

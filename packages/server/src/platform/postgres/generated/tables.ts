@@ -434,6 +434,18 @@ export interface Dashboards {
   updated_at: Timestamp;
 }
 
+export interface DashboardSubscriptions {
+  claim: string | null;
+  claimed_until: Timestamp | null;
+  created_at: Timestamp;
+  dashboard_id: string;
+  last_error: Json | null;
+  last_mailed_at: Timestamp | null;
+  next_mail_at: Timestamp;
+  tenant_id: string;
+  user_id: string;
+}
+
 export interface Domains {
   created_at: Timestamp;
   domain: string;
@@ -1383,6 +1395,7 @@ export interface DB {
   conversation_participants: ConversationParticipants;
   conversation_references: ConversationReferences;
   conversation_threads: ConversationThreads;
+  dashboard_subscriptions: DashboardSubscriptions;
   dashboards: Dashboards;
   domains: Domains;
   email_accounts: EmailAccounts;
