@@ -200,6 +200,13 @@ describe.skipIf(!HAS_BROWSER)('dashboards', () => {
     await number(1).waitFor()
     await grid(viewer).getByText('1', { exact: true }).first().waitFor()
     expect(await viewer.getByRole('button', { name: 'Edit', exact: true }).count()).toBe(0)
+    // Its figures by mail are for everyone who sees it, if the service can send mail.
+    await viewer.getByRole('button', { name: 'More about Board' }).click()
+    expect(await viewer.getByRole('menuitem').count()).toBe(1)
+    await viewer.getByRole('menuitem', { name: 'Mail me each Monday' }).click()
+    const mail = viewer.getByRole('dialog', { name: 'Mail of Board' })
+    await mail.getByRole('switch', { name: 'Mail me each Monday' }).click()
+    await mail.getByRole('alert').getByText('This service cannot send mail.', { exact: false }).waitFor()
   })
 
   test('a question and a report are added to a dashboard, which the palette finds', async () => {

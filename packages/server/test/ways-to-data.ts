@@ -77,6 +77,7 @@ export const OPENS_NOTHING: Record<string, string> = {
   deleteDashboard: 'ends it',
   unshareReport: 'ends it',
   unshareDashboard: 'ends it',
+  unsubscribeFromDashboard: 'ends it',
   addSuppression: 'stops mails to an address that it names itself',
 }
 
@@ -103,6 +104,7 @@ export const OTHERS: Record<string, string[]> = {
   updateDashboard: ['events:read'],
   shareReport: ['events:read'],
   shareDashboard: ['events:read'],
+  subscribeToDashboard: ['events:read'],
   previewSegment: ['contacts:read'],
   getImportPreview: ['contacts:read'],
   listKeptContacts: ['contacts:read'],

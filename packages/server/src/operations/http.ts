@@ -161,11 +161,12 @@ function partsOf(url: string, input: TProperties): { path: TProperties; sent: TP
   }
 }
 
-/** The schema of a body. A POST whose fields are all optional needs no body, unless declared otherwise. */
+/** The schema of a body. What has no fields needs none, nor does a POST whose fields are all optional, unless declared otherwise. */
 function bodyOf(operation: Declaration, sent: TProperties) {
   const examples = operation.example ? { examples: [operation.example] } : {}
   if (operation.body) return Type.Object({}, { 'x-record': { ...operation.body, ...examples } })
-  const mayBeAbsent = routeOf(operation).method === 'POST' && !operation.needsBody
+  const hasNoFields = Object.keys(sent).length === 0
+  const mayBeAbsent = hasNoFields || (routeOf(operation).method === 'POST' && !operation.needsBody)
   const isOptional = mayBeAbsent && Object.values(sent).every(Type.IsOptional)
   return Type.Object(asBodyFields(sent), {
     additionalProperties: false,

@@ -112,8 +112,8 @@ async function messageTo(
   for (const report of reports.values()) {
     // Those who started in the last week have had no week to come back in.
     const range = completeWeek(timeZone, now, report.kind === 'retention' ? 1 : 0)
-    const asked = questionOf(report, { range, where, view: 'number' })
-    const question: Values = { ...asked, compare: 'previous_period', breakdown: undefined }
+    const { breakdown: _, ...asked } = questionOf(report, { range, where, view: 'number' })
+    const question: Values = { ...asked, compare: 'previous_period' }
     if (isAboutContacts(question) && !scopes.has('contacts:read')) continue
     lines.push({ report: { ...report, question }, ...(await answerOrError(context, { ...report, question })) })
   }

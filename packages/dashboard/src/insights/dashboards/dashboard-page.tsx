@@ -43,15 +43,17 @@ export function DashboardPage() {
           </AnchorLink>
         }
         actions={
-          data && mayChange && !edited ? (
+          data && !edited ? (
             <>
-              <Button
-                variant="default"
-                leftSection={<IconPencil size={16} aria-hidden />}
-                onClick={() => setEdited(data)}
-              >
-                {words.edit}
-              </Button>
+              {mayChange ? (
+                <Button
+                  variant="default"
+                  leftSection={<IconPencil size={16} aria-hidden />}
+                  onClick={() => setEdited(data)}
+                >
+                  {words.edit}
+                </Button>
+              ) : null}
               <DashboardMenu
                 dashboard={data.dashboard}
                 onDeleted={() => router.navigate({ to: '/insights/dashboards' })}

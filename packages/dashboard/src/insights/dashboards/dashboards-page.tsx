@@ -39,7 +39,7 @@ export function DashboardsPage() {
         query={dashboards}
         rowsOf={(data) => data.dashboards}
         rowKey={({ dashboard_id }) => dashboard_id}
-        columns={mayChange ? [...COLUMNS, MENU] : COLUMNS}
+        columns={COLUMNS}
         empty={{
           icon: IconLayoutDashboard,
           title: words.empty,
@@ -73,14 +73,13 @@ const COLUMNS: Column<Dashboard>[] = [
     visibleFrom: 'sm',
     cell: ({ updated_at: at }) => <Moment at={at} c="dimmed" />,
   },
+  {
+    id: 'menu',
+    header: words.actions,
+    align: 'right',
+    cell: (dashboard) => <DashboardMenu dashboard={dashboard} />,
+  },
 ]
-
-const MENU: Column<Dashboard> = {
-  id: 'menu',
-  header: words.actions,
-  align: 'right',
-  cell: (dashboard) => <DashboardMenu dashboard={dashboard} />,
-}
 
 /** Opens a dashboard that was created. */
 function useOpen() {

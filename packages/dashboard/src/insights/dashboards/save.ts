@@ -6,6 +6,8 @@ import type { Dashboard } from '../../api/types.ts'
 /** A dashboard as it was read: it is changed only if it is still the same. */
 export interface ReadDashboard {
   dashboard: Dashboard
+  /** The mail that one gets on Mondays. */
+  subscription: Result<'getDashboard'>['subscription']
   version: string | null
 }
 
@@ -18,7 +20,7 @@ export function dashboardQuery(dashboardId: string) {
 
 export async function readDashboard(dashboardId: string): Promise<ReadDashboard> {
   const { result, version } = await readWithVersion('getDashboard', { dashboard_id: dashboardId })
-  return { dashboard: result.dashboard, version }
+  return { ...result, version }
 }
 
 type Changes = Omit<Input<'updateDashboard'>, 'dashboard_id'>
@@ -26,7 +28,7 @@ type Changes = Omit<Input<'updateDashboard'>, 'dashboard_id'>
 /** Changes a dashboard. @throws ApiError 412 if it has changed since it was read. */
 export async function saveDashboard(
   queryClient: QueryClient,
-  { dashboard: { dashboard_id }, version }: ReadDashboard,
+  { dashboard: { dashboard_id }, version }: Pick<ReadDashboard, 'dashboard' | 'version'>,
   changes: Changes,
 ): Promise<Result<'updateDashboard'>> {
   const saved = await call('updateDashboard', { dashboard_id, ...changes }, undefined, version)

@@ -27,6 +27,15 @@ export const text = {
     events: 'Paths through events',
   },
   create: { title: 'New dashboard', submit: 'Create dashboard' },
+  mail: {
+    menu: 'Mail me each Monday',
+    title: (name: string) => `Mail of ${name}`,
+    label: 'Mail me each Monday',
+    description:
+      'From 08:00, the main figure of each report in the week that is over, beside the week before. Only you get it.',
+    next: 'Next mail:',
+    loading: 'Loading the mail',
+  },
   rename: { menu: 'Rename', title: (name: string) => `Rename ${name}`, submit: 'Rename' },
   remove: {
     menu: 'Delete dashboard',
