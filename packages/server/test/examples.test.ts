@@ -4,6 +4,7 @@ import { AGENT_ROWS } from '../src/agents/runs/agent-run.ts'
 import { triggerRun } from '../src/agents/runs/trigger.ts'
 import { OPERATIONS, type Services } from '../src/assembly/all-operations.ts'
 import { type Declaration, type Operation, routeOf, type Values } from '../src/operations/declare.ts'
+import { DAY_MS } from '../src/platform/time.ts'
 import { MAIL, propose } from './actions.ts'
 import { exampleWith, succeed, WITH_PEERS } from './examples.ts'
 import { createHook, send } from './hooks.ts'
@@ -30,7 +31,7 @@ import { socialOf } from './social.ts'
  */
 let service: TestService
 let tenant: TestTenant
-let owner: Browser
+let owner: Browser & { userId: string }
 let ids: Record<string, string>
 let segmentOfCompanies: string
 
@@ -101,6 +102,19 @@ const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
     await expect.poll(async () => (await start()).status).toBe(202)
     await ended(tenant, import_id, 'completed')
     return { import_id }
+  },
+  // The service of this file cannot send mail.
+  unsubscribeFromDashboard: async () => {
+    const { dashboard_id = '' } = ids
+    const now = new Date()
+    const subscription = {
+      dashboard_id,
+      user_id: owner.userId,
+      next_mail_at: new Date(now.getTime() + DAY_MS),
+      created_at: now,
+    }
+    await tenant.handle.db.insertInto('dashboard_subscriptions').values(subscription).execute()
+    return {}
   },
   closeTenant: async () => ({ confirm: 'Test' }),
   createAlert: anotherReport,

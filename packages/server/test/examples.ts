@@ -21,6 +21,7 @@ export const WITH_PEERS = [
   'rereadMailbox',
   'setConnectionWriteBack',
   'setEmailAccount',
+  'subscribeToDashboard',
   'testWarehouseDestination',
   'updateConnection',
 ] as const

@@ -9,6 +9,7 @@ import { hasDovecot } from './dovecot.ts'
 import { exampleWith, succeed, WITH_PEERS } from './examples.ts'
 import { type HubSpot, startHubSpot, TOKEN } from './hubspot.ts'
 import { type MailServers, startMailServers } from './mail-servers.ts'
+import { type Browser, signedIn } from './people.ts'
 import { makeCertificate } from './receiver.ts'
 import { expectExample } from './recorded-examples.ts'
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts'
@@ -16,6 +17,8 @@ import { createTestTenant, startTestService, type TestService, type TestTenant }
 import { createIdentity } from './social.ts'
 
 const WITHIN = { timeout: 20_000 }
+/** What only a person may call. */
+const OF_PERSONS: ReadonlySet<string> = new Set(['subscribeToDashboard'])
 
 /** The examples of operations that call another system, each of which runs on loopback. */
 describe('with the system that it calls', () => {
@@ -26,6 +29,7 @@ describe('with the system that it calls', () => {
   let directory: string
   let service: TestService
   let tenant: TestTenant
+  let owner: Browser
 
   beforeAll(async () => {
     mail = hasDovecot ? await startMailServers() : null
@@ -42,6 +46,9 @@ describe('with the system that it calls', () => {
     service = await startTestService(
       {
         CDS_PUBLIC_URL: 'https://cds.example',
+        // No mail is sent before Monday.
+        CDS_SMTP_URL: 'smtp://127.0.0.1:1',
+        CDS_MAIL_FROM: 'cds@example.com',
         CDS_MAIL_ALLOW_PRIVATE: '1',
         CDS_WAREHOUSE_DIR: directory,
         CDS_LLM_ALLOW_PRIVATE: '1',
@@ -56,6 +63,7 @@ describe('with the system that it calls', () => {
       },
     )
     tenant = await createTestTenant(service)
+    owner = await signedIn(service, tenant.id, 'owner')
   })
   afterAll(async () => {
     await service?.close()
@@ -84,6 +92,10 @@ describe('with the system that it calls', () => {
     createConnection: async () => ({}),
     updateConnection: () => connected({ connector: 'pipedrive', credentials: { api_token: '0123456789abcdef' } }),
     setConnectionWriteBack: () => connected({ connector: 'hubspot', credentials: { token: TOKEN } }),
+    subscribeToDashboard: async () => {
+      const { dashboard } = await made('POST', '/v1/dashboards', { name: 'Growth' })
+      return { dashboard_id: dashboard.dashboard_id }
+    },
     testWarehouseDestination: async () => {
       const { destination } = await made('POST', '/v1/warehouse', { name: 'Folder', type: 'folder' })
       return { destination_id: destination.destination_id }
@@ -132,7 +144,7 @@ describe('with the system that it calls', () => {
     const operation = OPERATIONS.find((each) => each.name === name)
     if (!operation) throw new Error(`There is no operation ${name}.`)
     const own = await OWN[name]()
-    const { body } = await succeed(tenant, operation, exampleWith(operation, own), own)
+    const { body } = await succeed(OF_PERSONS.has(name) ? owner : tenant, operation, exampleWith(operation, own), own)
     await expectExample(name, body)
   })
 })
