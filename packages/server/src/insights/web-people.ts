@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { validationError } from '../platform/errors.ts'
 import { WORD } from '../platform/personal.ts'
 import type { PeopleQuery, QuestionContext } from './question.ts'
-import { readWebQuestion, type WebQuestion, WebRowName } from './web.ts'
+import { readWebQuestion, requireShown, type WebQuestion, WebRowName } from './web.ts'
 import { reachedGoal, reachesGoals } from './web-goals.ts'
 import { hasValue, IS_SOMEBODY, isCounted, visitsOf } from './web-visits.ts'
 
@@ -20,7 +20,7 @@ export const WebNumber = Type.Union([
   WebRowName,
 ])
 
-/** The people whom a number of web analytics counts. @throws ServiceError 400 naming every invalid field; 403. */
+/** The people whom a number of web analytics counts. @throws ServiceError 400 naming every invalid field, `hidden_property`; 403. */
 export async function peopleOfWeb(
   context: QuestionContext,
   question: WebQuestion,
@@ -40,6 +40,7 @@ export async function peopleOfWeb(
     return { ...visitsOf(query, { withGoals: true }), outer: people(where) }
   }
   if ('list' in at) {
+    requireShown(context, [at])
     const { parameters, ...visits } = visitsOf(query, { lists: [at.list] })
     const where = `${isCounted(query)} AND ${hasValue(at.list, 'at_value')}`
     return { ...visits, parameters: { ...parameters, at_value: at.value ?? '' }, outer: people(where) }

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { markOfColumn } from '../events/event-object.ts'
-import { validationError } from '../platform/errors.ts'
+import { ServiceError, validationError } from '../platform/errors.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { type Marked, when } from '../platform/personal.ts'
 import { DAY_MS } from '../platform/time.ts'
@@ -180,17 +180,18 @@ const Answer = Type.Object(ANSWER)
 export type WebPart = Static<typeof Answer>
 export type WebAnswer = AnswerInRanges<WebPart>
 
-/** How a site is used: by whom, from where, and which pages. @throws ServiceError 400 naming every invalid field; 403. */
+/** How a site is used: by whom, from where, and which pages. @throws ServiceError 400 naming every invalid field, `hidden_property`; 403. */
 export async function web(context: QuestionContext, sent: WebQuestion): Promise<WebAnswer> {
   const { asked, queryIn } = await readWebQuestion(context, sent)
   return answerInRanges(asked, sent, (range) => answerTo(sent, queryIn(range)))
 }
 
-/** @throws ServiceError 400 naming every invalid field; 403. */
+/** @throws ServiceError 400 naming every invalid field, `hidden_property`; 403. */
 export async function readWebQuestion(
   context: QuestionContext,
   sent: WebQuestion,
 ): Promise<{ asked: Asked; queryIn: (range: Range) => WebQuery }> {
+  requireShown(context, sent.visit ?? [])
   const asked = await readQuestion(context, sent)
   const goals = await compileMeant(context, sent.goals ?? [], 'goals')
   const queryIn = (range: Range): WebQuery => {
@@ -199,6 +200,17 @@ export async function readWebQuestion(
     return { asked, range, intervals, only: sent.visit ?? [], goals }
   }
   return { asked, queryIn }
+}
+
+/**
+ * Refuses rows whose values are hidden from who asks: by trying names, one would learn where somebody is.
+ * @throws ServiceError 400 `hidden_property`
+ */
+export function requireShown({ visibleOnly }: QuestionContext, rows: readonly WebRowName[]): void {
+  const hidden = visibleOnly ? rows.find(({ list }) => 'kind' in markOf(list)['x-personal']) : undefined
+  if (hidden === undefined) return
+  const message = `Values of ${hidden.list} are hidden from this connection, so a question cannot be about one of them. Use another list, such as country.`
+  throw new ServiceError(400, 'hidden_property', message)
 }
 
 function intervalFor({ fromMs, untilMs }: Range): IntervalUnit {

@@ -100,6 +100,22 @@ test('a pseudonym is refused, and a list of candidates is limited', async () => 
   expect(textOf(await ask(many, 'in'))).toContain('hidden_property')
 })
 
+test('a city is not a filter for who may not see it', async () => {
+  const at = { list: 'city', value: 'Bielefeld' }
+  const ofCity = { kind: 'web', question: { lists: ['city'], visit: [at] } }
+  const country = { list: 'country', value: 'DE' }
+  for (const [name, args] of [
+    ['run_insight', ofCity],
+    ['insight_people', { ...ofCity, at: {} }],
+    ['insight_people', { kind: 'web', question: {}, at }],
+  ] as const) {
+    expect(textOf(await use(name, args))).toContain('hidden_property')
+    expect((await use(name, args, keyThatSeesAll)).isError).toBeFalsy()
+  }
+  const shown = await use('insight_people', { kind: 'web', question: { visit: [country] }, at: country })
+  expect(shown.isError).toBeFalsy()
+})
+
 test('a report compares only what an AI agent sees, whoever saved it', async () => {
   const where = [{ property: 'contact.email', operator: 'starts_with', value: 'ada@' }]
   const report_id = await save({ ...QUESTION, where })
