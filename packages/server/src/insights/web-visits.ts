@@ -52,11 +52,16 @@ const IS_VIEW_OR_LEFT = "is_system = 0 AND event IN ('page_view', 'page_leave')"
 const MOMENT = `bitShiftLeft(toUInt128(toUnixTimestamp64Milli(timestamp)), 86) + bitShiftRight(${EVENT_ID_ORDER}, 42)`
 
 /** Between the values of a visit's first page view: texts that the service receives cannot contain it. */
-const SEPARATOR = "'\\0'"
+const SEPARATOR = '\\0'
 
 /** Whether the values of a list are those of the first page view. */
 function isOfEntry(list: WebList): boolean {
   return list !== 'page' && list !== 'exit_page'
+}
+
+/** The letter of a list, with which its values begin where those of several lists are together. */
+export function letterOf(list: WebList): string {
+  return String.fromCharCode('a'.charCodeAt(0) + WEB_LISTS.indexOf(list))
 }
 
 /** The value of a list in the rows of visits; of pages, a list of them. */
@@ -69,6 +74,9 @@ export function hasValue(list: WebList, parameter: string): string {
   return list === 'page' ? `has(${ofList(list)}, {${parameter}: String})` : `${ofList(list)} = {${parameter}: String}`
 }
 
+/** In the rows of visits: the values of the lists that are those of the first page view, each with the letter of its list. */
+export const ENTRY_VALUES = 'entry_values'
+
 /** The columns of visits for some lists, and what is derived from them. */
 function columnsOf(lists: readonly WebList[]): { columns: string[]; derived: string[] } {
   const columns = [
@@ -76,15 +84,16 @@ function columnsOf(lists: readonly WebList[]): { columns: string[]; derived: str
     ...(lists.includes('exit_page') ? [`argMaxIf(url_path, ${MOMENT}, ${IS_VIEW}) AS ${ofList('exit_page')}`] : []),
   ]
   const ofEntry = lists.filter(isOfEntry)
-  if (ofEntry.length === 0) return { columns, derived: [] }
+  if (ofEntry.length === 0) return { columns, derived: [`[]::Array(String) AS ${ENTRY_VALUES}`] }
   // One text with all values: finding the first page view for each of them takes half as long again.
-  const texts = ofEntry.map((list) => `toString(${COLUMN_OF_LIST[list]})`)
-  const entry = texts.length === 1 ? texts[0] : `concat(${texts.join(`, ${SEPARATOR}, `)})`
+  const texts = ofEntry.map(
+    (list, index) => `'${index === 0 ? '' : SEPARATOR}${letterOf(list)}', toString(${COLUMN_OF_LIST[list]})`,
+  )
   return {
-    columns: [...columns, `argMinIf(${entry}, ${MOMENT}, ${IS_VIEW}) AS entry`],
+    columns: [...columns, `argMinIf(concat(${texts.join(', ')}), ${MOMENT}, ${IS_VIEW}) AS entry`],
     derived: [
-      `splitByChar(${SEPARATOR}, entry) AS entry_values`,
-      ofEntry.map((list, index) => `entry_values[${index + 1}] AS ${ofList(list)}`).join(', '),
+      `splitByChar('${SEPARATOR}', entry) AS ${ENTRY_VALUES}`,
+      ofEntry.map((list, index) => `substring(${ENTRY_VALUES}[${index + 1}], 2) AS ${ofList(list)}`).join(', '),
     ],
   }
 }
