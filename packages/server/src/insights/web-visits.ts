@@ -80,7 +80,8 @@ export const ENTRY_VALUES = 'entry_values'
 /** The columns of visits for some lists, and what is derived from them. */
 function columnsOf(lists: readonly WebList[]): { columns: string[]; derived: string[] } {
   const columns = [
-    ...(lists.includes('page') ? [`groupArrayIf(url_path, ${IS_VIEW}) AS ${ofList('page')}`] : []),
+    // Page views outside of visits are one row, whose pages could be all of the tenant's.
+    ...(lists.includes('page') ? [`groupArrayIf(url_path, ${IS_VIEW} AND session_id != '') AS ${ofList('page')}`] : []),
     ...(lists.includes('exit_page') ? [`argMaxIf(url_path, ${MOMENT}, ${IS_VIEW}) AS ${ofList('exit_page')}`] : []),
   ]
   const ofEntry = lists.filter(isOfEntry)
