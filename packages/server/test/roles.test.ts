@@ -40,6 +40,8 @@ const OWN_ACCOUNT = [
   // An application gets what the person has, and no more; a person may end what they began.
   '/api/oauth/authorization',
   '/v1/connected-apps/:grant_id',
+  // Their own mail: monday-mail.test.ts.
+  '/v1/dashboards/:dashboard_id/subscription',
   // The purpose of a sign-in decides on the scope, which no viewer has: providers/operations.test.ts.
   '/v1/authorizations',
   '/v1/authorizations/complete',
