@@ -63,7 +63,7 @@ describe.skipIf(!HAS_BROWSER)('dashboards', () => {
     await page.getByRole('heading', { name: 'Growth', level: 1 }).waitFor()
     await grid(page).getByRole('slider', { name: 'Figures by day' }).waitFor()
     await grid(page).getByRole('region', { name: 'Cohorts' }).waitFor()
-    await grid(page).getByRole('img', { name: 'Flow of visits' }).waitFor()
+    await grid(page).getByRole('group', { name: 'Flow of visits' }).waitFor()
     await grid(page).getByText('(100%)').first().waitFor()
     await isLoaded(page)
     expect(await checkWholePage(page, 'dashboard-growth')).toEqual([])

@@ -7,9 +7,13 @@ import { routeOf } from './declare.ts'
 
 let service: TestService
 let tenant: TestTenant
+/** What alerts are about. */
+let reportId: string
 beforeAll(async () => {
   service = await sharedService()
   tenant = await createTestTenant(service)
+  const report = { name: 'Events', kind: 'trend', question: { series: [{}] } }
+  reportId = (await tenant.call('POST', '/v1/reports', report)).body.report.report_id
 })
 
 let made = 0
@@ -50,6 +54,16 @@ const RECORDS = [
     method: 'PATCH',
     create: () => ({ name: 'Growth', tiles: [{ text: 'Hello', x: 0, y: 0, width: 12, height: 1 }] }),
     changes: [{ name: 'Growth of all' }, { range: { last: { value: 7, unit: 'day' } } }],
+  },
+  {
+    noun: 'alert',
+    path: '/v1/alerts',
+    method: 'PATCH',
+    create: () => ({
+      ...{ name: 'Many', report_id: reportId, at: { series: 'A' }, enabled: false },
+      condition: { value: 10, operator: 'above' },
+    }),
+    changes: [{ name: 'Very many' }, { condition: { operator: 'above', value: 20 } }],
   },
 ] as const
 
@@ -226,11 +240,13 @@ test('every operation that changes a record with an ETag checks If-Match', () =>
   const changes = OPERATIONS.filter(({ http }) => read.includes(routeOf({ http }).url) && !http.startsWith('GET'))
   expect(changes.map(({ name }) => name).sort()).toEqual([
     'deleteAgent',
+    'deleteAlert',
     'deleteCompany',
     'deleteContact',
     'deleteDashboard',
     'deleteReport',
     'updateAgent',
+    'updateAlert',
     'updateCompany',
     'updateContact',
     'updateDashboard',
