@@ -28,6 +28,8 @@ const OPERATIONS_THAT_STORE: Readonly<Record<string, string>> = {
   deleteWarehouseDestination: 'needs settings:write',
   updateConnectedApp: 'needs settings:write, or as many as downloads: access/oauth/own-app-limits.test.ts',
   revokeConnectedApp: 'needs settings:write, or as many as downloads: access/oauth/own-app-limits.test.ts',
+  subscribeToDashboard: 'one row for each person and dashboard',
+  unsubscribeFromDashboard: 'deletes',
   startAuthorization: 'needs identities:write or settings:write',
   completeAuthorization: 'ends one that such a caller started',
 }

@@ -48,19 +48,18 @@ export async function findSubscription({ tenant, actor }: Caller, dashboardId: s
 export async function subscribe(
   context: Pick<Context, 'tenant' | 'actor' | 'now'>,
   dashboardId: string,
-): Promise<{ subscription: Subscription; isNew: boolean }> {
+): Promise<Subscription> {
   const { tenant: tx, now } = context
   const userId = requirePerson(context)
   const { timeZone } = await readTenant(tx)
-  const inserted = await tx.db
+  await tx.db
     .insertInto('dashboard_subscriptions')
     .values({ dashboard_id: dashboardId, user_id: userId, next_mail_at: nextMailAt(timeZone, now), created_at: now })
     .onConflict((conflict) => conflict.doNothing())
-    .returning('user_id')
-    .executeTakeFirst()
+    .execute()
   const subscription = await findSubscription(context, dashboardId)
   if (subscription === null) throw notFound('subscription')
-  return { subscription, isNew: inserted !== undefined }
+  return subscription
 }
 
 /** @throws ServiceError 403 `person_required`; 404 */
