@@ -34,7 +34,7 @@ const DOWNLOAD_OF: Readonly<Record<string, string>> = {
 /** Public operations that do not ask for a domain, and the error of a caller who may not use them. */
 const DENIED_ELSEWHERE: Readonly<Record<string, string>> = { receiveHook: 'invalid_signature' }
 /** Public operations that refuse nobody: what a stranger gets instead is tested as another tenant's. */
-const REFUSING_NOBODY = ['trackerScript']
+const REFUSING_NOBODY = ['trackerScript', 'readShared']
 /** Fields with which a provider reports a failure: no request that has them succeeds. */
 const OF_FAILURES = ['completeAuthorization error', 'completeAuthorization error_description']
 

@@ -264,9 +264,12 @@ test('a question that cannot be answered leaves the other tiles as they are, and
   expect(JSON.stringify(body)).not.toContain('secret')
 })
 
-test.each(['x', 'x'.repeat(32), 'x'.repeat(16_000), '%00', "' OR 1=1 --", ''])('the token %s is 404', async (token) => {
-  expect(await refusal(read(encodeURIComponent(token)))).toEqual([404, 'not_found'])
-})
+test.each(['x', 'x'.repeat(32), 'x'.repeat(16_000), '%00', "' OR 1=1 --", ''])(
+  'a stranger with the token %s gets 404',
+  async (token) => {
+    expect(await refusal(read(encodeURIComponent(token)))).toEqual([404, 'not_found'])
+  },
+)
 
 test('a body of 10 MB is refused', async () => {
   const { status } = await tenant.call('POST', `${await report(VIEWS)}/share`, { text: 'x'.repeat(10_000_000) })
