@@ -117,6 +117,17 @@ describe.skipIf(!HAS_BROWSER)('sharing', () => {
     expect(await checkWholePage(guest, `shared-${kind}`)).toEqual([])
   })
 
+  test('an estimate says so, alone and in a tile', async () => {
+    const question = { series: [{ event: 'page_view' }], sample: 0.99 }
+    const made = await tenant.call('POST', '/v1/reports', { kind: 'trend', name: 'Estimate', question })
+    const { report_id } = made.body.report
+    const tiles = [{ report_id, x: 0, y: 0, width: 6, height: 4 }]
+    const board = await tenant.call('POST', '/v1/dashboards', { name: 'Estimates', tiles })
+    for (const path of [`/v1/reports/${report_id}`, `/v1/dashboards/${board.body.dashboard.dashboard_id}`]) {
+      await (await visit(await linkOf(path))).getByText('Estimated from 99% of the people').waitFor()
+    }
+  })
+
   test('a shared dashboard has its tiles, whose numbers open nobody', async () => {
     const tiles = [
       { report_id: ids.trend, view: 'number', x: 0, y: 0, width: 4, height: 3 },

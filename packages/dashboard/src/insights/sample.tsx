@@ -50,3 +50,13 @@ export function SampleNote({ sample, onSample }: SampleProps) {
     </Alert>
   )
 }
+
+/** Says above an answer that it is an estimate, where its question cannot be changed. */
+export function SampleMark({ answer }: { answer: object }) {
+  if (!('sample' in answer) || typeof answer.sample !== 'number') return null
+  return (
+    <Text size="xs" c="dimmed">
+      {words.mark(formatShare(answer.sample))}
+    </Text>
+  )
+}

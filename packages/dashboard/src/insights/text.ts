@@ -67,6 +67,8 @@ export const text = {
     use: (share: string) => `Answer from a ${share} sample`,
     estimated: (share: string) =>
       `Estimated from ${share} of the people. The people behind a number can be listed once everyone is counted.`,
+    /** Where it cannot be changed. */
+    mark: (share: string) => `Estimated from ${share} of the people`,
     everybody: 'Count everyone',
     column: 'Sample',
   },

@@ -45,6 +45,7 @@ async function subscribed(of: TestTenant): Promise<{ id: string; path: string; p
     ['Weekly retention', 'retention', { start: { event: 'seen' }, interval: 'week' }],
     ['Ways', 'paths', { kind: 'events' }],
     ['Site', 'web', {}],
+    ['Estimate', 'trend', { series: [{ event: 'signup' }], sample: 0.99 }],
   ] as const
   const tiles: object[] = [{ text: '# Not in the mail', x: 0, y: 0, width: 12, height: 1 }]
   for (const [name, kind, question] of reports) {
@@ -120,6 +121,7 @@ test('the mail has the main figures of the week that is over beside the week bef
       'Weekly retention: 50% came back, no figure in the week before.',
       'Ways: 3 visits, up 50% from 2.',
       'Site: 3 people, up 200% from 1.',
+      expect.stringMatching(/^Estimate: \d.* \(estimated from 99% of the people\)\.$/),
     ]),
   )
   expect(text).toContain(`/insights/dashboards/${id}`)

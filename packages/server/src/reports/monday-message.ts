@@ -36,7 +36,9 @@ function sentenceOf({ report, answer, error }: Line): string {
   const { value, before, isShare, noun } = headlineOf(report, answer)
   if (value === null) return `${name}: no figure in this week.`
   const shown = [figureWords(value, isShare), noun].filter(Boolean).join(' ')
-  return `${name}: ${shown}, ${changeOf(value, before ?? null, isShare)}.`
+  const { sample } = answer
+  const estimated = typeof sample === 'number' ? ` (estimated from ${figureWords(sample, true)} of the people)` : ''
+  return `${name}: ${shown}, ${changeOf(value, before ?? null, isShare)}${estimated}.`
 }
 
 /** A share changes in points, which `up from 29%` says best; of 0, there is no percentage. */

@@ -38,7 +38,7 @@ const FIELDS_OF_EVENTS: ReadonlySet<string> = new Set(['series', 'steps', 'exclu
 const VISIBLE_OF_EVENT = ['event', 'types', 'label', 'metric', 'property']
 /** Other fields. Conditions, people and visits that a question is restricted to are not among them. */
 const VISIBLE_FIELDS = [
-  ...['date_from', 'date_to', 'last', 'time_zone', 'compare', 'include_bots'],
+  ...['date_from', 'date_to', 'last', 'time_zone', 'compare', 'include_bots', 'sample'],
   ...['interval', 'breakdown', 'limit', 'formula'],
   ...['window', 'order', 'count_by', 'mode', 'intervals'],
   ...['kind', 'from', 'to', 'depth', 'lists'],

@@ -196,6 +196,15 @@ test.each(['data.email', 'email', 'visitor_id', 'title', 'user_agent', 'referrer
   },
 )
 
+test('an estimate is shown as one', async () => {
+  const own = await createTestTenant(service)
+  const question = { series: [{ event: 'page_view' }], sample: 0.1 }
+  const made = await own.call('POST', '/v1/reports', { name: 'Estimate', kind: 'trend', question })
+  const token = await share(`/v1/reports/${made.body.report.report_id}`, own)
+  const [{ report }] = (await read(token)).body.tiles
+  expect([report.question.sample, report.answer.sample]).toEqual([0.1, 0.1])
+})
+
 test('what a shared report or dashboard is changed to is checked again', async () => {
   const path = await report(VIEWS)
   const board = await dashboard({ tiles: [{ report_id: idIn(path), ...PLACE }] })

@@ -2,6 +2,7 @@ import { Card, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Report, Tile } from '../../api/types.ts'
 import { Markdown } from '../../ui/markdown.tsx'
+import { SampleMark } from '../sample.tsx'
 import { text } from './text.ts'
 import classes from './tile.module.css'
 import { Scroll } from './tile-body.tsx'
@@ -55,7 +56,16 @@ interface TileAnswerProps {
 }
 
 /** An answer as a tile shows it. Its numbers open their people within `WithPeople` only. */
-export function TileAnswer({ kind, name, view = 'chart', question, answer }: TileAnswerProps) {
+export function TileAnswer(shown: TileAnswerProps) {
+  return (
+    <>
+      <SampleMark answer={shown.answer} />
+      <Shown {...shown} />
+    </>
+  )
+}
+
+function Shown({ kind, name, view = 'chart', question, answer }: TileAnswerProps) {
   const shown = TILE_KINDS[kind]
   // A question and its answer are of the kind of their report.
   const answered = { question, answer } as never

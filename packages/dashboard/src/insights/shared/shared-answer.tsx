@@ -7,6 +7,7 @@ import type { Answered, InsightName } from '../answer-query.ts'
 import { FunnelResult } from '../funnel-result.tsx'
 import { PathsResult } from '../paths-result.tsx'
 import { RetentionResult } from '../retention-result.tsx'
+import { SampleMark } from '../sample.tsx'
 import { text as insightText } from '../text.ts'
 import { TrendResult } from '../trend-result.tsx'
 import { isNothing } from '../trend-rows.ts'
@@ -50,11 +51,14 @@ const KINDS: Record<SharedReport['kind'], Show> = {
 export function SharedAnswer({ kind, question, answer, problem }: SharedReport) {
   if (problem !== null || answer === null) return <Text c="dimmed">{text.page.problems[problem ?? 'no_answer']}</Text>
   return (
-    KINDS[kind](question, answer) ?? (
-      <EmptyState icon={IconChartLine} title={insightText.empty.title}>
-        {text.page.empty}
-      </EmptyState>
-    )
+    <>
+      <SampleMark answer={answer} />
+      {KINDS[kind](question, answer) ?? (
+        <EmptyState icon={IconChartLine} title={insightText.empty.title}>
+          {text.page.empty}
+        </EmptyState>
+      )}
+    </>
   )
 }
 
