@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 import { HOUR_MS } from '../platform/time.ts'
+import { canBeEventId, eventIdOf } from './sent-ids.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -109,4 +110,12 @@ test('one batch may have a used id, a repeated one, a new one, and events withou
   expect(names.sort()).toEqual(['first', 'fresh', 'none', 'taken', 'twice'])
   expect(await read(taken)).toMatchObject({ event: 'first' })
   expect(await read(fresh)).toMatchObject({ event: 'fresh' })
+})
+
+test('the id made of any text is always the id of its event, so that a later read finds the event again', () => {
+  // One text in a million would make an id like the service's own: these were found by trying.
+  const texts = ['m990327', 'm1052556', 'm2178801']
+  const ids = texts.map((text) => eventIdOf('posthog eu.posthog.com 7', text))
+  expect(ids.map((id) => canBeEventId(id, new Date()))).toEqual([true, true, true])
+  expect(ids[0]).toMatch(/^81c1960c-2284-8bcf-8b62-e4f99fc159d/)
 })

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type pg from 'pg'
-import { asOwnId, isOwnId, newId, timeOfId } from '../platform/ids.ts'
+import { asForeignId, asOwnId, isOwnId, newId, timeOfId } from '../platform/ids.ts'
 import { uuidArray } from '../platform/postgres/uuid-array.ts'
 import { DAY_MS } from '../platform/time.ts'
 import type { EventGroup, EventRecord, SentId } from './event-record.ts'
@@ -47,11 +47,16 @@ export function senderOfSource(sourceId: string | null): string {
   return uuidOf(digits.slice(20, 28), digits.slice(28, 32), digits)
 }
 
-/** A UUID for an id that is any text, such as the messageId of an SDK: the same for the same text of the same source. */
+/**
+ * A UUID for an id that is any text, such as the messageId of an SDK: the same for the same text of the same source, and
+ * never one that `canBeEventId` refuses.
+ */
 export function eventIdOf(sourceId: string, text: string): string {
   const digits = hash('sha256', `source ${sourceId} ${text}`)
   // Version 8, whose digits mean nothing: a version 7 would name a time.
-  return uuidOf(digits.slice(20, 28), digits.slice(28, 32), `8${digits.slice(1, 4)}8${digits.slice(5, 20)}`)
+  return asForeignId(
+    uuidOf(digits.slice(20, 28), digits.slice(28, 32), `8${digits.slice(1, 4)}8${digits.slice(5, 20)}`),
+  )
 }
 
 /**

@@ -29,6 +29,13 @@ export function isOwnId(id: string): boolean {
   return id.endsWith(checkOf(id.slice(0, -CHECK_DIGITS)))
 }
 
+/** The UUID, changed in its last digit if it looks like one of the service's. */
+export function asForeignId(uuid: string): string {
+  if (!isOwnId(uuid)) return uuid
+  const changed = Number.parseInt(uuid.slice(-1), 16) ^ 1
+  return uuid.slice(0, -1) + changed.toString(16)
+}
+
 /** FNV-1a, folded to the available digits. */
 function checkOf(text: string): string {
   let sum = 0x811c9dc5
