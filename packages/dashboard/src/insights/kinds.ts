@@ -2,9 +2,11 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { Input } from '../api/client.ts'
 import { answerQuery, eventNamesQuery, type InsightName, type Kind, namesToPropose } from './answer-query.ts'
 import { isFunnel } from './funnel-question.ts'
+import { ROWS_SHOWN } from './list-query.ts'
 import { isPaths } from './paths-question.ts'
 import { isTrend, parseQuestion, trendRequest } from './question.ts'
 import { isRetention } from './retention-question.ts'
+import { FIRST_LISTS } from './web-lists.ts'
 import { isWeb } from './web-question.ts'
 
 export const TREND: Kind<'insightTrend'> = {
@@ -71,8 +73,8 @@ export const WEB: Kind<'insightWeb'> = {
       ...(goals.length > 0 ? { goals: goals.map((event) => ({ event })) } : {}),
     }
   },
-  // The page shows all lists, whichever a report is about.
-  requestOf: ({ lists: _, limit: __, ...question }) => question,
+  // Whichever lists a report is about, the page shows these at first, and asks for another when its tab is opened.
+  requestOf: (question) => ({ ...question, lists: FIRST_LISTS, limit: ROWS_SHOWN }),
   refreshMs: 60_000,
 }
 

@@ -3,9 +3,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ErrorState } from '../ui/states.tsx'
 import { useLater } from '../ui/use-later.ts'
 import { WEB } from './kinds.ts'
+import { listQuery, ROWS_MAX } from './list-query.ts'
 import { ListCard, type ListsProps } from './web-list-card.tsx'
 import type { WebQuestion } from './web-question.ts'
-import { wholeList } from './whole-list.ts'
 
 /** Countries on a map and as a list, regions and cities. */
 export function PlacesCard(lists: ListsProps) {
@@ -38,7 +38,7 @@ interface CountryMapProps {
 /** The list beside it has the same as text and buttons, so nothing is missing while the map is, or without it. */
 function CountryMap({ question, onChoose }: CountryMapProps) {
   const { data, error, refetch } = useQuery({
-    ...wholeList(question, 'country'),
+    ...listQuery(question, 'country', ROWS_MAX),
     placeholderData: keepPreviousData,
     refetchInterval: WEB.refreshMs ?? false,
   })

@@ -1,10 +1,15 @@
 import { Box, Button, Card, Group, Tabs, Text, UnstyledButton } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useContext, useState } from 'react'
 import { BarList } from '../ui/bar-list.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { formatShare } from './axis.ts'
-import { PeopleFigure } from './people-panel.tsx'
+import { WEB } from './kinds.ts'
+import { listQuery, ROWS_SHOWN } from './list-query.ts'
+import { PeopleAreHidden, PeopleFigure } from './people-panel.tsx'
+import { text as shared } from './text.ts'
 import { CARDS, type CardName, type ListName, type RowValue, rowName } from './web-lists.ts'
 import { isNarrowedTo, type WebAnswer, type WebQuestion } from './web-question.ts'
 import { text } from './web-text.ts'
@@ -24,26 +29,48 @@ interface ListCardProps extends ListsProps {
   around?: (list: ListName, rows: ReactNode) => ReactNode
 }
 
-/** Some lists, one of which is shown. */
+/** Some lists, one of which is shown. One that the answer lacks is asked for when its tab is opened, by those who may ask. */
 export function ListCard({ card, around = (_, rows) => rows, ...lists }: ListCardProps) {
-  const [list, setList] = useState<ListName>(CARDS[card][0])
+  const { answer } = lists
+  const isPublic = useContext(PeopleAreHidden)
+  const names: readonly ListName[] = isPublic ? CARDS[card].filter((each) => answer.lists[each]) : CARDS[card]
+  const [chosen, setChosen] = useState<ListName>(CARDS[card][0])
+  const list = names.includes(chosen) ? chosen : names[0]
+  if (list === undefined) return null
+  const rows = answer.lists[list] ? <Rows list={list} {...lists} /> : <AskedRows key={list} list={list} {...lists} />
   return (
     <Card component="section" aria-label={text.cards[card]} miw={0}>
       <Tabs
         value={list}
         keepMounted={false}
-        onChange={(name) => setList(CARDS[card].find((each) => each === name) ?? list)}
+        onChange={(name) => setChosen(names.find((each) => each === name) ?? list)}
       >
         <Tabs.List aria-label={text.cards[card]} mb="sm">
-          {CARDS[card].map((each) => (
+          {names.map((each) => (
             <Tabs.Tab key={each} value={each} px="xs">
               {text.lists[each].tab}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Tabs.Panel value={list}>{around(list, <Rows list={list} {...lists} />)}</Tabs.Panel>
+        <Tabs.Panel value={list}>{around(list, rows)}</Tabs.Panel>
       </Tabs>
     </Card>
+  )
+}
+
+function AskedRows(props: ListsProps & { list: ListName }) {
+  const { data, error, refetch, isPlaceholderData } = useQuery({
+    ...listQuery(props.question, props.list, ROWS_SHOWN),
+    // Of the same list, while the page is narrowed.
+    placeholderData: keepPreviousData,
+    refetchInterval: WEB.refreshMs ?? false,
+  })
+  if (error && !data) return <ErrorState error={error} onRetry={refetch} />
+  if (!data) return <LoadingState label={shared.loading} />
+  return (
+    <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
+      <Rows {...props} answer={data} />
+    </Box>
   )
 }
 

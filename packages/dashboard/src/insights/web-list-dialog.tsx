@@ -6,13 +6,13 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import type { Sorting } from '../ui/sort-header.tsx'
 import { formatShare } from './axis.ts'
+import { listQuery, ROWS_MAX } from './list-query.ts'
 import { PeopleFigure } from './people-panel.tsx'
 import { type Figure, formatOf } from './web-figures.ts'
 import { type ListsProps, RowButton } from './web-list-card.tsx'
 import { type ListName, rowName } from './web-lists.ts'
 import type { WebRow } from './web-question.ts'
 import { text } from './web-text.ts'
-import { ROWS_MAX, wholeList } from './whole-list.ts'
 
 interface ListDialogProps extends Pick<ListsProps, 'question'> {
   onToggle: NonNullable<ListsProps['onToggle']>
@@ -22,7 +22,7 @@ interface ListDialogProps extends Pick<ListsProps, 'question'> {
 
 /** A whole list with all figures, which can be searched and sorted. */
 export function ListDialog({ list, question, onToggle, onClose }: ListDialogProps) {
-  const { data, error, refetch } = useQuery(wholeList(question, list))
+  const { data, error, refetch } = useQuery(listQuery(question, list, ROWS_MAX))
   const [search, setSearch] = useState('')
   const [{ by, direction }, setSorted] = useState<Pick<Sorting, 'by' | 'direction'>>({
     by: 'people',

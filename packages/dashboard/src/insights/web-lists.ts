@@ -10,6 +10,8 @@ export const CARDS = {
 } as const
 export type CardName = keyof typeof CARDS
 export type ListName = (typeof CARDS)[CardName][number]
+/** The lists that are shown at first: that of the first tab of each card. */
+export const FIRST_LISTS: ListName[] = Object.values(CARDS).map(([first]) => first)
 /** A value of a list; null has no name: a visit without a referrer, an unknown country. */
 export type RowValue = string | null
 
