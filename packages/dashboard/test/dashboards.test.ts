@@ -191,6 +191,14 @@ describe.skipIf(!HAS_BROWSER)('dashboards', () => {
     await page.getByText('Only you see this range and filter.').waitFor({ state: 'detached' })
     expect(new URL(page.url()).search).toBe('')
     await number(1).waitFor()
+    // The question is by day, and 10 years have too many of them.
+    await openWithin(
+      page,
+      `/insights/dashboards/${id}?range=${encodeURIComponent('{"last":{"value":120,"unit":"month"}}')}`,
+    )
+    await grid(page).getByText('By week, because the range is too long for days.').waitFor()
+    await openWithin(page, `/insights/dashboards/${id}`)
+    await number(1).waitFor()
     expect((await own.call('GET', `/v1/dashboards/${id}`)).body.dashboard).toMatchObject({
       range: { last: { value: 7, unit: 'day' } },
       where: where.conditions,

@@ -3069,11 +3069,15 @@ export type KeptContactsPage = {
 };
 
 /**
- * In place of dates: so many whole units, the running one included. Weeks begin on Monday. Without a range, the last 30 days.
+ * In place of dates: so many whole units, the running one included unless `complete` is true. Weeks begin on Monday. Without a range, the last 30 days.
  */
 export type LastUnits = {
     value: number;
     unit: 'hour' | 'day' | 'week' | 'month';
+    /**
+     * Without the running unit: 1 complete day is yesterday.
+     */
+    complete?: boolean;
 };
 
 export type LinkedinCheckResult = {
@@ -7724,6 +7728,10 @@ export type InsightRetentionInput = {
      */
     interval?: 'hour' | 'day' | 'week' | 'month';
     /**
+     * If the range has more than 2400 intervals, the next longer one that fits takes the place of `interval`. The keys in the answer show which. By default, that is an error.
+     */
+    longer_interval?: boolean;
+    /**
      * How many intervals after its own each cohort is followed, also beyond the range. Default: 7.
      */
     intervals?: number;
@@ -7777,6 +7785,10 @@ export type InsightTrendInput = {
      */
     interval?: 'hour' | 'day' | 'week' | 'month';
     /**
+     * If the range has more than 2400 intervals, the next longer one that fits takes the place of `interval`. The keys in the answer show which. By default, that is an error.
+     */
+    longer_interval?: boolean;
+    /**
      * One series for each value of these properties of the events, such as country or data.plan, or of their contacts and companies as they are now, such as contact.plan or company.industry.
      */
     breakdown?: Array<string>;
@@ -7821,6 +7833,10 @@ export type InsightWebInput = {
      * What a point covers. Default: hour for at most 2 days, day for at most 92, month for more.
      */
     interval?: 'hour' | 'day' | 'week' | 'month';
+    /**
+     * If the range has more than 2400 intervals, the next longer one that fits takes the place of `interval`. The keys in the answer show which. By default, that is an error.
+     */
+    longer_interval?: boolean;
     /**
      * Only the visits that these rows of lists count, and all of their page views: `[{"list": "source", "value": "google.com"}]`.
      */

@@ -17,6 +17,7 @@ type Last = NonNullable<Range['last']>
 
 const PRESETS: readonly Last[] = [
   { value: 1, unit: 'day' },
+  { value: 1, unit: 'day', complete: true },
   { value: 7, unit: 'day' },
   { value: 30, unit: 'day' },
   { value: 90, unit: 'day' },
@@ -41,7 +42,7 @@ export function RangeField({ range, none, onChange }: RangeFieldProps) {
   const { date_from, date_to, last, ...zone } = range
   const isNone = none !== undefined && date_from === undefined && last === undefined
   const chosen = date_from === undefined && !isNone ? (last ?? LAST_DEFAULT) : undefined
-  const isChosen = ({ value, unit }: Last) => chosen?.value === value && chosen.unit === unit
+  const isChosen = (preset: Last) => chosen !== undefined && words.last(chosen) === words.last(preset)
   const shown = isNone ? none : rangeWords(range)
   return (
     <>
@@ -69,11 +70,11 @@ export function RangeField({ range, none, onChange }: RangeFieldProps) {
           )}
           {PRESETS.map((preset) => (
             <Menu.Item
-              key={`${preset.value} ${preset.unit}`}
+              key={words.last(preset)}
               rightSection={isChosen(preset) ? <IconCheck size={16} aria-label={shared.current} /> : null}
               onClick={() => onChange({ ...zone, last: preset })}
             >
-              {words.last(preset.value, preset.unit)}
+              {words.last(preset)}
             </Menu.Item>
           ))}
           <Menu.Divider />

@@ -49,7 +49,7 @@ export function pathsSummary(question: PathsQuestion): Summary {
 
 /** The range of a question. */
 export function rangeWords({ date_from: from, date_to: to, last = LAST_DEFAULT }: SharedQuestion): string {
-  if (from === undefined) return text.range.last(last.value, last.unit)
+  if (from === undefined) return text.range.last(last)
   return to === undefined ? text.range.since(formatDay(from)) : text.range.between(formatDay(from), formatDay(to))
 }
 

@@ -1,4 +1,4 @@
-import type { TrendSeries } from '../api/types.ts'
+import type { LastUnits, TrendSeries } from '../api/types.ts'
 import { formatNumber } from '../ui/format.ts'
 
 type Metric = NonNullable<TrendSeries['metric']>
@@ -51,6 +51,7 @@ export const text = {
     alerts: 'Alerts',
   },
   loading: 'Loading the answer',
+  longerInterval: (shown: Unit, asked: Unit) => `By ${shown}, because the range is too long for ${asked}s.`,
   slow: 'Still counting. A question about many events can take a while.',
   noEvents: {
     title: 'No events yet',
@@ -141,8 +142,9 @@ export const text = {
   },
   range: {
     label: (range: string) => `Date range: ${range}`,
-    last: (value: number, unit: Unit) => {
-      if (value > 1) return `Last ${formatNumber(value)} ${unit}s`
+    last: ({ value, unit, complete: isComplete = false }: LastUnits) => {
+      if (value > 1) return `Last ${formatNumber(value)} ${isComplete ? 'complete ' : ''}${unit}s`
+      if (isComplete) return unit === 'day' ? 'Yesterday' : `Last ${unit}`
       return unit === 'day' ? 'Today' : `This ${unit}`
     },
     since: (from: string) => `Since ${from}`,

@@ -1,7 +1,9 @@
+import Type from 'typebox'
 import { offsetInSql } from '../platform/clickhouse/zone-offset.ts'
 import type { ErrorDetail } from '../platform/errors.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time.ts'
 import { hourKey, type Offset, offsetsBetween } from '../platform/time-zone.ts'
+import type { Asked } from './question.ts'
 import type { Range } from './range.ts'
 
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
@@ -9,6 +11,14 @@ export type IntervalUnit = (typeof INTERVALS)[number]
 
 /** Hours of a quarter and of a week before it, or days of six years. */
 const INTERVALS_MAX = 2_400
+
+/** The field of a question. */
+export const LongerInterval = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description: `If the range has more than ${INTERVALS_MAX} intervals, the next longer one that fits takes the place of \`interval\`. The keys in the answer show which. By default, that is an error.`,
+  }),
+)
 
 /** When an event happened. Days and weeks are divided from it at once, because each further step costs every event. */
 const UNIX_MS = 'toUnixTimestamp64Milli(timestamp)'
@@ -27,6 +37,25 @@ export interface Intervals {
   indexInSql: string
 }
 
+/** The unit that divides a question's ranges: the one that was sent, or a longer one if that may take its place. */
+export function unitOf(
+  { interval, longer_interval: mayBeLonger }: { interval?: IntervalUnit; longer_interval?: boolean },
+  { range, compared }: Pick<Asked, 'range' | 'compared'>,
+  byDefault: IntervalUnit = 'day',
+): IntervalUnit {
+  const unit = interval ?? byDefault
+  if (!mayBeLonger) return unit
+  const ranges = compared === null ? [range] : [range, compared]
+  const longer = INTERVALS.slice(INTERVALS.indexOf(unit))
+  return longer.find((each) => ranges.every((one) => isFew(each, one))) ?? unit
+}
+
+const LENGTHS_MS: Record<IntervalUnit, number> = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS, month: 28 * DAY_MS }
+
+function isFew(unit: IntervalUnit, { fromMs, untilMs }: Range): boolean {
+  return (untilMs - fromMs) / LENGTHS_MS[unit] <= INTERVALS_MAX
+}
+
 /**
  * @param further how many intervals after the range are looked at, too
  * @returns the problem, if there are too many.
@@ -37,11 +66,10 @@ export function intervalsOf(
   zone: string,
   further = 0,
 ): Intervals | ErrorDetail[] {
-  const length = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS, month: 28 * DAY_MS }[unit]
-  if ((untilMs - fromMs) / length > INTERVALS_MAX) {
+  if (!isFew(unit, { fromMs, untilMs })) {
     return [{ path: 'interval', message: `must be longer: this range has more than ${INTERVALS_MAX} of them` }]
   }
-  const longest = unit === 'month' ? 31 * DAY_MS : length
+  const longest = unit === 'month' ? 31 * DAY_MS : LENGTHS_MS[unit]
   const offsets = offsetsBetween(zone, fromMs - 2 * DAY_MS, untilMs + (further + 1) * longest + 2 * DAY_MS)
   return unit === 'hour'
     ? hoursOf({ fromMs, untilMs }, offsets, further)

@@ -51,6 +51,8 @@ interface Declared<
 interface Kind {
   answer: TProperties
   checkQuestion(question: unknown): ErrorDetail[]
+  /** Whether its range is divided into intervals. */
+  hasIntervals: boolean
   checkAt(at: unknown): ErrorDetail[]
   ask(context: QuestionContext, question: never): Promise<object>
   people(context: QuestionContext, question: never, at: never): Promise<PeopleQuery>
@@ -69,6 +71,7 @@ function kind<
   return {
     ...declared,
     checkQuestion: compileBodyCheck(Type.Object(question, { additionalProperties: false })),
+    hasIntervals: 'longer_interval' in question,
     checkAt: compileBodyCheck(at),
     follow: follow && { ...follow, checkAt: compileBodyCheck(follow.at) },
   }
@@ -165,6 +168,11 @@ export async function answerTo(
   const problems = KINDS[kind].checkQuestion(question)
   if (problems.length > 0) throw validationError(within(path, problems))
   return (await naming(path, () => KINDS[kind].ask(context, question as never))) as Values
+}
+
+/** The question of a kind for a range that somebody else chose: an interval that is too short for it is replaced. */
+export function inAnyRange({ kind, question }: { kind: InsightKind; question: Values }): Values {
+  return KINDS[kind].hasIntervals ? { ...question, longer_interval: true } : question
 }
 
 /** Names the invalid fields of a question by their path in the request. */

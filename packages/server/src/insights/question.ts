@@ -60,12 +60,15 @@ export const QUESTION_FIELDS = {
       {
         value: Type.Integer({ minimum: 1, maximum: 1_000 }),
         unit: Type.Unsafe<LastUnit>({ type: 'string', enum: LAST_UNITS }),
+        complete: Type.Optional(
+          Type.Boolean({ default: false, description: 'Without the running unit: 1 complete day is yesterday.' }),
+        ),
       },
       {
         title: 'LastUnits',
         additionalProperties: false,
         description:
-          'In place of dates: so many whole units, the running one included. Weeks begin on Monday. Without a range, the last 30 days.',
+          'In place of dates: so many whole units, the running one included unless `complete` is true. Weeks begin on Monday. Without a range, the last 30 days.',
       },
     ),
   ),

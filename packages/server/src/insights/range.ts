@@ -6,11 +6,18 @@ import { instantOf, type LocalTime, localTime, parseTimestampIn } from '../platf
 export const LAST_UNITS = ['hour', 'day', 'week', 'month'] as const
 export type LastUnit = (typeof LAST_UNITS)[number]
 
+/** So many whole units: up to the running one, or up to the newest one that is complete. */
+interface LastUnits {
+  value: number
+  unit: LastUnit
+  complete?: boolean
+}
+
 /** A range as it is sent. */
 export interface SentRange {
   date_from?: string
   date_to?: string
-  last?: { value: number; unit: LastUnit }
+  last?: LastUnits
 }
 
 /** The first and the last moment of a range, in milliseconds since 1970. */
@@ -29,7 +36,7 @@ export const DEFAULT_LAST = { value: 30, unit: 'day' } as const
 
 /**
  * The range of a question. Both ends are in it; a date alone is that day in the time zone. `last` covers whole units, the
- * running one included.
+ * running one included unless they are all to be complete.
  * @returns the problems with it, if there are any.
  */
 export function rangeIn(sent: SentRange, zone: string, now: Date, path = ''): MovableRange | ErrorDetail[] {
@@ -53,10 +60,11 @@ export function rangeIn(sent: SentRange, zone: string, now: Date, path = ''): Mo
   return { ...range, before: () => (isInDays ? daysBefore(range, zone) : momentsBefore(range)) }
 }
 
-function lastUnits({ value, unit }: { value: number; unit: LastUnit }, zone: string, now: Date): MovableRange {
+function lastUnits({ value, unit, complete: isComplete = false }: LastUnits, zone: string, now: Date): MovableRange {
   const startOf = (units: number) => startOfUnit(unit, zone, now, units).getTime()
-  const range = { fromMs: startOf(1 - value), untilMs: startOf(1) - 1 }
-  return { ...range, before: () => ({ fromMs: startOf(1 - 2 * value), untilMs: startOf(1 - value) - 1 }) }
+  const end = isComplete ? 0 : 1
+  const range = { fromMs: startOf(end - value), untilMs: startOf(end) - 1 }
+  return { ...range, before: () => ({ fromMs: startOf(end - 2 * value), untilMs: startOf(end - value) - 1 }) }
 }
 
 /** The start of the unit that is so many units after the one in which a moment is. */

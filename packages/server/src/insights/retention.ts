@@ -3,7 +3,7 @@ import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import { validationError } from '../platform/errors.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { type AnswerInRanges, answerInRanges } from './answer-in-ranges.ts'
-import { INTERVALS, intervalsOf } from './intervals.ts'
+import { INTERVALS, intervalsOf, LongerInterval, unitOf } from './intervals.ts'
 import {
   type Asked,
   compileFields,
@@ -38,6 +38,7 @@ export const RETENTION_INPUT = {
     }),
   ),
   interval: oneOf(INTERVALS, 'What a cohort covers. Default: day.'),
+  longer_interval: LongerInterval,
   intervals: Type.Optional(
     Type.Integer({
       minimum: 2,
@@ -141,7 +142,7 @@ async function read(
   return {
     asked,
     queryIn: (range) => {
-      const intervals = intervalsOf(sent.interval ?? 'day', range, asked.zone, further)
+      const intervals = intervalsOf(unitOf(sent, asked), range, asked.zone, further)
       if (Array.isArray(intervals)) throw validationError(intervals)
       const isFirstOfAll = start === 'first_seen'
       return { asked, range, intervals, start: { ...starting, isFirstOfAll }, comeback: returning, further, mode }

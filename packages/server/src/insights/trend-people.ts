@@ -3,7 +3,7 @@ import { CONTACT_OF_EVENT, NOBODY } from '../platform/clickhouse/owner-links.ts'
 import { validationError } from '../platform/errors.ts'
 import { WORD } from '../platform/personal.ts'
 import { type BreakdownValue, BreakdownValues, type BrokenDown, breakdownBy, hasKey } from './breakdown.ts'
-import { intervalsOf } from './intervals.ts'
+import { intervalsOf, unitOf } from './intervals.ts'
 import {
   compileMeant,
   IS_OF_SOMEBODY,
@@ -57,12 +57,8 @@ export async function peopleOfTrend(
   }
 }
 
-function isIn(
-  key: string,
-  { interval = 'day' }: TrendQuestion,
-  asked: Awaited<ReturnType<typeof readQuestion>>,
-): string {
-  const intervals = intervalsOf(interval, asked.range, asked.zone)
+function isIn(key: string, question: TrendQuestion, asked: Awaited<ReturnType<typeof readQuestion>>): string {
+  const intervals = intervalsOf(unitOf(question, asked), asked.range, asked.zone)
   if (Array.isArray(intervals)) throw validationError(intervals)
   const index = intervals.keys.indexOf(key)
   if (index >= 0) return `${intervals.indexInSql} = ${index}`

@@ -15,7 +15,7 @@ import {
   ValueInAnswer,
 } from './breakdown.ts'
 import { FORMULA_LENGTH_MAX, type Formula, parseFormula } from './formula.ts'
-import { INTERVALS, intervalsOf } from './intervals.ts'
+import { INTERVALS, intervalsOf, LongerInterval, unitOf } from './intervals.ts'
 import {
   compileMeant,
   EventMeant,
@@ -81,6 +81,7 @@ export const TREND_INPUT = {
     }),
   ),
   interval: Type.Optional(oneOf(INTERVALS, 'What a point covers. Default: day.')),
+  longer_interval: LongerInterval,
   breakdown: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 200, ...WORD }), {
       maxItems: 2,
@@ -151,7 +152,7 @@ export async function trend(context: QuestionContext, sent: TrendQuestion): Prom
   const meant = await compileMeant(context, sent.series, 'series')
   const breakdown = await breakdownBy(context, { asked, meant }, sent.breakdown ?? [])
   const answerIn = async (range: Range): Promise<TrendPart> => {
-    const intervals = intervalsOf(sent.interval ?? 'day', range, asked.zone)
+    const intervals = intervalsOf(unitOf(sent, asked), range, asked.zone)
     if (Array.isArray(intervals)) throw validationError(intervals)
     const series = sent.series.map(({ metric = 'count', property = '' }, index): SeriesQuery => {
       const compiled = meant[index] ?? { sql: '1', parameters: {} }

@@ -5,7 +5,7 @@ import { oneOf } from '../platform/http/query-parameters.ts'
 import { type Marked, when } from '../platform/personal.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { type AnswerInRanges, answerInRanges } from './answer-in-ranges.ts'
-import { INTERVALS, type IntervalUnit, intervalsOf } from './intervals.ts'
+import { INTERVALS, type IntervalUnit, intervalsOf, LongerInterval, unitOf } from './intervals.ts'
 import {
   type Asked,
   compileMeant,
@@ -53,6 +53,7 @@ export const WEB_INPUT = {
   interval: Type.Optional(
     oneOf(INTERVALS, 'What a point covers. Default: hour for at most 2 days, day for at most 92, month for more.'),
   ),
+  longer_interval: LongerInterval,
   visit: Type.Optional(
     Type.Array(WebRowName, {
       maxItems: VISIT_MAX,
@@ -195,7 +196,7 @@ export async function readWebQuestion(
   const asked = await readQuestion(context, sent)
   const goals = await compileMeant(context, sent.goals ?? [], 'goals')
   const queryIn = (range: Range): WebQuery => {
-    const intervals = intervalsOf(sent.interval ?? intervalFor(range), range, asked.zone)
+    const intervals = intervalsOf(unitOf(sent, asked, intervalFor(range)), range, asked.zone)
     if (Array.isArray(intervals)) throw validationError(intervals)
     return { asked, range, intervals, only: sent.visit ?? [], goals }
   }

@@ -95,7 +95,7 @@ test('its results are the answers of its reports over its range, with the condit
   expect([status, body.error]).toEqual([200, undefined])
   const [text, first, second] = body.results
   expect(text).toEqual({ report: null, question: null, answer: null, error: null })
-  expect(first.question).toEqual({ series, interval: 'day', where, ...RANGE })
+  expect(first.question).toEqual({ series, interval: 'day', longer_interval: true, where, ...RANGE })
   expect(second).toEqual(first)
   const asked = await tenant.call('POST', '/v1/insights/trend', { series, interval: 'day', where, ...RANGE })
   expect({ status: 'success', ...first.answer }).toEqual(asked.body)
@@ -136,17 +136,77 @@ test('without a range of its own, each report keeps its own', async () => {
 })
 
 test('a question without an answer leaves the others as they are', async () => {
-  const hourly = await report({ series: [{}], interval: 'hour', last: { value: 1, unit: 'day' } })
-  const daily = await report({ series: [{}], last: { value: 1, unit: 'day' } })
+  const trend = await report({ series: [{}], last: { value: 1, unit: 'day' } })
+  const paths = await tenant.call('POST', '/v1/reports', { name: 'Ways', kind: 'paths', question: { kind: 'events' } })
   const tiles = [
-    { report_id: hourly, ...PLACE },
-    { report_id: daily, ...PLACE },
+    { report_id: trend, ...PLACE },
+    { report_id: paths.body.report.report_id, ...PLACE },
   ]
-  const id = await dashboard({ tiles, range: { date_from: '2020-01-01', date_to: '2026-03-30' } })
+  // More months than a trend has.
+  const id = await dashboard({ tiles, range: { date_from: '1800-01-01', date_to: '2026-03-30' } })
   const { body } = await tenant.call('POST', `/v1/dashboards/${id}/run`)
   const [wrong, right] = body.results
   expect(wrong).toMatchObject({ answer: null, error: { code: 'validation_error' } })
-  expect(right).toMatchObject({ error: null, answer: { series: [{ label: 'Any event' }] } })
+  expect(right).toMatchObject({ error: null, answer: { nodes: expect.any(Array) } })
+})
+
+test('an interval that is too short for the range is replaced by the next longer one, and numbers have their people', async () => {
+  const hourly = { series: [{ event: 'signup' }], interval: 'hour', compare: 'previous_period' }
+  const start = await report(hourly)
+  const cohorts = await tenant.call('POST', '/v1/reports', {
+    name: 'Back',
+    kind: 'retention',
+    question: { start: { event: 'signup' }, interval: 'hour' },
+  })
+  const tiles = [
+    { report_id: start, ...PLACE },
+    { report_id: cohorts.body.report.report_id, ...PLACE },
+  ]
+  const unitsOver = async (range: object) => {
+    const id = await dashboard({ tiles, range })
+    const { body } = await tenant.call('POST', `/v1/dashboards/${id}/run`)
+    const [{ answer: trend }, { answer: retention }] = body.results
+    // The compared range has the same interval.
+    return [trend.intervals[0], trend.compare.intervals[0], retention.cohorts[0].from]
+  }
+  const to = { date_to: '2026-03-30' }
+  expect(await unitsOver({ date_from: '2026-03-01', ...to })).toEqual([
+    '2026-03-01T00:00+00:00',
+    '2026-01-30T00:00+00:00',
+    '2026-03-01T00:00+00:00',
+  ])
+  expect(await unitsOver({ date_from: '2025-04-01', ...to })).toEqual(['2025-04-01', '2024-04-02', '2025-04-01'])
+  expect((await unitsOver({ date_from: '2000-01-01', ...to }))[0]).toBe('1999-W52')
+  const asked = { ...hourly, date_from: '2025-04-01', ...to }
+  const refused = await tenant.call('POST', '/v1/insights/trend', { ...asked, longer_interval: false })
+  expect(refused.body.error.details).toMatchObject([{ path: 'interval' }])
+  const day = new Date(stream.events.find(({ name, isBot }) => name === 'signup' && !isBot)?.at ?? 0)
+  const people = await tenant.call('POST', '/v1/insights/people', {
+    kind: 'trend',
+    question: { ...asked, compare: undefined, longer_interval: true },
+    at: { series: 'A', interval: day.toISOString().slice(0, 10) },
+  })
+  expect([people.status, people.body.error]).toEqual([200, undefined])
+})
+
+test('a range of complete units ends before the running one', async () => {
+  const today = new Date().toISOString().slice(0, 10)
+  const before = (days: number) => new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10)
+  const intervals = async (last: object) => {
+    const { body } = await tenant.call('POST', '/v1/insights/trend', {
+      series: [{}],
+      last,
+      time_zone: 'UTC',
+      compare: 'previous_period',
+    })
+    return [body.intervals, body.compare.intervals]
+  }
+  expect(await intervals({ value: 1, unit: 'day', complete: true })).toEqual([[before(1)], [before(2)]])
+  expect(await intervals({ value: 2, unit: 'day', complete: true })).toEqual([
+    [before(2), before(1)],
+    [before(4), before(3)],
+  ])
+  expect(await intervals({ value: 1, unit: 'day', complete: false })).toEqual([[today], [before(1)]])
 })
 
 test('reports about contacts need the scope of contacts, each for itself', async () => {

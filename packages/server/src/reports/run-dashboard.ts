@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { readTenant } from '../access/tenants.ts'
-import { AnswerField, answerTo, QuestionField } from '../insights/kinds.ts'
+import { AnswerField, answerTo, inAnyRange, QuestionField } from '../insights/kinds.ts'
 import { conditionsIn, type QuestionContext } from '../insights/question.ts'
 import { rangeIn } from '../insights/range.ts'
 import type { Values } from '../operations/declare.ts'
@@ -81,12 +81,16 @@ export async function answerOrError(
   }
 }
 
-/** The question of a tile: with the range of the dashboard in place of its own, and the conditions of both. A number is compared. */
+/**
+ * The question of a tile: with the range of the dashboard in place of its own, and the conditions of both. A number is compared,
+ * and an interval that is too short for the range is replaced by a longer one.
+ */
 export function questionOf(
-  { question }: Pick<Report, 'question'>,
+  report: Pick<Report, 'kind' | 'question'>,
   { range, where, view }: Pick<Dashboard, 'range' | 'where'> & { view: Tile['view'] },
 ): Values {
-  const { date_from, date_to, last, ...rest } = question
+  const { question } = report
+  const { date_from, date_to, last, ...rest } = inAnyRange(report)
   const own = Array.isArray(question.where) ? question.where : []
   return {
     ...(view === 'number' ? { compare: 'previous_period' } : {}),

@@ -39,7 +39,7 @@ const VISIBLE_OF_EVENT = ['event', 'types', 'label', 'metric', 'property']
 /** Other fields. Conditions, people and visits that a question is restricted to are not among them. */
 const VISIBLE_FIELDS = [
   ...['date_from', 'date_to', 'last', 'time_zone', 'compare', 'include_bots', 'sample'],
-  ...['interval', 'breakdown', 'limit', 'formula'],
+  ...['interval', 'longer_interval', 'breakdown', 'limit', 'formula'],
   ...['window', 'order', 'count_by', 'mode', 'intervals'],
   ...['kind', 'from', 'to', 'depth', 'lists'],
 ]

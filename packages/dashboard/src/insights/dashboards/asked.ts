@@ -5,9 +5,12 @@ import { isShared } from '../question.ts'
 /** What all reports of a dashboard are asked with. */
 export type Defaults = Pick<Dashboard, 'range' | 'where'>
 
+/** Whose interval may be too short for the range of the dashboard; a longer one then takes its place. */
+const WITH_INTERVALS: ReadonlySet<Report['kind']> = new Set(['trend', 'retention', 'web'])
+
 /** The question of a tile, as the service asks it when it runs a dashboard: a number is compared with the period before. */
 export function askedBy(
-  question: Report['question'],
+  { kind, question }: Pick<Report, 'kind' | 'question'>,
   view: Tile['view'],
   { range, where }: Defaults,
 ): Report['question'] {
@@ -15,6 +18,7 @@ export function askedBy(
   const own = Array.isArray(question.where) ? question.where : []
   return {
     ...(view === 'number' ? { compare: 'previous_period' } : {}),
+    ...(WITH_INTERVALS.has(kind) ? { longer_interval: true } : {}),
     ...(range === null ? question : { ...withoutRange, ...range }),
     ...(where.length === 0 ? {} : { where: [...own, ...where] }),
   }

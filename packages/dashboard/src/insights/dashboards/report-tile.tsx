@@ -6,6 +6,7 @@ import { AnchorLink } from '../../ui/link.tsx'
 import { ErrorState, LoadingState } from '../../ui/states.tsx'
 import { Foreign } from '../../ui/text.tsx'
 import { KIND_PATHS } from '../kind-paths.ts'
+import { answeredQuestion } from '../longer-interval.tsx'
 import { WithPeople } from '../people-panel.tsx'
 import { askedBy, type Defaults } from './asked.ts'
 import { text } from './text.ts'
@@ -37,15 +38,16 @@ export function ReportTile({ reportId, view, defaults, ...around }: ReportTilePr
 
 function Asked({ report, view, defaults, ...around }: Omit<ReportTileProps, 'reportId'> & { report: Report }) {
   const { name, kind } = report
-  const question = askedBy(report.question, view, defaults)
+  const question = askedBy(report, view, defaults)
   const { data, error, refetch } = useQuery({
     ...TILE_KINDS[kind].ask(question),
     refetchInterval: REFRESH_MS,
   })
+  const answered = data ? answeredQuestion({ kind, ...data }) : question
   return (
     <TileCard
       title={
-        <AnchorLink inherit c="inherit" to={KIND_PATHS[kind]} search={{ question: JSON.stringify(question) }}>
+        <AnchorLink inherit c="inherit" to={KIND_PATHS[kind]} search={{ question: JSON.stringify(answered) }}>
           <Foreign max={120}>{name}</Foreign>
         </AnchorLink>
       }
@@ -54,7 +56,7 @@ function Asked({ report, view, defaults, ...around }: Omit<ReportTileProps, 'rep
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState lines={view === 'number' ? 2 : 4} label={words.loading(name)} /> : null}
       {data ? (
-        <WithPeople kind={kind} question={{ ...question, compare: undefined }}>
+        <WithPeople kind={kind} question={{ ...answered, compare: undefined }}>
           <TileAnswer kind={kind} name={name} view={view} {...data} />
         </WithPeople>
       ) : null}

@@ -2,6 +2,7 @@ import { Card, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Report, Tile } from '../../api/types.ts'
 import { Markdown } from '../../ui/markdown.tsx'
+import { answeredQuestion, IntervalMark } from '../longer-interval.tsx'
 import { SampleMark } from '../sample.tsx'
 import { text } from './text.ts'
 import classes from './tile.module.css'
@@ -60,7 +61,9 @@ export function TileAnswer(shown: TileAnswerProps) {
   return (
     <>
       <SampleMark answer={shown.answer} />
-      <Shown {...shown} />
+      {/* A number has no intervals. */}
+      {shown.view === 'number' ? null : <IntervalMark {...shown} />}
+      <Shown {...shown} question={answeredQuestion(shown)} />
     </>
   )
 }

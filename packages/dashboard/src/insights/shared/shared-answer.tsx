@@ -5,6 +5,7 @@ import type { Input, Result } from '../../api/client.ts'
 import { EmptyState } from '../../ui/states.tsx'
 import type { Answered, InsightName } from '../answer-query.ts'
 import { FunnelResult } from '../funnel-result.tsx'
+import { answeredQuestion, IntervalMark } from '../longer-interval.tsx'
 import { PathsResult } from '../paths-result.tsx'
 import { RetentionResult } from '../retention-result.tsx'
 import { SampleMark } from '../sample.tsx'
@@ -53,7 +54,8 @@ export function SharedAnswer({ kind, question, answer, problem }: SharedReport) 
   return (
     <>
       <SampleMark answer={answer} />
-      {KINDS[kind](question, answer) ?? (
+      <IntervalMark kind={kind} question={question} answer={answer} />
+      {KINDS[kind](answeredQuestion({ kind, question, answer }), answer) ?? (
         <EmptyState icon={IconChartLine} title={insightText.empty.title}>
           {text.page.empty}
         </EmptyState>
