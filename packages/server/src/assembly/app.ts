@@ -31,6 +31,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { PlaceOf } from '../platform/places.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
+import { mondayRoutes } from '../reports/monday-links.ts'
 import { reportRoutes } from '../reports/routes.ts'
 import { sharedRoutes } from '../reports/shared-routes.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
@@ -99,6 +100,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   await servePages(app)
   await siteRoutes(app, dependencies)
   await app.register((scope) => unsubscribeRoutes(scope as unknown as App, dependencies))
+  await app.register((scope) => mondayRoutes(scope as unknown as App, dependencies))
   done()
   return app
 }

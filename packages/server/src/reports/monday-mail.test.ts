@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startMailbox, type TestMailbox } from '../../test/mailbox.ts'
 import { type Browser, signedIn } from '../../test/people.ts'
-import { createTestTenant, sharedService, type TestTenant } from '../../test/service.ts'
+import { call, createTestTenant, sharedService, type TestTenant } from '../../test/service.ts'
 import { startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
 import { createMailer } from '../platform/mail.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/time.ts'
@@ -77,9 +77,9 @@ const rescheduled = (of: TestTenant, { userId }: Person, state: object = {}) =>
 
 /** Sends the mails that are due from several processes at once. */
 function sendAll(of: TestTenant, dashboard_id: string, user_id: string): Promise<unknown> {
-  const { config, stores, log, clock } = bench.service
+  const { config, stores, secrets, log, clock } = bench.service
   const { publicUrl } = config
-  const services = { stores, log, clock, mailer: createMailer(config), publicUrl, ...INSIGHT_SERVICES }
+  const services = { stores, secrets, log, clock, mailer: createMailer(config), publicUrl, ...INSIGHT_SERVICES }
   const key = { dashboard_id, user_id }
   return Promise.all(Array.from({ length: 8 }, () => sendMondayMail(of.handle, services, key)))
 }
@@ -162,6 +162,55 @@ test('a mail that the server refuses is told, and tried again only while it is M
   const { next_mail_at } = await rescheduled(own, person, { last_error: { code: 'mail_failed' } })
   expect(next_mail_at.getTime() - bench.now().getTime()).toBeGreaterThan(6 * DAY_MS)
   expect(mailsTo(person)).toHaveLength(1)
+})
+
+test('the mail ends its subscription, for whoever has it and without signing in, once its button is pressed', async () => {
+  const own = await createTestTenant(bench.service)
+  const { id, path, person } = await subscribed(own)
+  const other = await signedIn(bench.service, own.id, 'viewer')
+  expect((await other.call('PUT', path)).status).toBe(200)
+  passToMonday(9)
+  await rescheduled(own, person, { last_mailed_at: expect.any(Date) })
+  const { text } = await mailbox.newest(person.email)
+  const unfolded = text.replace(/\r\n[ \t]/g, ' ')
+  expect(unfolded).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m)
+  const [, url = ''] = /^List-Unsubscribe: <(\S+)>\r$/m.exec(unfolded) ?? []
+  expect(url).toContain(`${bench.service.config.publicUrl}/unsubscribe/dashboard/`)
+  expect(text).toContain(`To stop it: ${url}`)
+  const isSubscribed = async (userId: string) => {
+    const rows = own.handle.db.selectFrom('dashboard_subscriptions').where('user_id', '=', userId)
+    return (await rows.select('user_id').execute()).length === 1
+  }
+  const { pathname } = new URL(url)
+  // A scanner of links looks at it.
+  const page = await call(bench.service, 'GET', pathname)
+  expect([page.status, page.body]).toEqual([200, expect.stringContaining('<form method="post">')])
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  for (const secret of [id, person.email, 'Growth']) expect(page.body).not.toContain(secret)
+  expect(await isSubscribed(person.userId)).toBe(true)
+  // Others can neither change it nor make one: cut off, changed, sealed for another place, or of other words.
+  const { secrets } = bench.service
+  const token = pathname.split('/').at(-1) ?? ''
+  const changed = `${token.slice(0, -9)}${token.at(-9) === 'A' ? 'B' : 'A'}${token.slice(-8)}`
+  const elsewhere = secrets.seal([own.id, id, person.userId].join(' '), 'dashboard_subscriptions/elsewhere')
+  const sealed = (words: string) => secrets.seal(words, 'dashboard_subscriptions/unsubscribe')
+  const wrong = [token.slice(0, -1), changed, elsewhere, sealed(`${own.id} ${id}`), sealed(`${own.id} ${id} all`), 'x']
+  for (const each of [...wrong, '%00', 'x'.repeat(5_000)]) {
+    for (const method of ['GET', 'POST']) {
+      const { status } = await call(bench.service, method, `/unsubscribe/dashboard/${each}`)
+      expect([each, status >= 400 && status < 500]).toEqual([each, true])
+    }
+  }
+  expect(await isSubscribed(person.userId)).toBe(true)
+  const big = { headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(64 * 1024) }
+  expect((await call(bench.service, 'POST', pathname, big)).status).toBe(413)
+  for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    const sent = { headers: { 'content-type': type }, body: 'List-Unsubscribe=One-Click' }
+    const done = await call(bench.service, 'POST', pathname, sent)
+    expect([done.status, done.body]).toEqual([200, expect.stringContaining('Unsubscribed')])
+    expect(await isSubscribed(person.userId)).toBe(false)
+  }
+  expect(await isSubscribed(other.userId)).toBe(true)
 })
 
 test('who unsubscribed, left the workspace, or whose workspace is closed gets none', async () => {

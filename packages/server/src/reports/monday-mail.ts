@@ -3,6 +3,7 @@ import { readTenant } from '../access/tenants.ts'
 import { type InsightServices, isAboutContacts, type QuestionContext } from '../insights/question.ts'
 import type { Values } from '../operations/declare.ts'
 import { scopesOf } from '../operations/scopes.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Mailer } from '../platform/mail.ts'
@@ -19,6 +20,7 @@ import type { Stores, Tenant } from '../platform/tenant.ts'
 import { type Clock, MINUTE_MS } from '../platform/time.ts'
 import { readDashboard } from './dashboards.ts'
 import { completeWeek, isMailTime, nextMailAt } from './monday.ts'
+import { mondayUnsubscribeUrl } from './monday-links.ts'
 import { type Line, mailOf } from './monday-message.ts'
 import { reportsById } from './reports.ts'
 import { answerOrError, questionOf } from './run-dashboard.ts'
@@ -31,6 +33,7 @@ interface MailServices extends InsightServices {
   clock: Clock
   log: Pick<Logger, 'warn'>
   mailer: Mailer | null
+  secrets: SecretBox
   publicUrl: string
 }
 
@@ -54,7 +57,7 @@ export async function sendMondayMail(tenant: Tenant, services: MailServices, key
       return
     }
     const message = await whileClaimed('dashboard_mail', claimed, () =>
-      messageTo(tenant, services, { member, timeZone, now }, key.dashboard_id),
+      messageTo(tenant, services, { member, timeZone, now }, key),
     )
     // First, so that nobody sends it again if this process ends meanwhile.
     await updateClaimed(claimed.set(next))
@@ -88,10 +91,11 @@ function ofKey({ db }: Tenant, { dashboard_id, user_id }: Key) {
 /** The figures of the week that is over, as the member may see them. */
 async function messageTo(
   tenant: Tenant,
-  { compileEventFilter, copyPeople, publicUrl }: MailServices,
+  services: MailServices,
   { member, timeZone, now }: { member: Member; timeZone: string; now: Date },
-  dashboardId: string,
+  { dashboard_id: dashboardId, user_id: userId }: Key,
 ) {
+  const { compileEventFilter, copyPeople, publicUrl } = services
   const { name, tiles, where } = await readDashboard(tenant, dashboardId)
   const reports = await reportsById(
     tenant,
@@ -118,7 +122,8 @@ async function messageTo(
     lines.push({ report: { ...report, question }, ...(await answerOrError(context, { ...report, question })) })
   }
   const link = `${publicUrl}/insights/dashboards/${dashboardId}`
-  return mailOf({ name, link, week: completeWeek(timeZone, now, 0), lines })
+  const unsubscribeUrl = mondayUnsubscribeUrl(services, { tenantId: tenant.id, dashboardId, userId })
+  return { ...mailOf({ name, link, unsubscribeUrl, week: completeWeek(timeZone, now, 0), lines }), unsubscribeUrl }
 }
 
 /** Stores that there was no mail. It is tried again while it is Monday. */

@@ -13,11 +13,13 @@ export interface Line {
 export function mailOf({
   name,
   link,
+  unsubscribeUrl,
   week,
   lines,
 }: {
   name: string
   link: string
+  unsubscribeUrl: string
   week: { date_from: string; date_to: string }
   lines: readonly Line[]
 }): { subject: string; text: string } {
@@ -25,7 +27,7 @@ export function mailOf({
   const figures = lines.length === 0 ? 'The dashboard shows no reports.' : lines.map(sentenceOf).join('\n')
   return {
     subject: `${title}: the week from ${week.date_from}`,
-    text: `${title}\nThe week from ${week.date_from} to ${week.date_to}, beside the week before.\n\n${figures}\n\nOpen the dashboard: ${link}\n\nYou get this mail each Monday because you asked for it. To stop it, open the dashboard and turn off “Mail me each Monday” in its menu.`,
+    text: `${title}\nThe week from ${week.date_from} to ${week.date_to}, beside the week before.\n\n${figures}\n\nOpen the dashboard: ${link}\n\nYou get this mail each Monday because you asked for it. To stop it: ${unsubscribeUrl}`,
   }
 }
 

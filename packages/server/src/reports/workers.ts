@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { InsightServices } from '../insights/question.ts'
 import { isOfOpenTenant } from '../platform/closed-tenants.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { TENANTS_AT_ONCE, workOnDue } from '../platform/due-rows.ts'
 import type { Repeated } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
@@ -14,13 +15,15 @@ import { sendMondayMail } from './monday-mail.ts'
 export function startMondayMails({
   stores,
   config,
+  secrets,
   clock,
   log,
   compileEventFilter,
   copyPeople,
-}: InsightServices & { stores: Stores; config: Config; clock: Clock; log: Logger }): Repeated {
+}: InsightServices & { stores: Stores; config: Config; secrets: SecretBox; clock: Clock; log: Logger }): Repeated {
   const { publicUrl } = config
-  const services = { stores, clock, log, mailer: createMailer(config), publicUrl, compileEventFilter, copyPeople }
+  const mailer = createMailer(config)
+  const services = { stores, clock, log, mailer, secrets, publicUrl, compileEventFilter, copyPeople }
   return workOnDue({
     readDue: () =>
       stores.database

@@ -1,3 +1,4 @@
+import { oneClick } from '../../platform/mail.ts'
 import type { EmailAccount } from '../email-account.ts'
 import { toHtml, toPlainText } from './markdown.ts'
 import type { OutgoingMail } from './outgoing.ts'
@@ -33,15 +34,7 @@ export async function composeMail(
     ...(references.length === 0 ? {} : { references: references.map((id) => `<${id}>`) }),
     date,
     ...withFooter(content, unsubscribeUrl),
-    // RFC 8058: mail programs show their own unsubscribe button, which sends a POST.
-    ...(unsubscribeUrl === null
-      ? {}
-      : {
-          headers: {
-            'List-Unsubscribe': { prepared: true, value: `<${unsubscribeUrl}>` },
-            'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-          },
-        }),
+    ...oneClick(unsubscribeUrl),
     disableFileAccess: true,
     disableUrlAccess: true,
     newline: 'windows',

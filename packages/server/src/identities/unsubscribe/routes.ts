@@ -1,47 +1,28 @@
-import type { FastifyReply } from 'fastify'
-import Type from 'typebox'
 import type { WriteDependencies } from '../../contacts/writing/transaction.ts'
 import { evenIfClosed } from '../../platform/closed-tenants.ts'
 import type { App } from '../../platform/http/app-types.ts'
-import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
-import { confirmPage, donePage, invalidLinkPage, PAGE_HEADERS } from './page.ts'
+import { openTenant, type Stores } from '../../platform/tenant.ts'
+import { unsubscribeLinks } from '../../platform/unsubscribe/routes.ts'
 import { readUnsubscribeToken } from './token.ts'
-import { findUnsubscribeLink, type UnsubscribeLink, unsubscribe } from './unsubscribe.ts'
+import { findUnsubscribeLink, unsubscribe } from './unsubscribe.ts'
 
-const PATH = '/unsubscribe/:token'
-const BODY_BYTES_MAX = 16 * 1024
-const Path = Type.Object({ token: Type.String() })
-const PAGES = { config: { access: 'public' as const }, schema: { hide: true, params: Path } as object }
-
-/** The targets of unsubscribe links: GET returns a page with a button; mail programs POST directly. */
+/** The targets of the unsubscribe links in mails to contacts. */
 export async function unsubscribeRoutes(app: App, dependencies: WriteDependencies & { stores: Stores }): Promise<void> {
   const { stores, clock } = dependencies
-  // Mail programs POST a form (RFC 8058). The link alone says what to do, so any body is accepted and ignored.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, async () => undefined)
-
-  async function find(token: string): Promise<{ tenant: Tenant; link: UnsubscribeLink } | null> {
-    const known = readUnsubscribeToken(token)
-    if (!known) return null
-    // Even while it is closed: once it is reopened, it sends mail again.
-    const tenant = openTenant(evenIfClosed(stores), known.tenantId)
-    const link = await findUnsubscribeLink(tenant, known.hash, clock())
-    return link ? { tenant, link } : null
-  }
-
-  app.get(PATH, PAGES, async ({ params }, reply) => {
-    const found = await find((params as Type.Static<typeof Path>).token)
-    return found ? send(reply, 200, confirmPage()) : send(reply, 404, invalidLinkPage())
+  unsubscribeLinks(app, {
+    path: '/unsubscribe/:token',
+    question: 'Do you want to stop receiving mail from us at this address?',
+    done: 'You will no longer receive mail from us at this address.',
+    invalid:
+      'Your mail program may have cut it off, or it may be more than a year old. Copy the whole link from the mail, or reply to the mail and ask to be unsubscribed.',
+    async find(token) {
+      const known = readUnsubscribeToken(token)
+      if (!known) return null
+      // Even while it is closed: once it is reopened, it sends mail again.
+      const tenant = openTenant(evenIfClosed(stores), known.tenantId)
+      const link = await findUnsubscribeLink(tenant, known.hash, clock())
+      return link && { tenant, link }
+    },
+    unsubscribe: ({ tenant, link }) => unsubscribe(tenant, dependencies, link),
   })
-
-  app.post(PATH, PAGES, async ({ params }, reply) => {
-    const found = await find((params as Type.Static<typeof Path>).token)
-    if (!found) return send(reply, 404, invalidLinkPage())
-    await unsubscribe(found.tenant, dependencies, found.link)
-    return send(reply, 200, donePage())
-  })
-}
-
-function send(reply: FastifyReply, status: number, page: string) {
-  return reply.code(status).headers(PAGE_HEADERS).send(page)
 }

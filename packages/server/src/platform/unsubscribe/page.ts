@@ -12,22 +12,16 @@ export const PAGE_HEADERS = {
 }
 
 /** Asks for confirmation, because link scanners follow the links in mails. */
-export function confirmPage(): string {
-  return page(
-    'Unsubscribe',
-    '<p>Do you want to stop receiving mail from us at this address?</p><form method="post"><button type="submit">Unsubscribe</button></form>',
-  )
+export function confirmPage(question: string): string {
+  return page('Unsubscribe', `<p>${question}</p><form method="post"><button type="submit">Unsubscribe</button></form>`)
 }
 
-export function donePage(): string {
-  return page('Unsubscribed', '<p>You will no longer receive mail from us at this address.</p>')
+export function donePage(sentence: string): string {
+  return page('Unsubscribed', `<p>${sentence}</p>`)
 }
 
-export function invalidLinkPage(): string {
-  return page(
-    'This link does not work',
-    '<p>Your mail program may have cut it off, or it may be more than a year old. Copy the whole link from the mail, or reply to the mail and ask to be unsubscribed.</p>',
-  )
+export function invalidLinkPage(sentence: string): string {
+  return page('This link does not work', `<p>${sentence}</p>`)
 }
 
 function page(title: string, content: string): string {
