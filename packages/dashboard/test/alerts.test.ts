@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, openWithin, type TestBrowser } from './browser.ts'
 
 const DAY_MS = 86_400_000
 /** Sign-ups a day, from 9 days ago until yesterday. */
@@ -96,6 +96,17 @@ describe.skipIf(!HAS_BROWSER)('alerts', () => {
     await viewer.getByText('It would not have fired.').waitFor()
     expect(await viewer.getByRole('textbox', { name: 'Limit' }).isDisabled()).toBe(true)
     expect(await viewer.getByRole('button', { name: 'Save changes' }).count()).toBe(0)
+    // The figures of a sample are estimates.
+    const question = { series: [{ event: 'signed_up' }], sample: 0.5 }
+    const made = await tenant.call('POST', '/v1/reports', { name: 'Half', kind: 'trend', question })
+    const { report_id } = made.body.report
+    const condition = { operator: 'above', value: 1_000 }
+    await tenant.call('POST', '/v1/alerts', { name: 'Many of half', report_id, at: { series: 'A' }, condition })
+    await openWithin(viewer, '/insights/alerts')
+    const row = viewer.getByRole('row', { name: /Many of half/ })
+    await row.getByText('Estimated from 50% of the people').waitFor()
+    await row.getByRole('link', { name: 'Many of half' }).click()
+    await viewer.getByText('Estimated from 50% of the people').waitFor()
   })
 
   test('no page had errors, policy violations or requests to other hosts', () => {

@@ -273,7 +273,7 @@ describe.skipIf(!HAS_BROWSER)('web analytics', () => {
     const yesterday = await ask({ last: { value: 1, unit: 'day', complete: true } })
     expect(yesterday.totals.visits).toBeGreaterThan(0)
     await expect.poll(() => figure(page, 'Visits')).toBe(String(yesterday.totals.visits))
-    await page.getByRole('heading', { name: 'Bounce rate by hour' }).waitFor()
+    await page.getByRole('heading', { name: 'People by hour' }).waitFor()
     await page.getByRole('button', { name: 'Date range: Yesterday' }).click()
     await page.getByRole('menuitem', { name: 'Last 12 months' }).click()
     const { totals: ofYear } = await ask({ last: { value: 12, unit: 'month' } })

@@ -645,6 +645,10 @@ export type Alert = {
      */
     last_value: number | null;
     /**
+     * The part of the people from which the number is estimated; null if everybody counts.
+     */
+    sample: number | null;
+    /**
      * When it last fired.
      */
     triggered_at: string | null;

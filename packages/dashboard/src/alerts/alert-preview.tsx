@@ -7,6 +7,7 @@ import { formatShare } from '../insights/axis.ts'
 import { shortInterval } from '../insights/interval-keys.ts'
 import { LineChart } from '../insights/line-chart.tsx'
 import type { Interval } from '../insights/question.ts'
+import { SampleMark } from '../insights/sample.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { type AlertDraft, isShare, watchedOf } from './alert-draft.ts'
 import { text } from './text.ts'
@@ -24,6 +25,7 @@ export function AlertPreview({ draft, report }: { draft: AlertDraft; report: Rep
         <Title order={2} size="h5">
           {words.heading}
         </Title>
+        {report ? <SampleMark answer={report.question} /> : null}
         {report ? <Numbers draft={draft} report={report} /> : <Text c="dimmed">{text.form.noReport}</Text>}
       </Stack>
     </Card>

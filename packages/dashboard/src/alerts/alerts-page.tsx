@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { queryOf, useOperation } from '../api/operation.ts'
 import type { Alert } from '../api/types.ts'
 import { InsightHeader } from '../insights/insight-frame.tsx'
+import { SampleMark } from '../insights/sample.tsx'
 import { useMay } from '../session/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import type { Column } from '../ui/data-table.tsx'
@@ -76,7 +77,12 @@ const COLUMNS: Column<Alert>[] = [
     header: text.columns.value,
     align: 'right',
     visibleFrom: 'sm',
-    cell: (alert) => figureWords(alert.last_value, isPartOf(alert)),
+    cell: (alert) => (
+      <>
+        {figureWords(alert.last_value, isPartOf(alert))}
+        <SampleMark answer={alert} />
+      </>
+    ),
   },
 ]
 

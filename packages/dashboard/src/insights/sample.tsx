@@ -51,9 +51,9 @@ export function SampleNote({ sample, onSample }: SampleProps) {
   )
 }
 
-/** Says above an answer that it is an estimate, where its question cannot be changed. */
+/** Says above the answer to a question, or beside one of its numbers, that it is an estimate, where the question cannot be changed. */
 export function SampleMark({ answer }: { answer: object }) {
-  if (!('sample' in answer) || typeof answer.sample !== 'number') return null
+  if (!('sample' in answer) || typeof answer.sample !== 'number' || answer.sample >= 1) return null
   return (
     <Text size="xs" c="dimmed">
       {words.mark(formatShare(answer.sample))}

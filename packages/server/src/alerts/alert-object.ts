@@ -43,6 +43,10 @@ export const Alert = Type.Object(
       Type.Number(),
       'Its number; null if it has none, and if the report is about contacts and you lack the scope `contacts:read`.',
     ),
+    sample: Nullable(
+      Type.Number(),
+      'The part of the people from which the number is estimated; null if everybody counts.',
+    ),
     triggered_at: Nullable(Timestamp, 'When it last fired.'),
     last_error: Nullable(
       Type.Object({ code: Type.String(WORD), message: Type.String(TEXT) }, { title: 'AlertError' }),
@@ -74,11 +78,17 @@ export function toAlert(row: AlertRow, report: Report, scopes: ReadonlySet<strin
     last_checked_at: row.last_checked_at?.toISOString() ?? null,
     last_interval: row.last_interval,
     last_value: isHidden ? null : row.last_value,
+    sample: sampleOf(report),
     triggered_at: row.triggered_at?.toISOString() ?? null,
     last_error: row.last_error as Alert['last_error'],
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
+}
+
+/** The part of the people that a report asks; null if it asks everybody. */
+export function sampleOf({ question: { sample } }: Report): number | null {
+  return typeof sample === 'number' && sample < 1 ? sample : null
 }
 
 function stateOf({ enabled, last_error, last_interval, is_met }: AlertRow): Alert['state'] {

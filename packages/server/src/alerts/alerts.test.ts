@@ -76,7 +76,7 @@ test('an alert fires once when its condition becomes true, and again after it wa
   const [event] = await triggered(own)
   expect(event).toEqual({
     ...{ alert_id: id, name: 'Few sign-ups', report_id, report_name: 'Sign-ups by day', interval: dayKey(1) },
-    ...{ value: 5, compared: null, operator: 'below', limit: 10, percent: false },
+    ...{ value: 5, compared: null, operator: 'below', limit: 10, percent: false, sample: null },
     message: `Sign-ups by day: 5 in ${dayKey(1)}, below 10.`,
   })
   const [sent] = await arrived(bench.receiver, json, 1)
@@ -103,6 +103,30 @@ test('an alert fires once when its condition becomes true, and again after it wa
   expect(await triggered(own)).toHaveLength(2)
   await arrived(bench.receiver, json, 2)
   await until(() => expect(mailbox.received.filter(({ to }) => to.includes(person.email))).toHaveLength(2))
+})
+
+test('the number of a report with a sample is an estimate: the alert, its event and its mail say so', async () => {
+  const own = await createTestTenant(bench.service)
+  const person = await signedIn(bench.service, own.id, 'owner')
+  // So many that nobody can expect all to be left out of the sample.
+  const timestamp = new Date(bench.now().getTime() - DAY_MS).toISOString()
+  for (let visitor = 0; visitor < 20; visitor++) {
+    await own.track({ visitor_id: `v${visitor}`, events: [{ event: 'signup', timestamp }] })
+  }
+  const report_id = await report(own, { ...QUESTION, sample: 0.9 })
+  const id = await alert(own, { report_id, mail_to: [person.userId], condition: { operator: 'below', value: 100 } })
+  expect(await found(own, id, { state: 'fired' })).toMatchObject({ sample: 0.9 })
+  const [event] = await triggered(own)
+  expect(event).toMatchObject({
+    sample: 0.9,
+    message: expect.stringMatching(/^Sign-ups by day: \d+ in .*, below 100 \(estimated from 90% of the people\)\.$/),
+  })
+  expect((await mailbox.newest(person.email)).text).toContain(event.message)
+  const changed = await alert(own, { report_id, condition: { operator: 'changed_by', value: 0 } })
+  await found(own, changed, { state: 'fired', sample: 0.9 })
+  expect((await triggered(own)).map(({ message }: { message: string }) => message)).toContainEqual(
+    expect.stringMatching(/changed by more than 0 from 0 \(estimated from 90% of the people\)\.$/),
+  )
 })
 
 test('however many processes check it, an alert fires once', async () => {

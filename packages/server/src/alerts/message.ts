@@ -1,7 +1,7 @@
-import { figureWords } from '../insights/headline.ts'
+import { estimateWords, figureWords } from '../insights/headline.ts'
 import type { SystemEvent } from '../journal/append.ts'
 import type { Report } from '../reports/report-object.ts'
-import type { AlertRow } from './alert-object.ts'
+import { type AlertRow, sampleOf } from './alert-object.ts'
 import type { Condition, Point } from './rule.ts'
 
 /** An alert that fired, and where. */
@@ -26,6 +26,7 @@ export function eventOfFiring(firing: Firing, at: Date): SystemEvent {
     operator: condition.operator,
     limit: condition.value,
     percent: condition.percent ?? false,
+    sample: sampleOf(report),
     message: sentenceOf(firing),
   }
   return { event: 'alert_triggered', at, contactId: null, data }
@@ -48,9 +49,10 @@ function sentenceOf({ alert, report, condition, point }: Firing): string {
   const shown = (number: number | null) => figureWords(number, isPart(report, alert))
   const { operator, value: limit, percent } = condition
   const start = `${report.name}: ${shown(point.value)} in ${point.interval}`
-  if (operator !== 'changed_by') return `${start}, ${operator} ${shown(limit)}.`
+  const estimated = estimateWords(sampleOf(report))
+  if (operator !== 'changed_by') return `${start}, ${operator} ${shown(limit)}${estimated}.`
   const by = percent ? `${figureWords(limit, false)}%` : shown(limit)
-  return `${start}, changed by more than ${by} from ${shown(point.compared)}.`
+  return `${start}, changed by more than ${by} from ${shown(point.compared)}${estimated}.`
 }
 
 /** Whether the number is a part of 1. */

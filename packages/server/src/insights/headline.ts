@@ -66,6 +66,11 @@ function visitsIn({ nodes }: Pick<PathsAnswer, 'nodes'>): number {
   return Math.max(0, ...sums.values())
 }
 
+/** What mails and messages say behind a figure that was estimated from a part of the people; nothing of one that was not. */
+export function estimateWords(sample: unknown): string {
+  return typeof sample === 'number' && sample < 1 ? ` (estimated from ${figureWords(sample, true)} of the people)` : ''
+}
+
 /** A figure as mails and messages show it. */
 export function figureWords(figure: Figure, isShare: boolean): string {
   if (figure === null) return 'nothing'

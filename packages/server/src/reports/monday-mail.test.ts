@@ -170,6 +170,7 @@ test('the mail ends its subscription, for whoever has it and without signing in,
   const other = await signedIn(bench.service, own.id, 'viewer')
   expect((await other.call('PUT', path)).status).toBe(200)
   passToMonday(9)
+  await sendAll(own, id, person.userId)
   await rescheduled(own, person, { last_mailed_at: expect.any(Date) })
   const { text } = await mailbox.newest(person.email)
   const unfolded = text.replace(/\r\n[ \t]/g, ' ')

@@ -1,4 +1,4 @@
-import { figureWords } from '../insights/headline.ts'
+import { estimateWords, figureWords } from '../insights/headline.ts'
 import { headlineOf, type InsightKind } from '../insights/kinds.ts'
 import type { Values } from '../operations/declare.ts'
 
@@ -38,9 +38,7 @@ function sentenceOf({ report, answer, error }: Line): string {
   const { value, before, isShare, noun } = headlineOf(report, answer)
   if (value === null) return `${name}: no figure in this week.`
   const shown = [figureWords(value, isShare), noun].filter(Boolean).join(' ')
-  const { sample } = answer
-  const estimated = typeof sample === 'number' ? ` (estimated from ${figureWords(sample, true)} of the people)` : ''
-  return `${name}: ${shown}, ${changeOf(value, before ?? null, isShare)}${estimated}.`
+  return `${name}: ${shown}, ${changeOf(value, before ?? null, isShare)}${estimateWords(answer.sample)}.`
 }
 
 /** A share changes in points, which `up from 29%` says best; of 0, there is no percentage. */

@@ -28,6 +28,7 @@ const ALERT = {
   operator: 'below',
   limit: 10,
   percent: false,
+  sample: null,
   message: 'Sign-ups by day: 7 in 2026-10-25, below 10.',
 }
 
