@@ -3,7 +3,7 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { isUuid } from '../platform/ids.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
-import { unsubscribeLinks } from '../platform/unsubscribe/routes.ts'
+import { unsubscribeLinks } from '../platform/unsubscribe/links.ts'
 
 const PATH = '/unsubscribe/dashboard'
 /** Where its tokens belong: a secret that the service sealed for another place is none of them. */

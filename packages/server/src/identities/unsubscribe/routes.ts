@@ -2,7 +2,7 @@ import type { WriteDependencies } from '../../contacts/writing/transaction.ts'
 import { evenIfClosed } from '../../platform/closed-tenants.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
-import { unsubscribeLinks } from '../../platform/unsubscribe/routes.ts'
+import { unsubscribeLinks } from '../../platform/unsubscribe/links.ts'
 import { readUnsubscribeToken } from './token.ts'
 import { findUnsubscribeLink, unsubscribe } from './unsubscribe.ts'
 
