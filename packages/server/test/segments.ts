@@ -5,6 +5,7 @@ import { releaseSegment } from '../src/segments/claim.ts'
 import { cacheDefinitions } from '../src/segments/definitions.ts'
 import { evaluateSegment } from '../src/segments/evaluate.ts'
 import { createSegment, type NewSegment } from '../src/segments/segments.ts'
+import { appendRecords } from '../src/webhooks/append.ts'
 
 /** Creates a segment that the running service does not evaluate, because the test has claimed it. */
 export async function createClaimedSegment(tenant: Tenant, segment: NewSegment) {
@@ -29,6 +30,6 @@ export async function evaluateNow(
   dependencies = { definitions: cacheDefinitions(), clock: () => new Date() },
 ): Promise<void> {
   const claim = await claimSegment(tenant, segmentId)
-  await evaluateSegment(tenant, dependencies, { segmentId, claim })
+  await evaluateSegment(tenant, { ...dependencies, append: appendRecords }, { segmentId, claim })
   await releaseSegment(tenant, { segmentId, claim })
 }

@@ -951,7 +951,7 @@ export class Operations extends Caller {
   /**
    * Create an agent.
    *
-   * Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`.
+   * Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter` or `monitoring.triggers`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`.
    */
   createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('POST /v1/agents', input, options)
@@ -3161,7 +3161,7 @@ export class Operations extends Caller {
   /**
    * Change an agent; omitted fields keep their values, and null removes a setting.
    *
-   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. The agent as it is after the change decides about further scopes; to turn it off, with `enabled: false` alone, `agents:write` is enough. Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`.
+   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. The agent as it is after the change decides about further scopes; to turn it off, with `enabled: false` alone, `agents:write` is enough. Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter` or `monitoring.triggers`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`.
    */
   updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('PATCH /v1/agents/{agent_id}', input, options)

@@ -110,6 +110,8 @@ export type Agent = {
         };
         schedule_cron?: string;
         time_zone?: string;
+        triggers?: Array<AgentTrigger>;
+        cooldown_hours: number;
         max_contacts_per_run: number;
     };
     /**
@@ -144,6 +146,8 @@ export type AgentMonitoring = {
     } | null;
     schedule_cron?: string | null;
     time_zone?: string | null;
+    triggers?: Array<AgentTrigger> | null;
+    cooldown_hours?: number | null;
     max_contacts_per_run?: number | null;
 };
 
@@ -196,6 +200,21 @@ export type AgentSettings = {
      * The maximum cost of models in a calendar month (UTC); null for no cap.
      */
     monthly_cost_cap_usd: number | null;
+};
+
+/**
+ * What has an agent look at a contact: `event`, with `where` if not every such event counts, or `segment_entered`.
+ */
+export type AgentTrigger = {
+    event?: string;
+    /**
+     * Conditions on the event alone; all must be true.
+     */
+    where?: Array<PropertyCondition | NestedFilter>;
+    /**
+     * The id of a segment of contacts.
+     */
+    segment_entered?: string;
 };
 
 export type AggregateResult = {
@@ -4336,9 +4355,13 @@ export type Run = {
     agent_id: string;
     status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
     /**
-     * `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
+     * `event` and `segment_entered`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
-    trigger: 'manual' | 'schedule' | 'proposal';
+    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'proposal';
+    /**
+     * The trigger of the agent that noticed the contacts; null if no trigger did.
+     */
+    triggered_by: AgentTrigger | null;
     requested_by: Actor;
     provider: string | null;
     model: string | null;
@@ -4396,9 +4419,13 @@ export type RunDetail = {
     agent_id: string;
     status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
     /**
-     * `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
+     * `event` and `segment_entered`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
-    trigger: 'manual' | 'schedule' | 'proposal';
+    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'proposal';
+    /**
+     * The trigger of the agent that noticed the contacts; null if no trigger did.
+     */
+    triggered_by: AgentTrigger | null;
     requested_by: Actor;
     provider: string | null;
     model: string | null;
@@ -6246,7 +6273,7 @@ export type CreateAgentInput = {
     monitoring?: AgentMonitoring;
     llm_config?: AgentModel;
     /**
-     * Whether its schedule runs and actions can be proposed for it. Default false.
+     * Whether its schedule and its triggers run and actions can be proposed for it. Default false.
      */
     enabled?: boolean;
 };
@@ -6635,7 +6662,7 @@ export type DryRunAgentInput = {
     monitoring?: AgentMonitoring;
     llm_config?: AgentModel;
     /**
-     * Whether its schedule runs and actions can be proposed for it. Default false.
+     * Whether its schedule and its triggers run and actions can be proposed for it. Default false.
      */
     enabled?: boolean;
     /**
@@ -10090,7 +10117,7 @@ export type UpdateAgentInput = {
     monitoring?: AgentMonitoring;
     llm_config?: AgentModel;
     /**
-     * Whether its schedule runs and actions can be proposed for it. Default false.
+     * Whether its schedule and its triggers run and actions can be proposed for it. Default false.
      */
     enabled?: boolean;
 };

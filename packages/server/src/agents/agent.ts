@@ -7,6 +7,7 @@ import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { bag, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { ActionType, Capability } from './action-types.ts'
+import { AgentTrigger, COOLDOWN_HOURS, type Trigger } from './triggers/trigger.ts'
 
 /** A provider of models, or `template`, which fills in the playbook's messages without a model. */
 export const PROVIDERS = ['openai', 'anthropic', 'openai_compatible', 'template'] as const
@@ -34,6 +35,10 @@ export interface Playbook {
 export interface Monitoring {
   filter?: SegmentFilter | { segment_id: string }
   schedule_cron?: string
+  /** What has the agent look at a contact as it happens. */
+  triggers?: Trigger[]
+  /** Triggers look at a contact at most once in this time. */
+  cooldown_hours?: number
   /** An IANA name. Default: the tenant's time zone. */
   time_zone?: string
   max_contacts_per_run?: number
@@ -96,6 +101,8 @@ export const Agent = Type.Object(
       filter: Type.Optional(Type.Union([SegmentFilterSchema, Type.Object({ segment_id: Id })])),
       schedule_cron: Type.Optional(Type.String({ examples: ['0 9 * * 1-5'], ...WORD })),
       time_zone: Type.Optional(Type.String({ examples: ['Europe/Berlin'], ...WORD })),
+      triggers: Type.Optional(Type.Array(AgentTrigger)),
+      cooldown_hours: Type.Integer(),
       max_contacts_per_run: Type.Integer(),
     }),
     llm_config: Settings<LlmConfig>('As sent. API keys are never stored here.'),
@@ -113,7 +120,11 @@ export function toAgentObject(row: AgentRow): Type.Static<typeof Agent> {
     agent_id: row.agent_id,
     _id: row.agent_id,
     ...configuration,
-    monitoring: { ...monitoring, max_contacts_per_run: monitoring.max_contacts_per_run ?? MAX_CONTACTS.default },
+    monitoring: {
+      ...monitoring,
+      cooldown_hours: monitoring.cooldown_hours ?? COOLDOWN_HOURS.default,
+      max_contacts_per_run: monitoring.max_contacts_per_run ?? MAX_CONTACTS.default,
+    },
     enabled: row.enabled,
     next_run_at: row.next_run_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),

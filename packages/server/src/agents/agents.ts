@@ -5,6 +5,7 @@ import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import { requireFewer } from '../platform/limits.ts'
+import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { readAgentSettings } from './actions/settings.ts'
 import {
@@ -32,6 +33,7 @@ export async function createAgent(
     const configuration = await newConfiguration(tx, jobs, input)
     await requireFewAgents(tx)
     const { enabled = false } = input
+    await announceChange(tx.db)
     return tx.db
       .insertInto('agents')
       .values({
@@ -100,6 +102,7 @@ export async function updateAgent(
       .where('agent_id', '=', agentId)
       .returning(AGENT_COLUMNS)
       .executeTakeFirstOrThrow()
+    await announceChange(tx.db)
     return { row, changed: Object.keys(input).sort() }
   })
 }
@@ -119,6 +122,8 @@ export async function deleteAgent(
   const row = await deleting.returning(AGENT_COLUMNS).executeTakeFirst()
   if (!row) throw notFound('agent')
   requireMatch(etagOfAgent(toAgentObject(row)))
+  await tenant.db.deleteFrom('agent_looks').where('agent_id', '=', agentId).execute()
+  await announceChange(tenant.db)
   return row.name
 }
 

@@ -13,6 +13,7 @@ import type { AgentConfiguration, LlmConfig, Monitoring } from './agent.ts'
 import { checkPlaybook } from './playbooks/check.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
 import type { AgentInput } from './requests.ts'
+import { checkTriggers } from './triggers/trigger.ts'
 
 /** The defaults of a new agent. */
 export const BLANK: AgentConfiguration = {
@@ -59,6 +60,7 @@ export async function checkConfiguration(
   }
   details.push(...checkPlaybook(playbook, template))
   const filter = await checkFilter(tenant, monitoring.filter, details)
+  const triggers = monitoring.triggers && (await checkTriggers(tenant, monitoring.triggers, details))
   details.push(...checkSchedule(jobs, monitoring))
   details.push(...checkLlmConfig(llm_config))
   const identityId = identity_id?.toLowerCase() ?? null
@@ -70,7 +72,11 @@ export async function checkConfiguration(
     ...configuration,
     name,
     identity_id: identityId,
-    monitoring: filter === undefined ? monitoring : { ...monitoring, filter },
+    monitoring: {
+      ...monitoring,
+      ...(filter === undefined ? {} : { filter }),
+      ...(triggers === undefined ? {} : { triggers }),
+    },
   }
 }
 

@@ -14,11 +14,14 @@ interface Way extends Required<Pick<FurtherScopes, 'scopes' | 'when'>> {
   opens(settings: unknown): boolean
 }
 
-/** Its runs read the contacts of the filter, with their events. Without one, whoever triggers a run chooses them. */
+/** Its runs read the contacts of the filter or of its triggers, with their events. Without either, whoever triggers a run chooses them. */
 const READS_AUDIENCE: Way = {
   scopes: ['contacts:read', 'events:read'],
-  when: 'for an agent with a `monitoring.filter`',
-  opens: (settings) => (fieldOf(fieldOf(settings, 'monitoring'), 'filter') ?? null) !== null,
+  when: 'for an agent with a `monitoring.filter` or `monitoring.triggers`',
+  opens: (settings) => {
+    const monitoring = fieldOf(settings, 'monitoring')
+    return ['filter', 'triggers'].some((name) => (fieldOf(monitoring, name) ?? null) !== null)
+  },
 }
 
 /** Notes and updates of properties execute without a person. */

@@ -4,6 +4,7 @@ import { withDefault } from '../platform/http/query-parameters.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { CAPABILITY_NAMES, type Capability } from './action-types.ts'
 import { type LlmConfig, MAX_CONTACTS, type Monitoring, type Playbook, PROVIDERS, type Provider } from './agent.ts'
+import { AgentTrigger, COOLDOWN_HOURS, TRIGGERS_MAX } from './triggers/trigger.ts'
 
 const OFFSET_MAX = 2_147_483_647
 /** Characters. */
@@ -72,6 +73,23 @@ const MonitoringInput = Type.Unsafe<{ [Key in keyof Monitoring]: Monitoring[Key]
         Type.String({ minLength: 1, maxLength: 64, examples: ['Europe/Berlin'] }),
         'an IANA time zone such as Europe/Berlin',
       ),
+      triggers: Removable(
+        Type.Array(AgentTrigger, {
+          minItems: 1,
+          maxItems: TRIGGERS_MAX,
+          description: 'What has the agent look at a contact as it happens, if the contact matches the filter too.',
+        }),
+        `a list of 1 to ${TRIGGERS_MAX} triggers`,
+      ),
+      cooldown_hours: Removable(
+        Type.Integer({
+          minimum: COOLDOWN_HOURS.min,
+          maximum: COOLDOWN_HOURS.max,
+          default: COOLDOWN_HOURS.default,
+          description: 'The triggers look at a contact at most once in this time.',
+        }),
+        `a whole number from ${COOLDOWN_HOURS.min} to ${COOLDOWN_HOURS.max}`,
+      ),
       max_contacts_per_run: Removable(
         Type.Integer({ minimum: MAX_CONTACTS.min, maximum: MAX_CONTACTS.max, default: MAX_CONTACTS.default }),
         `a whole number from ${MAX_CONTACTS.min} to ${MAX_CONTACTS.max}`,
@@ -116,7 +134,9 @@ export const AGENT_FIELDS = {
   monitoring: Type.Optional(MonitoringInput),
   llm_config: Type.Optional(LlmConfigInput),
   enabled: Type.Optional(
-    Type.Boolean({ description: 'Whether its schedule runs and actions can be proposed for it. Default false.' }),
+    Type.Boolean({
+      description: 'Whether its schedule and its triggers run and actions can be proposed for it. Default false.',
+    }),
   ),
 }
 

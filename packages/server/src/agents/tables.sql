@@ -18,9 +18,12 @@ CREATE TABLE agents (
   FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE SET NULL (identity_id)
 );
 CREATE INDEX agents_newest ON agents (tenant_id, created_at DESC, agent_id DESC);
+-- Recording an event asks which agents react to it.
+CREATE INDEX agents_reacting ON agents (tenant_id) WHERE enabled AND monitoring ? 'triggers';
 CREATE INDEX agents_due ON agents (next_run_at) WHERE next_run_at IS NOT NULL;
 
 -- `configuration` is the agent as it was when the run was queued: a change of the agent does not change a run.
+-- `triggered_by` is the trigger that noticed the contacts; null if no trigger did.
 -- The run of a `proposal` records an action that someone proposed for the agent; it ends as it is inserted.
 -- See platform/runs/run.ts for the other columns. `progressed_at` shows that the process makes progress.
 CREATE TABLE agent_runs (
@@ -34,7 +37,8 @@ CREATE TABLE agent_runs (
   failures integer NOT NULL DEFAULT 0,
   waiting_for text,
   error text,
-  trigger text NOT NULL CHECK (trigger IN ('manual', 'schedule', 'proposal')),
+  trigger text NOT NULL CHECK (trigger IN ('manual', 'schedule', 'event', 'segment_entered', 'proposal')),
+  triggered_by jsonb,
   requested_by jsonb NOT NULL,
   requested_contact_ids uuid[],
   configuration jsonb NOT NULL,
@@ -61,7 +65,29 @@ CREATE TABLE agent_runs (
   FOREIGN KEY (tenant_id, agent_id) REFERENCES agents ON DELETE CASCADE
 );
 CREATE INDEX agent_runs_newest ON agent_runs (tenant_id, agent_id, created_at DESC, run_id DESC);
+CREATE INDEX agent_runs_triggered ON agent_runs (tenant_id, agent_id)
+  WHERE triggered_by IS NOT NULL AND status IN ('queued', 'running', 'waiting');
 CREATE INDEX agent_runs_due ON agent_runs (due_at) WHERE due_at IS NOT NULL;
+
+-- The contacts that agents' triggers have noticed, by the owners of the events. A look is due until a run looks at the
+-- contact (`looked_at`); then it stays for the cooldown. That of an anonymous visitor is not due while it waits for the
+-- identification. No foreign key to the agent, because recording an event must not wait for a change of it.
+CREATE TABLE agent_looks (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  look_id uuid NOT NULL,
+  agent_id uuid NOT NULL,
+  owner_id uuid NOT NULL,
+  is_anonymous boolean NOT NULL,
+  trigger jsonb NOT NULL,
+  seen_at timestamptz NOT NULL,
+  due_at timestamptz,
+  looked_at timestamptz,
+  PRIMARY KEY (tenant_id, look_id)
+);
+CREATE INDEX agent_looks_of_owner ON agent_looks (tenant_id, owner_id, agent_id);
+CREATE INDEX agent_looks_due ON agent_looks (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX agent_looks_due_of_agent ON agent_looks (tenant_id, agent_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX agent_looks_old ON agent_looks (seen_at);
 
 -- The contacts of a run in their order, written when it starts, so that a restarted run can resume. `proposed`: the run
 -- of a proposal, whose reason is in `reasoning`; the agent has not evaluated the contact.

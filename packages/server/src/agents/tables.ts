@@ -1,9 +1,18 @@
 import { CLAIM } from '../platform/postgres/lease.ts'
 import type { Tables } from '../platform/postgres/table-rules.ts'
+import { DAY_MS, HOUR_MS } from '../platform/time.ts'
 import { eraseFromRuns } from './erase.ts'
+import { COOLDOWN_HOURS } from './triggers/trigger.ts'
 
 export const AGENT_TABLES = {
   agents: { key: ['agent_id'], export: {} },
+  // It has ids of owners, which lead to contacts only while they are linked.
+  agent_looks: {
+    key: ['look_id'],
+    hasOnlyIds: true,
+    export: 'none',
+    retention: { column: 'seen_at', ms: COOLDOWN_HOURS.max * HOUR_MS + 2 * DAY_MS },
+  },
   // Of the contacts, it has the ids that were asked for.
   agent_runs: { key: ['run_id'], contact: 'followed', erasedWith: 'agent_actions', export: { without: CLAIM } },
   agent_run_contacts: {

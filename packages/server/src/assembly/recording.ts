@@ -1,5 +1,6 @@
 import { tenantsOfRefusedHost } from '../access/domains.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
+import { cacheReacting } from '../agents/triggers/append.ts'
 import { keepCompany } from '../companies/write.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
@@ -18,7 +19,7 @@ import { watchSegments } from '../segments/watch.ts'
 import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
 import { startProblemRecorder } from '../sites/problems/record.ts'
 import { startSourceUsage } from '../sources/usage.ts'
-import { appendRecords, prepareDeliveries } from '../webhooks/append.ts'
+import { createAppend, prepareConsequences } from './append.ts'
 import type { Engines } from './engines.ts'
 import { TABLES } from './tables.ts'
 
@@ -63,7 +64,9 @@ export async function startRecording({
     cleanup.push(sourceUsage.stop)
     const eventIds = await startEventIdCleanup(stores.database, clock, log)
     cleanup.push(eventIds.stop)
-    const segments = await watchSegments({ stores, clock, log })
+    const findReacting = cacheReacting(invalidation)
+    const append = createAppend(findReacting)
+    const segments = await watchSegments({ stores, clock, log, append })
     cleanup.push(segments.stop)
     // Events that an earlier process accepted but did not project.
     await projector.drain()
@@ -73,7 +76,7 @@ export async function startRecording({
       pool: postgres.pool,
       projector,
       visitorStatements,
-      preparePart: prepareDeliveries(stores, invalidation),
+      preparePart: prepareConsequences(stores, invalidation, findReacting),
       clock,
       log,
       metrics,
@@ -83,7 +86,7 @@ export async function startRecording({
       },
     })
     cleanup.push(groupCommit.drain)
-    // What happened long ago causes no webhook deliveries.
+    // What happened long ago causes no webhook deliveries, and no agent reacts to it.
     const historyCommit = createGroupCommit({
       pool: postgres.pool,
       projector,
@@ -100,7 +103,7 @@ export async function startRecording({
       clock,
       segments: segments.follower,
       outbox,
-      append: appendRecords,
+      append,
       tables: TABLES,
       findIgnoredIds,
       keepCompany,

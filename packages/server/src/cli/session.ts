@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import type { Pool } from 'pg'
 import { closedTenants } from '../access/closed-tenants.ts'
 import { readIgnoredIds } from '../access/identification-settings.ts'
+import { cacheReacting } from '../agents/triggers/append.ts'
+import { createAppend, prepareConsequences } from '../assembly/append.ts'
 import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import { requireKnownPostgres } from '../assembly/known-tables.ts'
 import { TABLES } from '../assembly/tables.ts'
@@ -26,7 +28,6 @@ import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { cacheDefinitions } from '../segments/definitions.ts'
 import { createFollower } from '../segments/follow.ts'
-import { appendRecords, prepareDeliveries } from '../webhooks/append.ts'
 import { otherPostgres, refuseOtherData, requireEmbeddedData, requireTables } from './data-of-service.ts'
 
 /** The services that commands use. */
@@ -42,7 +43,7 @@ export interface Session {
   writing(): WriteServices
   /**
    * Records events, which the service that runs, or this session, projects. @param preparePart what is written with
-   * them; default: the deliveries that they cause.
+   * them; default: what they cause.
    */
   groupCommit(preparePart?: PreparePart): Pick<GroupCommit, 'record'>
   close(): Promise<void>
@@ -88,19 +89,20 @@ export async function openSession(config: Config, { mayCreate }: { mayCreate: bo
 }
 
 const log = createLog('silent')
+/** A cache would not pay, because a command ends with one request. */
+const UNCACHED = { listening: false, onChange: () => {} }
 /** Commands have no live feed. */
 const UNWATCHED = { onRecorded: () => {} }
 
 /**
- * A command returns once its events are in the journal. Without `preparePart`, it looks up the webhooks of each flush:
- * a cache would not pay, because a command ends with one request.
+ * A command returns once its events are in the journal. Without `preparePart`, it looks up what the events of each flush cause.
  */
 export function openGroupCommit(
   stores: Stores,
   pool: Pool,
   {
     projector = { add: () => {} },
-    preparePart = prepareDeliveries(stores, { listening: false, onChange: () => {} }),
+    preparePart = prepareConsequences(stores, UNCACHED, cacheReacting(UNCACHED)),
   }: { projector?: Pick<Projector, 'add'>; preparePart?: PreparePart | undefined } = {},
 ): Pick<GroupCommit, 'record'> {
   const counts = () => ({ waiting: 0, setAside: 0, failures: 0 })
@@ -112,13 +114,12 @@ export function openGroupCommit(
 const CONNECTIONS = 5
 
 function openWriting(): WriteServices {
-  // A cache would not pay, because a command ends with one request.
-  const outbox = createOutbox({ listening: false, onChange: () => {} }, systemClock)
+  const outbox = createOutbox(UNCACHED, systemClock)
   const changing = {
     clock: systemClock,
     segments: follower(),
     outbox,
-    append: appendRecords,
+    append: createAppend(cacheReacting(UNCACHED)),
     tables: TABLES,
     findIgnoredIds: readIgnoredIds,
     keepCompany,

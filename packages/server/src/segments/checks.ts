@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { takeChanges, tenantsWithChanges } from '../companies/changes.ts'
 import { lockUnlessBusy } from '../contacts/locks.ts'
 import { contactsOfCompanies } from '../contacts/of-companies.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { toRecords } from '../journal/append.ts'
 import type { EventGroup } from '../journal/event-record.ts'
 import { isOfOpenTenant } from '../platform/closed-tenants.ts'
@@ -10,7 +11,6 @@ import type { Logger } from '../platform/log.ts'
 import { isBeingWorkedOn } from '../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { appendRecords } from '../webhooks/append.ts'
 import { queueChecks, queueChecksAfter, queueCompanyChecks } from './check-queue.ts'
 import { type Definitions, usesEvents } from './definitions.ts'
 import { followEvents, queryConditions } from './follow.ts'
@@ -30,6 +30,7 @@ export interface WatchDependencies {
   definitions: Definitions
   clock: Clock
   log: Logger
+  append: WriteDependencies['append']
 }
 
 /** Checks contacts whose events have changed. */
@@ -40,7 +41,7 @@ export interface Checks {
 }
 
 /** Starts the checks: noted contacts are queued in PostgreSQL, and any process may check queued contacts. */
-export function startChecks({ stores, definitions, clock, log }: WatchDependencies): Checks {
+export function startChecks({ stores, definitions, clock, log, append }: WatchDependencies): Checks {
   let pending = new Map<string, Set<string>>()
   let pendingCount = 0
   let resumeAt = 0
@@ -134,7 +135,7 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
       const { locked, busy } = await lockUnlessBusy(tx, due)
       const evaluating = await isEvaluating(tx)
       const events = await followEvents(tx, known.contacts, locked, results, clock())
-      await appendRecords(tx, toRecords(tx.id, events))
+      await append(tx, toRecords(tx.id, events), [])
       await finishOrRepeat(tx, due, busy, evaluating)
       await queueChecksAfter(tx, known, events)
       return due.length

@@ -4,12 +4,12 @@ import { CONTACT_ID } from '../contacts/columns.ts'
 import { lockUnlessBusy } from '../contacts/locks.ts'
 import { idsMatchingWith } from '../contacts/matching.ts'
 import { type ContactRange, rangesOfContacts } from '../contacts/ranges.ts'
+import type { WriteDependencies } from '../contacts/writing/transaction.ts'
 import { toRecords } from '../journal/append.ts'
 import { isMemberOf } from '../memberships/memberships.ts'
 import { whileClaimed } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { appendRecords } from '../webhooks/append.ts'
 import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queue.ts'
 import { type ClaimedSegment, finishSegment, whereClaimed } from './claim.ts'
 import { contextOf } from './contact-filters.ts'
@@ -29,6 +29,7 @@ const CONTACTS_AT_ONCE = 1_000
 export interface EvaluateDependencies {
   definitions: Definitions
   clock: Clock
+  append: WriteDependencies['append']
   /** Aborts an evaluation; the next claim of the segment starts over. */
   signal?: AbortSignal
 }
@@ -113,7 +114,7 @@ async function evaluateRange(
 /** Corrects wrong memberships of contacts, if they are still wrong. */
 async function correctMemberships(
   tenant: Tenant,
-  { definitions }: EvaluateDependencies,
+  { definitions, append }: EvaluateDependencies,
   definition: Definition,
   contactIds: readonly string[],
   silent: boolean,
@@ -130,7 +131,7 @@ async function correctMemberships(
     const evaluations = locked.length > 0 ? await evaluateContacts(tx, [definition], locked, now) : []
     const events = await applyEvaluations(tx, [definition], evaluations, now)
     if (silent) await recordSilentChange(tx, segmentId, events, now)
-    await appendRecords(tx, silent ? [] : toRecords(tx.id, events))
+    await append(tx, silent ? [] : toRecords(tx.id, events), [])
     return true
   })
 }

@@ -5,6 +5,7 @@ import { until } from '../../test/webhooks.ts'
 import type { SegmentCondition, SegmentFilter } from '../conditions/language.ts'
 import { newId } from '../platform/ids.ts'
 import { newClaim } from '../platform/postgres/lease.ts'
+import { appendRecords } from '../webhooks/append.ts'
 import { releaseSegment } from './claim.ts'
 import { cacheDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
@@ -119,7 +120,7 @@ async function evaluate(tenant: TestTenant, segmentId: string): Promise<void> {
     .where('claimed_until', 'is', null)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return
-  const dependencies = { definitions: cacheDefinitions(), clock: () => new Date() }
+  const dependencies = { definitions: cacheDefinitions(), clock: () => new Date(), append: appendRecords }
   await evaluateSegment(tenant.handle, dependencies, { segmentId, claim })
   await releaseSegment(tenant.handle, { segmentId, claim })
 }

@@ -19,19 +19,23 @@ interface Choice {
   isStandIn: boolean
 }
 
-/** Chooses the provider of an agent: the one it names, else one that the service has a key for, else the template. */
+/**
+ * Chooses the provider of an agent: the one it names, else one that the service has a key for, else the template.
+ * @param why a sentence that says what has the agent look at the contacts now; null if no trigger did.
+ */
 export function chooseReasoner(
   tenant: Tenant,
   { llm, llmOutbound }: ReasonerDependencies,
   configuration: AgentConfiguration,
   sender: Sender | null,
+  why: string | null = null,
 ): Choice {
   const { provider } = configuration.llm_config
-  const template = createTemplateReasoner(tenant, configuration, sender)
+  const template = createTemplateReasoner(tenant, configuration, sender, why)
   if (provider === 'template') return { reasoner: template, isStandIn: false }
   const model = chooseModel(llm, configuration.llm_config)
   if (model) {
-    const reasoner = createModelReasoner(tenant, llmOutbound, configuration, sender, model, llm.prices)
+    const reasoner = createModelReasoner(tenant, llmOutbound, { configuration, sender, why }, model, llm.prices)
     return { reasoner, isStandIn: false }
   }
   const missing =

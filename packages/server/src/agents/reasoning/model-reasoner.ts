@@ -32,8 +32,7 @@ interface Reply {
 export function createModelReasoner(
   tenant: Tenant,
   llmFetch: Pick<ApiFetch, 'fetch'>,
-  configuration: AgentConfiguration,
-  sender: Sender | null,
+  { configuration, sender, why }: { configuration: AgentConfiguration; sender: Sender | null; why: string | null },
   choice: ModelChoice,
   ownPrices: Readonly<Record<string, Price>>,
 ): Reasoner {
@@ -122,7 +121,7 @@ export function createModelReasoner(
       const { chosen } = await readTenant(tenant)
       const instructions: ModelMessage = {
         role: 'system',
-        content: instructionsFor(configuration, allowed, sender, now),
+        content: instructionsFor({ configuration, sender, why }, allowed, now),
       }
       return async (context, signal, reserveCost) => {
         const { conversations } = await conversationsOf(tenant, context.contactId, CONVERSATIONS)

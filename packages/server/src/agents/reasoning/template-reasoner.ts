@@ -23,6 +23,7 @@ export function createTemplateReasoner(
   tenant: Tenant,
   configuration: AgentConfiguration,
   sender: Sender | null,
+  why: string | null = null,
 ): Reasoner {
   const { playbook, playbook_template, capabilities } = configuration
   const template = playbook_template === null ? undefined : playbookTemplates().get(playbook_template)
@@ -46,7 +47,7 @@ export function createTemplateReasoner(
         const values = valuesFor(configuration, context, sender, now)
         const mail = await lastMailWith(tenant, context.contactId)
         const person = { context, facts: known.get(context.contactId) ?? NO_FACTS, mail, topic }
-        const facts = personWords(person, timeZone, now)
+        const facts = [why, personWords(person, timeZone, now)].filter(Boolean).join(' ')
         if (!meant.has(context.contactId)) {
           return silent(`${facts} Does not meet the conditions of “${template?.title}”, so nothing is proposed.`)
         }

@@ -28,7 +28,7 @@ export async function chooseContacts(
   now: Date,
 ): Promise<string[]> {
   if (filter === undefined) return []
-  const source = 'segment_id' in filter ? await segment(tenant, filter.segment_id, now) : matching(tenant, filter, now)
+  const source = await sourceOf(tenant, filter, now)
   const chosen: string[] = []
   for await (const contactIds of source.all()) {
     for (let from = 0; from < contactIds.length && chosen.length < max; from += AT_ONCE) {
@@ -43,6 +43,21 @@ export async function chooseContacts(
     if (chosen.length >= max) break
   }
   return chosen.slice(0, max)
+}
+
+/** Those of some contacts that an agent's filter lets it look at. Without a filter, it is all of them. */
+export async function inAudience(
+  tenant: Tenant,
+  { filter }: Monitoring,
+  contactIds: readonly string[],
+  now: Date,
+): Promise<Set<string>> {
+  if (filter === undefined || contactIds.length === 0) return new Set(contactIds)
+  return (await sourceOf(tenant, filter, now)).among(contactIds)
+}
+
+async function sourceOf(tenant: Tenant, filter: NonNullable<Monitoring['filter']>, now: Date): Promise<Source> {
+  return 'segment_id' in filter ? segment(tenant, filter.segment_id, now) : matching(tenant, filter, now)
 }
 
 function matching(tenant: Tenant, filter: SegmentFilter, now: Date): Source {

@@ -6,12 +6,14 @@ import { LABEL, personal, TEXT, WORD } from '../../platform/personal.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { Action, ActorObject } from '../actions/action-object.ts'
+import { AgentTrigger, type Trigger } from '../triggers/trigger.ts'
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
 
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
-export const RUN_TRIGGERS = ['manual', 'schedule', 'proposal'] as const
+const RUN_TRIGGERS = ['manual', 'schedule', 'event', 'segment_entered', 'proposal'] as const
+export type RunTrigger = (typeof RUN_TRIGGERS)[number]
 
 const Word = <T extends string>(words: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: words })
 
@@ -26,11 +28,13 @@ const FIELDS = {
   _id: Id,
   agent_id: Id,
   status: Word(RUN_STATUSES),
-  trigger: Type.Unsafe<(typeof RUN_TRIGGERS)[number]>({
+  trigger: Type.Unsafe<RunTrigger>({
     type: 'string',
     enum: RUN_TRIGGERS,
-    description: '`proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.',
+    description:
+      '`event` and `segment_entered`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.',
   }),
+  triggered_by: Nullable(AgentTrigger, 'The trigger of the agent that noticed the contacts; null if no trigger did.'),
   requested_by: ActorObject,
   provider: Nullable(Type.String({ description: 'The model provider; null before the run starts.', ...WORD })),
   model: Nullable(Type.String(WORD)),
@@ -108,6 +112,7 @@ export const RUN_COLUMNS = [
   'agent_id',
   'status',
   'trigger',
+  'triggered_by',
   'requested_by',
   'provider',
   'model',
@@ -148,6 +153,7 @@ export function toRunObject(row: RunRow, pending: number): RunObject {
     agent_id: row.agent_id,
     status: statusOf(row),
     trigger: row.trigger as RunObject['trigger'],
+    triggered_by: row.triggered_by as Trigger | null,
     requested_by: row.requested_by as unknown as Actor,
     provider: row.provider,
     model: row.model,

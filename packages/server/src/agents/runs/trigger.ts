@@ -7,6 +7,8 @@ import { requireFewer } from '../../platform/limits.ts'
 import { OPEN, queued, wakeWorkers } from '../../platform/runs/run.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
+import type { Trigger } from '../triggers/trigger.ts'
+import type { RunTrigger } from './run-object.ts'
 
 const NAMED_MAX = 20
 /** Queued and running runs of a tenant. */
@@ -40,7 +42,9 @@ export async function triggerRun(
 }
 
 interface Request {
-  trigger: 'manual' | 'schedule'
+  trigger: Exclude<RunTrigger, 'proposal'>
+  /** The trigger of the agent that noticed the contacts. */
+  triggeredBy?: Trigger
   requested: readonly string[] | null
   actor: Actor
 }
@@ -49,7 +53,7 @@ interface Request {
 export async function queueRun(
   tx: Tenant,
   agent: AgentRow,
-  { trigger, requested, actor }: Request,
+  { trigger, triggeredBy, requested, actor }: Request,
   now: Date,
 ): Promise<string> {
   const runId = newId()
@@ -60,6 +64,7 @@ export async function queueRun(
       agent_id: agent.agent_id,
       ...queued(),
       trigger,
+      triggered_by: triggeredBy === undefined ? null : JSON.stringify(triggeredBy),
       requested_by: JSON.stringify(actor),
       requested_contact_ids: requested === null ? null : [...requested],
       configuration: JSON.stringify(configurationOf(agent)),

@@ -17,6 +17,8 @@ import {
   type Reasoner,
   RunFailure,
 } from '../reasoning/reasoner.ts'
+import type { Trigger } from '../triggers/trigger.ts'
+import { whyNow } from '../triggers/why-now.ts'
 import { AGENT_ROWS, type AgentRun, beginTurn } from './agent-run.ts'
 import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
 import { type Outcome, recordOutcome } from './record.ts'
@@ -59,7 +61,8 @@ async function workThrough(run: AgentRun, dependencies: RunDependencies, signal:
   const { tenant, configuration, row } = run
   const { clock } = dependencies
   const sender = await senderOf(tenant, configuration)
-  const { reasoner, isStandIn } = chooseReasoner(tenant, dependencies, configuration, sender)
+  const why = row.triggered_by === null ? null : await whyNow(tenant, row.triggered_by as Trigger)
+  const { reasoner, isStandIn } = chooseReasoner(tenant, dependencies, configuration, sender, why)
   if (isStandIn) configuration.playbook.require_approval = true
   // Its provider and its contacts are chosen once.
   if (row.provider === null) await startRun(run, reasoner, clock())

@@ -60,6 +60,18 @@ export interface AgentCosts {
   tenant_id: string;
 }
 
+export interface AgentLooks {
+  agent_id: string;
+  due_at: Timestamp | null;
+  is_anonymous: boolean;
+  look_id: string;
+  looked_at: Timestamp | null;
+  owner_id: string;
+  seen_at: Timestamp;
+  tenant_id: string;
+  trigger: Json;
+}
+
 export interface AgentOutreach {
   action_index: number;
   agent_id: string;
@@ -116,6 +128,7 @@ export interface AgentRuns {
   status: string;
   tenant_id: string;
   trigger: string;
+  triggered_by: Json | null;
   waiting_for: string | null;
 }
 
@@ -1366,6 +1379,7 @@ export interface WriteKeys {
 export interface DB {
   agent_actions: AgentActions;
   agent_costs: AgentCosts;
+  agent_looks: AgentLooks;
   agent_outreach: AgentOutreach;
   agent_run_contacts: AgentRunContacts;
   agent_runs: AgentRuns;

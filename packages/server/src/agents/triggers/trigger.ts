@@ -1,0 +1,110 @@
+import Type from 'typebox'
+import { nameDays } from '../../conditions/bounds.ts'
+import type { ConditionOnEvent } from '../../conditions/language.ts'
+import { parseWhere } from '../../conditions/parse.ts'
+import { ConditionOnEventSchema } from '../../conditions/schema.ts'
+import { EVENT_NAME_LENGTH_MAX } from '../../journal/event-record.ts'
+import type { ErrorDetail } from '../../platform/errors.ts'
+import { Id } from '../../platform/http/responses.ts'
+import { LABEL } from '../../platform/personal.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { findSegment } from '../../segments/segments.ts'
+
+export const TRIGGERS_MAX = 20
+export const COOLDOWN_HOURS = { min: 1, max: 720, default: 24 }
+
+/** What has an agent look at a contact: an event of the contact that meets all conditions, or its entry into a segment. */
+export type Trigger = { event: string; where?: ConditionOnEvent[] } | { segment_entered: string }
+
+export const AgentTrigger = Type.Unsafe<Trigger>(
+  Type.Object(
+    {
+      event: Type.Optional(
+        Type.String({ minLength: 1, maxLength: EVENT_NAME_LENGTH_MAX, examples: ['page_view'], ...LABEL }),
+      ),
+      where: Type.Optional(
+        Type.Array(ConditionOnEventSchema, {
+          description: 'Conditions on the event alone; all must be true.',
+          examples: [[{ property: 'url_path', operator: 'starts_with', value: '/pricing' }]],
+        }),
+      ),
+      segment_entered: Type.Optional({ ...Id, description: 'The id of a segment of contacts.' }),
+    },
+    {
+      title: 'AgentTrigger',
+      additionalProperties: false,
+      description:
+        'What has an agent look at a contact: `event`, with `where` if not every such event counts, or `segment_entered`.',
+    },
+  ),
+)
+
+/** An agent would react to itself, and the others are of no contact. */
+const NEVER_EVENTS = [
+  'agent_action_proposed',
+  'agent_action_executed',
+  'agent_action_failed',
+  'alert_triggered',
+  'contact_deleted',
+]
+
+/** Checks what the schema of triggers cannot express. @returns them in their stored form. */
+export async function checkTriggers(
+  tenant: Tenant,
+  triggers: readonly Trigger[],
+  details: ErrorDetail[],
+): Promise<Trigger[]> {
+  const checked: Trigger[] = []
+  for (const [index, trigger] of triggers.entries()) {
+    const path = `monitoring.triggers[${index}]`
+    const found = await checkTrigger(tenant, trigger, path, details)
+    if (found) checked.push(found)
+  }
+  return checked
+}
+
+async function checkTrigger(
+  tenant: Tenant,
+  sent: Trigger,
+  path: string,
+  details: ErrorDetail[],
+): Promise<Trigger | undefined> {
+  const {
+    event,
+    where,
+    segment_entered: segmentId,
+  } = sent as Partial<{
+    event: string
+    where: unknown
+    segment_entered: string
+  }>
+  if ((event === undefined) === (segmentId === undefined)) {
+    details.push({ path, message: 'must have either event or segment_entered' })
+    return undefined
+  }
+  if (segmentId !== undefined) {
+    if (where !== undefined) details.push({ path: `${path}.where`, message: 'is only for an event; remove it' })
+    const segment = await findSegment(tenant, segmentId)
+    if (segment) return { segment_entered: segment.segment_id }
+    details.push({ path: `${path}.segment_entered`, message: 'is not the id of one of your segments of contacts' })
+    return undefined
+  }
+  const name = event ?? ''
+  if (name.trim() === '') details.push({ path: `${path}.event`, message: 'must not be blank' })
+  if (NEVER_EVENTS.includes(name)) {
+    details.push({ path: `${path}.event`, message: `cannot be ${name}: no agent can react to it` })
+  }
+  if (where === undefined) return { event: name }
+  try {
+    const conditions = parseWhere(where, { path: `${path}.where`, contacts: null })
+    // Which day a date alone means would change with the time zone of the tenant.
+    if (nameDays(conditions)) {
+      details.push({ path: `${path}.where`, message: 'must have a time with each date, such as 2026-05-01T00:00:00Z' })
+    }
+    return conditions.length === 0 ? { event: name } : { event: name, where: conditions }
+  } catch (error) {
+    // Problems in other fields are reported in the same response.
+    details.push(...((error as { details?: ErrorDetail[] }).details ?? []))
+    return undefined
+  }
+}
