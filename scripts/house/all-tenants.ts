@@ -3,13 +3,14 @@ import { importsOf, type Sources, serverCode, withoutComments } from './sources.
 /**
  * Files, and folders, that may read every tenant's rows, because they serve all tenants at once: platform/ opens the
  * databases, journal/ writes the rows of all tenants together, and access/ finds a caller's tenant by a key, a session or
- * a person, who may be in several.
+ * a person, who may be in several. agents/triggers/append.ts adds to the statement of a flush.
  */
 const UNSCOPED = [
   'platform',
   'journal',
   'webhooks/queue',
   'conversations/mailbox',
+  'agents/triggers/append.ts',
   'access/accept-invitation.ts',
   'access/accounts.ts',
   'access/api-key-lookup.ts',

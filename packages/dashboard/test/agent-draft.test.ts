@@ -15,11 +15,12 @@ const PLAYBOOKS = {
   max_contacts: { default: 50 },
 } as unknown as Playbooks
 const NO_FILTER = { match: 'all' as const, conditions: [] }
+const NO_TYPES = { records: new Map(), events: new Map() }
 
 test('a template that was not changed is not sent, so that the agent follows its later versions', () => {
   const draft = newDraft(PLAYBOOKS, 'churn_risk')
   expect(draft.instructions).toBe('Look at {{variables.plan}}.')
-  const { playbook, playbook_template } = inputOf(draft, NO_FILTER, PLAYBOOKS)
+  const { playbook, playbook_template } = inputOf(draft, NO_FILTER, PLAYBOOKS, NO_TYPES)
   expect(playbook_template).toBe('churn_risk')
   expect(playbook).toMatchObject({ playbook_md: null, variables: null })
 })
@@ -28,7 +29,7 @@ test('of a template, only what was changed is sent', () => {
   const draft = newDraft(PLAYBOOKS, 'churn_risk')
   const variables = [...draft.variables.map((each) => (each.name === 'days' ? { ...each, value: '7' } : each))]
   const changed = { ...draft, instructions: 'Be kind.', variables: [...variables, newVariable(' tone ', 'calm')] }
-  expect(inputOf(changed, NO_FILTER, PLAYBOOKS).playbook).toMatchObject({
+  expect(inputOf(changed, NO_FILTER, PLAYBOOKS, NO_TYPES).playbook).toMatchObject({
     playbook_md: 'Be kind.',
     variables: { days: '7', tone: 'calm' },
   })
@@ -46,7 +47,7 @@ test('an empty field removes its setting', () => {
     llm_config: { provider: 'openai', model: 'm', temperature: 0, max_tokens: 9 },
   } as unknown as Agent
   const draft = draftOf(stored, PLAYBOOKS)
-  expect(inputOf(draft, NO_FILTER, PLAYBOOKS)).toMatchObject({
+  expect(inputOf(draft, NO_FILTER, PLAYBOOKS, NO_TYPES)).toMatchObject({
     description: 'Finds people',
     playbook: { max_cost_usd_per_run: 2 },
     monitoring: { filter: { segment_id: 's' }, schedule_cron: '30 8 * * 2', time_zone: 'UTC' },
@@ -54,7 +55,7 @@ test('an empty field removes its setting', () => {
   })
   const emptied = { ...draft, description: ' ', cron: '', timeZone: ' ', maxCost: '', audience: 'nobody' as const }
   const none = { provider: '' as const, model: '', temperature: '', maxTokens: '' }
-  expect(inputOf({ ...emptied, ...none }, NO_FILTER, PLAYBOOKS)).toMatchObject({
+  expect(inputOf({ ...emptied, ...none }, NO_FILTER, PLAYBOOKS, NO_TYPES)).toMatchObject({
     description: null,
     playbook: { max_cost_usd_per_run: null },
     monitoring: { filter: null, schedule_cron: null, time_zone: null },

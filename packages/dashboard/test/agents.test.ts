@@ -66,7 +66,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('button', { name: 'identity.name', exact: true }).click()
     expect(await playbook.inputValue()).toBe('Look at {{identity.name}}')
     await page.getByRole('alert').waitFor({ state: 'hidden' })
-    await next('Schedule and guardrails')
+    await next('Schedule, triggers and guardrails')
     // One capability with two names is offered once.
     expect(await page.getByRole('checkbox', { name: /^Send messages on / }).count()).toBe(1)
     await page.getByRole('textbox', { name: 'Sender', exact: true }).fill('nobody of this name')
@@ -130,6 +130,62 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('link', { name: 'Agents' }).first().click()
     await page.getByRole('link', { name: 'Pricing visitor follow-up' }).waitFor()
     await page.getByText('At 08:30, only on Tuesday').waitFor()
+  })
+
+  test('an agent gets triggers, and its run says which one noticed the contact', async () => {
+    const page = await browser.signedIn(tenant, { path: '/agents' })
+    const { body } = await tenant.call('POST', '/v1/agents', {
+      name: 'Watcher',
+      playbook_template: 'pricing_visitor_followup',
+      enabled: true,
+    })
+    const agentId = body.agent.agent_id
+    await openWithin(page, `/agents/${agentId}/edit`)
+    await page.getByRole('button', { name: 'Segment entered' }).click()
+    const save = page.getByRole('button', { name: 'Save changes' })
+    expect(await save.isDisabled()).toBe(true)
+    await page.getByRole('combobox', { name: 'When a contact enters this segment' }).selectOption(segmentId)
+    await page.getByRole('button', { name: 'Event', exact: true }).click()
+    const second = page.getByRole('group', { name: 'Trigger 2' })
+    await second.getByRole('combobox', { name: 'When a contact does this' }).click()
+    await page.getByRole('option', { name: /page_view/ }).click()
+    await second.getByRole('button', { name: 'Event property' }).click()
+    await second.getByRole('combobox', { name: 'Property', exact: true }).fill('URL path')
+    await page
+      .getByRole('option', { name: /URL path/ })
+      .first()
+      .click()
+    await second.getByRole('combobox', { name: 'Operator' }).selectOption('starts_with')
+    await second.getByRole('combobox', { name: 'Value' }).fill('/pricing')
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Cooldown (hours)').fill('48')
+    expect(await checkPage(page, 'agent-triggers')).toEqual([])
+    await save.click()
+    await page.getByRole('heading', { name: 'Watcher', level: 1 }).waitFor()
+    const { agent } = (await tenant.call('GET', `/v1/agents/${agentId}`)).body
+    const where = [{ property: 'url_path', operator: 'starts_with', value: '/pricing' }]
+    expect(agent.monitoring).toMatchObject({
+      triggers: [{ segment_entered: segmentId }, { event: 'page_view', where }],
+      cooldown_hours: 48,
+    })
+    const facts = page.getByText('Triggers', { exact: true }).locator('..')
+    await facts.getByText('Entered the segment “People of Engines”').waitFor()
+    await facts.getByText('Page view, where URL path starts with “/pricing”').waitFor()
+    const url = `https://${tenant.site}/pricing`
+    await tenant.track({ visitor_id: 'v-Ada', events: [{ event: 'page_view', url, title: 'Pricing' }] })
+    const runs = async () => (await tenant.call('GET', `/v1/agents/${agentId}/runs?status=completed`)).body.runs
+    await expect.poll(async () => (await runs()).length, { timeout: 15_000 }).toBe(1)
+    const [run] = await runs()
+    await openWithin(page, `/agents/runs/${run.run_id}`)
+    await page.getByText(/by an event, .*: Page view, where URL path starts with “\/pricing”/).waitFor()
+    await page.getByText(/Noticed because of the event “page_view”\./).waitFor()
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await checkPage(page, 'run-triggered-phone')).toEqual([])
+    await openWithin(page, `/agents/${agentId}/edit`)
+    await page.getByRole('group', { name: 'Trigger 2' }).waitFor()
+    expect(await checkPage(page, 'agent-triggers-phone')).toEqual([])
+    await page.setViewportSize({ width: 1280, height: 800 })
+    expect((await tenant.call('DELETE', `/v1/agents/${agentId}`)).status).toBe(200)
   })
 
   test("a contact's page names its segments, however many newer segments exist", async () => {

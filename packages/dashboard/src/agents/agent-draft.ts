@@ -1,4 +1,9 @@
 import type { Agent, AgentModel, AgentPlaybook, CreateAgentInput, Playbooks, SegmentFilter } from '../api/types.ts'
+import type { FieldTypes } from '../filters/draft-filter.ts'
+import { type TriggerDraft, triggerDraft, triggerOf } from './trigger-draft.ts'
+
+/** The default of the service. */
+const COOLDOWN_HOURS = 24
 
 export type Provider = NonNullable<AgentModel['provider']>
 
@@ -15,6 +20,8 @@ export interface AgentDraft {
   segmentId: string
   cron: string
   timeZone: string
+  triggers: TriggerDraft[]
+  cooldownHours: number | string
   maxContacts: number | string
   requiresApproval: boolean
   maxCost: number | string
@@ -45,6 +52,8 @@ export function newDraft(
     segmentId: segmentId ?? '',
     cron: '',
     timeZone: '',
+    triggers: [],
+    cooldownHours: COOLDOWN_HOURS,
     maxContacts: playbooks.max_contacts.default,
     requiresApproval: true,
     maxCost: '',
@@ -87,6 +96,8 @@ export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
     segmentId: filter !== undefined && 'segment_id' in filter ? filter.segment_id : '',
     cron: monitoring.schedule_cron ?? '',
     timeZone: monitoring.time_zone ?? '',
+    triggers: (monitoring.triggers ?? []).map(triggerDraft),
+    cooldownHours: monitoring.cooldown_hours,
     maxContacts: monitoring.max_contacts_per_run,
     requiresApproval: playbook.require_approval ?? true,
     maxCost: playbook.max_cost_usd_per_run ?? '',
@@ -98,8 +109,13 @@ export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
   }
 }
 
-/** The request body for a draft; an empty field removes its setting. */
-export function inputOf(draft: AgentDraft, filter: SegmentFilter, playbooks: Playbooks): CreateAgentInput {
+/** The request body for a draft; an empty field removes its setting. @param types of what its triggers compare */
+export function inputOf(
+  draft: AgentDraft,
+  filter: SegmentFilter,
+  playbooks: Playbooks,
+  types: FieldTypes,
+): CreateAgentInput {
   const template = playbooks.templates.find(({ name }) => name === draft.template)
   // Unchanged template text is not sent, so that the agent follows later improvements of the template.
   const isOwnText = draft.instructions.trim() !== '' && draft.instructions !== template?.prompt
@@ -121,6 +137,8 @@ export function inputOf(draft: AgentDraft, filter: SegmentFilter, playbooks: Pla
       filter: audienceOf(draft, filter),
       schedule_cron: draft.cron.trim() || null,
       time_zone: draft.timeZone.trim() || null,
+      triggers: draft.triggers.length === 0 ? null : draft.triggers.map((each) => triggerOf(each, types)),
+      cooldown_hours: numberOf(draft.cooldownHours),
       max_contacts_per_run: numberOf(draft.maxContacts),
     },
     llm_config: {

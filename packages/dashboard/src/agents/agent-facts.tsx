@@ -11,6 +11,7 @@ import { Foreign } from '../ui/text.tsx'
 import { formatCost } from './run-state.tsx'
 import { ScheduleWords } from './schedule-words.tsx'
 import { text } from './text.ts'
+import { TriggerWords } from './trigger-words.tsx'
 
 /** The settings of an agent: a stored one, or one that is about to be created. */
 type Facts = Pick<CreateAgentInput, 'playbook_template' | 'playbook' | 'identity_id' | 'monitoring' | 'llm_config'> & {
@@ -21,6 +22,7 @@ type Facts = Pick<CreateAgentInput, 'playbook_template' | 'playbook' | 'identity
 export function AgentFacts({ agent }: { agent: Facts }) {
   const { playbook = {}, monitoring = {}, llm_config: llm = {}, capabilities = [] } = agent
   const { schedule_cron: cron, max_contacts_per_run: most, filter } = monitoring
+  const triggers = monitoring.triggers ?? []
   const { data } = useQuery(queryOf('listPlaybooks'))
   const template = data?.playbooks.templates.find(({ name }) => name === agent.playbook_template)
   const instructions = playbook.playbook_md ?? template?.prompt
@@ -58,9 +60,27 @@ export function AgentFacts({ agent }: { agent: Facts }) {
           <Audience filter={filter as Agent['monitoring']['filter']} />
         </Fact>
         <Fact name={text.facts.runs}>
-          {cron ? <ScheduleWords cron={cron} timeZone={monitoring.time_zone ?? undefined} /> : text.facts.manually}
+          {cron ? (
+            <ScheduleWords cron={cron} timeZone={monitoring.time_zone ?? undefined} />
+          ) : triggers.length > 0 ? (
+            text.facts.onTriggers
+          ) : (
+            text.facts.manually
+          )}
           {most ? text.facts.atMost(most) : ''}
         </Fact>
+        {triggers.length === 0 ? null : (
+          <Fact name={text.facts.triggers}>
+            {triggers.map((trigger) => (
+              <div key={JSON.stringify(trigger)}>
+                <TriggerWords trigger={trigger} />
+              </div>
+            ))}
+            <Text span size="sm" c="dimmed">
+              {text.facts.cooldown(monitoring.cooldown_hours ?? 24)}
+            </Text>
+          </Fact>
+        )}
         <Fact name={text.facts.maxCost}>
           {playbook.max_cost_usd_per_run ? formatCost(playbook.max_cost_usd_per_run) : text.facts.noCap}
         </Fact>

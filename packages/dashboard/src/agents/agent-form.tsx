@@ -47,7 +47,12 @@ export function AgentForm({ initial, agent, playbooks }: AgentFormProps) {
         </Alert>
       ) : null}
       <Group gap="xs">
-        <Button type="submit" form="agent" loading={saving.isPending} disabled={!fields.hasName || !fields.hasAudience}>
+        <Button
+          type="submit"
+          form="agent"
+          loading={saving.isPending}
+          disabled={!fields.hasName || !fields.hasAudience || !fields.hasTriggers}
+        >
           {text.form.save}
         </Button>
         <Button variant="default" onClick={() => navigate({ to: '/agents/$agentId', params: { agentId } })}>

@@ -19,6 +19,7 @@ import { AgentFacts } from './agent-facts.tsx'
 import { RunNow } from './run-now.tsx'
 import { formatCost, isUnderWay, RunState } from './run-state.tsx'
 import { text } from './text.ts'
+import { TriggerWords } from './trigger-words.tsx'
 
 const route = getRouteApi('/shell/agents/$agentId')
 
@@ -130,7 +131,10 @@ function Enabled({ agent }: { agent: Agent }) {
 }
 
 function whyNoRun({ enabled, monitoring }: Agent): string {
-  if (monitoring.schedule_cron === undefined) return text.page.noSchedule
+  if (monitoring.schedule_cron === undefined) {
+    if (monitoring.triggers === undefined) return text.page.noSchedule
+    return enabled ? text.page.onTriggers : text.page.pausedTriggers
+  }
   return enabled ? text.page.nothingDue : text.page.paused
 }
 
@@ -179,7 +183,8 @@ const RUN_COLUMNS: Column<Run>[] = [
     id: 'trigger',
     header: text.page.columns.by,
     visibleFrom: 'xl',
-    cell: ({ trigger, requested_by: by }) => {
+    cell: ({ trigger, triggered_by: triggeredBy, requested_by: by }) => {
+      if (triggeredBy !== null) return <TriggerWords trigger={triggeredBy} />
       if (trigger === 'proposal') return <Foreign max={80}>{text.page.proposedBy(proposerName(by))}</Foreign>
       return trigger === 'schedule' ? text.page.bySchedule : text.page.byHand
     },

@@ -24,6 +24,7 @@ import { PlaybookFields } from './playbook-fields.tsx'
 import { ScheduleFields } from './schedule-fields.tsx'
 import { TemplateChoice } from './template-choice.tsx'
 import { text } from './text.ts'
+import { TriggerFields } from './trigger-fields.tsx'
 import type { AgentFields } from './use-agent-fields.ts'
 
 const OUTREACH = ['email', 'social', 'linkedin']
@@ -127,6 +128,13 @@ export function ScheduleSection({ fields: { draft, change, playbooks } }: Sectio
   return (
     <Section title={text.schedule.title} description={text.schedule.description}>
       <ScheduleFields cron={draft.cron} timeZone={draft.timeZone} onChange={change} />
+      <Title order={3} size="h6">
+        {text.triggers.title}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {text.triggers.description}
+      </Text>
+      <TriggerFields draft={draft} onChange={change} />
       <Group grow align="flex-start">
         <NumberInput
           label={text.schedule.maxContacts}

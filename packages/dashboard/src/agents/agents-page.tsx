@@ -87,9 +87,9 @@ function columnsWith(titles: ReadonlyMap<string, string>): Column<ListAgentsResu
       id: 'schedule',
       header: text.list.columns.runs,
       visibleFrom: 'md',
-      cell: ({ monitoring: { schedule_cron: cron, time_zone: zone } }) =>
+      cell: ({ monitoring: { schedule_cron: cron, time_zone: zone, triggers } }) =>
         cron === undefined ? (
-          <Text c="dimmed">{text.list.manually}</Text>
+          <Text c="dimmed">{triggers === undefined ? text.list.manually : text.list.onTriggers}</Text>
         ) : (
           <ScheduleWords cron={cron} timeZone={zone} />
         ),

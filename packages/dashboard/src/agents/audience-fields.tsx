@@ -1,12 +1,9 @@
-import { NativeSelect, Radio, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { allSegmentsQuery, segmentsOf } from '../filters/all-segments.ts'
+import { Radio, Stack, Text } from '@mantine/core'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
 import type { FilterForm } from '../filters/use-filter-form.ts'
 import { PreviewPanel } from '../records/preview-panel.tsx'
-import { formatNumber } from '../ui/format.ts'
-import { ErrorState } from '../ui/states.tsx'
 import type { AgentDraft } from './agent-draft.ts'
+import { SegmentSelect } from './segment-select.tsx'
 import { text } from './text.ts'
 
 interface AudienceFieldsProps {
@@ -15,11 +12,9 @@ interface AudienceFieldsProps {
   audience: FilterForm
 }
 
-/** The audience of scheduled runs. */
+/** The audience of scheduled runs and of triggers. */
 export function AudienceFields(props: AudienceFieldsProps) {
   const { draft, onChange, audience } = props
-  const { data: segments, error, refetch } = useQuery(allSegmentsQuery)
-  const isListed = draft.segmentId === '' || segments?.has(draft.segmentId)
   return (
     <Stack gap="sm">
       <Radio.Group
@@ -33,24 +28,11 @@ export function AudienceFields(props: AudienceFieldsProps) {
           <Radio value="filter" label={text.audience.filter} />
         </Stack>
       </Radio.Group>
-      {draft.audience === 'segment' && error ? <ErrorState error={error} onRetry={refetch} /> : null}
       {draft.audience === 'segment' ? (
-        <NativeSelect
+        <SegmentSelect
           label={text.audience.segmentField}
-          required
           value={draft.segmentId}
-          onChange={(event) => onChange({ segmentId: event.currentTarget.value })}
-          data={[
-            { value: '', label: text.audience.chooseSegment },
-            ...(isListed ? [] : [{ value: draft.segmentId, label: draft.segmentId }]),
-            ...segmentsOf(segments, 'contacts').map(({ segment_id: value, name, contact_count: count }) => ({
-              value,
-              label: text.audience.segmentChoice(
-                name.slice(0, 80),
-                count === null ? text.audience.counting : formatNumber(count),
-              ),
-            })),
-          ]}
+          onChange={(segmentId) => onChange({ segmentId })}
         />
       ) : null}
       {draft.audience === 'filter' ? (

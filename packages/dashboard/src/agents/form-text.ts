@@ -18,7 +18,7 @@ export const formText = {
       template: 'Template',
       audience: 'Audience',
       instructions: 'Model and instructions',
-      schedule: 'Schedule and guardrails',
+      schedule: 'Schedule, triggers and guardrails',
       review: 'Review',
     },
   },
@@ -103,8 +103,8 @@ export const formText = {
     approvalHint: 'If off, they are sent automatically within the rules for all agents.',
   },
   schedule: {
-    title: 'Schedule',
-    description: 'A schedule runs while the agent is enabled.',
+    title: 'Schedule and triggers',
+    description: 'They run while the agent is enabled.',
     when: 'When',
     presets: {
       manual: 'Manual only',
@@ -123,6 +123,21 @@ export const formText = {
     maxContacts: 'Max contacts per run',
     maxCost: 'Max cost per run (US$)',
     noCap: 'no cap',
+  },
+  triggers: {
+    title: 'Triggers',
+    description:
+      'The agent evaluates a contact of its audience within a minute after one of these happens. Without an audience, it evaluates any contact.',
+    add: { event: 'Event', segment: 'Segment entered' },
+    number: (number: number) => `Trigger ${number}`,
+    remove: (number: number) => `Remove trigger ${number}`,
+    event: 'When a contact does this',
+    chooseEvent: 'Choose an event to add conditions on it.',
+    segment: 'When a contact enters this segment',
+    cooldown: 'Cooldown (hours)',
+    cooldownHint: 'Triggers evaluate a contact at most once in this time.',
+    eventWhere: (event: string, where: string) => `${event}, where ${where}`,
+    entered: (segment: string) => `Entered the segment “${segment}”`,
   },
   dryRun: {
     title: 'Try it',

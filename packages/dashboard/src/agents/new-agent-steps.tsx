@@ -45,8 +45,9 @@ export function NewAgentSteps({ initial, playbooks, audience }: NewAgentStepsPro
     if (!isFirst.current) heading.current?.focus()
     isFirst.current = false
   }, [step])
-  const isComplete = step === 0 ? fields.hasName : step === 1 ? fields.hasAudience : true
-  const isReady = fields.hasName && fields.hasAudience
+  const isComplete =
+    step === 0 ? fields.hasName : step === 1 ? fields.hasAudience : step === 3 ? fields.hasTriggers : true
+  const isReady = fields.hasName && fields.hasAudience && fields.hasTriggers
   const name = STEPS[step] ?? 'review'
   const go = (to: number) => {
     creating.reset()

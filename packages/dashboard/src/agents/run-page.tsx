@@ -18,6 +18,7 @@ import { proposerName } from './action-words.ts'
 import { RunContactCard } from './run-contact.tsx'
 import { formatCost, isUnderWay, RunState } from './run-state.tsx'
 import { text } from './text.ts'
+import { TriggerWords } from './trigger-words.tsx'
 
 const route = getRouteApi('/shell/agents/runs/$runId')
 /** Contacts per page. */
@@ -48,7 +49,7 @@ export function RunPage() {
           <Group gap={8} aria-live="polite" component="span">
             <RunState status={run.status} />
             {isUnderWay(run) ? <Loader size={14} aria-hidden /> : null}
-            <Foreign max={160}>{startOf(run)}</Foreign>
+            <Start run={run} />
           </Group>
         }
         breadcrumb={<AgentLink agentId={run.agent_id} />}
@@ -76,8 +77,15 @@ export function RunPage() {
   )
 }
 
-function startOf({ trigger, created_at: at, requested_by: by }: Run): string {
-  return text.run.started[trigger](formatMoment(at), proposerName(by))
+function Start({ run: { trigger, triggered_by: triggeredBy, created_at: at, requested_by: by } }: { run: Run }) {
+  if (triggeredBy === null) {
+    return <Foreign max={160}>{text.run.started[trigger](formatMoment(at), proposerName(by))}</Foreign>
+  }
+  return (
+    <span>
+      {text.run.started[trigger](formatMoment(at), '')}: <TriggerWords trigger={triggeredBy} />
+    </span>
+  )
 }
 
 function AgentLink({ agentId }: { agentId: string }) {

@@ -84,6 +84,7 @@ export const text = {
       'Start with a template: follow up with people who viewed your pricing, welcome new sign-ups, notice who is about to leave.',
     custom: 'Custom instructions',
     manually: 'manually',
+    onTriggers: 'on triggers',
     never: 'never',
     columns: {
       name: 'Name',
@@ -102,6 +103,8 @@ export const text = {
     deleteConfirm: 'Delete agent',
     nextRun: (at: string) => `Next run ${at}.`,
     noSchedule: 'No schedule: it runs only when started manually.',
+    onTriggers: 'It runs when a trigger notices a contact.',
+    pausedTriggers: 'Its triggers are paused.',
     nothingDue: 'No run is due.',
     paused: 'Its schedule is paused.',
     runs: 'Runs',
@@ -139,6 +142,10 @@ export const text = {
     segment: 'A segment',
     runs: 'Runs',
     manually: 'manually',
+    onTriggers: 'when a trigger notices a contact',
+    triggers: 'Triggers',
+    cooldown: (hours: number) =>
+      `Each contact at most once in ${hours === 1 ? '1 hour' : `${formatNumber(hours)} hours`}`,
     atMost: (contacts: number) => `, at most ${contacts === 1 ? '1 contact' : `${formatNumber(contacts)} contacts`}`,
     maxCost: 'Max cost per run',
     noCap: 'no cap',
@@ -161,6 +168,8 @@ export const text = {
     started: {
       schedule: (at: string) => `by schedule, ${at}`,
       manual: (at: string) => `manually, ${at}`,
+      event: (at: string) => `by an event, ${at}`,
+      segment_entered: (at: string) => `by an entry into a segment, ${at}`,
       proposal: (at: string, name: string) => `proposed by ${name}, ${at}`,
     },
     failed: 'The run failed',

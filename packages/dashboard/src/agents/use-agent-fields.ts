@@ -3,6 +3,7 @@ import type { Playbooks, SegmentFilter } from '../api/types.ts'
 import { newProperty } from '../filters/draft.ts'
 import { useFilterForm } from '../filters/use-filter-form.ts'
 import { type AgentDraft, inputOf, templateFields } from './agent-draft.ts'
+import { isTriggerComplete } from './trigger-draft.ts'
 
 export type AgentFields = ReturnType<typeof useAgentFields>
 
@@ -28,6 +29,8 @@ export function useAgentFields(initial: AgentDraft, playbooks: Playbooks, stored
     hasName: draft.name.trim() !== '',
     /** Whether the audience is complete. */
     hasAudience,
-    input: inputOf(draft, audience.filter, playbooks),
+    /** Whether each trigger is complete. */
+    hasTriggers: draft.triggers.every(isTriggerComplete),
+    input: inputOf(draft, audience.filter, playbooks, audience.types),
   }
 }

@@ -89,6 +89,18 @@ export function filterOfEvents(draft: GroupDraft, types: FieldTypes): FilterOfEv
   return { match: draft.match, conditions }
 }
 
+/** A `where` as a filter: a list of conditions means all of them; a nested filter may mean any. */
+export function filterOfWhere(where: readonly object[]): FilterOfEvents {
+  const conditions = where as ConditionOnEvent[]
+  const [only] = conditions
+  return conditions.length === 1 && only && 'conditions' in only ? only : { match: 'all', conditions }
+}
+
+/** A filter as a `where`. */
+export function whereOf(filter: FilterOfEvents): ConditionOnEvent[] {
+  return filter.match === 'any' && filter.conditions.length > 1 ? [filter] : filter.conditions
+}
+
 function toCondition(draft: Draft, types: FieldTypes): SegmentCondition {
   switch (draft.kind) {
     case 'group':

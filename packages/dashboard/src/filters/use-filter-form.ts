@@ -17,6 +17,7 @@ export function useFilterForm(
   return {
     filtered,
     draft,
+    types,
     /** The filter that the form says; incomplete conditions are omitted. */
     filter: filterOf(draft, types),
     unfinished: countUnfinished(draft),

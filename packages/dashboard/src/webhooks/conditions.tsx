@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core'
 import type { Webhook } from '../api/types.ts'
-import type { ConditionOnEvent, FilterOfEvents } from '../filters/draft.ts'
+import { filterOfWhere, whereOf } from '../filters/draft-filter.ts'
 import { useFilterNames } from '../filters/fields.ts'
 import { FilterBuilder } from '../filters/filter-builder.tsx'
 import { type FilterForm, useFilterForm } from '../filters/use-filter-form.ts'
@@ -10,18 +10,10 @@ import { text } from './text.ts'
 
 type Where = NonNullable<Webhook['where']>
 
-/** A list of conditions means all of them; a nested filter may mean any. */
-function filterOf(where: Where): FilterOfEvents {
-  const conditions = where as ConditionOnEvent[]
-  const [only] = conditions
-  return conditions.length === 1 && only && 'conditions' in only ? only : { match: 'all', conditions }
-}
-
 /** The form of a webhook's conditions on the event. */
 export function useWhere(stored: Webhook['where']) {
-  const form = useFilterForm('events-of-contact', stored === null ? undefined : filterOf(stored))
-  const filter = form.eventFilter()
-  const conditions = filter.match === 'any' && filter.conditions.length > 1 ? [filter] : filter.conditions
+  const form = useFilterForm('events-of-contact', stored === null ? undefined : filterOfWhere(stored))
+  const conditions = whereOf(form.eventFilter())
   return { form, where: conditions.length > 0 ? conditions : null }
 }
 
@@ -42,7 +34,7 @@ export function WhereFields({ form, event }: { form: FilterForm; event: string }
 
 /** The conditions of a webhook as a sentence. */
 export function WhereWords({ where }: { where: Where }) {
-  const filter = filterOf(where)
+  const filter = filterOfWhere(where)
   const names = useFilterNames('events', [filter])
   return <Foreign max={600}>{eventFilterWords(filter, names)}</Foreign>
 }

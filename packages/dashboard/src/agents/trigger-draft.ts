@@ -1,0 +1,43 @@
+import type { AgentTrigger } from '../api/types.ts'
+import { type GroupDraft, newGroup } from '../filters/draft.ts'
+import {
+  countUnfinished,
+  draftOf,
+  type FieldTypes,
+  filterOfEvents,
+  filterOfWhere,
+  whereOf,
+} from '../filters/draft-filter.ts'
+
+/** A trigger as its fields have it. */
+export type TriggerDraft = { id: number } & (
+  | { kind: 'event'; event: string; where: GroupDraft }
+  | { kind: 'segment'; segmentId: string }
+)
+
+let ids = 0
+
+export function newTrigger(kind: TriggerDraft['kind']): TriggerDraft {
+  const id = ++ids
+  return kind === 'event' ? { id, kind, event: '', where: newGroup() } : { id, kind, segmentId: '' }
+}
+
+/** The fields of a stored trigger. */
+export function triggerDraft({ event, where, segment_entered: segmentId = '' }: AgentTrigger): TriggerDraft {
+  const id = ++ids
+  if (event === undefined) return { id, kind: 'segment', segmentId }
+  return { id, kind: 'event', event, where: where ? draftOf(filterOfWhere(where)) : newGroup() }
+}
+
+export function isTriggerComplete(draft: TriggerDraft): boolean {
+  if (draft.kind === 'segment') return draft.segmentId !== ''
+  return draft.event.trim() !== '' && countUnfinished(draft.where) === 0
+}
+
+/** The trigger that a draft says. */
+export function triggerOf(draft: TriggerDraft, types: FieldTypes): AgentTrigger {
+  if (draft.kind === 'segment') return { segment_entered: draft.segmentId }
+  const where = whereOf(filterOfEvents(draft.where, types))
+  const event = draft.event.trim()
+  return where.length === 0 ? { event } : { event, where }
+}
