@@ -107,7 +107,7 @@ export const formText = {
     description: 'They run while the agent is enabled.',
     when: 'When',
     presets: {
-      manual: 'Manual only',
+      manual: 'No schedule',
       weekdays: 'Every weekday at 9:00',
       daily: 'Every day at 9:00',
       twice: 'Weekdays at 9:00 and 15:00',
