@@ -36,7 +36,7 @@ test('an agent needs a name and nothing else', async () => {
     playbook: {},
     capabilities: [],
     identity_id: null,
-    monitoring: { max_contacts_per_run: 25 },
+    monitoring: { cooldown_hours: 24, max_contacts_per_run: 25 },
     llm_config: {},
     enabled: false,
     next_run_at: null,

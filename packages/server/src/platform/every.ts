@@ -4,9 +4,6 @@ export interface Repeated {
   stop(): Promise<void>
 }
 
-/** Work that only handles jobs, which stops with their queue. */
-export const STOPS_WITH_QUEUE: Repeated = { stop: async () => {} }
-
 /**
  * Processes items in sequence; a failure of one does not affect the others.
  * @returns the errors, in the same order.
