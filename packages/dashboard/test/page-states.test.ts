@@ -132,6 +132,7 @@ const PLACES: Place[] = [
   { path: '/insights/retention', shows: 'Average', empty: 'No events yet', beside: /types|properties/ },
   { path: '/insights/paths', shows: 'Paths of visits', empty: 'No events yet', beside: /types|properties/ },
   { path: '/insights/web', shows: 'Visit duration', empty: 'No events yet', beside: /types|properties/ },
+  { path: '/duplicates', shows: 'The email addresses differ only', empty: 'No duplicates' },
   { path: '/insights/reports', shows: 'Trend', empty: 'No reports yet' },
   { path: '/insights/alerts', shows: 'Above 1,000', empty: 'No alerts yet' },
   { path: '/insights/alerts/new', shows: 'Choose a report to see' },

@@ -5,6 +5,7 @@ import { allowApplication } from '../src/access/oauth/grants.ts'
 import { connectorNamed } from '../src/connectors/all-connectors.ts'
 import { sealedPlace } from '../src/connectors/connections.ts'
 import { startPosition } from '../src/connectors/position.ts'
+import { checkSome } from '../src/duplicates/find.ts'
 import { type Declaration, routeOf } from '../src/operations/declare.ts'
 import { newId } from '../src/platform/ids.ts'
 import { DAY_MS } from '../src/platform/time.ts'
@@ -50,6 +51,9 @@ export async function oneOfEach(
   }
   const properties = { firstname: text, [PROPERTY]: text }
   const contact_id = await tenant.contact(CONTACT.email, properties, { visitor_id: CONTACT.visitor_id })
+  await tenant.contact(CONTACT.email.replace('@', '+double@'))
+  await checkSome(tenant.handle, new Date())
+  const { duplicate_id } = (await tenant.call('GET', '/v1/duplicates')).body.duplicates[0]
   const erased = await tenant.contact('erased@example.com')
   const { company } = await make('/v1/companies', { domain: 'owner.example', name: text })
   const { note } = await make(`/v1/contacts/${contact_id}/notes`, { content: text })
@@ -107,6 +111,7 @@ export async function oneOfEach(
   const ids = {
     contact_id,
     company_id: company.company_id,
+    duplicate_id,
     note_id: note.note_id,
     thread_id,
     property: PROPERTY,

@@ -117,12 +117,15 @@ import type {
   DeleteWarehouseDestinationResult,
   DeleteWebhookInput,
   DeleteWebhookResult,
+  DismissDuplicateInput,
+  DismissDuplicateResult,
   DomainResult,
   DomainsPage,
   DownloadExportInput,
   DownloadFailedRowsInput,
   DryRunAgentInput,
   DryRunResult,
+  DuplicatesPage,
   EmailAccountResult,
   EmailThreadsPage,
   EraseContactInput,
@@ -260,6 +263,7 @@ import type {
   ListConversationsInput,
   ListDashboardsInput,
   ListDomainsInput,
+  ListDuplicatesInput,
   ListEmailThreadsInput,
   ListErasuresInput,
   ListEventTypesInput,
@@ -559,6 +563,7 @@ export interface OperationTypes {
   deleteView: { input: DeleteViewInput; response: DeleteViewResult }
   deleteWarehouseDestination: { input: DeleteWarehouseDestinationInput; response: DeleteWarehouseDestinationResult }
   deleteWebhook: { input: DeleteWebhookInput; response: DeleteWebhookResult }
+  dismissDuplicate: { input: DismissDuplicateInput; response: DismissDuplicateResult }
   downloadExport: { input: DownloadExportInput; response: Response }
   downloadFailedRows: { input: DownloadFailedRowsInput; response: Response }
   dryRunAgent: { input: DryRunAgentInput; response: DryRunResult }
@@ -653,6 +658,7 @@ export interface OperationTypes {
   listConversations: { input: ListConversationsInput; response: ConversationsPage }
   listDashboards: { input: ListDashboardsInput; response: DashboardsPage }
   listDomains: { input: ListDomainsInput; response: DomainsPage }
+  listDuplicates: { input: ListDuplicatesInput; response: DuplicatesPage }
   listEmailThreads: { input: ListEmailThreadsInput; response: EmailThreadsPage }
   listErasures: { input: ListErasuresInput; response: ErasuresPage }
   listEventTypes: { input: ListEventTypesInput; response: EventTypesPage }
@@ -1261,6 +1267,15 @@ export class Operations extends Caller {
    */
   deleteWebhook(input: DeleteWebhookInput, options?: RequestOptions): Promise<DeleteWebhookResult> {
     return this.call('DELETE /v1/webhooks/{subscription_id}', input, options)
+  }
+
+  /**
+   * Say that two contacts are two people; the pair is never suggested again.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  dismissDuplicate(input: DismissDuplicateInput, options?: RequestOptions): Promise<DismissDuplicateResult> {
+    return this.call('POST /v1/duplicates/{duplicate_id}/dismiss', input, options)
   }
 
   /**
@@ -2105,6 +2120,15 @@ export class Operations extends Caller {
    */
   listDomains(input: ListDomainsInput = {}, options?: RequestOptions): List<DomainsPage, NonNullable<DomainsPage['domains']>[number]> {
     return this.list('GET /v1/domains', input, options, 'domains', 'page')
+  }
+
+  /**
+   * List pairs of contacts that are likely one person, the likeliest first.
+   *
+   * A pair appears within a minute after one of its contacts was created or changed. Nothing is merged by itself: merge a pair with POST /v1/contacts/:contact_id/merge, or dismiss it. Needs the scope `contacts:read`.
+   */
+  listDuplicates(input: ListDuplicatesInput = {}, options?: RequestOptions): List<DuplicatesPage, NonNullable<DuplicatesPage['duplicates']>[number]> {
+    return this.list('GET /v1/duplicates', input, options, 'duplicates', 'page')
   }
 
   /**

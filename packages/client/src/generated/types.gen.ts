@@ -1725,6 +1725,13 @@ export type DeletionReceipt = {
     remains: Array<string>;
 };
 
+export type DismissDuplicateResult = {
+    status: 'success';
+    dismissed: true;
+    duplicate_id: string;
+    warnings?: Array<string>;
+};
+
 export type Domain = {
     domain_id: string;
     domain: string;
@@ -1805,6 +1812,46 @@ export type DryRun = {
 export type DryRunResult = {
     status: 'success';
     dry_run: DryRun;
+    warnings?: Array<string>;
+};
+
+export type Duplicate = {
+    duplicate_id: string;
+    /**
+     * From 0 to 1.
+     */
+    confidence: number;
+    reasons: Array<DuplicateReason>;
+    /**
+     * The two, the older one first.
+     */
+    contacts: Array<DuplicateContact>;
+    found_at: string;
+};
+
+/**
+ * With the properties that tell whether it is the other person. Those of more than 500 bytes are left out.
+ */
+export type DuplicateContact = {
+    contact_id: string;
+    properties: {
+        [key: string]: string | number | boolean | Array<string | number | boolean>;
+    };
+    company_id: string | null;
+    creation_source: string;
+    created_at: string;
+    updated_at: string;
+};
+
+export type DuplicateReason = {
+    code: 'same_address' | 'same_profile' | 'same_phone' | 'shared_phone' | 'same_name_at_company' | 'similar_name_at_company';
+    text: string;
+};
+
+export type DuplicatesPage = {
+    status: 'success';
+    duplicates: Array<Duplicate>;
+    pagination: Pagination;
     warnings?: Array<string>;
 };
 
@@ -6638,6 +6685,13 @@ export type DeleteWebhookInput = {
     subscription_id: string;
 };
 
+export type DismissDuplicateInput = {
+    /**
+     * The duplicate.
+     */
+    duplicate_id: string;
+};
+
 export type DownloadExportInput = {
     /**
      * The export.
@@ -8462,6 +8516,17 @@ export type ListDomainsInput = {
      * Only verified domains, or only unverified ones.
      */
     verified?: boolean;
+};
+
+export type ListDuplicatesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
 };
 
 export type ListEmailThreadsInput = {

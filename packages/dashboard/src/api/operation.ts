@@ -55,7 +55,7 @@ const FOLLOWING: Readonly<Record<string, readonly string[]>> = {
   agents: ['approvals', 'contacts'],
   approvals: ['agents', 'contacts'],
   companies: ['contacts', 'properties', 'segments'],
-  contacts: ['companies', 'events', 'properties', 'segments', 'timeline', 'visits'],
+  contacts: ['companies', 'duplicates', 'events', 'properties', 'segments', 'timeline', 'visits'],
   domains: ['tracker', 'events', 'overview'],
   erasures: ['contacts', 'companies', 'events', 'properties', 'segments', 'timeline', 'visits'],
   imports: ['contacts', 'companies', 'properties', 'segments'],

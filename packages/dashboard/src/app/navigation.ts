@@ -59,7 +59,7 @@ export const NAVIGATION: { label: string | null; items: MainPage[] }[] = [
         icon: IconUsers,
         link: linkOptions({ to: '/contacts' }),
         key: 'c',
-        contains: ['/imports'],
+        contains: ['/duplicates', '/imports'],
       },
       { label: label.companies, icon: IconBuilding, link: linkOptions({ to: '/companies' }), key: 'o' },
       { label: label.segments, icon: IconFilter, link: linkOptions({ to: '/segments' }), key: 's' },

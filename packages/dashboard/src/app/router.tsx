@@ -8,6 +8,7 @@ import { companyRoutes } from '../companies/routes.ts'
 import { connectRoutes } from '../connect/routes.ts'
 import { connectionRoutes } from '../connections/routes.ts'
 import { contactRoutes } from '../contacts/routes.ts'
+import { duplicateRoutes } from '../duplicates/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { hookRoutes } from '../hooks/routes.ts'
@@ -41,6 +42,7 @@ const routeTree = rootRoute.addChildren([
   shellRoute.addChildren([
     ...homeRoutes,
     ...contactRoutes,
+    ...duplicateRoutes,
     ...importRoutes,
     ...companyRoutes,
     ...eventRoutes,

@@ -10,6 +10,7 @@ import { contactName } from '../records/contact-name.ts'
 import { RecordListPage } from '../records/record-list-page.tsx'
 import { useMay } from '../session/may.ts'
 import { CreateDialog } from '../ui/create-dialog.tsx'
+import { ButtonLink } from '../ui/link.tsx'
 import { propertyLabel } from '../ui/property-value.ts'
 import { ErrorState } from '../ui/states.tsx'
 import { contactSearch, toContactQuery } from './contact-search.ts'
@@ -57,6 +58,9 @@ export function ContactsPage() {
       create={
         mayWrite ? (
           <>
+            <ButtonLink variant="default" to="/duplicates">
+              {text.list.duplicates}
+            </ButtonLink>
             <ImportLink />
             <CreateDialog
               key={String(search.dialog)}

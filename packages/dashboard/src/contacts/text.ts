@@ -9,6 +9,7 @@ export const text = {
   list: {
     search: 'Search name, email, company, title',
     create: 'New contact',
+    duplicates: 'Duplicates',
     exported: 'contacts',
     noMatch: 'No contact matches',
     noMatchHint: 'Remove a filter or search for something else.',

@@ -103,6 +103,7 @@ export const text = {
     'domain.added': 'Added a domain',
     'domain.removed': 'Removed a domain',
     'domain.verified': 'Verified a domain',
+    'duplicate.dismissed': 'Dismissed a pair of duplicates',
     'export.created': 'Started an export of all data',
     'export.downloaded': 'Downloaded an export of all data',
     'identity.created': 'Created a sender',

@@ -25,6 +25,7 @@ import { CONTACT_OPERATIONS } from '../contacts/operations.ts'
 import { VISITOR_OPERATIONS } from '../contacts/visitors/operations.ts'
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
+import { DUPLICATE_OPERATIONS } from '../duplicates/operations.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
 import { EVENT_OPERATIONS } from '../events/operations.ts'
 import { HOOK_BODY_OPERATIONS } from '../hooks/body-operations.ts'
@@ -63,6 +64,7 @@ const FEATURES = [
   CLOSING_OPERATIONS,
   CONTACT_OPERATIONS,
   MERGE_OPERATIONS,
+  DUPLICATE_OPERATIONS,
   NOTE_OPERATIONS,
   VISITOR_OPERATIONS,
   COMPANY_OPERATIONS,

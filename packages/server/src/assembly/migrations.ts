@@ -20,6 +20,7 @@ const BASELINE = [
   'identification/tables.sql',
   'segments/tables.sql',
   'memberships/tables.sql',
+  'duplicates/tables.sql',
   'webhooks/tables.sql',
   'providers/tables.sql',
   'identities/tables.sql',

@@ -5,6 +5,7 @@ import { keepCompany } from '../companies/write.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
+import { duplicateChecks } from '../duplicates/checks.ts'
 import { startEventIdCleanup } from '../journal/event-ids.ts'
 import { createGroupCommit } from '../journal/group-commit.ts'
 import { startLiveFeed } from '../live/feed.ts'
@@ -98,11 +99,11 @@ export async function startRecording({
       onRecorded: segments.onRecorded,
     })
     cleanup.push(historyCommit.drain)
-    const outbox = createOutbox(invalidation, clock)
+    const outboxes = [createOutbox(invalidation, clock), duplicateChecks]
     const changing = {
       clock,
       segments: segments.follower,
-      outbox,
+      outboxes,
       append,
       tables: TABLES,
       findIgnoredIds,

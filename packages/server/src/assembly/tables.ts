@@ -8,6 +8,7 @@ import { NOTE_TABLES } from '../contacts/notes/tables.ts'
 import { CONTACT_TABLES } from '../contacts/tables.ts'
 import { VISITOR_TABLES } from '../contacts/visitors/tables.ts'
 import { CONVERSATION_TABLES } from '../conversations/tables.ts'
+import { DUPLICATE_TABLES } from '../duplicates/tables.ts'
 import { ERASURE_TABLES } from '../erasure/tables.ts'
 import { EVENT_IMPORT_TABLES } from '../event-imports/tables.ts'
 import { HOOK_TABLES } from '../hooks/tables.ts'
@@ -46,6 +47,7 @@ const ALL = {
   ...NOTE_TABLES,
   ...SEGMENT_TABLES,
   ...MEMBERSHIP_TABLES,
+  ...DUPLICATE_TABLES,
   ...CONVERSATION_TABLES,
   ...CONNECTOR_TABLES,
   ...AGENT_TABLES,

@@ -6,6 +6,7 @@ import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
 import { startConversationWorkers } from '../conversations/workers.ts'
+import { startDuplicateWorkers } from '../duplicates/checks.ts'
 import { erasureRuns } from '../erasure/workers.ts'
 import { startHookWorkers } from '../hooks/workers.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
@@ -73,6 +74,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startConnectorWorkers,
   startHookWorkers,
   startDeletionWorkers,
+  startDuplicateWorkers,
   (context) => startAlertWorkers({ ...context, ...INSIGHT_SERVICES }),
   (context) => startMondayMails({ ...context, ...INSIGHT_SERVICES }),
 ]

@@ -14,6 +14,7 @@ import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
 import type { SegmentFollower } from '../contacts/writing/transaction.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
+import { duplicateChecks } from '../duplicates/checks.ts'
 import { createGroupCommit, type GroupCommit, type PreparePart } from '../journal/group-commit.ts'
 import type { Projector } from '../journal/projector.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -114,11 +115,11 @@ export function openGroupCommit(
 const CONNECTIONS = 5
 
 function openWriting(): WriteServices {
-  const outbox = createOutbox(UNCACHED, systemClock)
+  const outboxes = [createOutbox(UNCACHED, systemClock), duplicateChecks]
   const changing = {
     clock: systemClock,
     segments: follower(),
-    outbox,
+    outboxes,
     append: createAppend(cacheReacting(UNCACHED)),
     tables: TABLES,
     findIgnoredIds: readIgnoredIds,

@@ -238,3 +238,11 @@ CREATE FUNCTION personal_values(properties jsonb, names text, listed text[]) RET
     WHERE octet_length(each.value::text) <= 1000
       AND (regexp_replace(lower(each.key), '[\s_-]', '', 'g') ~ names
         OR regexp_replace(lower(each.key), '[\s_-]', '', 'g') = ANY (listed)));
+
+-- The first properties, by name, whose names match a regular expression and whose values are short.
+CREATE FUNCTION short_values(properties jsonb, names text, bytes_max integer, count_max integer) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN (SELECT coalesce(jsonb_object_agg(short.name, short.value), '{}') FROM (
+    SELECT each.name, each.value FROM jsonb_each(properties) AS each (name, value)
+    WHERE each.name ~* names AND octet_length(each.value::text) <= bytes_max
+    ORDER BY each.name LIMIT count_max) AS short);

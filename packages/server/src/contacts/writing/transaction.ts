@@ -39,9 +39,9 @@ export interface SegmentFollower {
   leave(tx: Tenant, contactIds: readonly string[]): Promise<SystemEvent[]>
 }
 
-/** Adds changed contacts to the outbox of connected systems. */
+/** Notes changed contacts for work that follows: their write-back to connected systems, the search for duplicates. */
 export interface Outbox {
-  /** Call it in the transaction of the changes. It costs nothing for tenants without write-back. */
+  /** Call it in the transaction of the changes. It is cheap. */
   note(tx: Tenant, changed: ContactChanges): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export interface Outbox {
 export interface WriteDependencies {
   clock: Clock
   segments: SegmentFollower
-  outbox: Outbox
+  outboxes: readonly Outbox[]
   /** Appends events to the journal, with all that follows them, and written rows of `owner_links`. */
   append(tx: Tenant, records: readonly EventRecord[], ownerLinks: readonly object[]): Promise<void>
   /** All tables, of which many say what a merge or a deletion of a contact does to them. */
@@ -98,7 +98,7 @@ export class ChangeLog {
  */
 export async function changeContacts<T>(
   tenant: Tenant,
-  { segments, outbox, append, live }: WriteDependencies,
+  { segments, outboxes, append, live }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
   attempts?: number,
 ): Promise<T> {
@@ -108,7 +108,7 @@ export async function changeContacts<T>(
     const log = new ChangeLog()
     const result = await work(tx, log)
     log.events.push(...(await segments.follow(tx, log)))
-    await outbox.note(tx, log.changed)
+    for (const outbox of outboxes) await outbox.note(tx, log.changed)
     await append(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
     // The live feed shows no system events, and only these transactions record other events directly.
     if (log.records.length > 0) tx.afterCommit(() => live.onRecorded([{ tenantId: tenant.id, events: log.records }]))

@@ -33,6 +33,7 @@ export type LockName =
   | 'claims'
   | 'company_segments'
   | 'conversations'
+  | 'duplicates'
   | 'external_id'
   | 'journal'
   | 'migration'

@@ -469,6 +469,35 @@ export interface Domains {
   verified_by: string | null;
 }
 
+export interface DuplicateChecks {
+  check_id: Generated<Int8>;
+  contact_id: string;
+  tenant_id: string;
+}
+
+export interface DuplicateDismissals {
+  contact_id: string;
+  dismissed_at: Timestamp;
+  other_contact_id: string;
+  tenant_id: string;
+}
+
+export interface DuplicateKeys {
+  contact_id: string;
+  key: Int8;
+  tenant_id: string;
+}
+
+export interface Duplicates {
+  confidence: number;
+  contact_id: string;
+  duplicate_id: string;
+  found_at: Timestamp;
+  other_contact_id: string;
+  reasons: string[];
+  tenant_id: string;
+}
+
 export interface EmailAccounts {
   address: string;
   created_at: Timestamp;
@@ -1412,6 +1441,10 @@ export interface DB {
   dashboard_subscriptions: DashboardSubscriptions;
   dashboards: Dashboards;
   domains: Domains;
+  duplicate_checks: DuplicateChecks;
+  duplicate_dismissals: DuplicateDismissals;
+  duplicate_keys: DuplicateKeys;
+  duplicates: Duplicates;
   email_accounts: EmailAccounts;
   email_suppressions: EmailSuppressions;
   erasures: Erasures;
