@@ -113,7 +113,7 @@ const PLACES: Place[] = [
   {
     path: '/contacts/:contact?tab=profile',
     shows: 'with the same values',
-    beside: /events|timeline|notes|segments|properties/,
+    beside: /enrich|events|timeline|notes|segments|properties/,
   },
   {
     path: '/contacts/:contact?tab=actions',
@@ -171,6 +171,7 @@ const PLACES: Place[] = [
   },
   { path: '/settings/domains', shows: 'verified', beside: /tracker|tenant/ },
   { path: '/settings/identification', shows: 'Sign on your server' },
+  { path: '/settings/enrichment', shows: 'Names from mails' },
   { path: '/settings/sources', shows: 'Shop backend', empty: 'No sources yet' },
   { path: '/settings/keys', shows: 'all' },
   { path: '/settings/connected-apps', shows: 'Assistant', empty: 'No connected apps' },

@@ -10,6 +10,7 @@ import { ADDRESS_FILE } from '../src/assembly/engines.ts'
 import { type Service, type ServiceOptions, startService } from '../src/assembly/service.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { CONNECTORS } from '../src/connectors/all-connectors.ts'
+import { ENRICHERS } from '../src/enrichment/all-enrichers.ts'
 import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import type { App } from '../src/platform/http/app-types.ts'
 import { newId } from '../src/platform/ids.ts'
@@ -297,18 +298,24 @@ async function requestAtHost(url: string, { method, ...init }: Parameters<typeof
 
 let tenants = 0
 
-export async function createTestTenant(service: TestService): Promise<TestTenant> {
-  const { id, key, site } = await insertTenant(service.stores.database)
+/** @param enriches whether enrichment is on, as it is for every real tenant. Tests of other things check only what they wrote. */
+export async function createTestTenant(service: TestService, { enriches = false } = {}): Promise<TestTenant> {
+  const { id, key, site } = await insertTenant(service.stores.database, { enriches })
   return new TestTenant(service, id, key, site)
 }
 
 /** A tenant in the database of a service that runs elsewhere, or has not started. Its audit log is empty. */
 export async function insertTenant(
   database: Service['stores']['database'],
+  { enriches = false } = {},
 ): Promise<{ id: string; key: string; site: string }> {
   const now = new Date()
   const id = newId()
   await database.insertInto('tenants').values({ tenant_id: id, name: 'Test', created_at: now }).execute()
+  if (!enriches) {
+    const is_off = ENRICHERS.map(({ name }) => name)
+    await database.insertInto('enrichment_settings').values({ tenant_id: id, is_off }).execute()
+  }
   const tenant = openTenant({ database, closed: new Set() } as unknown as Service['stores'], id)
   const { apiKey } = await createApiKey(tenant, { name: 'all', scopes: ['all'] }, now)
   const site = `shop${++tenants}.example.com`

@@ -61,6 +61,7 @@ export const OPENS_NOTHING: Record<string, string> = {
   verifyDomain: 'what its pages send is unverified, as with a browser source',
   removeDomain: 'ends it',
   updateTenant: 'settings, which neither show nor write data',
+  updateEnrichment: 'what the service fills in by itself; it shows no data, and writes only what follows from data',
   ...onBothPaths('Login', 'connects the profile from which approved messages are sent; nothing is read through it'),
   ...onBothPaths('LoginCode', 'completes that login'),
   createIdentity: 'a name without a mailbox or login',

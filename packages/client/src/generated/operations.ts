@@ -53,6 +53,7 @@ import type {
   ConnectionRunsPage,
   ConnectionsPage,
   ConnectorResult,
+  ContactEnrichmentResult,
   ContactResult,
   ContactVisitorsPage,
   ContactsPage,
@@ -128,6 +129,8 @@ import type {
   DuplicatesPage,
   EmailAccountResult,
   EmailThreadsPage,
+  EnrichContactInput,
+  EnrichmentResult,
   EraseContactInput,
   ErasureReceiptResult,
   ErasuresPage,
@@ -156,6 +159,7 @@ import type {
   GetConnectorInput,
   GetContactEngagementInput,
   GetContactEngagementResult,
+  GetContactEnrichmentInput,
   GetContactInput,
   GetContactResult,
   GetConversationInput,
@@ -474,6 +478,7 @@ import type {
   UpdateContactInput,
   UpdateDashboardInput,
   UpdateDashboardResult,
+  UpdateEnrichmentInput,
   UpdateHookInput,
   UpdateHookResult,
   UpdateIdentityInput,
@@ -567,6 +572,7 @@ export interface OperationTypes {
   downloadExport: { input: DownloadExportInput; response: Response }
   downloadFailedRows: { input: DownloadFailedRowsInput; response: Response }
   dryRunAgent: { input: DryRunAgentInput; response: DryRunResult }
+  enrichContact: { input: EnrichContactInput; response: ContactEnrichmentResult }
   eraseContact: { input: EraseContactInput; response: ErasureReceiptResult }
   exportCompanies: { input: ExportCompaniesInput; response: Response }
   exportContacts: { input: ExportContactsInput; response: Response }
@@ -587,10 +593,12 @@ export interface OperationTypes {
   getConnector: { input: GetConnectorInput; response: ConnectorResult }
   getContact: { input: GetContactInput; response: GetContactResult }
   getContactEngagement: { input: GetContactEngagementInput; response: GetContactEngagementResult }
+  getContactEnrichment: { input: GetContactEnrichmentInput; response: ContactEnrichmentResult }
   getConversation: { input: GetConversationInput; response: GetConversationResult }
   getDashboard: { input: GetDashboardInput; response: GetDashboardResult }
   getDomain: { input: GetDomainInput; response: DomainResult }
   getEmailAccount: { input: GetEmailAccountInput; response: EmailAccountResult }
+  getEnrichment: { input: Record<string, never>; response: EnrichmentResult }
   getErasure: { input: GetErasureInput; response: ErasureReceiptResult }
   getEvent: { input: GetEventInput; response: EventResult }
   getEventStats: { input: GetEventStatsInput; response: GetEventStatsResult }
@@ -785,6 +793,7 @@ export interface OperationTypes {
   updateConnection: { input: UpdateConnectionInput; response: ConnectionResult }
   updateContact: { input: UpdateContactInput; response: ContactResult }
   updateDashboard: { input: UpdateDashboardInput; response: UpdateDashboardResult }
+  updateEnrichment: { input: UpdateEnrichmentInput; response: EnrichmentResult }
   updateHook: { input: UpdateHookInput; response: UpdateHookResult }
   updateIdentity: { input: UpdateIdentityInput; response: IdentityResult }
   updateMember: { input: UpdateMemberInput; response: MemberResult }
@@ -1306,6 +1315,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Enrich a contact now.
+   *
+   * Asks every enricher that is on. Only blanks are filled. Again without news, it changes nothing. Needs the scope `contacts:write`.
+   */
+  enrichContact(input: EnrichContactInput, options?: RequestOptions): Promise<ContactEnrichmentResult> {
+    return this.call('POST /v1/contacts/{contact_id}/enrich', input, options)
+  }
+
+  /**
    * Erase a contact and everything about it, which cannot be undone.
    *
    * Also erases the contacts that were merged into it. The receipt is `running` if the erasure takes more than a few seconds; read it again until it is `verified`. A repeated request returns the same receipt. Needs the scope `data:erase`.
@@ -1486,6 +1504,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get what enrichment filled in a contact, and from what.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  getContactEnrichment(input: GetContactEnrichmentInput, options?: RequestOptions): Promise<ContactEnrichmentResult> {
+    return this.call('GET /v1/contacts/{contact_id}/enrich', input, options)
+  }
+
+  /**
    * Get a conversation of a contact with its messages, newest first.
    *
    * `page` and `limit` apply to messages. Needs the scope `contacts:read`.
@@ -1519,6 +1546,15 @@ export class Operations extends Caller {
    */
   getEmailAccount(input: GetEmailAccountInput, options?: RequestOptions): Promise<EmailAccountResult> {
     return this.call('GET /v1/identities/{identity_id}/email-account', input, options)
+  }
+
+  /**
+   * Get which enrichers are on.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getEnrichment(options?: RequestOptions): Promise<EnrichmentResult> {
+    return this.call('GET /v1/enrichment', {}, options)
   }
 
   /**
@@ -3261,6 +3297,15 @@ export class Operations extends Caller {
    */
   updateDashboard(input: UpdateDashboardInput, options?: RequestOptions): Promise<UpdateDashboardResult> {
     return this.call('PATCH /v1/dashboards/{dashboard_id}', input, options)
+  }
+
+  /**
+   * Switch enrichers on or off.
+   *
+   * What was filled before stays. A contact is looked at again when something that the enricher reads changes, or with POST /v1/contacts/{contact_id}/enrich. Needs the scope `settings:write`.
+   */
+  updateEnrichment(input: UpdateEnrichmentInput = {}, options?: RequestOptions): Promise<EnrichmentResult> {
+    return this.call('PATCH /v1/enrichment', input, options)
   }
 
   /**

@@ -1356,6 +1356,24 @@ export type Contact = {
     };
 };
 
+export type ContactEnrichment = {
+    contact_id: string;
+    /**
+     * When a source last enriched the contact; null if none did.
+     */
+    enriched_at: string | null;
+    /**
+     * One for each built-in enricher.
+     */
+    results: Array<EnricherFindings>;
+};
+
+export type ContactEnrichmentResult = {
+    status: 'success';
+    enrichment: ContactEnrichment;
+    warnings?: Array<string>;
+};
+
 export type ContactEvent = {
     event_id: string;
     _id: string;
@@ -1930,6 +1948,60 @@ export type Engagement = {
      * All events but those that the service records itself.
      */
     events: number;
+};
+
+export type EnricherFindings = {
+    /**
+     * `company`, `place`, `phone` or `name`.
+     */
+    enricher: string;
+    /**
+     * Whether it is switched on.
+     */
+    enabled: boolean;
+    /**
+     * What it filled and the contact still has: names of properties, or `company_id`.
+     */
+    filled: Array<string>;
+    /**
+     * When it last found something new; null if it never did.
+     */
+    found_at: string | null;
+    /**
+     * What it found last and in what, such as the domain of the address.
+     */
+    found: {
+        [key: string]: unknown;
+    } | null;
+};
+
+export type Enrichment = {
+    /**
+     * Links a contact with a work address to the company with the domain of the address, and creates the company if there is none.
+     */
+    company: boolean;
+    /**
+     * Fills `country`, `region` and `city` with the place of the last visit.
+     */
+    place: boolean;
+    /**
+     * Fills `phone_e164` and `phone_country` from a phone number.
+     */
+    phone: boolean;
+    /**
+     * Fills `firstname` and `lastname` with the name beside the address in mails.
+     */
+    name: boolean;
+    /**
+     * The country of phone numbers without a country code, if the contact has no country: ISO 3166-1 alpha-2.
+     */
+    country: string | null;
+};
+
+export type EnrichmentResult = {
+    status: 'success';
+    enrichment: Enrichment;
+    warnings?: Array<string>;
 };
 
 export type ErasureReceipt = {
@@ -6725,6 +6797,13 @@ export type DryRunAgentInput = {
     contact_ids?: Array<string>;
 };
 
+export type EnrichContactInput = {
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
 export type EraseContactInput = {
     contact_id: string;
 };
@@ -7246,6 +7325,13 @@ export type GetContactInput = {
 };
 
 export type GetContactEngagementInput = {
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
+export type GetContactEnrichmentInput = {
     /**
      * The contact.
      */
@@ -10335,6 +10421,29 @@ export type UpdateDashboardInput = {
      * Conditions on every event, besides those of its reports; all must be true.
      */
     where?: Array<unknown>;
+};
+
+export type UpdateEnrichmentInput = {
+    /**
+     * Links a contact with a work address to the company with the domain of the address, and creates the company if there is none.
+     */
+    company?: boolean;
+    /**
+     * Fills `country`, `region` and `city` with the place of the last visit.
+     */
+    place?: boolean;
+    /**
+     * Fills `phone_e164` and `phone_country` from a phone number.
+     */
+    phone?: boolean;
+    /**
+     * Fills `firstname` and `lastname` with the name beside the address in mails.
+     */
+    name?: boolean;
+    /**
+     * The country of phone numbers without a country code, if the contact has no country: ISO 3166-1 alpha-2. null removes it.
+     */
+    country?: string | null;
 };
 
 export type UpdateHookInput = {

@@ -18,6 +18,7 @@ import classes from './contact-page.module.css'
 import { contactQuery } from './contact-search.ts'
 import { ContactSide } from './contact-side.tsx'
 import { Conversations } from './conversations.tsx'
+import { EnrichmentCard } from './enrichment-card.tsx'
 import { useMergeLines } from './merges.tsx'
 import { Notes, notesQuery } from './notes.tsx'
 import { Overview } from './overview.tsx'
@@ -135,7 +136,10 @@ export function ContactPage() {
               <Conversations contactId={contactId} />
             </Tabs.Panel>
             <Tabs.Panel value="profile" pt="md">
-              <SourceTable profile={profile} contact={contact} />
+              <Stack gap="md">
+                <SourceTable profile={profile} contact={contact} />
+                <EnrichmentCard contactId={contactId} />
+              </Stack>
             </Tabs.Panel>
             <Tabs.Panel value="actions" pt="md">
               <AgentActions contactId={contactId} />

@@ -51,7 +51,7 @@ export function SourceTable({ profile, contact }: { profile: UnifiedProfile; con
                 <Table.Th scope="col">{text.sources.field}</Table.Th>
                 {sources.map((source) => (
                   <Table.Th key={source} scope="col">
-                    <Foreign max={40}>{source}</Foreign>
+                    <Foreign max={40}>{text.sources.names[source] ?? source}</Foreign>
                   </Table.Th>
                 ))}
               </Table.Tr>
@@ -126,7 +126,7 @@ function SourceCard({ source, about }: { source: string; about: UnifiedProfile['
   return (
     <Card flex="1 1 220px" maw={340}>
       <Title order={2} size="h6" mb="xs">
-        <Foreign max={60}>{source}</Foreign>
+        <Foreign max={60}>{text.sources.names[source] ?? source}</Foreign>
       </Title>
       <Facts
         facts={[

@@ -186,5 +186,19 @@ export const text = {
     changed: 'Changed',
     synced: 'Synced',
     enriched: 'Enriched',
+    /** The service's own sources whose names are words to show. */
+    names: { enrichment: 'Enrichment' } as Readonly<Record<string, string>>,
+  },
+  enrichment: {
+    title: 'Filled in by enrichment',
+    now: 'Enrich now',
+    off: 'off',
+    enrichers: {
+      company: 'Company of the address',
+      place: 'Place of the last visit',
+      phone: 'Phone number',
+      name: 'Name in mails',
+    } as Readonly<Record<string, string>>,
+    columns: { company_id: 'Company' } as Readonly<Record<string, string>>,
   },
 }

@@ -104,6 +104,7 @@ export const text = {
     'domain.removed': 'Removed a domain',
     'domain.verified': 'Verified a domain',
     'duplicate.dismissed': 'Dismissed a pair of duplicates',
+    'enrichment.updated': 'Changed what enrichment fills in',
     'export.created': 'Started an export of all data',
     'export.downloaded': 'Downloaded an export of all data',
     'identity.created': 'Created a sender',

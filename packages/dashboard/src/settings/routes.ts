@@ -79,6 +79,13 @@ const identification = createRoute({
   component: lazyPage(() => import('./identification-page.tsx'), 'IdentificationPage'),
 })
 
+const enrichment = createRoute({
+  getParentRoute: () => settings,
+  path: '/enrichment',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('getEnrichment')),
+  component: lazyPage(() => import('./enrichment-page.tsx'), 'EnrichmentPage'),
+})
+
 const sources = createRoute({
   getParentRoute: () => settings,
   path: '/sources',
@@ -173,6 +180,7 @@ export const settingsRoutes = [
     tracker,
     domains,
     identification,
+    enrichment,
     sources,
     keys,
     connectedApps,

@@ -26,6 +26,7 @@ import { VISITOR_OPERATIONS } from '../contacts/visitors/operations.ts'
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
 import { DUPLICATE_OPERATIONS } from '../duplicates/operations.ts'
+import { ENRICHMENT_OPERATIONS } from '../enrichment/operations.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
 import { EVENT_OPERATIONS } from '../events/operations.ts'
 import { HOOK_BODY_OPERATIONS } from '../hooks/body-operations.ts'
@@ -67,6 +68,7 @@ const FEATURES = [
   DUPLICATE_OPERATIONS,
   NOTE_OPERATIONS,
   VISITOR_OPERATIONS,
+  ENRICHMENT_OPERATIONS,
   COMPANY_OPERATIONS,
   BULK_OPERATIONS,
   BATCH_OPERATIONS,

@@ -13,6 +13,7 @@ const BASELINE = [
   'companies/tables.sql',
   'contacts/tables.sql',
   'sources/tables.sql',
+  'enrichment/tables.sql',
   'hooks/tables.sql',
   'contacts/notes/tables.sql',
   'contacts/visitors/tables.sql',

@@ -6,6 +6,9 @@ import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
 import { duplicateChecks } from '../duplicates/checks.ts'
+import { createEnrichment } from '../enrichment/enrich.ts'
+import type { FindEnrichmentSettings } from '../enrichment/settings.ts'
+import { startVisitPlaces } from '../enrichment/visit-places.ts'
 import { startEventIdCleanup } from '../journal/event-ids.ts'
 import { createGroupCommit } from '../journal/group-commit.ts'
 import { startLiveFeed } from '../live/feed.ts'
@@ -36,6 +39,7 @@ export async function startRecording({
   metrics,
   findIdentificationKeys,
   findIgnoredIds,
+  findEnrichmentSettings,
   placeOf,
   hasOthers,
 }: {
@@ -46,6 +50,7 @@ export async function startRecording({
   metrics: Metrics
   findIdentificationKeys: FindIdentificationKeys
   findIgnoredIds: FindIgnoredIds
+  findEnrichmentSettings: FindEnrichmentSettings
   placeOf: PlaceOf
   /** Whether other processes may record events too. */
   hasOthers: boolean
@@ -84,6 +89,7 @@ export async function startRecording({
       onRecorded: (batches) => {
         segments.onRecorded(batches)
         live.onRecorded(batches)
+        visitPlaces.onRecorded(batches)
       },
     })
     cleanup.push(groupCommit.drain)
@@ -104,6 +110,7 @@ export async function startRecording({
       clock,
       segments: segments.follower,
       outboxes,
+      enrich: createEnrichment(findEnrichmentSettings),
       append,
       tables: TABLES,
       findIgnoredIds,
@@ -112,6 +119,8 @@ export async function startRecording({
       log,
     }
     const writing = { ...changing, writer: createWriter(changing) }
+    const visitPlaces = startVisitPlaces({ stores, writer: writing.writer, findSettings: findEnrichmentSettings, log })
+    cleanup.push(visitPlaces.stop)
     const recorder = { ...writing, sourceUsage, findIdentificationKeys, placeOf }
     return {
       groupCommit,

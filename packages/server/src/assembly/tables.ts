@@ -9,6 +9,7 @@ import { CONTACT_TABLES } from '../contacts/tables.ts'
 import { VISITOR_TABLES } from '../contacts/visitors/tables.ts'
 import { CONVERSATION_TABLES } from '../conversations/tables.ts'
 import { DUPLICATE_TABLES } from '../duplicates/tables.ts'
+import { ENRICHMENT_TABLES } from '../enrichment/tables.ts'
 import { ERASURE_TABLES } from '../erasure/tables.ts'
 import { EVENT_IMPORT_TABLES } from '../event-imports/tables.ts'
 import { HOOK_TABLES } from '../hooks/tables.ts'
@@ -57,6 +58,7 @@ const ALL = {
   ...HOOK_TABLES,
   ...PROBLEM_TABLES,
   ...SOURCE_TABLES,
+  ...ENRICHMENT_TABLES,
   ...OVERVIEW_TABLES,
   ...REPORT_TABLES,
   ...ALERT_TABLES,

@@ -65,7 +65,7 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
     prints: ['companies', 'contacts', 'events'],
     run: async (session, values, now) => {
       const tenantId = await existingTenant(session.stores, values)
-      return seedTenant(session.tenant(tenantId), {
+      const { companies, contacts, events } = await seedTenant(session.tenant(tenantId), {
         contacts: numberOf(values, 'contacts', 500),
         companies: numberOf(values, 'companies', 80),
         events: numberOf(values, 'events', 20_000),
@@ -75,6 +75,7 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
         now,
         onProgress: say,
       })
+      return { companies, contacts, events }
     },
   },
   'import contacts': {

@@ -15,6 +15,8 @@ import { visitorStatements } from '../contacts/visitors/flush.ts'
 import type { SegmentFollower } from '../contacts/writing/transaction.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
 import { duplicateChecks } from '../duplicates/checks.ts'
+import { createEnrichment } from '../enrichment/enrich.ts'
+import { readEnrichmentSettings } from '../enrichment/settings.ts'
 import { createGroupCommit, type GroupCommit, type PreparePart } from '../journal/group-commit.ts'
 import type { Projector } from '../journal/projector.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -120,6 +122,7 @@ function openWriting(): WriteServices {
     clock: systemClock,
     segments: follower(),
     outboxes,
+    enrich: createEnrichment(readEnrichmentSettings),
     append: createAppend(cacheReacting(UNCACHED)),
     tables: TABLES,
     findIgnoredIds: readIgnoredIds,

@@ -78,6 +78,13 @@ CREATE FUNCTION check_companies() RETURNS trigger LANGUAGE plpgsql AS $$
         AND EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = concerned.tenant_id);
     RETURN NULL;
   END $$;
+-- The same for many new contacts: one check for each of their companies, because an import adds hundreds in a statement.
+CREATE FUNCTION check_companies_of_contacts() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO company_checks (tenant_id, company_id)
+      SELECT DISTINCT tenant_id, company_id FROM inserted WHERE company_id IS NOT NULL;
+    RETURN NULL;
+  END $$;
 CREATE TRIGGER companies_to_check_inserted AFTER INSERT ON companies FOR EACH ROW EXECUTE FUNCTION check_companies();
 CREATE TRIGGER companies_to_check_updated AFTER UPDATE ON companies FOR EACH ROW
   WHEN (OLD.properties IS DISTINCT FROM NEW.properties OR OLD.name IS DISTINCT FROM NEW.name

@@ -76,8 +76,8 @@ CREATE TRIGGER contacts_deleted AFTER DELETE ON contacts REFERENCING OLD TABLE A
   FOR EACH STATEMENT EXECUTE FUNCTION count_contacts();
 
 -- A company gets or loses a contact: see companies/tables.sql.
-CREATE TRIGGER company_contacts_inserted AFTER INSERT ON contacts FOR EACH ROW
-  WHEN (NEW.company_id IS NOT NULL) EXECUTE FUNCTION check_companies();
+CREATE TRIGGER company_contacts_inserted AFTER INSERT ON contacts REFERENCING NEW TABLE AS inserted
+  FOR EACH STATEMENT EXECUTE FUNCTION check_companies_of_contacts();
 CREATE TRIGGER company_contacts_updated AFTER UPDATE ON contacts FOR EACH ROW
   WHEN (OLD.company_id IS DISTINCT FROM NEW.company_id) EXECUTE FUNCTION check_companies();
 CREATE TRIGGER company_contacts_deleted AFTER DELETE ON contacts FOR EACH ROW

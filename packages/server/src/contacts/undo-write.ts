@@ -6,7 +6,7 @@ import type { Properties, PropertyValue } from './properties.ts'
 import type { SourceFields } from './unified-profile.ts'
 import type { Contents } from './writing/contact-set.ts'
 import { optOutOf } from './writing/opt-out-winner.ts'
-import { fieldOf, type SourceRecord } from './writing/source-records.ts'
+import { ENRICHMENT, fieldOf, type SourceRecord } from './writing/source-records.ts'
 
 /** What one write of a source replaced in a contact, for undoing it. */
 export interface Replaced {
@@ -124,13 +124,16 @@ function recordBefore(source: string, { records }: Contents, { record }: Replace
 /** Whether a contact that a source created at `at` still has nothing but that write. */
 export function isOnlyWrittenBy(source: string, { row, records }: Contents, at: Date): boolean {
   const isOfWrite = ofWrite(source, at)
-  const [record] = records
+  // What the service found out about it goes with it.
+  const [record, ...others] = records.filter((each) => each.source !== ENRICHMENT)
   return (
-    records.length === 1 &&
+    others.length === 0 &&
     record?.source === source &&
     record.updated_at.getTime() === at.getTime() &&
     row.external_id === null &&
-    Object.values(row.properties_provenance as Provenance).every(isOfWrite)
+    Object.values(row.properties_provenance as Provenance).every(
+      (entry) => entry.source === ENRICHMENT || isOfWrite(entry),
+    )
   )
 }
 

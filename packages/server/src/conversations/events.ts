@@ -1,6 +1,6 @@
 import { EMPTY_RECORD, type EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
-import { type CleanMessage, keysOf } from './clean.ts'
+import { type CleanMessage, keysOf, type ParticipantKey } from './clean.ts'
 import type { Participant } from './message.ts'
 import { type ContactsByKey, keyText } from './participants.ts'
 
@@ -17,9 +17,19 @@ const EVENTS = {
  * participants have it only in their conversations.
  */
 export function contactsWithEvent(message: CleanMessage, contacts: ContactsByKey): string[] {
-  const people = message.direction === 'inbound' ? [message.from] : [...message.to, ...message.cc]
-  const keys = people.flatMap((participant) => keysOf(participant, message.source))
+  const keys = counterparts(message).flatMap((participant) => keysOf(participant, message.source))
   return [...new Set(keys.flatMap((key) => contacts.get(keyText(key)) ?? []))]
+}
+
+function counterparts({ direction, from, to, cc }: CleanMessage): Participant[] {
+  return direction === 'inbound' ? [from] : [...to, ...cc]
+}
+
+/** The name that a mail has beside a contact's address; null if it has none, or a program wrote it. */
+export function nameIn(message: CleanMessage, contactId: string, contacts: ContactsByKey): string | null {
+  if (message.channel !== 'email' || message.isAutomatic) return null
+  const isContact = (key: ParticipantKey) => contacts.get(keyText(key)) === contactId
+  return counterparts(message).find((each) => keysOf(each, message.source).some(isContact))?.name ?? null
 }
 
 /** The event of a message for one contact. */

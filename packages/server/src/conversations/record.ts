@@ -2,11 +2,16 @@ import { sql } from 'kysely'
 import { setSeenBefore } from '../contacts/writing/first-touch.ts'
 import { openSet } from '../contacts/writing/keys.ts'
 import { storeSet } from '../contacts/writing/store.ts'
-import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
+import {
+  type ChangeLog,
+  changeContacts,
+  type EnrichContacts,
+  type WriteDependencies,
+} from '../contacts/writing/transaction.ts'
 import { ownAddresses } from '../identities/email-accounts.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, cleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
-import { contactsWithEvent, messageEvent } from './events.ts'
+import { contactsWithEvent, messageEvent, nameIn } from './events.ts'
 import type { IncomingMessage, Participant } from './message.ts'
 import { type ContactsByKey, keyText, lockContacts, participantsOf } from './participants.ts'
 import { addToThread, findThread, linkedThreads, lockConversations } from './threads.ts'
@@ -44,7 +49,7 @@ export async function recordMessages(
     for (const message of messages.slice(from, from + MESSAGES_PER_TRANSACTION)) {
       cleaned.push(await cleanMessage(message, now))
     }
-    results.push(...(await changeContacts(tenant, writing, (tx, log) => recordAll(tx, log, cleaned, now))))
+    results.push(...(await changeContacts(tenant, writing, (tx, log) => recordAll(tx, log, cleaned, writing, now))))
   }
   return results
 }
@@ -66,6 +71,7 @@ async function recordAll(
   tx: Tenant,
   log: ChangeLog,
   messages: readonly CleanMessage[],
+  { enrich }: WriteDependencies,
   now: Date,
 ): Promise<RecordedMessage[]> {
   const contacts = await lockContacts(tx, messages)
@@ -77,19 +83,26 @@ async function recordAll(
     now,
   }
   const results: RecordedMessage[] = []
-  const firstSeen = new Map<string, Date>()
+  const seen = new Map<string, Seen>()
   for (const message of messages) {
     const { result, isEvent } = await recordOne(tx, context, message)
     results.push(result)
     if (!isEvent || result.threadId === null) continue
     for (const contactId of contactsWithEvent(message, contacts)) {
       log.records.push(messageEvent(tx.id, contactId, result.threadId, message, now))
-      const before = firstSeen.get(contactId)
-      if (!before || message.sentAt < before) firstSeen.set(contactId, message.sentAt)
+      const before = seen.get(contactId)
+      const at = before && before.at < message.sentAt ? before.at : message.sentAt
+      seen.set(contactId, { at, name: nameIn(message, contactId, contacts) ?? before?.name ?? null })
     }
   }
-  await noteFirstSeen(tx, log, firstSeen)
+  await noteSeen(tx, log, seen, enrich, now)
   return results
+}
+
+/** What messages show of a contact: the time of the earliest, and the name beside the address in the last mail. */
+interface Seen {
+  at: Date
+  name: string | null
 }
 
 async function recordOne(
@@ -220,13 +233,22 @@ function addressAndName({ address, name }: Participant) {
   return { address, name }
 }
 
-/** Moves `first_seen_at` of contacts back to their earliest message. */
-async function noteFirstSeen(tx: Tenant, log: ChangeLog, earliest: ReadonlyMap<string, Date>): Promise<void> {
-  if (earliest.size === 0) return
-  const set = await openSet(tx, [{ contactIds: [...earliest.keys()] }])
-  for (const [contactId, at] of earliest) {
+/** Moves `first_seen_at` of contacts back to their earliest message, and lets contacts without a name have that of their mails. */
+async function noteSeen(
+  tx: Tenant,
+  log: ChangeLog,
+  seen: ReadonlyMap<string, Seen>,
+  enrich: EnrichContacts,
+  now: Date,
+): Promise<void> {
+  if (seen.size === 0) return
+  const set = await openSet(tx, [{ contactIds: [...seen.keys()] }])
+  for (const [contactId, { at, name }] of seen) {
     const state = set.contact(contactId)
-    if (state) setSeenBefore(set, state, at)
+    if (!state) continue
+    setSeenBefore(set, state, at)
+    if (name !== null) set.addFacts(state, { nameInMail: name })
   }
+  await enrich(tx, set, now)
   await storeSet(tx, log, set)
 }

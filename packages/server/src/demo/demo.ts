@@ -10,8 +10,9 @@ import { placesOf, runService } from '../assembly/run.ts'
 import type { Service } from '../assembly/service.ts'
 import { deleteRowsOfTenant } from '../closing/delete-rows.ts'
 import { type Config, readConfig } from '../config.ts'
+import { enrichNow } from '../enrichment/on-demand.ts'
 import { say } from '../platform/progress.ts'
-import { openTenant } from '../platform/tenant.ts'
+import { openTenant, type Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { createSegment, type NewSegment } from '../segments/segments.ts'
@@ -30,6 +31,7 @@ const DOMAINS = ['example.com', 'localhost']
 /** Enough for every range of the home page up to 28 days to have one before it. */
 const DAYS = 90
 const EVENTS = 45_000
+const ENRICHED_AT_ONCE = 100
 
 /** Without a browser's user agent, curl counts as a bot, which the figures leave out. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
@@ -159,15 +161,16 @@ async function storedDemo({ stores }: Service, file: string): Promise<Demo | nul
 }
 
 async function createDemo(service: Service, file: string): Promise<Demo> {
-  const { stores, projector } = service
+  const { stores, projector, writing } = service
   const now = systemClock()
   const tenantId = await createTenant(stores, { name: 'Demo' }, { kind: 'command_line' }, now)
   await writeFile(file, JSON.stringify({ tenantId }), { mode: 0o600 })
   const tenant = openTenant(stores, tenantId)
   for (const domain of DOMAINS) await addVerifiedDomain(tenant, domain, now)
-  await seedTenant(tenant, {
+  const { contactIds } = await seedTenant(tenant, {
     contacts: 500,
     companies: 80,
+    isLinked: false,
     events: EVENTS,
     days: DAYS,
     seed: 1,
@@ -175,6 +178,7 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
     now,
     onProgress: say,
   })
+  await enrichAll(tenant, writing, contactIds)
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(tenant, segment, now)
   await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, { kind: 'command_line' }, now)
@@ -183,6 +187,14 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   await createGrowthReports(service.app, apiKey)
   await writeFile(file, JSON.stringify({ tenantId, apiKey, identityId }), { mode: 0o600 })
   return { tenantId, apiKey, identityId }
+}
+
+/** Sample contacts are not written as contacts are that arrive, so they are enriched afterwards. */
+async function enrichAll(tenant: Tenant, { writer }: Service['writing'], contactIds: readonly string[]): Promise<void> {
+  for (let from = 0; from < contactIds.length; from += ENRICHED_AT_ONCE) {
+    const ids = contactIds.slice(from, from + ENRICHED_AT_ONCE)
+    await enrichNow(tenant, { writer }, new Map(ids.map((id) => [id, {}])))
+  }
 }
 
 function welcome(service: Service, config: Config, { apiKey }: Demo): string {

@@ -35,6 +35,7 @@ const SECTIONS: { title: string; files: string[] }[] = [
       'from-segment.md',
       'client.md',
       'identification.md',
+      'enrichment.md',
       'importing.md',
       'connectors-posthog.md',
       'connectors-mixpanel.md',

@@ -6,6 +6,10 @@ export const TAGS = [
   },
   { name: 'Notes', description: 'Texts about a contact.' },
   { name: 'Companies', description: 'Organizations, their contacts and events, and bulk changes.' },
+  {
+    name: 'Enrichment',
+    description: 'What the service finds out about contacts by itself, and fills in where they have nothing.',
+  },
   { name: 'Batch', description: 'Details or activity of many records in one request.' },
   {
     name: 'Events',

@@ -69,7 +69,7 @@ export function sampleContact(random: Random, number: number, company: SampleCom
   const [country, state, city] = random.pick(PLACES)
   const local = `${plain(firstname)}.${plain(lastname)}${number}`
   return {
-    email: `${local}@${company?.domain ?? random.pick(['mail.example', 'post.example'])}`,
+    email: `${local}@${company?.domain ?? random.pick(['mail.example.com', 'post.example.com'])}`,
     properties: {
       firstname,
       lastname,

@@ -14,6 +14,8 @@ import { storyUntil } from './story.ts'
 export interface SeedOptions {
   contacts: number
   companies: number
+  /** Whether contacts are linked to their companies. If not, enrichment finds them by the addresses. */
+  isLinked?: boolean
   events: number
   /** How many days the events span, until now. */
   days: number
@@ -38,7 +40,7 @@ const LAUNCH_REFERRER = 'https://news.example/stories/launch'
 
 /**
  * Fills a tenant with sample companies, contacts and visits. Events go through the journal like all events.
- * @returns the number of each.
+ * @returns the number of each, and the contacts.
  */
 export async function seedTenant(tenant: Tenant, options: SeedOptions) {
   const random = createRandom(options.seed)
@@ -50,7 +52,7 @@ export async function seedTenant(tenant: Tenant, options: SeedOptions) {
   const events = await seedEvents(tenant, random, visitors, options)
   // Sample contacts are inserted directly, so segments are not updated and must be recounted.
   await reevaluateSegments(tenant)
-  return { companies: companies.length, contacts: contactIds.length, events }
+  return { companies: companies.length, contacts: contactIds.length, contactIds, events }
 }
 
 type StoredCompany = SampleCompany & { companyId: string | null }
@@ -73,7 +75,7 @@ async function seedContacts(
   tenant: Tenant,
   random: Random,
   companies: StoredCompany[],
-  { contacts, days, now }: SeedOptions,
+  { contacts, isLinked = true, days, now }: SeedOptions,
 ): Promise<string[]> {
   const ids: string[] = []
   const numbers = Array.from({ length: contacts }, (_, number) => number)
@@ -82,7 +84,7 @@ async function seedContacts(
       const company = companies.length > 0 && random.chance(0.9) ? random.pick(companies) : undefined
       const { email, properties } = sampleContact(random, number, company)
       const at = new Date(sampleTimestamp(random, now.getTime(), days))
-      return { contactId: newId(), email, properties, companyId: company?.companyId ?? null, at }
+      return { contactId: newId(), email, properties, companyId: isLinked ? (company?.companyId ?? null) : null, at }
     })
     ids.push(...(await loadContacts(tenant, SOURCE, rows)))
   }

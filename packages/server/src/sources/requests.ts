@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { parseCompanyDomain } from '../companies/domain.ts'
 import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
+import { ENRICHMENT } from '../contacts/writing/source-records.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { idInput } from '../platform/http/inputs.ts'
@@ -12,7 +13,7 @@ import { CONNECTOR_KINDS } from './connectors.ts'
 import { type IncomingRecord, MalformedAddress, recordIn } from './incoming-record.ts'
 
 /** Built-in sources, which pushes cannot use. */
-const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import', 'agent']
+const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import', 'agent', ENRICHMENT]
 export const SOURCE_NAME_LENGTH_MAX = 64
 const SOURCE_NAME = new RegExp(`^[a-z0-9][a-z0-9_-]{0,${SOURCE_NAME_LENGTH_MAX - 1}}$`)
 

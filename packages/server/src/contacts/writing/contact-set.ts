@@ -3,6 +3,8 @@ import { episodeId } from '../../journal/episodes.ts'
 import type { EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
 import type { ContactRow } from '../contact-row.ts'
+import { createdEvent } from './events.ts'
+import type { Facts } from './facts.ts'
 import type { SourceRecord } from './source-records.ts'
 import type { LockedVisitor } from './visitor-rows.ts'
 
@@ -63,6 +65,8 @@ export class ContactSet {
   readonly furtherIds = new Map<string, { source: string; external_id: string; state: ContactState }>()
   /** Properties to write to connected systems again, although the contact's own values are the same. */
   readonly yielded = new Map<string, readonly string[]>()
+  /** What was seen of contacts besides their values, for their enrichment. */
+  readonly facts = new Map<string, Facts>()
   readonly #contacts = new Map<string, ContactState>()
   /** Contacts by the keys that they have themselves, which come before those of contacts merged into them. */
   readonly #byOwnKey = new Map<string, ContactState>()
@@ -200,6 +204,22 @@ export class ContactSet {
     const { length } = this.events
     this.events.push(...events)
     this.#undo.push(() => void this.events.splice(length))
+  }
+
+  /** Lets the event of a new contact show the contact as it is now. */
+  renewCreation({ row }: ContactState): void {
+    const index = this.events.findIndex(
+      ({ event, contactId }) => event === 'contact_created' && contactId === row.contact_id,
+    )
+    const event = this.events[index]
+    if (!event) return
+    this.events[index] = createdEvent(row, row.creation_source, event.at)
+    this.#undo.push(() => void this.events.splice(index, 1, event))
+  }
+
+  /** Notes what was seen of a contact. */
+  addFacts({ row: { contact_id } }: ContactState, facts: Facts): void {
+    this.#set(this.facts, contact_id, { ...this.facts.get(contact_id), ...facts })
   }
 
   addRecord(record: EventRecord): void {

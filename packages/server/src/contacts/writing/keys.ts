@@ -6,7 +6,7 @@ import { survivorsOfContacts } from '../aliases.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import { ContactSet, type KeyKind } from './contact-set.ts'
 import { isUnconfirmed } from './resolve.ts'
-import { readSourceRecords } from './source-records.ts'
+import { ENRICHMENT, readSourceRecords } from './source-records.ts'
 import { claimingVisitors, countVisitors, lockVisitors } from './visitor-rows.ts'
 
 /** What a write needs to read: every key that may lead to a contact that it changes. */
@@ -130,7 +130,8 @@ function combined(writes: readonly WriteKeys[]) {
     ofSources: [...ofSources].map(([source, ids]) => ({ source, externalIds: [...ids] })),
     visitorIds: all(({ visitorIds }) => visitorIds),
     isAlone: writes.length === 1,
-    rawOf: writes.some(({ rawOf }) => rawOf === null) ? null : all(({ rawOf }) => rawOf ?? undefined),
+    // That of enrichment is small, and any write may add to it.
+    rawOf: writes.some(({ rawOf }) => rawOf === null) ? null : [...all(({ rawOf }) => rawOf ?? undefined), ENRICHMENT],
   }
 }
 

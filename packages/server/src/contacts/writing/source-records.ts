@@ -18,6 +18,9 @@ export type SourceKind =
   | 'messaging'
   | 'analytics'
 
+/** The built-in source of what the service finds out by itself, see `enrichment/`. */
+export const ENRICHMENT = 'enrichment'
+
 /** Kinds that synchronize with another system. */
 export const SYNCED_KINDS: readonly SourceKind[] = ['crm', 'email', 'messaging', 'analytics']
 

@@ -6,6 +6,7 @@ import { changeRecords } from '../../platform/postgres/collisions.ts'
 import type { AnyTable } from '../../platform/postgres/table-rules.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
+import type { ContactSet } from './contact-set.ts'
 
 /** An event that a transaction records, with its contact. */
 export interface RecordedEvent {
@@ -45,11 +46,15 @@ export interface Outbox {
   note(tx: Tenant, changed: ContactChanges): Promise<void>
 }
 
+/** Fills blanks of the contacts that a set has changed, before it is stored. */
+export type EnrichContacts = (tx: Tenant, set: ContactSet, now: Date) => Promise<void>
+
 /** Dependencies of every change of contacts, besides the tenant's data. */
 export interface WriteDependencies {
   clock: Clock
   segments: SegmentFollower
   outboxes: readonly Outbox[]
+  enrich: EnrichContacts
   /** Appends events to the journal, with all that follows them, and written rows of `owner_links`. */
   append(tx: Tenant, records: readonly EventRecord[], ownerLinks: readonly object[]): Promise<void>
   /** All tables, of which many say what a merge or a deletion of a contact does to them. */

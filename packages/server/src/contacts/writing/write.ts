@@ -86,6 +86,7 @@ export async function writeTogether<Result>(
       await endOfTurn()
       since = performance.now()
     }
+    await dependencies.enrich(tx, set, now)
     await storeSet(tx, log, set)
     for (const [index, write] of writes.entries()) {
       const result = results[index]

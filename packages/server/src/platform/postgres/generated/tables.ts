@@ -521,6 +521,12 @@ export interface EmailSuppressions {
   tenant_id: string;
 }
 
+export interface EnrichmentSettings {
+  country: string | null;
+  is_off: Generated<string[]>;
+  tenant_id: string;
+}
+
 export interface Erasures {
   claim: string | null;
   claimed_until: Timestamp | null;
@@ -1447,6 +1453,7 @@ export interface DB {
   duplicates: Duplicates;
   email_accounts: EmailAccounts;
   email_suppressions: EmailSuppressions;
+  enrichment_settings: EnrichmentSettings;
   erasures: Erasures;
   event_id_days: EventIdDays;
   event_ids_0: EventIds0;
