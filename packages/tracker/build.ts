@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 
 /** Size budget of the tracker, compressed with brotli; `npm run check` fails unless it stays under it. */
-export const BROTLI_BYTES_LIMIT = 6_300
+export const BROTLI_BYTES_LIMIT = 6_400
 
 const SOURCE = fileURLToPath(new URL('./src/', import.meta.url))
 

@@ -4,10 +4,10 @@ const IGNORE = 'data-service-ignore'
 /** Enough for 200 characters after white space is collapsed. */
 const CHARACTERS_MAX = 1_000
 
-/** Whether an element is under `data-service-ignore`, through shadow roots too. */
-export function isIgnored(element: Node): boolean | undefined {
+/** Whether an element or one around it has an attribute, by default the one that excludes it; through shadow roots too. */
+export function isUnder(element: Node, name = IGNORE): boolean | undefined {
   for (let node: Node | null | undefined = element; node; node = node.parentNode ?? (node as ShadowRoot).host) {
-    if ((node as Partial<Element>).hasAttribute?.(IGNORE)) return true
+    if ((node as Partial<Element>).hasAttribute?.(name)) return true
   }
 }
 

@@ -1,9 +1,9 @@
 import { capture } from './capture.ts'
-import { attribute, describe, isIgnored, labelOf } from './dom.ts'
+import { attribute, describe, isUnder, labelOf } from './dom.ts'
 import { guard, on } from './guard.ts'
 import { MEDIA_EVENTS } from './players.ts'
 import { redact } from './text.ts'
-import { captureConversion, onMedia } from './videos.ts'
+import { captureOverlay, onMedia } from './videos.ts'
 
 const LINK = 'a[href],area[href]'
 const BUTTON = 'button,summary,[role=button],[type=submit],[type=button],[type=reset],[type=image]'
@@ -20,12 +20,12 @@ export function watchInteractions(): void {
 
 function listenWithin(target: EventTarget): void {
   // Adding the same function twice has no effect.
-  on(target, `submit ${MEDIA_EVENTS}`, onInner, onInner)
+  on(target, `submit conversion ${MEDIA_EVENTS}`, onInner, onInner)
 }
 
 const onInner = guard((event: Event) => {
   if (event.type === 'submit') onSubmit(event.target as Element, (event as SubmitEvent).submitter)
-  else onMedia(event)
+  else onMedia(event as CustomEvent)
 })
 
 function onClick(event: MouseEvent): void {
@@ -38,7 +38,7 @@ function onClick(event: MouseEvent): void {
   const { activeElement } = element.getRootNode() as Document
   const isImplicit =
     !event.detail && activeElement !== element && (element as HTMLButtonElement).form?.contains(activeElement)
-  if (event.button > 1 || isIgnored(path[0] as Node) || isImplicit) return
+  if (event.button > 1 || isUnder(path[0] as Node) || isImplicit) return
   const data = { text: labelOf(element), ...describe(element) }
   if (element.matches(LINK)) {
     const { href, host, protocol } = urlOf(element.getAttribute('href'))
@@ -53,10 +53,10 @@ function urlOf(relative: string | null | undefined): URL {
 }
 
 function onSubmit(form: Element, submitter: Element | null): void {
-  if (isIgnored(form)) return
+  if (isUnder(form)) return
   const own = (name: string) => (submitter && attribute(submitter, `form${name}`)) || attribute(form, name)
   const formId = attribute(form, 'id') || attribute(form, 'name')
   const action = redact(urlOf(own('action')).href)
   capture('form_submit', { formId, ...describe(form), action, method: (own('method') ?? 'get').toLowerCase() })
-  if (form.querySelector<HTMLInputElement>('[type=email]')?.value) captureConversion(form, formId)
+  captureOverlay(form, formId)
 }

@@ -25,6 +25,8 @@ export interface Options {
   redact?: string
   /** Names of events not to capture, separated by spaces. */
   exclude?: string
+  /** `on`: an email address entered in a video identifies the visitor. */
+  videoLeads?: 'on' | 'off'
   /** Domain of the visitor cookie, to share it among subdomains: `example.com`. */
   cookieDomain?: string
   /** The visitor's id in another analytics tool; stored with each event. */

@@ -1,7 +1,7 @@
 import { options } from './options.ts'
 
 /** An email address; @ and dot may be percent-encoded any number of times: `ada@example.com`, `ada%2540example%2Ecom`. */
-const ADDRESS = /.(@|%(25)*40).+(\.|%(25)*2e)\D/i
+export const ADDRESS = /.(@|%(25)*40).+(\.|%(25)*2e)\D/i
 const SENSITIVE = 'pass|token|secret|auth(?!or)|mail|phone|session|api_?key'
 
 /** Collapses white space and cuts to 200 characters as the service counts them: a surrogate pair is one character. */

@@ -1,7 +1,8 @@
-import { capture } from './capture.ts'
-import { describe, isIgnored } from './dom.ts'
+import { capture, identify } from './capture.ts'
+import { describe, isUnder } from './dom.ts'
+import { options } from './options.ts'
 import { type Playback, playerOf, type Report, watchPlayers } from './players.ts'
-import { cut, redact } from './text.ts'
+import { ADDRESS, cut, redact } from './text.ts'
 
 const CHANGES: Record<string, string> = {
   play: 'play',
@@ -12,6 +13,13 @@ const CHANGES: Record<string, string> = {
   2: 'pause',
 }
 const MILESTONE = 25
+
+const CAPTURE = 'data-service-capture'
+
+/** A `<video>`, or Wistia's element, which has most of its properties. */
+interface Player extends HTMLVideoElement {
+  mediaId?: string
+}
 
 interface Progress {
   url: string
@@ -25,19 +33,25 @@ export function watchVideos(): void {
   watchPlayers(report)
 }
 
-export function onMedia({ type, target }: Event): void {
-  const video = target as HTMLVideoElement
+export function onMedia({ type, target, detail }: Event & { detail: { email: string } }): void {
+  const player = target as Player
+  // Only Wistia's event has details: what was entered in the form of its element.
+  if (detail) captureConversion(player, player, detail.email)
   // Browsers also fire pause at the end, which counts as completion only.
-  if (video.localName === 'video' && (type !== 'pause' || !video.ended)) report(video, type, html5(video))
+  else if (player.localName === 'video' && (type !== 'pause' || !player.ended)) report(player, type, stateOf(player))
 }
 
-function html5(video: HTMLVideoElement): Playback {
+function playbackOf(element: Element): Playback | undefined {
+  return (element as Player).currentTime >= 0 ? stateOf(element as Player) : playerOf(element)
+}
+
+function stateOf(player: Player): Playback {
   return {
-    provider: 'html5',
-    video_url: redact(video.currentSrc),
-    video_title: video.title,
-    duration: video.duration,
-    position: video.currentTime,
+    provider: player.mediaId ? 'wistia' : 'html5',
+    video_url: redact(player.mediaId ?? player.currentSrc),
+    video_title: player.title,
+    duration: player.duration,
+    position: player.currentTime,
   }
 }
 
@@ -60,10 +74,10 @@ const report: Report = (element, event, playback) => {
   }
 }
 
-function captureVideo(what: string, element: Element, playback: Playback, more: object = {}): void {
-  if (isIgnored(element)) return
+function captureVideo(what: string, element: Element, playback: Playback, more: object = {}): unknown {
+  if (isUnder(element)) return
   const tenths = (seconds: number) => Math.round(seconds * 10) / 10
-  capture(`video_${what}`, {
+  return capture(`video_${what}`, {
     ...playback,
     ...describe(element),
     video_title: cut(playback.video_title),
@@ -74,13 +88,19 @@ function captureVideo(what: string, element: Element, playback: Playback, more: 
 }
 
 /** Records a conversion if the submitted form is shown over a video, as players show email forms. */
-export function captureConversion(form: Element, formId: string | undefined): void {
+export function captureOverlay(form: Element, formId: string | undefined): void {
   const box = form.getBoundingClientRect()
   for (const element of (form.getRootNode() as Document).elementsFromPoint(
-    box.left + box.width / 2,
-    box.top + box.height / 2,
+    box.x + box.width / 2,
+    box.y + box.height / 2,
   )) {
-    const playback = element.localName === 'video' ? html5(element as HTMLVideoElement) : playerOf(element)
-    if (playback) captureVideo('conversion', element, playback, { formId })
+    captureConversion(form, element, (form.querySelector('[type=email]') as HTMLInputElement).value, formId)
   }
+}
+
+/** The address stays in the page, unless the site says that it identifies the visitor. */
+function captureConversion(form: Element, player: Element, email: string, formId?: string): void {
+  const playback = playbackOf(player)
+  if (!playback || !ADDRESS.test(email) || !captureVideo('conversion', player, playback, { formId })) return
+  if (options.videoLeads === 'on' || isUnder(form, CAPTURE) || isUnder(player, CAPTURE)) identify({ email }, 0, 0)
 }

@@ -178,4 +178,93 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(events.filter(({ event }) => event === 'form_submit')).toHaveLength(3)
     expect(JSON.stringify(site.requests(url))).not.toContain('ada@example.com')
   })
+
+  const emails = (url: string) => site.identifications(url).map(({ identify }) => identify.traits.email)
+  const OVER =
+    '<div style="position:relative"><video id="tour" src="/silence.wav" style="width:300px;height:200px"></video>'
+  const stay = `<script>addEventListener('submit', (event) => event.preventDefault())</script>`
+  const form = (id: string, attributes = '') =>
+    `<form id="${id}" ${attributes} novalidate style="position:absolute;left:60px;top:60px"><input type="email"><button>Go on</button></form>`
+
+  test.each([
+    { where: 'the form', tag: '', outer: '', inner: 'data-service-capture' },
+    { where: 'its player', tag: '', outer: 'data-service-capture', inner: '' },
+    { where: 'the script', tag: 'data-video-leads="on"', outer: '', inner: '' },
+  ])('an email entered over a video identifies the visitor where $where says so', async ({ tag, outer, inner }) => {
+    const { url, tenant } = await site.host()
+    site.files['/silence.wav'] = ['audio/wav', silence()]
+    const page = await site.open(url, {
+      tag,
+      body: `${stay}<div ${outer}>${OVER}${form('capture', inner)}</div></div>`,
+    })
+    await page.fill('#capture input', 'no address')
+    await page.click('#capture button')
+    await page.fill('#capture input', 'ada@example.com')
+    await page.click('#capture button')
+    await site.drained(url, page)
+    expect(emails(url)).toEqual(['ada@example.com'])
+    expect(site.events(url, 'video_conversion').map(({ data }) => data.formId)).toEqual(['capture'])
+    expect(JSON.stringify(site.events(url))).not.toContain('ada@example.com')
+    const { body } = await tenant.call('GET', '/v1/contacts?search=ada@example.com')
+    expect(body.contacts).toHaveLength(1)
+  })
+
+  test("Wistia's player says what was entered in its form; without the site's word the address stays in the page", async () => {
+    const { url } = await site.host()
+    const players =
+      '<wistia-player id="open" data-service-capture></wistia-player><wistia-player id="closed"></wistia-player>'
+    const page = await site.open(url, { body: players })
+    await page.evaluate(() => {
+      for (const [id, email] of [
+        ['open', 'ada@example.com'],
+        ['open', 'no address'],
+        ['closed', 'grace@example.com'],
+      ]) {
+        const player = document.getElementById(id as string) as HTMLElement
+        Object.assign(player, { mediaId: 'abc123', duration: 100, currentTime: 12 })
+        player.dispatchEvent(new CustomEvent('conversion', { detail: { type: 'mid-roll-email', email } }))
+      }
+    })
+    await site.drained(url, page)
+    expect(emails(url)).toEqual(['ada@example.com'])
+    expect(site.events(url, 'video_conversion').map(({ data }) => data)).toEqual([
+      expect.objectContaining({ provider: 'wistia', video_url: 'abc123', id: 'open', duration: 100, position: 12 }),
+      expect.objectContaining({ provider: 'wistia', id: 'closed' }),
+    ])
+    expect(JSON.stringify(site.requests(url))).not.toContain('grace@example.com')
+  })
+
+  test('nothing is recorded or identified by frames that lie, or when the site excludes or drops the event', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url, {
+      tag: 'data-video-leads="on" data-before-send="check"',
+      head: `<script>check = (event) => event.event === 'video_conversion' ? null : event</script>`,
+      body: `<iframe id="liar" srcdoc="<p>"></iframe><wistia-player id="dropped"></wistia-player>`,
+    })
+    await page.frames()[1]?.evaluate(() => {
+      const detail = { email: 'mallory@example.com' }
+      for (let n = 0; n < 10_000; n++)
+        parent.postMessage({ event: 'conversion', method: 'conversion', data: detail, detail }, '*')
+      for (const lie of [
+        'conversion',
+        '{',
+        null,
+        7,
+        { event: null, info: detail },
+        JSON.stringify({ event: 'conversion', data: detail }),
+      ])
+        parent.postMessage(lie, '*')
+    })
+    await page.evaluate(() => {
+      const player = document.getElementById('dropped') as HTMLElement
+      Object.assign(player, { mediaId: 'abc123', duration: 100, currentTime: 12 })
+      const detail = { email: 'ada@example.com' }
+      for (const target of [player, document.body, window])
+        target.dispatchEvent(new CustomEvent('conversion', { detail }))
+      player.dispatchEvent(new CustomEvent('conversion'))
+    })
+    const events = await site.drained(url, page)
+    expect(events.filter(({ event }) => event.startsWith('video_'))).toEqual([])
+    expect(site.identifications(url)).toEqual([])
+  })
 })
