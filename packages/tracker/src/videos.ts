@@ -48,7 +48,7 @@ function playbackOf(element: Element): Playback | undefined {
 function stateOf(player: Player): Playback {
   return {
     provider: player.mediaId ? 'wistia' : 'html5',
-    video_url: redact(player.mediaId ?? player.currentSrc),
+    video_url: redact(player.mediaId || player.currentSrc),
     video_title: player.title,
     duration: player.duration,
     position: player.currentTime,
@@ -94,13 +94,13 @@ export function captureOverlay(form: Element, formId: string | undefined): void 
     box.x + box.width / 2,
     box.y + box.height / 2,
   )) {
-    captureConversion(form, element, (form.querySelector('[type=email]') as HTMLInputElement).value, formId)
+    captureConversion(form, element, form.querySelector<HTMLInputElement>('[type=email]')?.value, formId)
   }
 }
 
 /** The address stays in the page, unless the site says that it identifies the visitor. */
-function captureConversion(form: Element, player: Element, email: string, formId?: string): void {
+function captureConversion(form: Element, player: Element, email: string | undefined, formId?: string): void {
   const playback = playbackOf(player)
-  if (!playback || !ADDRESS.test(email) || !captureVideo('conversion', player, playback, { formId })) return
+  if (!playback || !ADDRESS.test(email as string) || !captureVideo('conversion', player, playback, { formId })) return
   if (options.videoLeads === 'on' || isUnder(form, CAPTURE) || isUnder(player, CAPTURE)) identify({ email }, 0, 0)
 }
