@@ -59,7 +59,7 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
  * Identifies the visitor by a user id or by traits alone, which may come first, as other trackers take them.
  * @param proof has the hash that the site's server computed of the user id, else of the email.
  */
-export function identify(userId: unknown, traits: unknown, proof: unknown): void {
+export function identify(userId: unknown, traits?: unknown, proof?: unknown): void {
   if (isPlain(userId)) {
     proof ??= traits
     traits = attempt(() => ({ ...(userId as object), ...(traits as object), userHash: undefined })) ?? userId

@@ -58,5 +58,6 @@ function onSubmit(form: Element, submitter: Element | null): void {
   const formId = attribute(form, 'id') || attribute(form, 'name')
   const action = redact(urlOf(own('action')).href)
   capture('form_submit', { formId, ...describe(form), action, method: (own('method') ?? 'get').toLowerCase() })
-  captureOverlay(form, formId)
+  const email = form.querySelector<HTMLInputElement>('[type=email]')?.value
+  if (email) captureOverlay(form, email, formId)
 }

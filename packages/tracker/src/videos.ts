@@ -41,10 +41,6 @@ export function onMedia({ type, target, detail }: Event & { detail: { email: str
   else if (player.localName === 'video' && (type !== 'pause' || !player.ended)) report(player, type, stateOf(player))
 }
 
-function playbackOf(element: Element): Playback | undefined {
-  return (element as Player).currentTime >= 0 ? stateOf(element as Player) : playerOf(element)
-}
-
 function stateOf(player: Player): Playback {
   return {
     provider: player.mediaId ? 'wistia' : 'html5',
@@ -88,19 +84,19 @@ function captureVideo(what: string, element: Element, playback: Playback, more: 
 }
 
 /** Records a conversion if the submitted form is shown over a video, as players show email forms. */
-export function captureOverlay(form: Element, formId: string | undefined): void {
+export function captureOverlay(form: Element, email: string, formId: string | undefined): void {
   const box = form.getBoundingClientRect()
   for (const element of (form.getRootNode() as Document).elementsFromPoint(
     box.x + box.width / 2,
     box.y + box.height / 2,
   )) {
-    captureConversion(form, element, form.querySelector<HTMLInputElement>('[type=email]')?.value, formId)
+    captureConversion(form, element, email, formId)
   }
 }
 
 /** The address stays in the page, unless the site says that it identifies the visitor. */
-function captureConversion(form: Element, player: Element, email: string | undefined, formId?: string): void {
-  const playback = playbackOf(player)
-  if (!playback || !ADDRESS.test(email as string) || !captureVideo('conversion', player, playback, { formId })) return
-  if (options.videoLeads === 'on' || isUnder(form, CAPTURE) || isUnder(player, CAPTURE)) identify({ email }, 0, 0)
+function captureConversion(form: Element, player: Element, email: string, formId?: string): void {
+  const playback = 'currentTime' in player ? stateOf(player as Player) : playerOf(player)
+  if (!playback || !ADDRESS.test(email) || !captureVideo('conversion', player, playback, { formId })) return
+  if (options.videoLeads === 'on' || isUnder(form, CAPTURE) || isUnder(player, CAPTURE)) identify({ email })
 }

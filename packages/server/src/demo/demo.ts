@@ -22,6 +22,7 @@ import { openSandboxMailbox } from './mailbox.ts'
 import { serveMailbox } from './mailbox-page.ts'
 import { allowedBy, requireNoOthers, requireOwnMachine } from './refusals.ts'
 import { serveDemoSite } from './site.ts'
+import { createPeopleTwice } from './twice.ts'
 import { receiveVisits } from './visits.ts'
 
 /** Site of the visits in the sample data. Pages on localhost may send events too. */
@@ -185,6 +186,7 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   const identityId = await createDemoAgents(tenant, service, now)
   const { apiKey } = await createApiKey(tenant, { name: 'Demo', scopes: ['all'] }, now)
   await createGrowthReports(service.app, apiKey)
+  await createPeopleTwice(service.app, apiKey)
   await writeFile(file, JSON.stringify({ tenantId, apiKey, identityId }), { mode: 0o600 })
   return { tenantId, apiKey, identityId }
 }
