@@ -113,7 +113,7 @@ const PLACES: Place[] = [
   {
     path: '/contacts/:contact?tab=profile',
     shows: 'with the same values',
-    beside: /enrich|events|timeline|notes|segments|properties/,
+    beside: /events|timeline|notes|segments|properties/,
   },
   {
     path: '/contacts/:contact?tab=actions',
@@ -249,6 +249,11 @@ async function fill(tenant: TestTenant): Promise<Ids> {
   await until(async () => {
     const { body: proposed } = await tenant.call('GET', '/v1/events?event_type=agent_action_proposed')
     expect(proposed.events).toHaveLength(1)
+  })
+  await tenant.contact('ada+list@engines.example', person)
+  await until(async () => {
+    const { body: suggested } = await tenant.call('GET', '/v1/duplicates')
+    expect(suggested.duplicates).toHaveLength(1)
   })
   const { company_id: company } = body.company
   const visits = { name: 'Visits', kind: 'trend', question: { series: [{ event: 'page_view' }] } }

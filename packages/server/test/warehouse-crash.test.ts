@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { createLog } from '../src/platform/log.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
@@ -10,7 +9,7 @@ import { createDatabase } from './databases.ts'
 import { startFreezingProxy } from './freezing-proxy.ts'
 import { KillableService, moveDatabaseClock } from './killable.ts'
 import { openDirectory } from './process.ts'
-import { call, insertTenant } from './service.ts'
+import { call, insertTenant, sharedService } from './service.ts'
 import { type Manifest, readerOfFolder } from './warehouse.ts'
 
 /** Longer than a lease and than the pause after a failure. */
@@ -35,7 +34,6 @@ test('an export that is killed is continued, and misses and doubles nothing', as
     DATABASE_URL: `postgres://cds@127.0.0.1:${proxy.port}${new URL(databaseUrl).pathname}`,
     CDS_WAREHOUSE_DIR: warehouse,
   })
-  const reading = await mkdtemp(join(inject('runDirectory'), 'cds-reader-'))
   let url = ''
   let key = ''
   const ask = async (method: string, path: string, body?: object) => {
@@ -78,24 +76,20 @@ test('an export that is killed is continued, and misses and doubles nothing', as
     }
     const { run_id } = await ask('POST', `/v1/warehouse/${id}/run`)
     await succeeded(run_id)
-    const clickhouse = await connectClickHouse({ path: reading })
-    try {
-      const reader = readerOfFolder({ stores: { clickhouse } } as never, join(warehouse, tenant.id))
-      manifests.push(await reader.manifest())
-      const rows = []
-      for (const manifest of manifests) rows.push(...(await reader.rows('events', manifest)))
-      const ids = rows.map(({ event_id }) => event_id)
-      expect(new Set(ids).size).toBe(ids.length)
-      const { pagination } = await ask('GET', '/v1/events?include=system&limit=1')
-      expect(ids.length).toBe(pagination.total_items)
-      expect(await reader.rows('contacts', await reader.manifest())).toHaveLength(EVENTS_A_BATCH)
-    } finally {
-      await clickhouse.close()
-    }
+    // A process has at most one embedded ClickHouse, which an earlier test of this one may have opened.
+    const reader = readerOfFolder(await sharedService(), join(warehouse, tenant.id))
+    manifests.push(await reader.manifest())
+    const rows = []
+    for (const manifest of manifests) rows.push(...(await reader.rows('events', manifest)))
+    const ids = rows.map(({ event_id }) => event_id)
+    expect(new Set(ids).size).toBe(ids.length)
+    const { pagination } = await ask('GET', '/v1/events?include=system&limit=1')
+    expect(ids.length).toBe(pagination.total_items)
+    expect(await reader.rows('contacts', await reader.manifest())).toHaveLength(EVENTS_A_BATCH)
   } finally {
     await service.close()
     await postgres.close()
     await proxy.close()
-    for (const each of [directory, warehouse, reading]) await rm(each, { recursive: true, force: true, maxRetries: 10 })
+    for (const each of [directory, warehouse]) await rm(each, { recursive: true, force: true, maxRetries: 10 })
   }
 })

@@ -1317,7 +1317,7 @@ export class Operations extends Caller {
   /**
    * Enrich a contact now.
    *
-   * Asks every enricher that is on. Only blanks are filled. Again without news, it changes nothing. Needs the scope `contacts:write`.
+   * Asks every enricher that is on. Only blanks are filled. Again without news, it changes nothing, so a retry after an interrupted request is harmless. Needs the scope `contacts:write`.
    */
   enrichContact(input: EnrichContactInput, options?: RequestOptions): Promise<ContactEnrichmentResult> {
     return this.call('POST /v1/contacts/{contact_id}/enrich', input, options)

@@ -31,6 +31,7 @@ const ONLY_LISTED: Record<string, string> = {
   problem: 'has no id',
   scope: 'a name',
   tool: 'a name; the list describes it',
+  duplicate: 'a pair and why, which the list shows',
   'connection-run': 'only counts, which the list shows',
   'connection-error': 'one line, which the list shows',
 }

@@ -108,7 +108,8 @@ export const ENRICHMENT_OPERATIONS = [
     command: 'contact enrich',
     scope: 'contacts:write',
     summary: 'Enrich a contact now',
-    description: 'Asks every enricher that is on. Only blanks are filled. Again without news, it changes nothing.',
+    description:
+      'Asks every enricher that is on. Only blanks are filled. Again without news, it changes nothing, so a retry after an interrupted request is harmless.',
     input: ContactPath,
     output: { enrichment: ContactEnrichment },
     errors: ['404 contact_merged'],

@@ -61,6 +61,7 @@ test('every POST that changes something is atomic, or says how it can be repeate
     'checkEmailAccount',
     'completeAuthorization',
     'dryRunAgent',
+    'enrichContact',
     'pushSourceConversations',
     'runHookBody',
     'sendEvents',

@@ -39,9 +39,20 @@ function harmlessIn(value: unknown, name = ''): unknown[] {
     : []
 }
 
-function withoutRaw(body: { unified_profile?: { raw_data?: unknown } }) {
+interface WithRaw {
+  unified_profile?: { raw_data?: unknown }
+  enrichment?: { results?: { found: unknown }[] }
+}
+
+/** Without what is withheld as a whole: raw data of sources, and what enrichers found it in. */
+function withoutRaw(body: WithRaw) {
   const { raw_data, ...unified_profile } = body.unified_profile ?? {}
-  return body.unified_profile ? { ...body, unified_profile } : body
+  const results = body.enrichment?.results?.map(({ found: _, ...rest }) => rest)
+  return {
+    ...body,
+    ...(body.unified_profile ? { unified_profile } : {}),
+    ...(results ? { enrichment: { ...body.enrichment, results } } : {}),
+  }
 }
 
 const AGGREGATE = 'POST /v1/aggregate'
