@@ -151,7 +151,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('option', { name: 'Viewed a page' }).click()
     await second.getByRole('button', { name: 'Event property' }).click()
     await second.getByRole('combobox', { name: 'Property', exact: true }).fill('url_path')
-    await page.getByRole('option', { name: 'Url path', exact: true }).click()
+    await page.getByRole('option', { name: 'Url path url_path', exact: true }).click()
     await second.getByRole('combobox', { name: 'Comparison' }).selectOption('starts_with')
     await second.locator('input[aria-label="Value"]').fill('/pricing')
     await page.keyboard.press('Escape')

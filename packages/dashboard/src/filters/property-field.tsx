@@ -31,8 +31,8 @@ export function PropertyField({ label, value, onChange, autoFocus = false }: Pro
   const unknown: Field[] =
     value === '' || isKnown ? [] : [{ name: value, label: labelOf(value, isOfEvents), type: 'text' }]
   const own = isOfEvents ? pathOf(typed) : failure ? typed.trim() : ''
-  const isTypedKnown = [...fields, ...unknown].some(
-    ({ name, label }) => [name, label].includes(own) || label === typed.trim(),
+  const isTypedKnown = [...fields, ...unknown].some(({ name, label }) =>
+    [own, typed.trim()].some((each) => each === name || each === label),
   )
   const typedOnes: Field[] =
     own === '' || isTypedKnown
