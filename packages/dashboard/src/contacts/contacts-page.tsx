@@ -56,22 +56,24 @@ export function ContactsPage() {
       fixedColumns={isPhone ? PHONE_COLUMNS : undefined}
       inFile={(chosen) => chosen.flatMap((id) => (id === 'name' ? NAMES : [id]))}
       create={
-        mayWrite ? (
-          <>
-            <ButtonLink variant="default" to="/duplicates">
-              {text.list.duplicates}
-            </ButtonLink>
-            <ImportLink />
-            <CreateDialog
-              key={String(search.dialog)}
-              title={text.list.create}
-              fields={NEW_CONTACT}
-              isOpenAtFirst={search.dialog === true}
-              onCreate={({ email = '', ...properties }) => creating.mutateAsync({ email, properties })}
-              onCancel={() => navigate({ search: (before) => ({ ...before, dialog: undefined }), replace: true })}
-            />
-          </>
-        ) : null
+        <>
+          <ButtonLink variant="default" to="/duplicates">
+            {text.list.duplicates}
+          </ButtonLink>
+          {mayWrite ? (
+            <>
+              <ImportLink />
+              <CreateDialog
+                key={String(search.dialog)}
+                title={text.list.create}
+                fields={NEW_CONTACT}
+                isOpenAtFirst={search.dialog === true}
+                onCreate={({ email = '', ...properties }) => creating.mutateAsync({ email, properties })}
+                onCancel={() => navigate({ search: (before) => ({ ...before, dialog: undefined }), replace: true })}
+              />
+            </>
+          ) : null}
+        </>
       }
       emptyAction={mayWrite ? <ImportLink /> : null}
       forPair={(pair) => <MergePair pair={pair} />}

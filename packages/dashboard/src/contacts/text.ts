@@ -103,7 +103,7 @@ export const text = {
     menu: 'Merge into another contact…',
     title: (name: string) => `Merge ${name} into another contact`,
     explanation:
-      'The other contact keeps its own values where both have one, and gets the events, visitors and notes of this one. You can undo the merge.',
+      'The other contact keeps its own email address and company, has the latest value of each other property, and gets the events, visitors and notes of this one. You can undo the merge.',
     find: 'Find the contact to keep',
     findHint: 'Name or email address',
     contacts: 'Contacts',
@@ -113,7 +113,7 @@ export const text = {
     keep: 'Which one stays?',
     since: (moment: string) => `Created ${moment}`,
     pairExplanation:
-      'It keeps its own values where both have one, and gets the events, visitors and notes of the other. You can undo the merge.',
+      'It keeps its own email address and company, has the latest value of each other property, and gets the events, visitors and notes of the other. You can undo the merge.',
     done: 'The other contact was merged into this one.',
     undo: 'Undo merge',
     dismiss: 'Dismiss',

@@ -1,7 +1,4 @@
-/** Providers of mailboxes to anybody: their domain says nothing about an employer. */
-const FREE =
-  'gmail.com googlemail.com outlook.com hotmail.com hotmail.co.uk hotmail.fr live.com msn.com yahoo.com yahoo.co.uk yahoo.fr yahoo.de ymail.com icloud.com me.com mac.com aol.com proton.me protonmail.com gmx.com gmx.de gmx.net gmx.at gmx.ch web.de t-online.de freenet.de mail.com mail.ru yandex.ru yandex.com qq.com 163.com 126.com orange.fr free.fr laposte.net wanadoo.fr libero.it comcast.net verizon.net att.net fastmail.com hey.com zoho.com tutanota.com posteo.de mailbox.org naver.com rediffmail.com uol.com.br'
-const FREE_HOSTS = new Set(FREE.split(' '))
+import { isOpenToAnybody } from '../enrichment/company.ts'
 
 /** Mailboxes of a task, which several people read. */
 const ROLES = new Set(
@@ -30,5 +27,5 @@ export function mailboxOf(address: string): Mailbox {
   const domain = host === 'googlemail.com' ? IGNORES_DOTS : host
   const untagged = address.slice(0, at).replace(/(?<=.)\+.*$/, '')
   const local = domain === IGNORES_DOTS ? untagged.replaceAll('.', '') : untagged
-  return { local, domain, isShared: ROLES.has(local), isAtWork: !FREE_HOSTS.has(domain) }
+  return { local, domain, isShared: ROLES.has(local), isAtWork: !isOpenToAnybody(domain) }
 }

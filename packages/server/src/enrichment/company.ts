@@ -33,8 +33,10 @@ export function workDomain(email: string): string | null {
   const host = email.slice(email.lastIndexOf('@') + 1)
   const { domain, isIp } = parse(host, { allowPrivateDomains: true })
   if (domain === null || isIp || RESERVED.test(host)) return null
-  const isShared = [host, domain].some(
-    (name) => FREE_HOSTS.has(name) || DISPOSABLE_HOSTS.has(name) || FURTHER_HOSTS.has(name),
-  )
-  return isShared ? null : domain
+  return [host, domain].some(isOpenToAnybody) ? null : domain
+}
+
+/** Whether anybody can get an address at a host, so that it says nothing of an employer. */
+export function isOpenToAnybody(host: string): boolean {
+  return FREE_HOSTS.has(host) || DISPOSABLE_HOSTS.has(host) || FURTHER_HOSTS.has(host)
 }
