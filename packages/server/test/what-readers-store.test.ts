@@ -94,6 +94,11 @@ async function stored(): Promise<Record<string, number>> {
   return counts
 }
 
+/** Whether no check of a changed contact or company is due. A worker under load may take seconds to come to it. */
+function isNothingWaiting(counts: Record<string, number>): boolean {
+  return Object.entries(counts).every(([name, count]) => !name.endsWith('_checks') || count === 0)
+}
+
 function filesIn(directory: string): number {
   try {
     return readdirSync(join(directory), { recursive: true }).length
@@ -115,7 +120,7 @@ test('reading stores no row and no file, however often it is repeated', async ()
       async () => {
         const earlier = before
         before = await stored()
-        return JSON.stringify(before) === JSON.stringify(earlier)
+        return isNothingWaiting(before) && JSON.stringify(before) === JSON.stringify(earlier)
       },
       { interval: 1_000, timeout: 60_000 },
     )
