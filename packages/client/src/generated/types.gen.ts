@@ -8613,6 +8613,10 @@ export type ListDuplicatesInput = {
      * Records per page.
      */
     limit?: number;
+    /**
+     * Leaves out pairs with a lower confidence.
+     */
+    min_confidence?: number;
 };
 
 export type ListEmailThreadsInput = {
