@@ -181,6 +181,7 @@ function route(hubspot: HubSpot, { method, path, query, body: text }: SystemRequ
 
 const STAGES: [string, string, string][] = [
   ['appointmentscheduled', 'Appointment scheduled', 'false'],
+  ['contractsent', 'Contract sent', 'false'],
   ['closedwon', 'Closed won', 'true'],
   ['closedlost', 'Closed lost', 'true'],
 ]

@@ -17,6 +17,7 @@ export class PipedriveAccount {
     { id: 1, name: 'Qualified' },
     { id: 2, name: 'Offer' },
   ]
+  pipelines = [{ id: 1, name: 'Engines' }]
   personFields: object[] = []
   organizationFields: object[] = []
   recents: { item: string; id: number; data: object | null; at: string }[] = []
@@ -50,6 +51,7 @@ export class PipedriveAccount {
       '/api/v2/deals': () => this.#deals(query),
       '/api/v2/activities': () => changed(this.activities, query).filter((each) => isDone(each, query)),
       '/api/v2/stages': () => this.stages,
+      '/api/v2/pipelines': () => this.pipelines,
       '/api/v2/personFields': () => this.personFields,
       '/api/v2/organizationFields': () => this.organizationFields,
     }
@@ -175,13 +177,15 @@ export function person(id: number, more: object = {}): Item {
 }
 
 export function deal(id: number, person_id: number, more: object = {}): Item {
-  const value = { value: 100, currency: 'EUR', stage_id: 1, status: 'open', is_deleted: false }
+  const value = { value: 100, currency: 'EUR', stage_id: 1, pipeline_id: 1, status: 'open', is_deleted: false }
+  const times = { add_time: LONG_AGO, stage_change_time: null, won_time: null, lost_time: null }
   return {
     id,
     title: `Deal ${id}`,
     person_id,
     org_id: null,
     ...value,
+    ...times,
     update_time: LONG_AGO,
     custom_fields: {},
     ...more,

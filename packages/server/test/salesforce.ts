@@ -26,6 +26,15 @@ export class SalesforceOrganization {
     Account: [],
     Contact: [],
     Lead: [],
+    Opportunity: [],
+    OpportunityContactRole: [],
+    OpportunityHistory: [],
+    OpportunityStage: [
+      record(idOf('01J', 1), { ApiName: 'Prospecting', MasterLabel: 'Prospecting', IsClosed: false }),
+      record(idOf('01J', 2), { ApiName: 'Proposal', MasterLabel: 'Proposal/Price Quote', IsClosed: false }),
+      record(idOf('01J', 3), { ApiName: 'Closed Won', MasterLabel: 'Closed Won', IsClosed: true }),
+      record(idOf('01J', 4), { ApiName: 'Closed Lost', MasterLabel: 'Closed Lost', IsClosed: true }),
+    ],
     Task: [],
     Event: [],
   }

@@ -10,7 +10,11 @@ export interface Soql {
 
 type Value = string | number | boolean | null
 type Row = Readonly<Record<string, Value>>
-type Condition = { all: Condition[] } | { any: Condition[] } | { field: string; operator: string; value: Value }
+type Condition =
+  | { all: Condition[] }
+  | { any: Condition[] }
+  | { field: string; values: Value[] }
+  | { field: string; operator: string; value: Value }
 
 const QUERY = /^SELECT (?<fields>[\w., ]+) FROM (?<sobject>\w+)(?: WHERE (?<where>.+?))?(?: ORDER BY (?<orderBy>\w+))?$/
 
@@ -30,8 +34,9 @@ export function parseSoql(text: string): Soql | null {
 export function matches(condition: Condition, row: Row): boolean {
   if ('all' in condition) return condition.all.every((each) => matches(each, row))
   if ('any' in condition) return condition.any.some((each) => matches(each, row))
-  const { field, operator, value } = condition
-  const stored = row[field] ?? null
+  const stored = row[condition.field] ?? null
+  if ('values' in condition) return condition.values.includes(stored)
+  const { operator, value } = condition
   if (operator === '=') return comparable(stored) === comparable(value)
   if (operator === '!=') return comparable(stored) !== comparable(value)
   if (stored === null || value === null) return false
@@ -45,7 +50,7 @@ function comparable(value: Value): Value {
 }
 
 function tokensOf(text: string): string[] {
-  return text.match(/\(|\)|[<>!]?=|[<>]|'[^']*'|[^\s()<>=!]+/g) ?? []
+  return text.match(/\(|\)|,|[<>!]?=|[<>]|'[^']*'|[^\s(),<>=!]+/g) ?? []
 }
 
 /** As in SOQL, AND and OR cannot be mixed without parentheses. */
@@ -69,6 +74,14 @@ function parseCondition(tokens: string[], compared: string[]): Condition {
     const inner = parseConditions(tokens, compared)
     if (tokens.shift() !== ')') throw new Error('a parenthesis is not closed')
     return inner
+  }
+  if (operator === 'IN' && literal === '(') {
+    const end = tokens.indexOf(')')
+    const values = tokens.slice(3, end).filter((token) => token !== ',')
+    if (end === -1 || values.length === 0) throw new Error('not a list')
+    tokens.splice(0, end + 1)
+    compared.push(field)
+    return { field, values: values.map(literalValue) }
   }
   if (!/^\w[\w.]*$/.test(field) || !/^([<>!]?=|[<>])$/.test(operator)) throw new Error('not a condition')
   tokens.splice(0, 3)

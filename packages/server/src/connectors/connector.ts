@@ -165,6 +165,8 @@ export interface SourceCall {
   id: string
   /** The source's id of the contact that the call is about, if the call does not identify anyone itself. */
   contact?: string
+  /** The event of a deal, whose time and contact may change. It is recorded once nevertheless. */
+  isOfDeal?: true
   call: Call | ServiceError
 }
 

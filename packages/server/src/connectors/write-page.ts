@@ -146,17 +146,18 @@ async function resolveCalls(
 ): Promise<SourceCall[]> {
   const named = calls.flatMap(({ contact }) => contact ?? [])
   const contacts = await contactsOfSource(tenant, source, named)
-  return calls.map(({ id, contact, call }) => {
-    if (call instanceof ServiceError) return { id, call }
+  return calls.map(({ contact, ...sent }) => {
+    const { id, call } = sent
+    if (call instanceof ServiceError) return sent
     const event = call.event && {
       ...call.event,
       sentId: call.event.sentId ?? eventIdOf(sourceId, `${call.event.event} ${id}`),
     }
-    if (contact === undefined) return { id, call: { ...call, event } }
+    if (contact === undefined) return { ...sent, call: { ...call, event } }
     const contactId = contacts.get(contact)
-    if (contactId !== undefined) return { id, call: { ...call, contactId, event } }
+    if (contactId !== undefined) return { ...sent, call: { ...call, contactId, event } }
     return {
-      id,
+      ...sent,
       call: new ServiceError(404, 'unknown_contact', `The contact ${contact} that it refers to does not exist here.`),
     }
   })
@@ -191,11 +192,13 @@ async function record(
 
 /**
  * The ids of events that were recorded before. An activity is looked up among the events of its contact, because a meeting
- * may have been moved by months. Other events are looked up by their times.
+ * may have been moved by months, and an event of a deal among those of all deals, because it may have got another contact and
+ * another time. Other events are looked up by their times.
  */
 async function knownIds(tenant: Tenant, sent: readonly SourceCall[]): Promise<Set<string>> {
   const events = sent.filter((each) => idOf(each) !== null)
   const groups = Map.groupBy(events, (each) => {
+    if (each.isOfDeal) return 'of deals'
     if (contactOf(each) !== null) return 'of contacts'
     return Number.isNaN(timeOf(each)) ? 'without a time' : 'at a time'
   })
@@ -208,6 +211,7 @@ async function knownIds(tenant: Tenant, sent: readonly SourceCall[]): Promise<Se
 }
 
 function lookupRangeOf(kind: string, group: readonly SourceCall[]): LookupRange | null {
+  if (kind === 'of deals') return { events: group.flatMap((each) => nameOf(each) ?? []) }
   if (kind === 'of contacts') return { contactIds: group.flatMap((each) => contactOf(each) ?? []) }
   if (kind === 'without a time') return null
   const times = group.map(timeOf)
@@ -218,6 +222,10 @@ function lookupRangeOf(kind: string, group: readonly SourceCall[]): LookupRange 
 
 function idOf({ call }: SourceCall): string | null {
   return call instanceof ServiceError ? null : (call.event?.sentId ?? null)
+}
+
+function nameOf({ call }: SourceCall): string | null {
+  return call instanceof ServiceError ? null : (call.event?.event ?? null)
 }
 
 function contactOf({ call }: SourceCall): string | null {

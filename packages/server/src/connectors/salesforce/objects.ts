@@ -3,6 +3,7 @@ import { ApiRefused } from '../client.ts'
 import type { ConnectorObject, RecordsPage } from '../connector.ts'
 import { fieldsOf } from './fields.ts'
 import { toAccount, toContact, toEvent, toLead, toTask } from './map.ts'
+import { readOpportunities } from './opportunities.ts'
 import { type ObjectPlan, readObject } from './read.ts'
 
 /** A query may find a change slightly late. */
@@ -111,6 +112,27 @@ const EVENTS: ObjectPlan = {
   page: (records) => ({ calls: records.map(toEvent) }),
 }
 
+const OPPORTUNITIES: ObjectPlan = {
+  sobject: 'Opportunity',
+  fields: [
+    'Name',
+    'StageName',
+    'Amount',
+    'CurrencyIsoCode',
+    'IsClosed',
+    'IsWon',
+    'CreatedDate',
+    'LastStageChangeDate',
+    'LastModifiedDate',
+  ],
+  refersToOthers: true,
+  where: () => null,
+  page: async (records, _fields, _until, client) => {
+    const calls = await readOpportunities(client, records)
+    return calls ?? notVisible(OPPORTUNITIES, 'OpportunityContactRole')
+  },
+}
+
 const objectOf = (name: string, plan: ObjectPlan, needs: readonly string[] = []): ConnectorObject => ({
   name,
   needs,
@@ -125,11 +147,12 @@ const objectOf = (name: string, plan: ObjectPlan, needs: readonly string[] = [])
   },
 })
 
-/** Contacts come before the leads that were converted into them, and both come before their tasks and events. */
+/** Contacts come before the leads that were converted into them, and both come before what refers to them. */
 export const OBJECTS: readonly ConnectorObject[] = [
   objectOf('accounts', ACCOUNTS),
   objectOf('contacts', CONTACTS),
   objectOf('leads', LEADS, ['contacts']),
+  objectOf('opportunities', OPPORTUNITIES, ['contacts']),
   objectOf('tasks', TASKS, ['contacts', 'leads']),
   objectOf('events', EVENTS, ['contacts', 'leads']),
 ]

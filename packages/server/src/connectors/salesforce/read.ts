@@ -31,7 +31,9 @@ export interface ObjectPlan {
   isArchived?: boolean
   /** The field with an activity's time. The activity is read once that time has come, and only if it changed before the run started. */
   timeField?: string
-  page(records: readonly SalesforceRecord[], fields: ObjectFields, until: Date): Page
+  /** Whether the records refer to others. Then only those that changed before the run started are read. */
+  refersToOthers?: boolean
+  page(records: readonly SalesforceRecord[], fields: ObjectFields, until: Date, client: Client): Page | Promise<Page>
   /** Set if deleted records are read. */
   deleted?: {
     hasMaster: boolean
@@ -72,7 +74,7 @@ export async function readObject(
   if (part === null) return { next: startAgain(cursor) }
   const { job, lost = 0 } = cursor
   const next = part.locator === null ? afterChanged(plan, job) : { phase: 'changed', job, lost, locator: part.locator }
-  return { ...plan.page(part.records, fields, range.until), next }
+  return { ...(await plan.page(part.records, fields, range.until, client)), next }
 }
 
 /** The first read and large increments use a job. */
@@ -98,7 +100,7 @@ async function readQuery(
     if (isFirst && total > JOB_FROM_RECORDS && cursor.withoutJobs !== true) return startJob()
     const rest: Cursor = { phase: 'changed', ...(cursor.withoutJobs === true ? { withoutJobs: true } : {}) }
     return {
-      ...plan.page(records, fields, range.until),
+      ...(await plan.page(records, fields, range.until, client)),
       next: next === null ? afterChanged(plan) : { ...rest, next },
     }
   } catch (error) {
@@ -151,14 +153,14 @@ async function readDeleted(
 }
 
 function soqlOf({ since, until }: ReadRange, plan: ObjectPlan, fields: ObjectFields): string {
-  const { sobject, isArchived, timeField } = plan
+  const { sobject, isArchived, refersToOthers, timeField } = plan
   const visible = plan.fields.filter((field) => fields.types.has(field))
   const custom = plan.deleted ? fields.custom : []
   const [from, to] = [since && soqlTime(since), soqlTime(until)]
   // Activities refer to people. Those created before the run started have already been read.
   const changed = [
     ...(from === null ? [] : [`SystemModstamp >= ${from}`]),
-    ...(isArchived ? [`SystemModstamp < ${to}`] : []),
+    ...(isArchived || refersToOthers ? [`SystemModstamp < ${to}`] : []),
   ].join(' AND ')
   const happened = `${changed} AND ${timeField} <= ${to}`
   const due = `${timeField} >= ${from} AND ${timeField} <= ${to} AND SystemModstamp < ${to}`
