@@ -18,6 +18,7 @@ import { seedTenant } from '../seed/seed.ts'
 import { createSegment, type NewSegment } from '../segments/segments.ts'
 import { connectSender, createDemoAgents } from './agents.ts'
 import { answerMail } from './answer.ts'
+import { createDeals } from './deals.ts'
 import { createGrowthReports } from './growth.ts'
 import { openSandboxMailbox } from './mailbox.ts'
 import { serveMailbox } from './mailbox-page.ts'
@@ -189,6 +190,7 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, { kind: 'command_line' }, now)
   const identityId = await createDemoAgents(tenant, service, now)
   const { apiKey } = await createApiKey(tenant, { name: 'Demo', scopes: ['all'] }, now)
+  await createDeals(service.app, apiKey, now)
   await createGrowthReports(service.app, apiKey)
   await createPeopleTwice(service.app, apiKey)
   await writeFile(file, JSON.stringify({ tenantId, apiKey, identityId }), { mode: 0o600 })
