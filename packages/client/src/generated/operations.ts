@@ -419,6 +419,8 @@ import type {
   SegmentsPage,
   SendEventsInput,
   SendEventsResult,
+  SetConnectionActivitiesInput,
+  SetConnectionActivitiesResult,
   SetConnectionWriteBackInput,
   SetConnectionWriteBackResult,
   SetEmailAccountInput,
@@ -760,6 +762,7 @@ export interface OperationTypes {
   sdkScreen: { input: SdkScreenInput; response: SdkResult }
   sdkTrack: { input: SdkTrackInput; response: SdkResult }
   sendEvents: { input: SendEventsInput; response: SendEventsResult }
+  setConnectionActivities: { input: SetConnectionActivitiesInput; response: SetConnectionActivitiesResult }
   setConnectionWriteBack: { input: SetConnectionWriteBackInput; response: SetConnectionWriteBackResult }
   setEmailAccount: { input: SetEmailAccountInput; response: EmailAccountResult }
   setImportFormat: { input: SetImportFormatInput; response: ImportResult }
@@ -3000,6 +3003,15 @@ export class Operations extends Caller {
    */
   sendEvents(input: SendEventsInput, options?: RequestOptions): Promise<SendEventsResult> {
     return this.call('POST /v1/events', input, options)
+  }
+
+  /**
+   * Set whether notes and mails of agents are stored in a connected system as activities of the contact.
+   *
+   * Stores notes and sent mails from then on, once the action was executed, if the system has the contact. They are not read back. Needs the scope `settings:write`. Also needs the scopes `contacts:read` and `agents:read`.
+   */
+  setConnectionActivities(input: SetConnectionActivitiesInput, options?: RequestOptions): Promise<SetConnectionActivitiesResult> {
+    return this.call('PUT /v1/connections/{connection_id}/activities', input, options)
   }
 
   /**

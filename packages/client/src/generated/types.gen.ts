@@ -1198,6 +1198,10 @@ export type Connection = {
      * null: nothing is written back.
      */
     write_back: WriteBack | null;
+    /**
+     * null: notes and mails of agents are not stored in the system.
+     */
+    activities: StoredActivities | null;
     created_at: string;
     updated_at: string;
 };
@@ -1208,15 +1212,15 @@ export type Connection = {
 export type ConnectionError = {
     error_id: string;
     /**
-     * null: the record could not be written back to the connected system.
+     * null: the record could not be written to the connected system.
      */
     run_id: string | null;
     /**
-     * `write_back`: a contact that could not be written to the connected system.
+     * `write_back`: a contact that could not be written to the connected system. `activities`: a note or a mail of an agent that could not be stored there.
      */
     object: string;
     /**
-     * The record's id in the connected system; for `write_back`, our contact_id.
+     * The record's id in the connected system; for `write_back` and `activities`, our contact_id.
      */
     external_id: string;
     code: string;
@@ -1307,6 +1311,10 @@ export type Connector = {
      * Whether changed contacts can be written back to the system.
      */
     can_write_back: boolean;
+    /**
+     * Whether notes and mails of agents can be stored in the system as activities.
+     */
+    can_store_activities: boolean;
 };
 
 export type ConnectorResult = {
@@ -4854,6 +4862,16 @@ export type SentParticipant = {
     name?: string | null;
 };
 
+export type SetConnectionActivitiesResult = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
 export type SetConnectionWriteBackResult = {
     status: 'success';
     connection: Connection;
@@ -5010,6 +5028,17 @@ export type StartAuthorizationResult = {
     authorization_url: string;
     expires_at: string;
     warnings?: Array<string>;
+};
+
+export type StoredActivities = {
+    /**
+     * Notes and mails that have not been stored yet.
+     */
+    waiting: number;
+    /**
+     * Why the last one could not be stored. It is retried.
+     */
+    error: string | null;
 };
 
 export type SubmitFormResult = {
@@ -9953,6 +9982,17 @@ export type SendEventsInput = {
         };
         title?: string;
     }>;
+};
+
+export type SetConnectionActivitiesInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+    /**
+     * false: nothing is stored any more, and what waits is dropped.
+     */
+    enabled: boolean;
 };
 
 export type SetConnectionWriteBackInput = {

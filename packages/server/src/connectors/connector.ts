@@ -57,6 +57,8 @@ export interface Connector {
   objects: readonly ConnectorObject[]
   /** How changes made here are written back. Absent: the system is only read. */
   writeBack?: WriteBack
+  /** How notes and mails of agents are stored in the system. Absent: they are not. */
+  activities?: ActivityStore
 }
 
 /** An account at a connected system. */
@@ -167,7 +169,38 @@ export interface SourceCall {
   contact?: string
   /** The event of a deal, whose time and contact may change. It is recorded once nevertheless. */
   isOfDeal?: true
+  /** Set for an activity of a kind that an `ActivityStore` stores. */
+  activity?: ActivityRead
   call: Call | ServiceError
+}
+
+/** An activity that was read: the service may have stored it. */
+export interface ActivityRead {
+  /** As `ActivityStore` returns it. */
+  id: string
+  /** null: this kind has none. */
+  subject: string | null
+}
+
+/** A note or a sent mail of an agent. */
+export interface Activity {
+  kind: 'note' | 'email'
+  /** The system's id of the contact. */
+  contact: string
+  /** Of a note: a title for systems in which it needs one. */
+  subject: string
+  text: string
+  /** The same text, without anything that a reader could run. */
+  html: string
+  at: Date
+}
+
+/** How a connector stores activities. */
+export interface ActivityStore {
+  /** Searches for an activity that an earlier attempt may have stored. @returns its id; null: it is not there. */
+  find(client: Client, activity: Activity): Promise<string | null>
+  /** Stores an activity. @returns its id. @throws ApiRefused */
+  store(client: Client, activity: Activity): Promise<string>
 }
 
 /** How a connector writes contacts back. */

@@ -16,6 +16,7 @@ import { type IncomingRecord, MalformedAddress } from '../sources/incoming-recor
 import { removeSourceRecords } from '../sources/remove-records.ts'
 import { namedRecord, parseRecord } from '../sources/requests.ts'
 import { writeRecords } from '../sources/write-records.ts'
+import { type KnownRead, storedHere } from './activities/outbox.ts'
 import type { ContactRecord, RecordsPage, SourceCall } from './connector.ts'
 import { malformedEmail, type Writer, writeProfiles } from './write-profiles.ts'
 
@@ -98,7 +99,10 @@ export async function writePage(
     )
   }
   for (const some of inParts(page.calls ?? [], CALLS_PER_WRITE)) {
-    await record(tenant, services, writer, await resolveCalls(tenant, writer, some), isHistory, result)
+    const resolved = await resolveCalls(tenant, writer, some)
+    const calls = await withoutOwn(tenant, writer, resolved)
+    if (calls.length < resolved.length) add(result, 'unchanged', resolved.length - calls.length)
+    await record(tenant, services, writer, calls, isHistory, result)
   }
   for (const sent of page.conversations ?? []) {
     const messages = sent.map((message) => ({ ...message, source: writer.source }))
@@ -161,6 +165,17 @@ async function resolveCalls(
       call: new ServiceError(404, 'unknown_contact', `The contact ${contact} that it refers to does not exist here.`),
     }
   })
+}
+
+/** Leaves out the activities that the service itself has stored in the system: they are known as what they are here. */
+async function withoutOwn(tenant: Tenant, { source }: Writer, calls: readonly SourceCall[]): Promise<SourceCall[]> {
+  const read = calls.flatMap((each): KnownRead[] => {
+    const contactId = contactOf(each)
+    if (!each.activity || each.call instanceof ServiceError || contactId === null) return []
+    return [{ ...each.activity, contactId, timestamp: each.call.event?.timestamp }]
+  })
+  const own = await storedHere(tenant, source, read)
+  return calls.filter(({ activity }) => activity === undefined || !own.has(activity.id))
 }
 
 /** Event ids are remembered for a day. Older ones are looked up, so that a repeated read creates no duplicates. */

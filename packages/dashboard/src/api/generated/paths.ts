@@ -246,6 +246,7 @@ export const PATHS = {
   sdkScreen: 'POST /v1/screen',
   sdkTrack: 'POST /v1/track',
   sendEvents: 'POST /v1/events',
+  setConnectionActivities: 'PUT /v1/connections/{connection_id}/activities',
   setConnectionWriteBack: 'PUT /v1/connections/{connection_id}/write-back',
   setEmailAccount: 'PUT /v1/identities/{identity_id}/email-account',
   setImportFormat: 'PUT /v1/imports/{import_id}/format',

@@ -3,6 +3,7 @@ import { isObject } from '../../platform/is-object.ts'
 import type { Client } from '../client.ts'
 import { textOf } from '../client.ts'
 import type { Connector, ContactRecord, ReadRange, RecordsPage, Settings } from '../connector.ts'
+import { hubspotActivities } from './activities.ts'
 import {
   type Item,
   nextAt,
@@ -72,6 +73,7 @@ export const hubspot: Connector = {
     ...engagementObjects(OVERLAP_SECONDS),
   ],
   writeBack: hubspotWriteBack,
+  activities: hubspotActivities,
 }
 
 async function readCompanies(client: Client, range: ReadRange): Promise<RecordsPage> {

@@ -10,6 +10,7 @@ import { readDeals } from './deals.ts'
 import { fieldsOf, hasMarketing } from './fields.ts'
 import { toCompany, toContact } from './map.ts'
 import { readDeletions, readPage, splitDeleted } from './read.ts'
+import { pipedriveActivities } from './store-activities.ts'
 
 const ANY_HOST = 'https://api.pipedrive.com'
 const HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)*\.pipedrive\.com$/
@@ -85,6 +86,7 @@ export const pipedrive: Connector = {
     objectOf('activities', readActivities, ['persons']),
     objectOf('deletions', readDeletions),
   ],
+  activities: pipedriveActivities,
 }
 
 /** A header of a 429 shows whether the day's tokens are used up. Other limits end within seconds. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../platform/errors.ts'
-import { ApiRefused } from '../client.ts'
+import { ApiRefused, textOf } from '../client.ts'
 import type { ConnectorObject, RecordsPage } from '../connector.ts'
 import { fieldsOf } from './fields.ts'
 import { toAccount, toContact, toEvent, toLead, toTask } from './map.ts'
@@ -89,7 +89,12 @@ const TASKS: ObjectPlan = {
   isArchived: true,
   required: ['IsClosed', 'WhoId'],
   where: () => 'IsClosed = true AND WhoId != null',
-  page: (records) => ({ calls: records.map(toTask) }),
+  page: (records) => ({
+    calls: records.map((record) => ({
+      ...toTask(record),
+      activity: { id: String(record.Id), subject: textOf(record.Subject) },
+    })),
+  }),
 }
 
 const EVENTS: ObjectPlan = {

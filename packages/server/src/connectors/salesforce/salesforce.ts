@@ -6,6 +6,7 @@ import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { providerNamed } from '../../providers/provider.ts'
 import { objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Connector, Settings } from '../connector.ts'
+import { salesforceActivities } from './activities.ts'
 import { OBJECTS } from './objects.ts'
 import { DATA } from './query.ts'
 
@@ -65,6 +66,7 @@ export const salesforce: Connector = {
     return { id, label: `${textOf(organization.Name) ?? 'Salesforce'} (${id ?? 'unknown'})` }
   },
   objects: OBJECTS,
+  activities: salesforceActivities,
 }
 
 function baseUrl({ domain, instance_url }: Settings): string {

@@ -259,6 +259,23 @@ export interface CompanySources {
   tenant_id: string;
 }
 
+export interface ConnectionActivities {
+  activity_id: string;
+  claim: string | null;
+  claimed_until: Timestamp | null;
+  connection_id: string;
+  contact_id: string;
+  content: string | null;
+  external_id: string | null;
+  failures: Generated<number>;
+  happened_at: Timestamp;
+  kind: string;
+  may_be_stored: Generated<boolean>;
+  source: string;
+  subject: string | null;
+  tenant_id: string;
+}
+
 export interface ConnectionErrors {
   at: Timestamp;
   code: string;
@@ -291,6 +308,10 @@ export interface ConnectionRuns {
 
 export interface Connections {
   account: string;
+  activities: Generated<boolean>;
+  activities_at: Generated<Timestamp>;
+  activities_error: string | null;
+  activities_failures: Generated<number>;
   connection_id: string;
   connector: string;
   created_at: Timestamp;
@@ -1429,6 +1450,7 @@ export interface DB {
   company_checks: CompanyChecks;
   company_segment_members: CompanySegmentMembers;
   company_sources: CompanySources;
+  connection_activities: ConnectionActivities;
   connection_errors: ConnectionErrors;
   connection_outbox: ConnectionOutbox;
   connection_runs: ConnectionRuns;
