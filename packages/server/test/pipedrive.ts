@@ -13,6 +13,7 @@ export class PipedriveAccount {
   organizations: Item[] = []
   deals: Item[] = []
   activities: Item[] = []
+  notes: { id: number; person_id: number; content: string; add_time: string }[] = []
   stages = [
     { id: 1, name: 'Qualified' },
     { id: 2, name: 'Offer' },
@@ -45,11 +46,20 @@ export class PipedriveAccount {
       return { status: 400, body: { success: false, error: 'marketing_status is not available', code: 'ERR_SCHEMA' } }
     }
     if (path === '/api/v1/recents') return this.#recents(query)
+    if (request.method === 'POST') return this.#create(path, JSON.parse(request.body) as Record<string, unknown>)
+    if (path === '/api/v1/notes') {
+      const data = this.notes.filter(({ person_id }) => String(person_id) === query.get('person_id'))
+      return { body: { success: true, data: data.length === 0 ? null : data } }
+    }
     const lists: Record<string, () => object[]> = {
       '/api/v2/persons': () => this.#persons(query),
       '/api/v2/organizations': () => changed(this.organizations, query),
       '/api/v2/deals': () => this.#deals(query),
-      '/api/v2/activities': () => changed(this.activities, query).filter((each) => isDone(each, query)),
+      '/api/v2/activities': () => {
+        const person = query.get('person_id')
+        const some = changed(this.activities, query).filter((each) => isDone(each, query))
+        return some.filter(({ person_id }) => person === null || String(person_id) === person)
+      },
       '/api/v2/stages': () => this.stages,
       '/api/v2/pipelines': () => this.pipelines,
       '/api/v2/personFields': () => this.personFields,
@@ -72,6 +82,25 @@ export class PipedriveAccount {
     const index = list.findIndex((each) => each.id === id)
     const [deleted] = list.splice(index, 1)
     this.recents.push({ item, id, data: { ...deleted, active_flag: false }, at: at.toISOString() })
+  }
+
+  /** Notes of v1 and activities of v2, whose person is a participant. */
+  #create(path: string, body: Record<string, unknown>): SystemResponse {
+    const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
+    const id = 1_000 + this.notes.length + this.activities.length
+    const participants = body.participants as { person_id: number; primary: boolean }[] | undefined
+    const person = path === '/api/v1/notes' ? body.person_id : participants?.find(({ primary }) => primary)?.person_id
+    if (!this.persons.some((each) => each.id === person)) {
+      return { status: 400, body: { success: false, error: 'Person not found', code: 'ERR_SCHEMA' } }
+    }
+    if (path === '/api/v1/notes') {
+      const add_time = now.replace('T', ' ').replace('Z', '')
+      this.notes.push({ id, person_id: Number(person), content: String(body.content), add_time })
+    } else {
+      const times = { update_time: now, marked_as_done_time: body.done === true ? now : null, is_deleted: false }
+      this.activities.push({ id, ...body, person_id: person, ...times })
+    }
+    return { status: 201, body: { success: true, data: { id, ...body } } }
   }
 
   #persons(query: URLSearchParams): object[] {

@@ -68,6 +68,8 @@ export const TYPES: Record<string, Record<string, string>> = {
     Status: 'picklist',
     IsClosed: 'boolean',
     CompletedDateTime: 'datetime',
+    CreatedDate: 'datetime',
+    TaskSubtype: 'picklist',
     ActivityDate: 'date',
     WhoId: 'reference',
     WhatId: 'reference',

@@ -69,6 +69,7 @@ export class SalesforceOrganization {
   #rest(method: string, path: string, { query, body }: SystemRequest): SystemResponse {
     const [, resource = '', first = '', last = ''] = path.split('/')
     if (resource === 'sobjects' && last === 'describe') return this.#describe(first)
+    if (resource === 'sobjects' && first === 'Task' && method === 'POST') return this.#createTask(body)
     if (resource === 'query' || resource === 'queryAll') {
       return first === ''
         ? this.#query(query.get('q') ?? '', resource === 'queryAll')
@@ -86,6 +87,20 @@ export class SalesforceOrganization {
     }
     if (job.state === 'InProgress' && job.polls-- <= 0) job.state = 'JobComplete'
     return { body: describeJob(id, job) }
+  }
+
+  #createTask(body: string): SystemResponse {
+    const fields = JSON.parse(body) as Record<string, Value>
+    const isKnown = [...(this.records.Contact ?? []), ...(this.records.Lead ?? [])].some(
+      ({ Id }) => Id === fields.WhoId,
+    )
+    if (!isKnown) return refused(400, { errorCode: 'MALFORMED_ID', message: 'Name ID: id value of incorrect type' })
+    const id = idOf('00T', 900 + ++this.#numbers)
+    const now = new Date().toISOString()
+    const times = { CreatedDate: now, CompletedDateTime: now, LastModifiedDate: now, SystemModstamp: now }
+    const IsClosed = fields.Status === 'Completed'
+    this.records.Task?.push(record(id, { ...fields, ...times, IsClosed }))
+    return { status: 201, body: { id, success: true, errors: [] } }
   }
 
   #describe(sobject: string): SystemResponse {
