@@ -82,6 +82,10 @@ export const text = {
     writesBack: 'Written back',
     writesWaiting: 'Contacts waiting to be written',
     writeError: 'Write error',
+    storesActivities: 'Agents’ notes and emails',
+    activitiesStored: 'Stored as activities',
+    activitiesWaiting: 'Activities waiting to be stored',
+    activitiesError: 'Activity error',
     failedTitle: 'The last pull failed',
     waitingTitle: 'Waiting to pull again',
     repeated: (ago: string) => `The next attempt starts ${ago}.`,
@@ -167,6 +171,14 @@ export const text = {
     remove: (number: number) => `Remove property ${number}`,
     createMissing: (label: string) => `Create contacts that ${label} does not have`,
     createMissingHint: 'Only contacts that have an email address and are not marked do_not_contact.',
+  },
+
+  activities: {
+    title: (label: string) => `Store agents’ activities in ${label}`,
+    explanation: (label: string) =>
+      `When an agent has written an approved note or sent an approved email, it is stored with the contact in ${label}, if ${label} has the contact. It is not read back.`,
+    enabled: (label: string) => `Store notes and emails in ${label}`,
+    enabledHint: (label: string) => `Only later ones are stored. If you turn this off, what ${label} has stays there.`,
   },
 
   edit: {

@@ -175,6 +175,7 @@ export const text = {
     'warehouse.run_requested': 'Started an export',
     'warehouse.tested': 'Tested an export destination',
     'warehouse.updated': 'Changed an export destination',
+    'connection.activities_set': 'Changed whether agents’ activities are stored in a system',
     'connection.created': 'Connected a system',
     'connection.deleted': 'Deleted a connected system',
     'connection.paused': 'Paused a connected system',
