@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { erased, WITHIN } from '../../../test/connections.ts'
 import { executed } from '../../../test/executed-actions.ts'
+import { TOKEN } from '../../../test/hubspot.ts'
 import { HubSpotRecords } from '../../../test/hubspot-records.ts'
 import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from '../../../test/hubspot-workspace.ts'
 
@@ -115,6 +116,28 @@ describe('notes and mails of agents', () => {
         message: expect.stringContaining('Not a subject'),
       },
     ])
+  })
+
+  test('wait for the end of a daily limit, and for a person who signs in again', async () => {
+    await enable()
+    bench.hubspot.remainingToday = 0
+    await act('note')
+    const waitsUntil = async () => {
+      const { db } = workspace.tenant.handle
+      return (await db.selectFrom('connections').select('activities_at').executeTakeFirstOrThrow()).activities_at
+    }
+    await expect.poll(async () => (await waitsUntil()).getTime() - Date.now(), WITHIN).toBeGreaterThan(60_000)
+    // A limit is no error.
+    expect(await state()).toEqual({ waiting: 1, error: null })
+    bench.hubspot.remainingToday = 250_000
+    bench.hubspot.tokens.delete(TOKEN)
+    await tryAgain()
+    await expect.poll(async () => (await workspace.read()).state, WITHIN).toBe('signed_out')
+    bench.hubspot.tokens.add(TOKEN)
+    expect((await workspace.tenant.call('PATCH', workspace.path, { credentials: { token: TOKEN } })).status).toBe(200)
+    await tryAgain()
+    await stored()
+    expect(records.of('notes')).toHaveLength(1)
   })
 
   test('are dropped when the contact is erased, and when the setting is turned off', async () => {
