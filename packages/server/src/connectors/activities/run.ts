@@ -118,7 +118,7 @@ async function storeActivities(
   if (!connection?.activities || connection.state === 'paused' || connection.state === 'signed_out') return
   const connector = connectorNamed(connection.connector)
   const { activities: store } = connector
-  if (!store) return
+  if (!store) throw new Error(`${connector.label} stores no activities.`)
   const { clock, timer } = services
   const set = (changes: Changes) =>
     tenant.db
