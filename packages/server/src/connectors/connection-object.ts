@@ -81,8 +81,8 @@ export const WriteBackProperty = Type.Object(
       ...WORD,
     }),
     target: Type.String({
-      pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$',
-      description: "The connected system's name of the field.",
+      pattern: '^[A-Za-z0-9][A-Za-z0-9_]{0,99}$',
+      description: "The connected system's name of the field, as its API calls it.",
       examples: ['jobtitle'],
       ...WORD,
     }),

@@ -205,8 +205,8 @@ export interface ActivityStore {
 
 /** How a connector writes contacts back. */
 export interface WriteBack {
-  /** The object that reads contacts. Nothing is written before its first complete read. */
-  object: string
+  /** The objects that read contacts. Nothing is written before their first complete read. */
+  objects: readonly string[]
   /** The maximum number of contacts per call of `read` and `write`. */
   batchSize: number
   /** Fields that cannot be written: keys, and fields that the system computes. */
@@ -215,7 +215,7 @@ export interface WriteBack {
   reads(pair: Pair): boolean
   /** A value as the system stores it, for comparing and writing; null if the system has no equivalent. */
   textOf(target: string, value: PropertyValue): string | null
-  /** The names of the fields that the system has for contacts. */
+  /** The names of the fields of contacts that the system allows this sign-in to write, as far as it says so. */
   fields(client: Client): Promise<ReadonlySet<string>>
   /**
    * Reads the contacts' current values in the system.
@@ -227,7 +227,9 @@ export interface WriteBack {
     targets: readonly string[],
   ): Promise<(CurrentRecord | null)[]>
   /**
-   * Writes contacts; writing them again changes nothing. A record that fails does not affect the others.
+   * Writes contacts, and creates those without an id, which `read` did not find. A record that fails does not affect the others.
+   * If the process ends before the result is stored, the contacts are read and written again: `read` must then find a contact
+   * that was created just before.
    * @returns a result for each record.
    */
   write(client: Client, records: readonly OutgoingRecord[], settings: Settings): Promise<WriteResult[]>
@@ -246,14 +248,25 @@ export interface CurrentRecord {
   externalId: string
   /** By target: the system's text, and the value that a read makes of it. Targets without a value are absent. */
   values: ReadonlyMap<string, { text: string; value: PropertyValue | null }>
+  /** Targets that this record cannot have, because it is of another kind than most. They are not written. */
+  lacks?: ReadonlySet<string>
+  createdAt: Date | null
   /** When the record was last changed there. */
   changedAt: Date | null
 }
 
 /** A contact to write. */
 export interface OutgoingRecord extends WriteBackContact {
-  /** An empty text clears the value. */
-  values: readonly (Pair & { text: string })[]
+  /** The value here, and as the system stores it. An empty text clears the value, which is then null. */
+  values: readonly (Pair & { value: PropertyValue | null; text: string })[]
+  /** The contact's names, for a record that is created: most systems require one. */
+  names: Names
+}
+
+export interface Names {
+  first: string | null
+  last: string | null
+  company: string | null
 }
 
 export type WriteResult =
@@ -262,7 +275,10 @@ export type WriteResult =
       externalId: string
       /** When the system created the record. A new source record gets this time. */
       createdAt: Date | null
-      /** What the system stored for the values that were sent, by our property; null if a value was cleared. */
+      /**
+       * What the system stored for the values that were sent, by our property; null if a value was cleared. Of a record that was
+       * created, also the values that the system required.
+       */
       stored: ReadonlyMap<string, PropertyValue | null>
     }
   | { status: 'failed'; code: string; message: string; isFinal: boolean }

@@ -43,7 +43,7 @@ export async function readDeals(client: Client, range: ReadRange): Promise<Recor
     const deals = isWhole ? inPage : await dealsOf(client, person)
     // The counts become properties here. Otherwise the record is the same as that of the persons' own read.
     const { open_deals_count: open, won_deals_count: won, ...record } = person
-    const contact = toContact(record, fields)
+    const contact = toContact(record, fields, range.pairs)
     const properties = { ...contact.properties, ...propertiesOf({ open, won }, deals, names.stages) }
     contacts.push({ ...contact, properties })
   }

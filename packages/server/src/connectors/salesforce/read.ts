@@ -3,7 +3,7 @@ import { DAY_MS } from '../../platform/time.ts'
 import { ApiRefused, type Client, textOf } from '../client.ts'
 import type { Json, ReadRange, RecordsPage } from '../connector.ts'
 import { createJob, deleteJob, jobState, readResults } from './bulk.ts'
-import type { ObjectFields } from './fields.ts'
+import type { ObjectFields, PageFields } from './fields.ts'
 import { query, type SalesforceRecord, soqlTime } from './query.ts'
 
 /** Larger increments are read by a job. */
@@ -33,7 +33,7 @@ export interface ObjectPlan {
   timeField?: string
   /** Whether the records refer to others. Then only those that changed before the run started are read. */
   refersToOthers?: boolean
-  page(records: readonly SalesforceRecord[], fields: ObjectFields, until: Date, client: Client): Page | Promise<Page>
+  page(records: readonly SalesforceRecord[], fields: PageFields, until: Date, client: Client): Page | Promise<Page>
   /** Set if deleted records are read. */
   deleted?: {
     hasMaster: boolean
@@ -64,7 +64,7 @@ export async function readObject(
   client: Client,
   range: ReadRange,
   plan: ObjectPlan,
-  fields: ObjectFields,
+  fields: PageFields,
 ): Promise<RecordsPage> {
   const cursor = cursorOf(range.cursor)
   if (cursor.phase === 'deleted') return readDeleted(client, range, plan, fields, cursor)
@@ -82,7 +82,7 @@ async function readQuery(
   client: Client,
   range: ReadRange,
   plan: ObjectPlan,
-  fields: ObjectFields,
+  fields: PageFields,
   cursor: Cursor,
 ): Promise<RecordsPage> {
   const isAll = plan.isArchived === true
@@ -152,9 +152,10 @@ async function readDeleted(
   }
 }
 
-function soqlOf({ since, until }: ReadRange, plan: ObjectPlan, fields: ObjectFields): string {
+function soqlOf({ since, until }: ReadRange, plan: ObjectPlan, fields: PageFields): string {
   const { sobject, isArchived, refersToOthers, timeField } = plan
-  const visible = plan.fields.filter((field) => fields.types.has(field))
+  const targets = fields.pairs.map(({ target }) => target)
+  const visible = [...plan.fields, ...targets].filter((field) => fields.types.has(field))
   const custom = plan.deleted ? fields.custom : []
   const [from, to] = [since && soqlTime(since), soqlTime(until)]
   // Activities refer to people. Those created before the run started have already been read.
@@ -167,7 +168,9 @@ function soqlOf({ since, until }: ReadRange, plan: ObjectPlan, fields: ObjectFie
   const when = timeField === undefined ? changed : from === null ? happened : `((${happened}) OR (${due}))`
   const conditions = [plan.where(fields), isArchived ? 'IsDeleted = false' : null, when].filter((each) => each)
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  return `SELECT Id, ${[...visible, 'SystemModstamp', ...custom].join(', ')} FROM ${sobject}${where}`
+  // A query that names a field twice is refused.
+  const selected = new Set(['Id', ...visible, 'SystemModstamp', ...custom])
+  return `SELECT ${[...selected].join(', ')} FROM ${sobject}${where}`
 }
 
 function cursorOf(cursor: Json): Cursor {
