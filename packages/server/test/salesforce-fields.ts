@@ -35,6 +35,8 @@ export const TYPES: Record<string, Record<string, string>> = {
     FirstName: 'string',
     LastName: 'string',
     Email: 'email',
+    Title: 'string',
+    City: 'string',
     Company: 'string',
     Status: 'picklist',
     IsConverted: 'boolean',
@@ -88,4 +90,16 @@ export const TYPES: Record<string, Record<string, string>> = {
 }
 
 /** Those of every object. */
-export const COMMON = { Id: 'id', IsDeleted: 'boolean', SystemModstamp: 'datetime', 'Owner.Name': 'string' }
+export const COMMON = {
+  Id: 'id',
+  IsDeleted: 'boolean',
+  CreatedDate: 'datetime',
+  SystemModstamp: 'datetime',
+  'Owner.Name': 'string',
+}
+
+/** Fields that nobody may change. */
+export const READ_ONLY = [...Object.keys(COMMON), 'IsConverted', 'ConvertedContactId', 'MasterRecordId']
+
+/** What a new record needs. */
+export const REQUIRED: Record<string, readonly string[]> = { Contact: ['LastName'], Lead: ['LastName', 'Company'] }

@@ -13,8 +13,8 @@ type Row = Readonly<Record<string, Value>>
 type Condition =
   | { all: Condition[] }
   | { any: Condition[] }
-  | { field: string; values: Value[] }
   | { field: string; operator: string; value: Value }
+  | { field: string; values: Value[] }
 
 const QUERY = /^SELECT (?<fields>[\w., ]+) FROM (?<sobject>\w+)(?: WHERE (?<where>.+?))?(?: ORDER BY (?<orderBy>\w+))?$/
 
@@ -35,7 +35,8 @@ export function matches(condition: Condition, row: Row): boolean {
   if ('all' in condition) return condition.all.every((each) => matches(each, row))
   if ('any' in condition) return condition.any.some((each) => matches(each, row))
   const stored = row[condition.field] ?? null
-  if ('values' in condition) return condition.values.includes(stored)
+  // Texts are equal regardless of case.
+  if ('values' in condition) return condition.values.map(folded).includes(folded(stored))
   const { operator, value } = condition
   if (operator === '=') return comparable(stored) === comparable(value)
   if (operator === '!=') return comparable(stored) !== comparable(value)
@@ -44,13 +45,17 @@ export function matches(condition: Condition, row: Row): boolean {
   return { '>=': a >= b, '<=': a <= b, '>': a > b, '<': a < b }[operator] ?? false
 }
 
+function folded(value: Value): Value {
+  return typeof value === 'string' ? value.toLowerCase() : value
+}
+
 /** Times as numbers. */
 function comparable(value: Value): Value {
   return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : value
 }
 
 function tokensOf(text: string): string[] {
-  return text.match(/\(|\)|,|[<>!]?=|[<>]|'[^']*'|[^\s(),<>=!]+/g) ?? []
+  return text.match(/\(|\)|[<>!]?=|[<>]|'(?:[^'\\]|\\.)*'|,|[^\s()<>=!,]+/g) ?? []
 }
 
 /** As in SOQL, AND and OR cannot be mixed without parentheses. */
@@ -75,13 +80,10 @@ function parseCondition(tokens: string[], compared: string[]): Condition {
     if (tokens.shift() !== ')') throw new Error('a parenthesis is not closed')
     return inner
   }
-  if (operator === 'IN' && literal === '(') {
-    const end = tokens.indexOf(')')
-    const values = tokens.slice(3, end).filter((token) => token !== ',')
-    if (end === -1 || values.length === 0) throw new Error('not a list')
-    tokens.splice(0, end + 1)
+  if (/^\w+$/.test(field) && operator === 'IN') {
+    tokens.splice(0, 2)
     compared.push(field)
-    return { field, values: values.map(literalValue) }
+    return { field, values: parseList(tokens) }
   }
   if (!/^\w[\w.]*$/.test(field) || !/^([<>!]?=|[<>])$/.test(operator)) throw new Error('not a condition')
   tokens.splice(0, 3)
@@ -89,10 +91,19 @@ function parseCondition(tokens: string[], compared: string[]): Condition {
   return { field, operator, value: literalValue(literal) }
 }
 
+function parseList(tokens: string[]): Value[] {
+  const values: Value[] = []
+  for (let before = tokens.shift(); before !== ')'; before = tokens.shift()) {
+    if (before !== '(' && before !== ',') throw new Error('not a list')
+    values.push(literalValue(tokens.shift() ?? ''))
+  }
+  return values
+}
+
 function literalValue(literal: string): Value {
   if (literal === 'true' || literal === 'false') return literal === 'true'
   if (literal === 'null') return null
-  if (literal.startsWith("'")) return literal.slice(1, -1)
+  if (literal.startsWith("'")) return literal.slice(1, -1).replace(/\\(.)/g, '$1')
   if (/^\d{4}-\d\d-\d\dT/.test(literal) && Number.isFinite(Date.parse(literal))) return literal
   if (/^-?\d+(\.\d+)?$/.test(literal)) return Number(literal)
   throw new Error(`not a literal: ${literal}`)
