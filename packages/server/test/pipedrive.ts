@@ -223,7 +223,7 @@ function addressesOf(emails: unknown): string[] {
 /** Whether a custom field takes a value. */
 function fits(field: object, value: unknown): boolean {
   const { field_type: type, options } = field as { field_type: string; options: { id: number }[] | null }
-  const isOption = (id: unknown) => options?.some((option) => option.id === id)
+  const isOption = (id: unknown) => options?.some((option) => option.id === id) ?? false
   if (value === null) return true
   if (type === 'double') return typeof value === 'number'
   if (type === 'date') return typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)

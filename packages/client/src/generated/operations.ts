@@ -514,6 +514,8 @@ import type {
   WebhookHealthResult,
   WebhookResult,
   WebhooksPage,
+  WriteContactsBackInput,
+  WriteContactsBackResult,
 } from './types.gen.ts'
 
 /** The input and the response of each operation, by its name. */
@@ -809,6 +811,7 @@ export interface OperationTypes {
   updateWebhook: { input: UpdateWebhookInput; response: UpdateWebhookResult }
   uploadImport: { input: UploadImportInput; response: ImportResult }
   verifyDomain: { input: VerifyDomainInput; response: VerifyDomainResult }
+  writeContactsBack: { input: WriteContactsBackInput; response: WriteContactsBackResult }
 }
 
 /** A method for each operation of the API, under its name in the API reference. */
@@ -3426,5 +3429,14 @@ export class Operations extends Caller {
    */
   verifyDomain(input: VerifyDomainInput, options?: RequestOptions): Promise<VerifyDomainResult> {
     return this.call('POST /v1/domains/{domain_id}/verify', input, options)
+  }
+
+  /**
+   * Write contacts to a connected system now, and create those that it does not have.
+   *
+   * The contacts are written within seconds, with the properties that are written back. A contact that the system does not have is created, whether or not `create_missing` is set. A record with the same email is linked instead. Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
+   */
+  writeContactsBack(input: WriteContactsBackInput, options?: RequestOptions): Promise<WriteContactsBackResult> {
+    return this.call('POST /v1/connections/{connection_id}/write-back', input, options)
   }
 }

@@ -4324,6 +4324,14 @@ export type RequestProblemsPage = {
     warnings?: Array<string>;
 };
 
+export type RequestedContact = {
+    contact_id: string;
+    /**
+     * `waiting`: it is written within seconds. `not_found`: no contact has this id. `no_email`: the system does not have the contact, which has no email. `opted_out`: the system does not have the contact, and something stops outreach to it, so it is not created.
+     */
+    status: 'waiting' | 'not_found' | 'no_email' | 'opted_out';
+};
+
 export type RereadMailboxResult = {
     status: 'success';
     identity_id: string;
@@ -6175,13 +6183,22 @@ export type WriteBackProperty = {
      */
     property: string;
     /**
-     * The connected system's name of the field.
+     * The connected system's name of the field, as its API calls it.
      */
     target: string;
     /**
      * Which value wins if the values differ. `ours`: the value here is written, and changes in the system do not replace it. `theirs`: the value in the system stays, and only blank fields there are filled. `newest`: the later change wins.
      */
     conflict: 'ours' | 'theirs' | 'newest';
+};
+
+export type WriteContactsBackResult = {
+    status: 'success';
+    /**
+     * In the order of the request.
+     */
+    contacts: Array<RequestedContact>;
+    warnings?: Array<string>;
 };
 
 export type AddDomainInput = {
@@ -10005,7 +10022,7 @@ export type SetConnectionWriteBackInput = {
      */
     properties: Array<WriteBackProperty>;
     /**
-     * Whether to create contacts in the system that do not exist there, if they have an email. Default: false.
+     * Whether to create changed contacts in the system that do not exist there. They need an email, and nothing may stop outreach to them. A record with the same email is linked instead. Default: false.
      */
     create_missing?: boolean;
 };
@@ -10650,4 +10667,12 @@ export type VerifyDomainInput = {
      * The domain.
      */
     domain_id: string;
+};
+
+export type WriteContactsBackInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+    contact_ids: Array<string>;
 };

@@ -184,6 +184,7 @@ export const text = {
     'connection.resumed': 'Resumed a connected system',
     'connection.updated': 'Changed a connected system',
     'connection.write_back_set': 'Changed what is written back to a system',
+    'connection.contacts_requested': 'Had contacts written to a system',
     'webhook.created': 'Created a webhook',
     'webhook.deleted': 'Deleted a webhook',
     'webhook.delivery_resent': 'Resent a webhook delivery',

@@ -84,6 +84,8 @@ CREATE TABLE connection_outbox (
   -- Consecutive failures.
   failures integer NOT NULL DEFAULT 0,
   next_try_at timestamptz NOT NULL,
+  -- Whether a person asked for the contact, which is then created in the system whatever the settings say.
+  is_requested boolean NOT NULL DEFAULT false,
   PRIMARY KEY (tenant_id, connection_id, contact_id),
   FOREIGN KEY (tenant_id, connection_id) REFERENCES connections ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE

@@ -293,4 +293,5 @@ export const PATHS = {
   updateWebhook: 'PATCH /v1/webhooks/{subscription_id}',
   uploadImport: 'POST /v1/imports',
   verifyDomain: 'POST /v1/domains/{domain_id}/verify',
+  writeContactsBack: 'POST /v1/connections/{connection_id}/write-back',
 } as const

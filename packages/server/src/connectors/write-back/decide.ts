@@ -28,6 +28,7 @@ interface Wanted extends WriteBackPair {
  * Decides from the contact alone what may have to be written; null for nothing. A value that came from the system is never
  * written, so values do not loop between the two systems.
  * @param wasDeleted whether the contact was deleted in the system. A person deleted it, so it is not created again.
+ * @param isRequested whether a person asked for this contact. It is then created, even if it was deleted before.
  */
 export function candidateOf(
   { row, records }: Contents,
@@ -36,14 +37,21 @@ export function candidateOf(
     settings,
     writeBack,
     wasDeleted,
-  }: { source: string; settings: WriteBackSettings; writeBack: Pick<WriteBack, 'textOf'>; wasDeleted: boolean },
+    isRequested,
+  }: {
+    source: string
+    settings: WriteBackSettings
+    writeBack: Pick<WriteBack, 'textOf'>
+    wasDeleted: boolean
+    isRequested: boolean
+  },
 ): Candidate | null {
   const own = records.find((record) => record.source === source)
   const externalId = own?.external_id ?? null
   const properties = row.properties as Properties
   if (externalId === null) {
-    const mayCreate = settings.create_missing && row.email !== null && consentOf(properties) === null
-    if (!mayCreate || wasDeleted) return null
+    const isWanted = isRequested || (settings.create_missing && !wasDeleted)
+    if (!isWanted || obstacleOf(row) !== null) return null
   }
   const byHand = records.find((record) => record.source === 'manual')
   const provenance = row.properties_provenance as Provenance
@@ -52,6 +60,12 @@ export function candidateOf(
   )
   if (externalId !== null && wanted.length === 0) return null
   return { externalId, email: row.email, wanted, names: namesOf(properties) }
+}
+
+/** Why a contact cannot be created in a system; null: it can. */
+export function obstacleOf({ email, properties }: Contents['row']): 'no_email' | 'opted_out' | null {
+  if (email === null) return 'no_email'
+  return consentOf(properties as Properties) === null ? null : 'opted_out'
 }
 
 interface Known {

@@ -166,7 +166,9 @@ async function plan(
   const candidates = due.flatMap((waiting) => {
     const state = set.contact(waiting.contactId)
     const wasDeleted = deleted.has(waiting.contactId)
-    const candidate = state ? candidateOf(state, { source, settings, writeBack, wasDeleted }) : null
+    const candidate = state
+      ? candidateOf(state, { source, settings, writeBack, wasDeleted, isRequested: waiting.isRequested })
+      : null
     return candidate === null ? [] : [{ waiting, candidate }]
   })
   if (candidates.length === 0) return []

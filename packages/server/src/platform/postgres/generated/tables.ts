@@ -292,6 +292,7 @@ export interface ConnectionOutbox {
   connection_id: string;
   contact_id: string;
   failures: Generated<number>;
+  is_requested: Generated<boolean>;
   next_try_at: Timestamp;
   tenant_id: string;
   version: Generated<number>;
