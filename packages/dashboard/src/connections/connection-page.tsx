@@ -77,9 +77,11 @@ function factsOf(connection: Connection): [string, ReactNode][] {
   ]
 }
 
-function writeBackFacts({ properties, waiting, error }: NonNullable<Connection['write_back']>): [string, ReactNode][] {
+function writeBackFacts(writeBack: NonNullable<Connection['write_back']>): [string, ReactNode][] {
+  const { properties, create_missing, waiting, error } = writeBack
   return [
     [text.one.writesBack, <Foreign key="properties">{properties.map(({ property }) => property).join(', ')}</Foreign>],
+    [text.one.createsMissing, create_missing ? text.one.isCreated : text.one.isNotCreated],
     [text.one.writesWaiting, formatNumber(waiting)],
     ...(error === null ? [] : [[text.one.writeError, <Foreign key="error">{error}</Foreign>] as [string, ReactNode]]),
   ]

@@ -81,6 +81,9 @@ export const text = {
     lastRun: 'Last run',
     writesBack: 'Written back',
     writesWaiting: 'Contacts waiting to be written',
+    createsMissing: 'Missing contacts',
+    isCreated: 'Created',
+    isNotCreated: 'Not created',
     writeError: 'Write error',
     storesActivities: 'Agents’ notes and emails',
     activitiesStored: 'Stored as activities',
@@ -170,7 +173,14 @@ export const text = {
     add: 'Add a property',
     remove: (number: number) => `Remove property ${number}`,
     createMissing: (label: string) => `Create contacts that ${label} does not have`,
-    createMissingHint: 'Only contacts that have an email address and are not marked do_not_contact.',
+    createMissingHint:
+      'When a contact changes that has an email address and is not marked do_not_contact. If a record has the same email address, it is linked instead.',
+    fieldHints: {
+      hubspot: 'Enter the internal name of a field, such as jobtitle.',
+      salesforce: 'Enter the API name of a field of contacts, such as Title or Score__c.',
+      pipedrive:
+        'Enter phone, name, or the API key of a custom field, which Pipedrive shows in its settings under Data fields.',
+    } as Readonly<Record<string, string>>,
   },
 
   activities: {

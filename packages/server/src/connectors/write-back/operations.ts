@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
-import { idInput } from '../../platform/http/inputs.ts'
 import { WRITES_DATA } from '../../operations/further-scopes.ts'
+import { idInput } from '../../platform/http/inputs.ts'
 import { ContactId } from '../../platform/http/responses.ts'
 import type { ConnectServices } from '../connect.ts'
 import { Connection, WriteBackProperty } from '../connection-object.ts'

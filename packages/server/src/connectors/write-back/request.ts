@@ -1,10 +1,9 @@
 import type { ContactState } from '../../contacts/writing/contact-set.ts'
 import { openSet } from '../../contacts/writing/keys.ts'
-import { conflict } from '../../platform/errors.ts'
+import { conflict, notFound } from '../../platform/errors.ts'
 import { changeRecords } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { connectorNamed } from '../all-connectors.ts'
-import { lockConnection } from '../connections.ts'
 import { obstacleOf } from './decide.ts'
 import { requestContacts } from './outbox.ts'
 import { settingsOf } from './write-back.ts'
@@ -31,7 +30,13 @@ export async function requestWriting(
   return changeRecords(tenant, async (tx) => {
     // Contacts are locked before the outbox rows of their changes, as in all transactions.
     const set = await openSet(tx, [{ contactIds }])
-    const row = await lockConnection(tx, connectionId)
+    const row = await tx.db
+      .selectFrom('connections')
+      .select(['connector', 'source', 'write_back'])
+      .where('connection_id', '=', connectionId)
+      .forKeyShare()
+      .executeTakeFirst()
+    if (!row) throw notFound('connection')
     if (settingsOf(row) === null) {
       const { label } = connectorNamed(row.connector)
       throw conflict('write_back_off', `Nothing is written back to ${label}. Choose the properties to write first.`)
