@@ -1118,6 +1118,66 @@ export type CompleteAuthorizationResult = {
     warnings?: Array<string>;
 };
 
+export type ComputedPropertiesPage = {
+    status: 'success';
+    computed_properties: Array<ComputedProperty>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ComputedProperty = {
+    computed_property_id: string;
+    /**
+     * The key in `properties` that has the value.
+     */
+    name: string;
+    /**
+     * What has the property.
+     */
+    entity: 'contacts' | 'companies';
+    /**
+     * null for a score.
+     */
+    function: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last' | 'most_frequent' | null;
+    /**
+     * The name of the events; null for a score.
+     */
+    event: string | null;
+    /**
+     * Conditions on each event; all must be true.
+     */
+    where: Array<PropertyCondition | NestedFilter>;
+    /**
+     * The property of the events that is computed.
+     */
+    property: string | null;
+    /**
+     * Only events of so many days count; null: all do.
+     */
+    within_days: number | null;
+    /**
+     * The rules of a score; null for a function.
+     */
+    score: Array<ComputedPropertyScoreRule> | null;
+    /**
+     * Whether records still get their first value, because the property is new or was changed.
+     */
+    filling: boolean;
+    created_at: string;
+    updated_at: string;
+};
+
+export type ComputedPropertyResult = {
+    status: 'success';
+    computed_property: ComputedProperty;
+    warnings?: Array<string>;
+};
+
+export type ComputedPropertyScoreRule = {
+    filter: SegmentFilter;
+    points: number;
+};
+
 export type ConnectedApp = {
     grant_id: string;
     /**
@@ -1601,6 +1661,13 @@ export type DeleteCompanyResult = {
     status: 'success';
     deleted: true;
     company_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteComputedPropertyResult = {
+    status: 'success';
+    deleted: true;
+    computed_property_id: string;
     warnings?: Array<string>;
 };
 
@@ -4618,6 +4685,11 @@ export type SavedViewResult = {
     warnings?: Array<string>;
 };
 
+export type ScoreRule = {
+    filter: SegmentFilter;
+    points: number;
+};
+
 export type SdkBatch = {
     /**
      * Instead of the Authorization header.
@@ -5392,6 +5464,16 @@ export type UpdateAlertResult = {
 export type UpdateApiKeyResult = {
     status: 'success';
     key: ApiKey;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateComputedPropertyResult = {
+    status: 'success';
+    computed_property: ComputedProperty;
     /**
      * The names of the fields that changed.
      */
@@ -6452,6 +6534,41 @@ export type CreateCompanyInput = {
     };
 };
 
+export type CreateComputedPropertyInput = {
+    /**
+     * The key of the property. No record may have a property of this name yet. It cannot be changed.
+     */
+    name: string;
+    /**
+     * What gets the property. It cannot be changed.
+     */
+    entity: 'contacts' | 'companies';
+    /**
+     * What is computed of the events. `first`, `last` and `most_frequent` are values of `property`; of values that are equally frequent, the latest.
+     */
+    function?: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last' | 'most_frequent';
+    /**
+     * The name of the events.
+     */
+    event?: string;
+    /**
+     * Conditions on each event alone; all must be true.
+     */
+    where?: Array<PropertyCondition | NestedFilter>;
+    /**
+     * The property of the events that is computed, such as `data.amount`; for every function but `count`, which has none.
+     */
+    property?: string | null;
+    /**
+     * Only events of the latest days count, each of 24 hours.
+     */
+    within_days?: number | null;
+    /**
+     * In place of a function: the sum of the points of the filters that hold.
+     */
+    score?: Array<ScoreRule>;
+};
+
 export type CreateConnectionInput = {
     connector: string;
     /**
@@ -6653,6 +6770,13 @@ export type DeleteCompanyInput = {
      * The company.
      */
     company_id: string;
+};
+
+export type DeleteComputedPropertyInput = {
+    /**
+     * The computed property.
+     */
+    computed_property_id: string;
 };
 
 export type DeleteConnectionInput = {
@@ -7282,6 +7406,13 @@ export type GetCompanyEngagementInput = {
      * The company.
      */
     company_id: string;
+};
+
+export type GetComputedPropertyInput = {
+    /**
+     * The computed property.
+     */
+    computed_property_id: string;
 };
 
 export type GetConnectedAppInput = {
@@ -8324,6 +8455,25 @@ export type ListCompanyEventsInput = {
      * The company.
      */
     company_id: string;
+};
+
+export type ListComputedPropertiesInput = {
+    /**
+     * Only those of contacts, or of companies.
+     */
+    entity?: 'contacts' | 'companies';
+    /**
+     * Words that must all occur in the name. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
 };
 
 export type ListConnectedAppsInput = {
@@ -10353,6 +10503,37 @@ export type UpdateCompanyInput = {
     properties?: {
         [key: string]: unknown;
     };
+};
+
+export type UpdateComputedPropertyInput = {
+    /**
+     * The computed property.
+     */
+    computed_property_id: string;
+    /**
+     * What is computed of the events. `first`, `last` and `most_frequent` are values of `property`; of values that are equally frequent, the latest.
+     */
+    function?: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last' | 'most_frequent';
+    /**
+     * The name of the events.
+     */
+    event?: string;
+    /**
+     * Conditions on each event alone; all must be true.
+     */
+    where?: Array<PropertyCondition | NestedFilter>;
+    /**
+     * The property of the events that is computed, such as `data.amount`; for every function but `count`, which has none.
+     */
+    property?: string | null;
+    /**
+     * Only events of the latest days count, each of 24 hours.
+     */
+    within_days?: number | null;
+    /**
+     * In place of a function: the sum of the points of the filters that hold.
+     */
+    score?: Array<ScoreRule>;
 };
 
 export type UpdateConnectedAppInput = {

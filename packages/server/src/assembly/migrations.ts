@@ -22,6 +22,7 @@ const BASELINE = [
   'segments/tables.sql',
   'memberships/tables.sql',
   'duplicates/tables.sql',
+  'computed/tables.sql',
   'webhooks/tables.sql',
   'providers/tables.sql',
   'identities/tables.sql',

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { WarningsAbout } from '../conditions/language.ts'
+import { requireNotComputed } from '../contacts/computed-names.ts'
 import { ProjectedContact } from '../contacts/contact-object.ts'
 import { countContacts, listContacts } from '../contacts/list.ts'
 import { namesOverlapping } from '../contacts/visible-texts.ts'
@@ -82,12 +83,14 @@ export const COMPANY_OPERATIONS = [
     // A company has a domain or a name.
     needsBody: true,
     example: { domain: 'analytical.example', name: 'Analytical Engines' },
-    errors: ['409 company_domain_taken', '413 company_too_large'],
+    errors: ['409 company_domain_taken', '409 computed_property', '413 company_too_large'],
     etag: ({ company }) => etagOfCompany(company),
     unaudited: 'data, not a setting of the tenant',
     isAtomic: true,
-    async run({ tenant, now }, fields) {
-      return { company: toCompanyObject(await createCompany(tenant, parseCompany(fields, true), now)) }
+    async run({ tenant, now, findComputedNames }, fields) {
+      const changes = parseCompany(fields, true)
+      requireNotComputed(changes.properties, (await findComputedNames(tenant)).companies)
+      return { company: toCompanyObject(await createCompany(tenant, changes, now)) }
     },
   }),
   companyOperation({
@@ -199,12 +202,13 @@ export const COMPANY_OPERATIONS = [
     input: { ...CompanyPath, ...COMPANY_FIELDS },
     output: { company: Company },
     example: { name: 'Analytical Engines', properties: { industry: 'Computing' } },
-    errors: ['409 company_domain_taken', '413 company_too_large'],
+    errors: ['409 company_domain_taken', '409 computed_property', '413 company_too_large'],
     etag: ({ company }) => etagOfCompany(company),
     ifMatch: true,
     unaudited: 'data, not a setting of the tenant',
-    async run({ tenant, now, requireMatch }, { company_id, ...fields }) {
+    async run({ tenant, now, requireMatch, findComputedNames }, { company_id, ...fields }) {
       const changes = parseCompany(fields, false)
+      requireNotComputed(changes.properties, (await findComputedNames(tenant)).companies)
       return { company: toCompanyObject(await updateCompany(tenant, company_id, changes, now, requireMatch)) }
     },
   }),

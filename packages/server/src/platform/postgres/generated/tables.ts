@@ -259,6 +259,37 @@ export interface CompanySources {
   tenant_id: string;
 }
 
+export interface ComputedChecks {
+  check_id: Generated<Int8>;
+  due_at: Generated<Timestamp>;
+  entity: string;
+  is_anonymous: Generated<boolean>;
+  record_id: string;
+  tenant_id: string;
+}
+
+export interface ComputedExpirations {
+  due_at: Timestamp;
+  entity: string;
+  record_id: string;
+  tenant_id: string;
+}
+
+export interface ComputedProperties {
+  computed_property_id: string;
+  created_at: Timestamp;
+  definition: Json;
+  deleted_at: Timestamp | null;
+  entity: string;
+  fill_after: Timestamp;
+  filled_at: Timestamp | null;
+  filled_to: string | null;
+  name: string;
+  revision: Generated<Int8>;
+  tenant_id: string;
+  updated_at: Timestamp;
+}
+
 export interface ConnectionErrors {
   at: Timestamp;
   code: string;
@@ -1429,6 +1460,9 @@ export interface DB {
   company_checks: CompanyChecks;
   company_segment_members: CompanySegmentMembers;
   company_sources: CompanySources;
+  computed_checks: ComputedChecks;
+  computed_expirations: ComputedExpirations;
+  computed_properties: ComputedProperties;
   connection_errors: ConnectionErrors;
   connection_outbox: ConnectionOutbox;
   connection_runs: ConnectionRuns;
