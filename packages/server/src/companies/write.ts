@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { computedAmong, requireNotComputed } from '../contacts/computed-names.ts'
 import { lockContactsOfCompany } from '../contacts/locks.ts'
 import { companiesWithContacts } from '../contacts/of-companies.ts'
-import { mergeProperties, type Properties } from '../contacts/properties.ts'
+import { mergeProperties, type Properties, type PropertyValue } from '../contacts/properties.ts'
 import { requireCompanyFits } from '../contacts/size.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
 import type { CompanyOfWrite, WrittenCompany } from '../contacts/writing/write.ts'
-import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
+import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { Collision, changeRecords } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -270,6 +270,34 @@ export async function applyChanges(
     .where('company_id', '=', before.company_id)
     .returning(COMPANY_COLUMNS)
     .executeTakeFirstOrThrow()
+}
+
+/**
+ * Writes the properties that the service computes of companies; null for one that a company must not have.
+ * @returns the ids of those that exist.
+ */
+export async function computeCompanies(
+  tx: Tenant,
+  values: ReadonlyMap<string, Readonly<Record<string, PropertyValue | null>>>,
+  now: Date,
+): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom('companies')
+    .select(COMPANY_COLUMNS)
+    .where('company_id', '=', sql<string>`any(${[...values.keys()]}::uuid[])`)
+    .orderBy('company_id')
+    .forUpdate()
+    .execute()
+  for (const row of rows) {
+    const changes = { properties: values.get(row.company_id) ?? {} }
+    try {
+      await applyChanges(tx, row, { changes, formKeys: row.form_keys, isFromForm: false }, now)
+    } catch (error) {
+      // A company that is full keeps what it has.
+      if (!(error instanceof ServiceError) || error.status >= 500) throw error
+    }
+  }
+  return rows.map(({ company_id }) => company_id)
 }
 
 async function findByDomain(tx: Tenant, domain: string) {
