@@ -36,6 +36,7 @@ const SECTIONS: { title: string; files: string[] }[] = [
       'client.md',
       'identification.md',
       'enrichment.md',
+      'computed-properties.md',
       'importing.md',
       'connectors-posthog.md',
       'connectors-mixpanel.md',

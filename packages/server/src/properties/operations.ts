@@ -31,8 +31,9 @@ const PropertyObject = Type.Object(
       description: 'What its values are. A `time` is a text with a date, with or without a time of day.',
     }),
     is_editable: Type.Boolean({
-      description: 'Whether people can set it: not if the service derives it or it records a consent.',
+      description: 'Whether people can set it: not if the service derives or computes it, or it records a consent.',
     }),
+    is_computed: Type.Boolean({ description: 'Whether it is a computed property.' }),
     is_usual: Type.Boolean({
       description: 'Whether lists and exports include it by default.',
     }),
