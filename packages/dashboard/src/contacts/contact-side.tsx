@@ -12,6 +12,7 @@ import { Moment } from '../ui/text.tsx'
 import { ContactCompany } from './contact-company.tsx'
 import classes from './contact-page.module.css'
 import { Merges } from './merges.tsx'
+import { ScoresCard } from './scores-card.tsx'
 import { text } from './text.ts'
 
 /** The side of a contact's page: its properties, company and segments. */
@@ -26,6 +27,7 @@ export function ContactSide({ contact }: { contact: Contact }) {
   const save = (properties: Record<string, unknown>) => saveShown(queryClient, 'contacts', contactId, { properties })
   return (
     <Stack component="aside" aria-label={text.side.label} gap="md" miw={0}>
+      <ScoresCard contactId={contactId} />
       <Card>
         <PropertyEditor
           properties={contact.properties}

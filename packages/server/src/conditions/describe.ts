@@ -20,6 +20,8 @@ export interface Names {
   labels: ReadonlyMap<string, string>
 }
 
+const NO_LABELS: Names['labels'] = new Map()
+
 const OPERATORS: Record<Exclude<PropertyOperator, 'within_days'>, string> = {
   equals: 'is',
   not_equals: 'is not',
@@ -93,7 +95,7 @@ function conditionWords(condition: SegmentCondition, names: Names): string {
 
 function propertyWords(condition: PropertyCondition, names: Names): string {
   const { property, operator, value } = condition
-  if (property !== SEGMENT) return `${labelOf(property, names)} ${comparisonWords(condition)}`
+  if (property !== SEGMENT) return `${labelOf(property, names.labels)} ${comparisonWords(condition)}`
   const segments = [value ?? []].flat().map((id) => {
     const name = names.segments.get(String(id).toLowerCase())
     return name === undefined ? 'a deleted segment' : quoted(name)
@@ -126,7 +128,7 @@ function eventWords(match: EventMatch, names: Names): string {
     before === undefined ? '' : `until ${before}`,
     measure === undefined
       ? ''
-      : `where the ${MEASURES[measure.function]} of ${labelOf(measure.property, names)} ${comparisonWords(measure)}`,
+      : `where the ${MEASURES[measure.function]} of ${labelOf(measure.property, names.labels)} ${comparisonWords(measure)}`,
   ]
   return parts.filter((part) => part !== '').join(' ')
 }
@@ -144,11 +146,11 @@ function daysWords(days: number): string {
 }
 
 /** A property as people call it: `jobtitle` is “Job title”, `company.annualrevenue` “Company annual revenue”. */
-function labelOf(property: string, names: Names): string {
+export function labelOf(property: string, labels: Names['labels'] = NO_LABELS): string {
   const key = property.replace(/^(data|contact)\./, '').replace(/^(company\.)?properties\./, '$1')
   const ofCompany = key.startsWith('company.') ? key.slice('company.'.length) : null
-  if (ofCompany !== null) return `Company ${lowerFirst(labelOf(ofCompany, names))}`
-  return names.labels.get(key) ?? shown(sentenceCase(key.replaceAll(/[._-]+/g, ' ').trim() || key))
+  if (ofCompany !== null) return `Company ${lowerFirst(labelOf(ofCompany, labels))}`
+  return labels.get(key) ?? shown(sentenceCase(key.replaceAll(/[._-]+/g, ' ').trim() || key))
 }
 
 function sentenceCase(words: string): string {

@@ -18,6 +18,7 @@ import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, wordList } from '../platform/http/query-parameters.ts'
 import { ContactId, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { missingContact } from './aliases.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
@@ -37,6 +38,7 @@ import {
 import { hiddenFromSearch } from './search.ts'
 import { UnifiedProfile } from './unified-profile.ts'
 import { createContact, deleteContact, updateContact } from './write.ts'
+import type { ContactScores, ScoresOf } from './scores.ts'
 import { registerVisitors } from './writing/visitor-rows.ts'
 import type { WriteServices } from './writing/writer.ts'
 
@@ -45,6 +47,7 @@ export interface ContactServices extends WriteServices {
   /** Filters of lists that belong to other features. */
   listFilters: readonly ListFilter[]
   warningsAbout: WarningsAbout
+  scoresOf: ScoresOf
 }
 
 const tag = 'Contacts'
@@ -61,6 +64,21 @@ const COMPANY_OR_NONE = {
 }
 
 const contactOperation = operationsWith<ContactServices>()
+
+/** Contacts with their scores; those that lists show always have their id. */
+async function withScores<Listed extends { contact_id?: string }>(
+  contacts: readonly Listed[],
+  scoresOf: ScoresOf,
+  tenant: Tenant,
+  now: Date,
+): Promise<(Listed & { scores: ContactScores })[]> {
+  const found = await scoresOf(
+    tenant,
+    contacts.flatMap(({ contact_id: id }) => id ?? []),
+    now,
+  )
+  return contacts.map((contact) => ({ ...contact, scores: found.get(contact.contact_id ?? '') ?? {} }))
+}
 
 export const CONTACT_OPERATIONS = [
   contactOperation({
@@ -85,7 +103,7 @@ export const CONTACT_OPERATIONS = [
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
     errors: ['400 event_filter_too_broad', '400 unknown_import', '400 unknown_segment'],
-    async run({ tenant, config, now, listFilters, requireScope, redaction, warn, warningsAbout }, query) {
+    async run({ tenant, config, now, listFilters, requireScope, redaction, warn, warningsAbout, scoresOf }, query) {
       const { page, limit, sort_by, sort_dir, count_only, fields, include } = query
       const contactsMax = config.eventFilterContactsMax
       const hidden = await hiddenFromSearch(tenant, redaction, query)
@@ -102,7 +120,8 @@ export const CONTACT_OPERATIONS = [
         withProvenance: include?.includes('provenance') ?? false,
       } as const
       const listing = filters ? listContacts(tenant, filters, options) : []
-      const [contacts, total] = await Promise.all([listing, counting])
+      const [listed, total] = await Promise.all([listing, counting])
+      const contacts = include?.includes('scores') ? await withScores(listed, scoresOf, tenant, now) : listed
       return { contacts, pagination: paginationOf({ page, limit }, total) }
     },
   }),
@@ -150,13 +169,17 @@ export const CONTACT_OPERATIONS = [
     },
     errors: ['404 contact_merged'],
     etag: ({ contact }) => etagOfContact(contact),
-    async run({ tenant, clock }, { contact_id, include_events, events_limit, include }) {
+    async run({ tenant, clock, scoresOf }, { contact_id, include_events, events_limit, include }) {
       const result = await readContact(tenant, contact_id, {
         eventsLimit: parseEventsLimit(include_events, events_limit),
         withProvenance: include?.includes('provenance') ?? false,
         withRaw: include?.includes('raw') ?? false,
       })
-      return { ...result, timestamp: clock().toISOString() }
+      const now = clock()
+      const [contact = result.contact] = include?.includes('scores')
+        ? await withScores([result.contact], scoresOf, tenant, now)
+        : []
+      return { ...result, contact, timestamp: now.toISOString() }
     },
   }),
   contactOperation({

@@ -6,6 +6,7 @@ import { chooseModel, type LlmSettings } from './models.ts'
 import type { Reasoner } from './reasoner.ts'
 import { createTemplateReasoner } from './template-reasoner.ts'
 import type { Sender } from './values.ts'
+import { NOTHING_NOTICED, type WhyNow } from '../triggers/why-now.ts'
 
 export interface ReasonerDependencies {
   llm: LlmSettings
@@ -21,14 +22,14 @@ interface Choice {
 
 /**
  * Chooses the provider of an agent: the one it names, else one that the service has a key for, else the template.
- * @param why a sentence that says what has the agent look at the contacts now; null if no trigger did.
+ * @param why what has the agent look at the contacts now
  */
 export function chooseReasoner(
   tenant: Tenant,
   { llm, llmOutbound }: ReasonerDependencies,
   configuration: AgentConfiguration,
   sender: Sender | null,
-  why: string | null = null,
+  why: WhyNow = NOTHING_NOTICED,
 ): Choice {
   const { provider } = configuration.llm_config
   const template = createTemplateReasoner(tenant, configuration, sender, why)

@@ -15,6 +15,7 @@ import { CALL_MS_MAX, explain, ProviderTimeout } from './provider-failure.ts'
 import { CapReached, EvaluationError, NO_USAGE, type Reasoner, type ReserveCost, type Usage } from './reasoner.ts'
 import type { Sender } from './values.ts'
 import { withoutWithheld } from './withheld.ts'
+import { type WhyNow } from '../triggers/why-now.ts'
 
 const CONCURRENCY = 4
 const BATCH = 8
@@ -32,7 +33,7 @@ interface Reply {
 export function createModelReasoner(
   tenant: Tenant,
   llmFetch: Pick<ApiFetch, 'fetch'>,
-  { configuration, sender, why }: { configuration: AgentConfiguration; sender: Sender | null; why: string | null },
+  { configuration, sender, why }: { configuration: AgentConfiguration; sender: Sender | null; why: WhyNow },
   choice: ModelChoice,
   ownPrices: Readonly<Record<string, Price>>,
 ): Reasoner {
@@ -119,15 +120,15 @@ export function createModelReasoner(
     batch: BATCH,
     prepare: async (_contexts, now) => {
       const { chosen } = await readTenant(tenant)
-      const instructions: ModelMessage = {
+      const instructionsOf = (contactId: string): ModelMessage => ({
         role: 'system',
-        content: instructionsFor({ configuration, sender, why }, allowed, now),
-      }
+        content: instructionsFor({ configuration, sender, why: why(contactId) }, allowed, now),
+      })
       return async (context, signal, reserveCost) => {
         const { conversations } = await conversationsOf(tenant, context.contactId, CONVERSATIONS)
         const seen = fitIntoBudget(withoutWithheld(context, chosen), conversations)
         const data: ModelMessage = { role: 'user', content: dataMessage(seen) }
-        const messages: ModelMessage[] = [instructions, data]
+        const messages: ModelMessage[] = [instructionsOf(context.contactId), data]
         const usage = { ...NO_USAGE }
         await reserveCost(costAtMost(messages))
         let { text, answer } = await ask(messages, usage, signal)

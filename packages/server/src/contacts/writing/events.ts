@@ -3,6 +3,12 @@ import { type ContactRow, propertiesOf } from '../contact-row.ts'
 import type { Properties } from '../properties.ts'
 import { fitInEvent } from '../size.ts'
 
+/** How a score of a contact changed. */
+export interface ScoreChange {
+  from: number
+  to: number
+}
+
 /** The event of a new contact. */
 export function createdEvent(row: ContactRow, source: string, at: Date): SystemEvent {
   const data = { ...propertiesInEvent(row), source }
