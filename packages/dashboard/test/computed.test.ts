@@ -83,7 +83,10 @@ describe.skipIf(!HAS_BROWSER)('computed properties', () => {
     await page.getByText('Figure from events').click()
     await page.getByRole('textbox', { name: 'Property', exact: true }).fill('revenue')
     await page.getByRole('combobox', { name: 'Figure' }).selectOption('sum')
-    await page.getByRole('combobox', { name: 'Event' }).or(page.getByRole('textbox', { name: 'Event' })).fill('order_paid')
+    await page
+      .getByRole('combobox', { name: 'Event' })
+      .or(page.getByRole('textbox', { name: 'Event' }))
+      .fill('order_paid')
     await page.getByRole('option', { name: /^Order paid/ }).click()
     await page.getByRole('combobox', { name: 'Property of the event' }).fill('amount')
     await page.getByRole('option', { name: /^Amount/ }).click()
@@ -105,13 +108,14 @@ describe.skipIf(!HAS_BROWSER)('computed properties', () => {
     const filter = { match: 'all', conditions: [{ property: 'country', operator: 'equals', value: 'FR' }] }
     const score = { name: 'fit', entity: 'contacts', score: [{ points: 60, filter }] }
     await tenant.call('POST', '/v1/computed-properties', score)
-    const { agent } = (await tenant.call('POST', '/v1/agents', { name: 'Scout', playbook_template: 'cold_outreach' })).body
+    const { agent } = (await tenant.call('POST', '/v1/agents', { name: 'Scout', playbook_template: 'cold_outreach' }))
+      .body
     const page = await browser.signedIn(tenant, { path: `/agents/${agent.agent_id}/edit` })
     await page.getByRole('button', { name: 'Score', exact: true }).click()
     await page.getByRole('combobox', { name: 'When this score rises' }).selectOption('fit')
     await page.getByRole('textbox', { name: 'To at least' }).fill('55')
     expect(await checkPage(page, 'agent-score-trigger')).toEqual([])
-    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('Fit rose to at least 55').waitFor()
     const stored = (await tenant.call('GET', `/v1/agents/${agent.agent_id}`)).body.agent
     expect(stored.monitoring.triggers).toEqual([{ score: { name: 'fit', gte: 55 } }])

@@ -16,7 +16,9 @@ interface ScoreSelectProps {
 
 /** Chooses one of the scores of contacts. */
 export function ScoreSelect({ value, onChange }: ScoreSelectProps) {
-  const { data, error, refetch } = useQuery(queryOf('listComputedProperties', { entity: 'contacts', limit: LISTED_MAX }))
+  const { data, error, refetch } = useQuery(
+    queryOf('listComputedProperties', { entity: 'contacts', limit: LISTED_MAX }),
+  )
   const names = data?.computed_properties.flatMap(({ name, score }) => (score === null ? [] : name)) ?? []
   const isListed = value === '' || names.includes(value)
   return (

@@ -8,7 +8,14 @@ import { Form } from '../ui/form.tsx'
 import { Outcome } from '../ui/settings-part.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
-import { type DefinitionDraft, definitionDraft, definitionOf, isComplete, newDefinition, newRule } from './definition-draft.ts'
+import {
+  type DefinitionDraft,
+  definitionDraft,
+  definitionOf,
+  isComplete,
+  newDefinition,
+  newRule,
+} from './definition-draft.ts'
 import { FunctionFields } from './function-fields.tsx'
 import { ScoreFields } from './score-fields.tsx'
 import { text } from './text.ts'

@@ -71,7 +71,11 @@ export function findValuesWith<Value>(
 }
 
 /** Which of several conditions each of some contacts meets. */
-export async function conditionsMetBy(tenant: Tenant, contactIds: readonly string[], conditions: Expression<boolean[]>) {
+export async function conditionsMetBy(
+  tenant: Tenant,
+  contactIds: readonly string[],
+  conditions: Expression<boolean[]>,
+) {
   const met = sql<boolean[]>`${conditions}`.as('met')
   return contactsAmong(tenant, { contactIds }).select(['contact_id as id', met]).execute()
 }

@@ -35,10 +35,10 @@ import {
   parseUpdateContact,
   READ_CONTACT_PARAMETERS,
 } from './requests.ts'
+import type { ContactScores, ScoresOf } from './scores.ts'
 import { hiddenFromSearch } from './search.ts'
 import { UnifiedProfile } from './unified-profile.ts'
 import { createContact, deleteContact, updateContact } from './write.ts'
-import type { ContactScores, ScoresOf } from './scores.ts'
 import { registerVisitors } from './writing/visitor-rows.ts'
 import type { WriteServices } from './writing/writer.ts'
 

@@ -1,12 +1,12 @@
 import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { AgentConfiguration } from '../agent.ts'
+import { NOTHING_NOTICED, type WhyNow } from '../triggers/why-now.ts'
 import { createModelReasoner } from './model-reasoner.ts'
 import { chooseModel, type LlmSettings } from './models.ts'
 import type { Reasoner } from './reasoner.ts'
 import { createTemplateReasoner } from './template-reasoner.ts'
 import type { Sender } from './values.ts'
-import { NOTHING_NOTICED, type WhyNow } from '../triggers/why-now.ts'
 
 export interface ReasonerDependencies {
   llm: LlmSettings

@@ -5,6 +5,7 @@ import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { typesOf } from '../action-types.ts'
 import type { AgentConfiguration } from '../agent.ts'
+import type { WhyNow } from '../triggers/why-now.ts'
 import { type Answer, answerSchemaFor, readAnswer } from './answer.ts'
 import { fitIntoBudget, tokensAtMost } from './budget.ts'
 import { addUsage, type Counted, loadSdk } from './model-usage.ts'
@@ -15,7 +16,6 @@ import { CALL_MS_MAX, explain, ProviderTimeout } from './provider-failure.ts'
 import { CapReached, EvaluationError, NO_USAGE, type Reasoner, type ReserveCost, type Usage } from './reasoner.ts'
 import type { Sender } from './values.ts'
 import { withoutWithheld } from './withheld.ts'
-import { type WhyNow } from '../triggers/why-now.ts'
 
 const CONCURRENCY = 4
 const BATCH = 8

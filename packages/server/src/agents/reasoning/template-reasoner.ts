@@ -7,11 +7,11 @@ import { readAgentSettings } from '../actions/settings.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { type PlaybookTemplate, playbookTemplates } from '../playbooks/templates.ts'
 import { escapeMarkdown, fillIn, type VariableValues } from '../playbooks/variables.ts'
+import { NOTHING_NOTICED, type WhyNow } from '../triggers/why-now.ts'
 import { NO_FACTS, readPersonFacts } from './person-facts.ts'
 import { personWords } from './person-words.ts'
 import { type Evaluation, EvaluationError, NO_USAGE, type Reasoner } from './reasoner.ts'
 import { type Sender, valuesFor } from './values.ts'
-import { NOTHING_NOTICED, type WhyNow } from '../triggers/why-now.ts'
 
 const BATCH = 50
 /** Contacts recorded at the same time; the evaluation itself takes no time. */

@@ -62,7 +62,8 @@ async function workThrough(run: AgentRun, dependencies: RunDependencies, signal:
   const { clock } = dependencies
   const sender = await senderOf(tenant, configuration)
   const trigger = row.triggered_by as Trigger | null
-  const why = trigger === null ? NOTHING_NOTICED : await whyNow(tenant, run.agentId, trigger, row.requested_contact_ids ?? [])
+  const why =
+    trigger === null ? NOTHING_NOTICED : await whyNow(tenant, run.agentId, trigger, row.requested_contact_ids ?? [])
   const { reasoner, isStandIn } = chooseReasoner(tenant, dependencies, configuration, sender, why)
   if (isStandIn) configuration.playbook.require_approval = true
   // Its provider and its contacts are chosen once.

@@ -129,7 +129,12 @@ async function decide(
   }
   const trigger = looks[0]?.trigger
   if (chosen.size === 0 || !trigger) return
-  const request = { trigger: kindOf(trigger), triggeredBy: trigger, requested: [...chosen], actor: { kind: 'service' } } as const
+  const request = {
+    trigger: kindOf(trigger),
+    triggeredBy: trigger,
+    requested: [...chosen],
+    actor: { kind: 'service' },
+  } as const
   await queueRun(tx, agent, request, now)
 }
 

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { isScoreOfContacts } from '../../computed/scores/find.ts'
 import { nameDays } from '../../conditions/bounds.ts'
 import type { ConditionOnEvent } from '../../conditions/language.ts'
 import { parseWhere } from '../../conditions/parse.ts'
@@ -8,7 +9,6 @@ import type { ErrorDetail } from '../../platform/errors.ts'
 import { Id } from '../../platform/http/responses.ts'
 import { LABEL } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { isScoreOfContacts } from '../../computed/scores/find.ts'
 import { findSegment } from '../../segments/segments.ts'
 
 export const TRIGGERS_MAX = 20

@@ -191,7 +191,8 @@ describe('a score', () => {
     for (const id of [ada, bob]) await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { plan: 'pro' } })
     await view('w', '/pricing')
     const score = { name: 'score', entity: 'contacts', score: rules }
-    const { computed_property_id } = (await tenant.call('POST', '/v1/computed-properties', score)).body.computed_property
+    const { computed_property_id } = (await tenant.call('POST', '/v1/computed-properties', score)).body
+      .computed_property
     await scored(ada, 35)
     await scored(bob, 62)
     const trigger = { score: { name: 'score', gte: 50 } }
@@ -202,7 +203,9 @@ describe('a score', () => {
     const [run] = await ended(id, 1)
     expect(run).toMatchObject({ trigger: 'score', triggered_by: trigger })
     const results = await resultsOf(run)
-    expect(results).toMatchObject([{ contact_id: ada, reasoning: expect.stringMatching(/^Score rose to 62 \(from 35\)\./) }])
+    expect(results).toMatchObject([
+      { contact_id: ada, reasoning: expect.stringMatching(/^Score rose to 62 \(from 35\)\./) },
+    ])
 
     await tenant.call('PUT', `/v1/contacts/${ada}`, { properties: { plan: 'free' } })
     await scored(ada, 27)

@@ -8,7 +8,10 @@ import { readComputed } from '../definitions.ts'
 import { evaluateRules, matchingRules } from './evaluate.ts'
 
 const LABELS = new Map(
-  Object.entries<KnownProperty>({ ...COMPANY_PROPERTIES, ...CONTACT_PROPERTIES }).map(([key, { label }]) => [key, label]),
+  Object.entries<KnownProperty>({ ...COMPANY_PROPERTIES, ...CONTACT_PROPERTIES }).map(([key, { label }]) => [
+    key,
+    label,
+  ]),
 )
 
 /** The scores of some contacts as of now, each with the rules that match. A contact that is gone has none. */

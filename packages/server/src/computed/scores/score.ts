@@ -13,8 +13,8 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { parseCompanyFilter } from '../../segments/company-filters.ts'
 import { parseContactFilter, zoneOf } from '../../segments/contact-filters.ts'
 import { type Filters, readFilters, requireNamed, withSegments } from '../../segments/named-segments.ts'
-import type { Computed } from '../definitions.ts'
 import { type Entity, isScore, type ScoreRule } from '../definition.ts'
+import type { Computed } from '../definitions.ts'
 
 /** A rule of a score, as it is evaluated. */
 export interface Rule {

@@ -63,7 +63,8 @@ describe('a score', () => {
       },
     }
     expect((await contactOf(ada)).scores).toEqual(scores)
-    const listed = (await tenant.call('GET', '/v1/contacts?include=scores&fields=email&sort_by=email&sort_dir=asc')).body
+    const listed = (await tenant.call('GET', '/v1/contacts?include=scores&fields=email&sort_by=email&sort_dir=asc'))
+      .body
     expect(listed.contacts.map((each: { scores: unknown }) => each.scores)).toEqual([
       scores,
       { lead_score: { value: 0, reasons: [] } },
@@ -104,7 +105,9 @@ describe('a score', () => {
     await view('v')
     await follows(ada, 20)
     now = new Date(now.getTime() + 7 * DAY_MS - 30_000)
-    await expect.poll(() => tenant.handle.db.selectFrom('computed_expirations').select('due_at').execute()).not.toEqual([])
+    await expect
+      .poll(() => tenant.handle.db.selectFrom('computed_expirations').select('due_at').execute())
+      .not.toEqual([])
     await follows(ada, 20)
     now = new Date(now.getTime() + 31_000)
     await follows(ada, 0)
@@ -141,11 +144,22 @@ describe('rules are refused', () => {
     ['none', [], 'score'],
     ['too many points', [rule(1_001, PRICING)], 'score[0].points'],
     ['half a point', [rule(0.5, PRICING)], 'score[0].points'],
-    ['an unknown operator', [rule(1, PRICING), rule(1, { ...has('plan', 'pro'), operator: 'resembles' })], 'score[1].filter.conditions[0].operator'],
+    [
+      'an unknown operator',
+      [rule(1, PRICING), rule(1, { ...has('plan', 'pro'), operator: 'resembles' })],
+      'score[1].filter.conditions[0].operator',
+    ],
     ['the score itself', [rule(1, { property: 'lead_score', operator: 'gte', value: 5 })], 'score[0].filter'],
     [
       'the people of an insight',
-      [rule(1, { insight: 'trend', question: { last: { value: 1, unit: 'day' }, interval: 'day', series: [{ metric: 'count' }] }, at: { series: 'A' }, operator: 'did' })],
+      [
+        rule(1, {
+          insight: 'trend',
+          question: { last: { value: 1, unit: 'day' }, interval: 'day', series: [{ metric: 'count' }] },
+          at: { series: 'A' },
+          operator: 'did',
+        }),
+      ],
       'score[0].filter',
     ],
   ])('%s', async (_, score, path) => {
@@ -154,7 +168,11 @@ describe('rules are refused', () => {
   })
 
   test('a company that is asked for what only contacts have, and a segment that is not there', async () => {
-    expect(await refusal([rule(1, has('company.tier', 'gold'))], 'fit', 'companies')).toEqual([201, undefined, undefined])
+    expect(await refusal([rule(1, has('company.tier', 'gold'))], 'fit', 'companies')).toEqual([
+      201,
+      undefined,
+      undefined,
+    ])
     const gone = '00000000-0000-7000-8000-000000000000'
     const [status, code] = await refusal([rule(1, { property: 'segment', operator: 'in', value: [gone] })])
     expect([status, code]).toEqual([400, 'unknown_segment'])
@@ -258,7 +276,10 @@ test('is what a reference says of random changes, events, merges and time', { ti
     company: () =>
       tenant.call('PATCH', `/v1/companies/${pick(companies)}`, { properties: { tier: pick(['gold', 'tin']) } }),
     merge: async () => {
-      const [from, into] = [pick<{ contact_id: string }>(await contacts()), pick<{ contact_id: string }>(await contacts())]
+      const [from, into] = [
+        pick<{ contact_id: string }>(await contacts()),
+        pick<{ contact_id: string }>(await contacts()),
+      ]
       if (from.contact_id === into.contact_id) return
       const { status } = await tenant.call('POST', `/v1/contacts/${from.contact_id}/merge`, { into: into.contact_id })
       if (status === 200) merged.push(from.contact_id)
@@ -272,7 +293,11 @@ test('is what a reference says of random changes, events, merges and time', { ti
     },
   }
 
-  async function factsOf(contact: { contact_id: string; company_id: string | null; properties: Condition }): Promise<Facts> {
+  async function factsOf(contact: {
+    contact_id: string
+    company_id: string | null
+    properties: Condition
+  }): Promise<Facts> {
     const { plan, city } = contact.properties
     const path = `/v1/contacts/${contact.contact_id}/events?event_type=purchase&limit=100`
     const { events } = (await tenant.call('GET', path)).body
@@ -289,7 +314,10 @@ test('is what a reference says of random changes, events, merges and time', { ti
     const wanted = new Map<string, number>()
     for (const contact of await contacts()) {
       const facts = await factsOf(contact)
-      wanted.set(contact.contact_id, RULES.reduce((sum, { points, holds }) => sum + (holds(facts) ? points : 0), 0))
+      wanted.set(
+        contact.contact_id,
+        RULES.reduce((sum, { points, holds }) => sum + (holds(facts) ? points : 0), 0),
+      )
     }
     const shown = async () =>
       (await contacts()).map(({ contact_id, properties, scores }: Record<string, never>) => ({
