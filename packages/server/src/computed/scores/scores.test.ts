@@ -225,6 +225,13 @@ const RULES: { points: number; filter: (segment: string) => Condition; holds: (f
   },
 ]
 
+interface Shown {
+  contact_id: string
+  company_id: string | null
+  properties: Record<string, unknown>
+  scores: Record<string, { value: number }>
+}
+
 interface Facts {
   plan: unknown
   city: unknown
@@ -249,11 +256,12 @@ test('is what a reference says of random changes, events, merges and time', { ti
   await define(RULES.map(({ points, filter }) => rule(points, filter(segment_id))))
   await define([rule(1, { property: 'lead_score', operator: 'gte', value: 20 })], 'is_warm')
 
-  const contacts = async () => (await tenant.call('GET', '/v1/contacts?limit=100&include=scores')).body.contacts
+  const contacts = async (): Promise<Shown[]> =>
+    (await tenant.call('GET', '/v1/contacts?limit=100&include=scores')).body.contacts
   const merged: string[] = []
   const steps: Record<string, () => Promise<unknown>> = {
     change: async () =>
-      tenant.call('PUT', `/v1/contacts/${pick<{ contact_id: string }>(await contacts()).contact_id}`, {
+      tenant.call('PUT', `/v1/contacts/${pick(await contacts()).contact_id}`, {
         properties: { [pick(['plan', 'city'])]: pick(['pro', 'free', 'Paris', 'Lyon', null]) },
       }),
     purchase: () =>
@@ -270,16 +278,13 @@ test('is what a reference says of random changes, events, merges and time', { ti
       }),
     identify: () => tenant.call('POST', '/v1/identify', { visitor_id: `v${random(8)}`, email: pick(emails) }),
     move: async () =>
-      tenant.call('PUT', `/v1/contacts/${pick<{ contact_id: string }>(await contacts()).contact_id}`, {
+      tenant.call('PUT', `/v1/contacts/${pick(await contacts()).contact_id}`, {
         company_id: pick([...companies, null]),
       }),
     company: () =>
       tenant.call('PATCH', `/v1/companies/${pick(companies)}`, { properties: { tier: pick(['gold', 'tin']) } }),
     merge: async () => {
-      const [from, into] = [
-        pick<{ contact_id: string }>(await contacts()),
-        pick<{ contact_id: string }>(await contacts()),
-      ]
+      const [from, into] = [pick(await contacts()), pick(await contacts())]
       if (from.contact_id === into.contact_id) return
       const { status } = await tenant.call('POST', `/v1/contacts/${from.contact_id}/merge`, { into: into.contact_id })
       if (status === 200) merged.push(from.contact_id)
@@ -293,11 +298,7 @@ test('is what a reference says of random changes, events, merges and time', { ti
     },
   }
 
-  async function factsOf(contact: {
-    contact_id: string
-    company_id: string | null
-    properties: Condition
-  }): Promise<Facts> {
+  async function factsOf(contact: Shown): Promise<Facts> {
     const { plan, city } = contact.properties
     const path = `/v1/contacts/${contact.contact_id}/events?event_type=purchase&limit=100`
     const { events } = (await tenant.call('GET', path)).body
@@ -320,11 +321,11 @@ test('is what a reference says of random changes, events, merges and time', { ti
       )
     }
     const shown = async () =>
-      (await contacts()).map(({ contact_id, properties, scores }: Record<string, never>) => ({
+      (await contacts()).map(({ contact_id, properties, scores }: Shown) => ({
         contact_id,
-        lead_score: properties['lead_score'],
-        is_warm: properties['is_warm'],
-        value: scores['lead_score']?.['value'],
+        lead_score: properties.lead_score,
+        is_warm: properties.is_warm,
+        value: scores.lead_score?.value,
       }))
     const reference = [...wanted].map(([contact_id, value]) => ({
       contact_id,
