@@ -2,7 +2,6 @@ import Type from 'typebox'
 import { entryAbout } from '../operations/audit.ts'
 import { type FurtherScopes, idInPath, operation } from '../operations/declare.ts'
 import { fieldOf } from '../operations/further-scopes.ts'
-import { validationError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, searchText } from '../platform/http/query-parameters.ts'
 import { Changed, Id } from '../platform/http/responses.ts'
@@ -81,13 +80,15 @@ export const COMPUTED_PROPERTY_OPERATIONS = [
     output: { computed_property: ComputedProperty },
     status: 201,
     example,
-    errors: ['409 property_in_use', '409 too_many_computed_properties'],
+    errors: ['400 unknown_segment', '409 property_in_use', '409 too_many_computed_properties'],
     etag: ({ computed_property }) => etagOfComputedProperty(computed_property),
     // Outside the transaction, because it may read every contact.
-    async check({ tenant }, { name, entity, ...sent }) {
+    async check({ tenant, warn }, { name, entity, ...sent }) {
       const definition = checkDefinition(sent)
-      if (isScore(definition)) throw validationError([{ path: 'score', message: 'is not available yet' }])
-      return { definition, name: await requireUnusedName(tenant, entity, name) }
+      const unused = await requireUnusedName(tenant, entity, name)
+      const checked = await withCheckedRules(tenant, { entity, name: unused }, definition)
+      await warnOfUnknown({ tenant, warn }, entity, checked)
+      return { definition: checked, name: unused }
     },
     async run(context, { entity }, { name, definition }) {
       return { computed_property: await createComputedProperty(context, { entity, name, definition }) }

@@ -13,8 +13,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { parseCompanyFilter } from '../../segments/company-filters.ts'
 import { parseContactFilter, zoneOf } from '../../segments/contact-filters.ts'
 import { type Filters, readFilters, requireNamed, withSegments } from '../../segments/named-segments.ts'
-import { type Entity, isScore, type ScoreRule } from '../definition.ts'
-import type { Computed } from '../definitions.ts'
+import { type Defined, type Entity, isScore, type ScoreRule } from '../definition.ts'
 
 /** A rule of a score, as it is evaluated. */
 export interface Rule {
@@ -49,7 +48,7 @@ export type Scorings = Record<Entity, Scoring>
 const NEVER: SegmentFilter = { match: 'any', conditions: [] }
 
 /** The scores among a tenant's computed properties. */
-export async function scoringsOf(tenant: Tenant, properties: readonly Computed[]): Promise<Scorings> {
+export async function scoringsOf(tenant: Tenant, properties: readonly Defined[]): Promise<Scorings> {
   const stored = (entity: Entity) =>
     properties.flatMap(({ entity: of, name, definition }) =>
       of === entity && isScore(definition) ? [{ name, rules: definition.score }] : [],
@@ -136,8 +135,8 @@ const PARSE = { contacts: parseContactFilter, companies: parseCompanyFilter } as
 export async function checkRules(
   tenant: Tenant,
   { name, entity }: { name: string; entity: Entity },
-  sent: readonly ScoreRule[],
-  others: readonly Computed[],
+  sent: readonly { filter: unknown; points: number }[],
+  others: readonly Defined[],
 ): Promise<ScoreRule[]> {
   const details: ErrorDetail[] = []
   const rules = sent.flatMap(({ filter, points }, index): ScoreRule[] => {
