@@ -203,7 +203,7 @@ export type AgentSettings = {
 };
 
 /**
- * What has an agent look at a contact: `event`, with `where` if not every such event counts, or `segment_entered`.
+ * What has an agent look at a contact: `event`, with `where` if not every such event counts, `segment_entered`, or `score`.
  */
 export type AgentTrigger = {
     event?: string;
@@ -215,6 +215,16 @@ export type AgentTrigger = {
      * The id of a segment of contacts.
      */
     segment_entered?: string;
+    /**
+     * A score of contacts, which is a computed property.
+     */
+    score?: {
+        name: string;
+        /**
+         * The score rises from below this to at least this.
+         */
+        gte: number;
+    };
 };
 
 export type AggregateResult = {
@@ -1414,6 +1424,9 @@ export type Contact = {
     properties_provenance?: {
         [key: string]: Provenance;
     };
+    scores?: {
+        [key: string]: ContactScore;
+    };
 };
 
 export type ContactEnrichment = {
@@ -1447,6 +1460,17 @@ export type ContactResult = {
     status: 'success';
     contact: Contact;
     warnings?: Array<string>;
+};
+
+export type ContactScore = {
+    /**
+     * The sum of the points of `reasons`, as of now; the property follows within 10 seconds.
+     */
+    value: number;
+    /**
+     * The rules that match, in their order.
+     */
+    reasons: Array<ScoreReason>;
 };
 
 export type ContactVisitor = {
@@ -3447,6 +3471,9 @@ export type ListedContact = {
     properties_provenance?: {
         [key: string]: Provenance;
     };
+    scores?: {
+        [key: string]: ContactScore;
+    };
 };
 
 export type ListedImport = {
@@ -4541,9 +4568,9 @@ export type Run = {
     agent_id: string;
     status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
     /**
-     * `event` and `segment_entered`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
+     * `event`, `segment_entered` and `score`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
-    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'proposal';
+    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'score' | 'proposal';
     /**
      * The trigger of the agent that noticed the contacts; null if no trigger did.
      */
@@ -4605,9 +4632,9 @@ export type RunDetail = {
     agent_id: string;
     status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
     /**
-     * `event` and `segment_entered`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
+     * `event`, `segment_entered` and `score`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
-    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'proposal';
+    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'score' | 'proposal';
     /**
      * The trigger of the agent that noticed the contacts; null if no trigger did.
      */
@@ -4685,8 +4712,19 @@ export type SavedViewResult = {
     warnings?: Array<string>;
 };
 
+export type ScoreReason = {
+    points: number;
+    /**
+     * The filter of the rule as a sentence.
+     */
+    text: string;
+};
+
 export type ScoreRule = {
     filter: SegmentFilter;
+    /**
+     * Added to the score while the filter matches; may be negative.
+     */
     points: number;
 };
 
@@ -6564,7 +6602,7 @@ export type CreateComputedPropertyInput = {
      */
     within_days?: number | null;
     /**
-     * In place of a function: the sum of the points of the filters that hold.
+     * In place of a function: the value is the sum of the points of the filters that match.
      */
     score?: Array<ScoreRule>;
 };
@@ -7141,7 +7179,7 @@ export type ExportContactsInput = {
      */
     fields?: string;
     /**
-     * What to add. Comma-separated list of: provenance.
+     * What to add. Comma-separated list of: provenance, scores.
      */
     include?: string;
     /**
@@ -7446,7 +7484,7 @@ export type GetContactInput = {
      */
     events_limit?: string;
     /**
-     * What to add. Comma-separated list of: provenance, raw.
+     * What to add. Comma-separated list of: provenance, raw, scores.
      */
     include?: string;
     /**
@@ -8696,7 +8734,7 @@ export type ListContactsInput = {
      */
     fields?: string;
     /**
-     * What to add. Comma-separated list of: provenance.
+     * What to add. Comma-separated list of: provenance, scores.
      */
     include?: string;
 };
@@ -10531,7 +10569,7 @@ export type UpdateComputedPropertyInput = {
      */
     within_days?: number | null;
     /**
-     * In place of a function: the sum of the points of the filters that hold.
+     * In place of a function: the value is the sum of the points of the filters that match.
      */
     score?: Array<ScoreRule>;
 };

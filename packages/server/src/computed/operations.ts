@@ -1,6 +1,7 @@
 import Type from 'typebox'
+import type { WarningsAbout } from '../conditions/language.ts'
 import { entryAbout } from '../operations/audit.ts'
-import { type FurtherScopes, idInPath, operation } from '../operations/declare.ts'
+import { type FurtherScopes, idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { fieldOf } from '../operations/further-scopes.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, searchText } from '../platform/http/query-parameters.ts'
@@ -13,9 +14,14 @@ import {
   readComputedProperty,
   requireUnusedName,
   updateComputedProperty,
+  withCheckedRules,
 } from './computed-properties.ts'
 import { ComputedProperty, etagOfComputedProperty } from './computed-property-object.ts'
 import { checkDefinition, DEFINITION_INPUT, ENTITIES, isScore } from './definition.ts'
+
+interface ComputedPropertyServices {
+  warningsAbout: WarningsAbout
+}
 
 const tag = 'Computed properties'
 const ComputedPropertyPath = { computed_property_id: idInPath('computed property') }
@@ -58,7 +64,7 @@ export const COMPUTED_PROPERTY_OPERATIONS = [
       return { computed_properties: properties, pagination: paginationOf({ page, limit }, total) }
     },
   }),
-  operation({
+  operationsWith<ComputedPropertyServices>()({
     name: 'createComputedProperty',
     tag,
     http: 'POST /v1/computed-properties',
@@ -83,11 +89,13 @@ export const COMPUTED_PROPERTY_OPERATIONS = [
     errors: ['400 unknown_segment', '409 property_in_use', '409 too_many_computed_properties'],
     etag: ({ computed_property }) => etagOfComputedProperty(computed_property),
     // Outside the transaction, because it may read every contact.
-    async check({ tenant, warn }, { name, entity, ...sent }) {
+    async check({ tenant, warn, warningsAbout }, { name, entity, ...sent }) {
       const definition = checkDefinition(sent)
       const unused = await requireUnusedName(tenant, entity, name)
       const checked = await withCheckedRules(tenant, { entity, name: unused }, definition)
-      await warnOfUnknown({ tenant, warn }, entity, checked)
+      for (const rule of isScore(checked) ? checked.score : []) {
+        for (const warning of await warningsAbout(tenant, entity, rule.filter)) warn(warning)
+      }
       return { definition: checked, name: unused }
     },
     async run(context, { entity }, { name, definition }) {

@@ -27,6 +27,8 @@ CREATE TABLE computed_checks (
   entity text NOT NULL CHECK (entity IN ('contacts', 'companies')),
   record_id uuid NOT NULL,
   is_anonymous boolean NOT NULL DEFAULT false,
+  -- Whether the company itself changed, so that scores of its contacts may have changed too.
+  spreads boolean NOT NULL DEFAULT false,
   due_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, check_id)
 );
@@ -48,7 +50,7 @@ CREATE FUNCTION check_computed_companies() RETURNS trigger LANGUAGE plpgsql AS $
       SELECT DISTINCT tenant_id, 'companies', company_id
       FROM (VALUES (OLD.tenant_id, OLD.company_id), (NEW.tenant_id, NEW.company_id)) AS concerned (tenant_id, company_id)
       WHERE company_id IS NOT NULL AND EXISTS (SELECT FROM computed_properties AS computed
-        WHERE computed.tenant_id = concerned.tenant_id AND computed.entity = 'companies')
+        WHERE computed.tenant_id = concerned.tenant_id AND (computed.entity = 'companies' OR computed.definition ? 'score'))
         -- Nothing is left to check of a tenant that is being deleted.
         AND EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = concerned.tenant_id);
     RETURN NULL;
@@ -59,3 +61,34 @@ CREATE TRIGGER computed_company_contacts_updated AFTER UPDATE ON contacts FOR EA
   WHEN (OLD.company_id IS DISTINCT FROM NEW.company_id) EXECUTE FUNCTION check_computed_companies();
 CREATE TRIGGER computed_company_contacts_deleted AFTER DELETE ON contacts FOR EACH ROW
   WHEN (OLD.company_id IS NOT NULL) EXECUTE FUNCTION check_computed_companies();
+
+-- Scores also depend on what a company is.
+CREATE FUNCTION check_scored_companies() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO computed_checks (tenant_id, entity, record_id, spreads)
+      SELECT NEW.tenant_id, 'companies', NEW.company_id, true
+      WHERE EXISTS (SELECT FROM computed_properties AS computed
+        WHERE computed.tenant_id = NEW.tenant_id AND computed.definition ? 'score');
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER computed_companies_updated AFTER UPDATE ON companies FOR EACH ROW
+  WHEN (OLD.properties IS DISTINCT FROM NEW.properties OR OLD.name IS DISTINCT FROM NEW.name
+    OR OLD.domain IS DISTINCT FROM NEW.domain)
+  EXECUTE FUNCTION check_scored_companies();
+
+-- Rules have the filters of the segments that they name: another one means other scores.
+CREATE FUNCTION fill_scores_of_segments() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE computed_properties SET revision = revision + 1, fill_after = now() + interval '1 second',
+        filled_to = NULL, filled_at = NULL
+      WHERE tenant_id = OLD.tenant_id AND deleted_at IS NULL AND definition ? 'score'
+        AND definition::text LIKE '%"segment"%';
+    IF FOUND THEN
+      PERFORM pg_notify('cds_changed', '');
+    END IF;
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER computed_segments_updated AFTER UPDATE ON segments FOR EACH ROW
+  WHEN (OLD.filter IS DISTINCT FROM NEW.filter) EXECUTE FUNCTION fill_scores_of_segments();
+CREATE TRIGGER computed_segments_deleted AFTER DELETE ON segments FOR EACH ROW
+  EXECUTE FUNCTION fill_scores_of_segments();
