@@ -1,4 +1,4 @@
-import type { ComputedProperty, CreateComputedPropertyBody, Entity } from '../api/types.ts'
+import type { ComputedProperty, CreateComputedPropertyInput, Entity } from '../api/types.ts'
 import { type GroupDraft, newGroup } from '../filters/draft.ts'
 import {
   countUnfinished,
@@ -38,7 +38,7 @@ export interface DefinitionDraft {
 }
 
 /** What a request says of a definition, besides its name. */
-type Definition = Omit<CreateComputedPropertyBody, 'name' | 'entity'>
+type Definition = Omit<CreateComputedPropertyInput, 'name' | 'entity'>
 
 let ids = 0
 

@@ -189,6 +189,18 @@ export function namesOfComputedProperties({ db }: Tenant, ids: readonly string[]
   )
 }
 
+/** Has scores filled in again whose rules may name days, once the tenant's time zone has changed: a day is another one. */
+export async function refillScores(tx: Tenant): Promise<void> {
+  await tx.db
+    .updateTable('computed_properties')
+    .set({ revision: sql<number>`revision + 1`, fill_after: FILL_AFTER, filled_to: null, filled_at: null })
+    .where('deleted_at', 'is', null)
+    .where(sql<boolean>`definition ? 'score'`)
+    .where(sql<boolean>`definition::text ~ '"(\\d{4}-\\d{2}-\\d{2}|segment)"'`)
+    .execute()
+  await announceChange(tx.db)
+}
+
 /** A definition whose filters are in their stored form. @throws ServiceError 400 naming every invalid field. */
 export async function withCheckedRules(
   tenant: Tenant,
