@@ -6,6 +6,7 @@ import {
   propertiesOf,
   type SegmentFilter,
   usesCompany,
+  usesContactCount,
   usesTime,
 } from '../../conditions/language.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
@@ -40,6 +41,7 @@ export interface Scoring {
   /** The properties and columns that the rules use. */
   reads: ReadonlySet<string>
   usesCompany: boolean
+  usesContactCount: boolean
   usesTime: boolean
 }
 
@@ -82,6 +84,7 @@ async function scoringOf(
     events: all.flatMap(eventMatchesOf),
     reads: new Set(all.flatMap(propertiesOf)),
     usesCompany: all.some(usesCompany),
+    usesContactCount: all.some(usesContactCount),
     usesTime: all.some(usesTime),
   }
 }

@@ -15,20 +15,26 @@ export function createdEvent(row: ContactRow, source: string, at: Date): SystemE
   return { event: 'contact_created', at, contactId: row.contact_id, data }
 }
 
-/** The events of a change of a contact. */
+/** The events of a change of a contact. @param scores the scores that rose or fell */
 export function changedEvents(
   before: ContactRow,
   after: ContactRow,
   changed: readonly string[],
   source: string,
   at: Date,
+  scores: Readonly<Record<string, ScoreChange>> = {},
 ): SystemEvent[] {
   const contactId = after.contact_id
   const updated: SystemEvent = {
     event: 'contact_updated',
     at,
     contactId,
-    data: { changed, ...propertiesInEvent(after), source },
+    data: {
+      changed,
+      ...propertiesInEvent(after),
+      source,
+      ...(Object.keys(scores).length === 0 ? {} : { scores }),
+    },
   }
   const [from, to] = [before, after].map((row) => (row.properties as Properties).lifecyclestage ?? null)
   if (from === to) return [updated]
