@@ -83,10 +83,7 @@ describe.skipIf(!HAS_BROWSER)('computed properties', () => {
     await page.getByText('Figure from events').click()
     await page.getByRole('textbox', { name: 'Property', exact: true }).fill('revenue')
     await page.getByRole('combobox', { name: 'Figure' }).selectOption('sum')
-    await page
-      .getByRole('combobox', { name: 'Event' })
-      .or(page.getByRole('textbox', { name: 'Event' }))
-      .fill('order_paid')
+    await page.getByRole('combobox', { name: 'Event', exact: true }).fill('order_paid')
     await page.getByRole('option', { name: /^Order paid/ }).click()
     await page.getByRole('combobox', { name: 'Property of the event' }).fill('amount')
     await page.getByRole('option', { name: /^Amount/ }).click()

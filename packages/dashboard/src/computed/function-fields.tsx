@@ -1,4 +1,4 @@
-import { NativeSelect, NumberInput, Text } from '@mantine/core'
+import { NativeSelect, NumberInput, Stack, Text } from '@mantine/core'
 import { replaceIn } from '../filters/draft.ts'
 import { FilterOf } from '../filters/filter-context.tsx'
 import { WhereFields } from '../filters/where-fields.tsx'
@@ -31,13 +31,19 @@ export function FunctionFields({ draft, onChange }: FunctionFieldsProps) {
       />
       <EventField label={words.event} required value={event} onChange={(chosen) => onChange({ event: chosen })} />
       {needsProperty(draft.function) ? (
-        <EventPropertyField
-          label={words.property}
-          event={event}
-          isNumber={OF_NUMBERS.includes(draft.function)}
-          value={property}
-          onChange={(chosen) => onChange({ property: chosen })}
-        />
+        <Stack gap={4}>
+          {/* The field has the same name of its own. */}
+          <Text size="sm" fw={500} aria-hidden>
+            {words.property}
+          </Text>
+          <EventPropertyField
+            label={words.property}
+            event={event}
+            isNumber={OF_NUMBERS.includes(draft.function)}
+            value={property}
+            onChange={(chosen) => onChange({ property: chosen })}
+          />
+        </Stack>
       ) : null}
       {event === '' ? (
         <Text size="sm" c="dimmed">
