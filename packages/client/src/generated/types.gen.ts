@@ -4108,9 +4108,13 @@ export type Property = {
      */
     kinds: Array<'text' | 'number' | 'boolean' | 'time' | 'list'>;
     /**
-     * Whether people can set it: not if the service derives it or it records a consent.
+     * Whether people can set it: not if the service derives or computes it, or it records a consent.
      */
     is_editable: boolean;
+    /**
+     * Whether it is a computed property.
+     */
+    is_computed: boolean;
     /**
      * Whether lists and exports include it by default.
      */
