@@ -41,7 +41,8 @@ CREATE TABLE computed_expirations (
 );
 CREATE INDEX computed_expirations_due ON computed_expirations (due_at);
 
--- A company that is new, or gets or loses a contact, has other events.
+-- A company that is new, or gets or loses a contact, has other events: triggers of companies/tables.sql and contacts/tables.sql
+-- call this.
 CREATE FUNCTION check_computed_companies() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     INSERT INTO computed_checks (tenant_id, entity, record_id)
@@ -53,9 +54,3 @@ CREATE FUNCTION check_computed_companies() RETURNS trigger LANGUAGE plpgsql AS $
         AND EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = concerned.tenant_id);
     RETURN NULL;
   END $$;
-CREATE TRIGGER computed_companies_inserted AFTER INSERT ON companies
-  FOR EACH ROW EXECUTE FUNCTION check_computed_companies();
-CREATE TRIGGER computed_company_contacts_updated AFTER UPDATE ON contacts FOR EACH ROW
-  WHEN (OLD.company_id IS DISTINCT FROM NEW.company_id) EXECUTE FUNCTION check_computed_companies();
-CREATE TRIGGER computed_company_contacts_deleted AFTER DELETE ON contacts FOR EACH ROW
-  WHEN (OLD.company_id IS NOT NULL) EXECUTE FUNCTION check_computed_companies();
