@@ -133,7 +133,7 @@ function queryOf(group: readonly OfEventsNamed[], { owners, id, where }: Asking,
     where: [...owners.where, [...new Set(figures.map(({ isMatched }) => isMatched))].join(' OR ')],
     parameters,
     isPerContact: true,
-    outer: { columns: `toString(${id.sql}) AS ${id.name}, ${values.join(', ')}`, where, groupBy: id.name },
+    outer: { columns: `${id.sql} AS ${id.name}, ${values.join(', ')}`, where, groupBy: id.name },
   }
 }
 

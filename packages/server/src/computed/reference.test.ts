@@ -85,7 +85,11 @@ function reference(name: (typeof FUNCTIONS)[number], events: readonly Happened[]
     case 'most_frequent': {
       const counts = new Map<string, { count: number; latest: number }>()
       for (const [index, { data }] of events.entries()) {
-        for (const key of new Set(itemsOf(data).filter(isScalar).map((item) => JSON.stringify(item)))) {
+        for (const key of new Set(
+          itemsOf(data)
+            .filter(isScalar)
+            .map((item) => JSON.stringify(item)),
+        )) {
           counts.set(key, { count: (counts.get(key)?.count ?? 0) + 1, latest: index })
         }
       }

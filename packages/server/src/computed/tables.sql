@@ -43,7 +43,8 @@ CREATE TABLE computed_expirations (
 );
 CREATE INDEX computed_expirations_due ON computed_expirations (due_at);
 
--- A company that is new, or gets or loses a contact, has other events.
+-- A company that is new, or gets or loses a contact, has other events: triggers of companies/tables.sql and contacts/tables.sql
+-- call this.
 CREATE FUNCTION check_computed_companies() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     INSERT INTO computed_checks (tenant_id, entity, record_id)
@@ -55,12 +56,6 @@ CREATE FUNCTION check_computed_companies() RETURNS trigger LANGUAGE plpgsql AS $
         AND EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = concerned.tenant_id);
     RETURN NULL;
   END $$;
-CREATE TRIGGER computed_companies_inserted AFTER INSERT ON companies
-  FOR EACH ROW EXECUTE FUNCTION check_computed_companies();
-CREATE TRIGGER computed_company_contacts_updated AFTER UPDATE ON contacts FOR EACH ROW
-  WHEN (OLD.company_id IS DISTINCT FROM NEW.company_id) EXECUTE FUNCTION check_computed_companies();
-CREATE TRIGGER computed_company_contacts_deleted AFTER DELETE ON contacts FOR EACH ROW
-  WHEN (OLD.company_id IS NOT NULL) EXECUTE FUNCTION check_computed_companies();
 
 -- Scores also depend on what a company is.
 CREATE FUNCTION check_scored_companies() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -71,10 +66,6 @@ CREATE FUNCTION check_scored_companies() RETURNS trigger LANGUAGE plpgsql AS $$
         WHERE computed.tenant_id = NEW.tenant_id AND computed.definition ? 'score');
     RETURN NULL;
   END $$;
-CREATE TRIGGER computed_companies_updated AFTER UPDATE ON companies FOR EACH ROW
-  WHEN (OLD.properties IS DISTINCT FROM NEW.properties OR OLD.name IS DISTINCT FROM NEW.name
-    OR OLD.domain IS DISTINCT FROM NEW.domain)
-  EXECUTE FUNCTION check_scored_companies();
 
 -- Rules have the filters of the segments that they name: another one means other scores.
 CREATE FUNCTION fill_scores_of_segments() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -88,7 +79,3 @@ CREATE FUNCTION fill_scores_of_segments() RETURNS trigger LANGUAGE plpgsql AS $$
     END IF;
     RETURN NULL;
   END $$;
-CREATE TRIGGER computed_segments_updated AFTER UPDATE ON segments FOR EACH ROW
-  WHEN (OLD.filter IS DISTINCT FROM NEW.filter) EXECUTE FUNCTION fill_scores_of_segments();
-CREATE TRIGGER computed_segments_deleted AFTER DELETE ON segments FOR EACH ROW
-  EXECUTE FUNCTION fill_scores_of_segments();

@@ -1,7 +1,7 @@
 import { readTenant } from '../access/tenants.ts'
 import { findCompanyProperties } from '../companies/list.ts'
-import { readComputed } from '../computed/definitions.ts'
 import { EVENT_PROPERTY_NAMES, eventPropertyNamed, pathText } from '../conditions/event-property.ts'
+import type { FindComputedNames } from '../contacts/computed-names.ts'
 import { isConsent } from '../contacts/consent.ts'
 import { type FoundProperties, findContactProperties } from '../contacts/found-properties.ts'
 import {
@@ -89,13 +89,13 @@ export interface CatalogueQuery {
  * no record has. `more` is how many are left out.
  */
 export async function listProperties(
-  tenant: Tenant,
+  { tenant, findComputedNames }: { tenant: Tenant; findComputedNames: FindComputedNames },
   { entity, event, search = '' }: CatalogueQuery,
 ): Promise<{ properties: Property[]; more: number }> {
-  const [{ properties: found, more }, mayShow, { names }] = await Promise.all([
+  const [{ properties: found, more }, mayShow, names] = await Promise.all([
     findProperties(tenant, entity, event),
     visibleNames(tenant, entity),
-    readComputed(tenant),
+    findComputedNames(tenant),
   ])
   const computed: ReadonlySet<string> = entity === 'events' ? new Set() : names[entity]
   const byName = new Map(found.map((each) => [each.name, each]))
