@@ -54,6 +54,13 @@ CREATE FUNCTION check_computed_companies() RETURNS trigger LANGUAGE plpgsql AS $
         WHERE computed.tenant_id = concerned.tenant_id AND (computed.entity = 'companies' OR computed.definition ? 'score'))
         -- Nothing is left to check of a tenant that is being deleted.
         AND EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = concerned.tenant_id);
+    -- A large company that is deleted takes itself away from its contacts without noting each.
+    IF TG_TABLE_NAME = 'contacts' AND TG_OP = 'UPDATE' THEN
+      INSERT INTO computed_checks (tenant_id, entity, record_id)
+        SELECT NEW.tenant_id, 'contacts', NEW.contact_id
+        WHERE EXISTS (SELECT FROM computed_properties AS computed
+          WHERE computed.tenant_id = NEW.tenant_id AND computed.definition ? 'score');
+    END IF;
     RETURN NULL;
   END $$;
 

@@ -97,6 +97,8 @@ describe('a score', () => {
     await follows(ada, 1_130)
     await tenant.call('PUT', `/v1/contacts/${ada}`, { properties: { city: null } })
     await follows(ada, 130)
+    await tenant.call('DELETE', `/v1/companies/${company_id}`)
+    await follows(ada, 30)
   })
 
   test('follows time that passes, and a change of its rules', async () => {
