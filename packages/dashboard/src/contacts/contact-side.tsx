@@ -7,7 +7,7 @@ import { useMay } from '../session/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
-import { usualNames, valueWords } from '../ui/property-value.ts'
+import { computedNames, usualNames, valueWords } from '../ui/property-value.ts'
 import { Moment } from '../ui/text.tsx'
 import { ContactCompany } from './contact-company.tsx'
 import classes from './contact-page.module.css'
@@ -34,6 +34,7 @@ export function ContactSide({ contact }: { contact: Contact }) {
           first={usualNames(data?.properties)}
           groups={PROPERTY_GROUPS}
           mustStay={['email']}
+          computed={computedNames(data?.properties)}
           choices={choices}
           provenance={contact.properties_provenance}
           onSave={mayWrite ? save : undefined}

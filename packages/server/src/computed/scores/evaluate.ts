@@ -5,7 +5,7 @@ import { eventsOf } from '../../conditions/language.ts'
 import { compileFilter } from '../../conditions/to-postgres.ts'
 import { conditionsMetBy } from '../../contacts/matching.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { queryEventsOfCompanies } from '../../segments/company-events.ts'
+import { COMPANIES_AT_ONCE, queryEventsOfCompanies } from '../../segments/company-events.ts'
 import { companyContextOf } from '../../segments/company-filters.ts'
 import { contextOf } from '../../segments/contact-filters.ts'
 import { queryEvents } from '../../segments/events.ts'
@@ -13,6 +13,9 @@ import type { Score, Scoring } from './score.ts'
 
 /** Rules per statement, because the number of parameters is limited. */
 const RULES_PER_QUERY = 50
+
+/** Contacts whose events are asked about at once. */
+const CONTACTS_AT_ONCE = 1_000
 
 /** Which rules match a record: those of all scores, in their order. */
 export type RulesMet = readonly boolean[]
@@ -24,12 +27,26 @@ export type RulesMet = readonly boolean[]
  */
 export async function evaluateRules(
   tenant: Tenant,
+  scoring: Scoring,
+  ids: readonly string[],
+  at: Date,
+): Promise<Map<string, RulesMet>> {
+  const atOnce = scoring.entity === 'contacts' ? CONTACTS_AT_ONCE : COMPANIES_AT_ONCE
+  const met = new Map<string, RulesMet>()
+  for (let from = 0; from < ids.length; from += atOnce) {
+    for (const [id, own] of await evaluateSome(tenant, scoring, ids.slice(from, from + atOnce), at)) met.set(id, own)
+  }
+  return met
+}
+
+async function evaluateSome(
+  tenant: Tenant,
   { entity, scores, zone }: Scoring,
   ids: readonly string[],
   at: Date,
 ): Promise<Map<string, RulesMet>> {
   const rules = scores.flatMap((score) => score.rules)
-  if (rules.length === 0 || ids.length === 0) return new Map()
+  if (rules.length === 0) return new Map()
   const questions = rules.flatMap(({ filter }) => eventsOf(filter))
   const isOfContacts = entity === 'contacts'
   const results = isOfContacts
