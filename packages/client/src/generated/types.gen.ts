@@ -7002,6 +7002,10 @@ export type ExportCompaniesInput = {
      */
     sort_by?: 'name' | 'createdate';
     /**
+     * A computed property of companies to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
+    /**
      * Sort direction; missing values come last in both directions.
      */
     sort_dir?: 'asc' | 'desc';
@@ -7132,6 +7136,10 @@ export type ExportContactsInput = {
      * The field to sort by.
      */
     sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
+    /**
+     * A computed property of contacts to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
     /**
      * Sort direction; missing values come last in both directions.
      */
@@ -8414,6 +8422,10 @@ export type ListCompaniesInput = {
      */
     sort_by?: 'name' | 'createdate';
     /**
+     * A computed property of companies to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
+    /**
      * Sort direction; missing values come last in both directions.
      */
     sort_dir?: 'asc' | 'desc';
@@ -8687,6 +8699,10 @@ export type ListContactsInput = {
      * The field to sort by.
      */
     sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
+    /**
+     * A computed property of contacts to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
     /**
      * Sort direction; missing values come last in both directions.
      */
