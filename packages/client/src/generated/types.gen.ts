@@ -7040,6 +7040,10 @@ export type ExportCompaniesInput = {
      */
     sort_by?: 'name' | 'createdate';
     /**
+     * A computed property of companies to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
+    /**
      * Sort direction; missing values come last in both directions.
      */
     sort_dir?: 'asc' | 'desc';
@@ -7170,6 +7174,10 @@ export type ExportContactsInput = {
      * The field to sort by.
      */
     sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
+    /**
+     * A computed property of contacts to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
     /**
      * Sort direction; missing values come last in both directions.
      */
@@ -8452,6 +8460,10 @@ export type ListCompaniesInput = {
      */
     sort_by?: 'name' | 'createdate';
     /**
+     * A computed property of companies to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
+    /**
      * Sort direction; missing values come last in both directions.
      */
     sort_dir?: 'asc' | 'desc';
@@ -8725,6 +8737,10 @@ export type ListContactsInput = {
      * The field to sort by.
      */
     sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
+    /**
+     * A computed property of contacts to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
     /**
      * Sort direction; missing values come last in both directions.
      */

@@ -116,6 +116,8 @@ describe('a value', () => {
     await order('ada', { amount: 0.1 })
     await order('bob', { amount: 0.2 })
     await eventually(sumOf(one), 0.3)
+    const { companies } = (await tenant.call('GET', '/v1/companies?sort_property=orders')).body
+    expect(companies.map((each: { company_id: string }) => each.company_id)).toEqual([one, two])
     await tenant.call('PUT', `/v1/contacts/${bob}`, { company_id: two })
     await eventually(sumOf(one), 0.1)
     await eventually(sumOf(two), 0.2)
@@ -147,6 +149,20 @@ describe('a value', () => {
     )
     const { properties } = (await tenant.call('GET', '/v1/properties?entity=contacts&search=orders')).body
     expect(properties).toMatchObject([{ name: 'orders', type: 'number', is_editable: false, is_computed: true }])
+    const eve = await person('eve')
+    for (let n = 0; n < 11; n++) await order('eve')
+    await eventually(computed(eve), 11)
+    const sorted = async (query: string) =>
+      (await tenant.call('GET', `/v1/contacts?sort_property=orders&${query}`)).body.contacts.map(
+        (each: { properties: { orders: number } }) => each.properties.orders,
+      )
+    expect(await sorted('sort_dir=asc')).toEqual([0, 1, 11])
+    expect(await sorted('')).toEqual([11, 1, 0])
+    expect(await sorted('limit=1&page=3')).toEqual([0])
+    for (const list of ['contacts', 'companies']) {
+      const { status, body } = await tenant.call('GET', `/v1/${list}?sort_property=city`)
+      expect([status, body.error.details[0].path]).toEqual([400, 'sort_property'])
+    }
   })
 })
 

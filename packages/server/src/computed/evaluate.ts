@@ -123,7 +123,10 @@ function inGroups(properties: readonly OfEventsNamed[]): OfEventsNamed[][] {
 /** One query for all properties of a group: it groups events by owner, and then by contact or company. */
 function queryOf(group: readonly OfEventsNamed[], { owners, id, where }: Asking, now: Date) {
   const figures = group.map(({ definition }, index) => compile(definition, `p${index}_`, now))
-  const values = figures.flatMap(({ value, since }, index) => [`${value} AS v${index}`, `${since} AS w${index}`])
+  const values = figures.flatMap(({ value, since }, index) => [
+    `${value} AS v${index}`,
+    ...(since === null ? [] : [`${since} AS w${index}`]),
+  ])
   const parameters: QueryParameters = Object.assign({}, ...figures.map((each) => each.parameters), owners.parameters)
   return {
     name: 'computed.values',
@@ -142,7 +145,8 @@ interface Figure {
   isMatched: string
   ofOwner: string[]
   value: string
-  since: string
+  /** null if time alone changes nothing. */
+  since: string | null
   parameters: QueryParameters
 }
 
@@ -160,9 +164,12 @@ function compile({ event, where, within_days, property, function: name }: OfEven
   const figure = figureOf(name, property, items.sql, matched.sql, prefix)
   return {
     isMatched: matched.sql,
-    ofOwner: [...figure.ofOwner, `minIf(toUnixTimestamp64Milli(timestamp), ${matched.sql}) AS ${prefix}w`],
+    ofOwner: [
+      ...figure.ofOwner,
+      ...(within_days === undefined ? [] : [`minIf(toUnixTimestamp64Milli(timestamp), ${matched.sql}) AS ${prefix}w`]),
+    ],
     value: figure.value,
-    since: `minIf(found.${prefix}w, found.${prefix}w != 0)`,
+    since: within_days === undefined ? null : `minIf(found.${prefix}w, found.${prefix}w != 0)`,
     parameters: { ...matched.parameters, ...(property === undefined ? {} : items.parameters) },
   }
 }

@@ -20,6 +20,7 @@ import { ContactId, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { missingContact } from './aliases.ts'
+import { requireSortable } from './computed-names.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
@@ -103,8 +104,10 @@ export const CONTACT_OPERATIONS = [
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
     errors: ['400 event_filter_too_broad', '400 unknown_import', '400 unknown_segment'],
-    async run({ tenant, config, now, listFilters, requireScope, redaction, warn, warningsAbout, scoresOf }, query) {
-      const { page, limit, sort_by, sort_dir, count_only, fields, include } = query
+    async run(context, query) {
+      const { tenant, config, now, listFilters, requireScope, redaction, warn, warningsAbout, scoresOf } = context
+      const { page, limit, sort_by, sort_property, sort_dir, count_only, fields, include } = query
+      requireSortable(sort_property, (await context.findComputedNames(tenant)).contacts)
       const contactsMax = config.eventFilterContactsMax
       const hidden = await hiddenFromSearch(tenant, redaction, query)
       const needs = { listFilters, now, contactsMax, requireScope, hidden }
@@ -115,7 +118,7 @@ export const CONTACT_OPERATIONS = [
       if (count_only) return { count: await counting }
       const options = {
         page: { page, limit },
-        order: { sortBy: sort_by, direction: sort_dir },
+        order: { sortBy: sort_by, property: sort_property, direction: sort_dir },
         projection: parseProjection(fields),
         withProvenance: include?.includes('provenance') ?? false,
       } as const
